@@ -1,0 +1,1 @@
+//! A lazy automaton over interned Earley sets

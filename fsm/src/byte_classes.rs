@@ -1,0 +1,64 @@
+//! Equivalence classes of bytes: two bytes that no edge of an automaton tells apart share a column.
+
+/// A partition of the 256 bytes into classes numbered from 0 in order of their least byte.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ByteClasses {
+    class_of: [u8; 256],
+    /// Greatest class number; the number of classes is one more, up to 256.
+    last: u8,
+}
+
+impl ByteClasses {
+    /// The coarsest partition that tells apart the inside and the outside of every range given.
+    pub fn from_ranges(ranges: impl IntoIterator<Item = (u8, u8)>) -> Self {
+        // `starts[b]`: a class begins at byte b.
+        let mut starts = [false; 257];
+        for (start, end) in ranges {
+            starts[usize::from(start)] = true;
+            starts[usize::from(end) + 1] = true;
+        }
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        for byte in 1..256 {
+            // At most 255 classes begin after byte 0, so the number fits.
+            class += u8::from(starts[byte]);
+            class_of[byte] = class;
+        }
+        Self { class_of, last: class }
+    }
+
+    /// How many classes there are, 1 to 256.
+    pub fn count(&self) -> usize {
+        usize::from(self.last) + 1
+    }
+
+    /// The class of a byte.
+    pub fn class(&self, byte: u8) -> u8 {
+        self.class_of[usize::from(byte)]
+    }
+
+    /// The class of every byte.
+    pub fn table(&self) -> &[u8; 256] {
+        &self.class_of
+    }
+
+    /// The least byte of every class, in the order of the classes.
+    pub fn representatives(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=255u8).filter(|&byte| byte == 0 || self.class(byte) != self.class(byte - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_at_both_ends() {
+        let classes = ByteClasses::from_ranges([(b'a', b'c'), (b'c', 255)]);
+        assert_eq!(classes.count(), 4);
+        assert_eq!(classes.representatives().collect::<Vec<_>>(), [0, b'a', b'c', b'd']);
+        assert_ne!(classes.class(b'b'), classes.class(b'c'));
+        assert_eq!(ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte))).count(), 256);
+        assert_eq!(ByteClasses::from_ranges([]).count(), 1);
+    }
+}

@@ -1,0 +1,179 @@
+//! The compiled form of a grammar: one byte automaton a rule, in flat tables.
+
+use crate::ByteClasses;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id of the item at `index`, or `None` where the index does not fit.
+            pub fn new(index: usize) -> Option<Self> {
+                u32::try_from(index).ok().filter(|&raw| raw != u32::MAX).map(Self)
+            }
+
+            /// The position of the item in its table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The id as a number.
+            pub fn raw(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
+id! {
+    /// A state of a [`Program`]. Ids are global: no two fragments share one.
+    StateId
+}
+id! {
+    /// A fragment of a [`Program`]: the automaton of a rule or of the body of a counted repeat.
+    FragmentId
+}
+
+/// Reads one byte out of an inclusive range.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ByteEdge {
+    /// Least byte.
+    pub start: u8,
+    /// Greatest byte.
+    pub end: u8,
+    /// Where it leads.
+    pub target: StateId,
+}
+
+/// Reads one sentence of a fragment (for a counted fragment: of its repeat), then goes on at `target`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Call {
+    /// What is read.
+    pub fragment: FragmentId,
+    /// Where the caller goes on.
+    pub target: StateId,
+}
+
+/// The automaton of a rule, or of the body of a counted repeat.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fragment {
+    /// The rule's name; for a repeat the name of the rule that it stands in.
+    pub name: Box<str>,
+    /// First state.
+    pub start: StateId,
+    /// Whether the *body* (one iteration) derives the empty string.
+    pub nullable: bool,
+    /// `Some` where a call reads the body many times.
+    pub count: Option<Count>,
+}
+
+impl Fragment {
+    /// Whether a *call* of the fragment may read nothing.
+    pub fn call_is_nullable(&self) -> bool {
+        self.nullable || self.count.is_some_and(|count| count.min == 0)
+    }
+}
+
+/// How often the body of a counted fragment is read. Iterations that read nothing are not counted; where the
+/// body is nullable, `min` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Count {
+    /// Least number of iterations.
+    pub min: u32,
+    /// Greatest number, `None` for any.
+    pub max: Option<u32>,
+}
+
+/// One state's edges.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'p> {
+    /// Whether the fragment may end here.
+    pub is_final: bool,
+    /// Byte edges, sorted. Ranges may overlap: the automaton need not be deterministic.
+    pub bytes: &'p [ByteEdge],
+    /// Edges that read nothing.
+    pub epsilons: &'p [StateId],
+    /// Edges that read a fragment.
+    pub calls: &'p [Call],
+}
+
+impl State<'_> {
+    /// Whether the state is final and has no way on: a call that returns here is a tail call.
+    pub fn is_pure_final(&self) -> bool {
+        self.is_final && self.bytes.is_empty() && self.epsilons.is_empty() && self.calls.is_empty()
+    }
+}
+
+/// All automata of a grammar in flat tables. Immutable and `Sync`.
+///
+/// **Invariant:** every state lies on a path from its fragment's start to a final state on which every call
+/// reads a fragment that derives something (no dead ends), and the root fragment is not counted.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) states: Vec<StateRow>,
+    pub(crate) byte_edges: Vec<ByteEdge>,
+    pub(crate) epsilons: Vec<StateId>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) fragments: Vec<Fragment>,
+    pub(crate) root: FragmentId,
+    pub(crate) byte_classes: ByteClasses,
+}
+
+/// Where a state's edges begin; they end where the next state's begin. The table has one row more than
+/// there are states.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateRow {
+    pub(crate) bytes: u32,
+    pub(crate) epsilons: u32,
+    pub(crate) calls: u32,
+    pub(crate) is_final: bool,
+}
+
+impl Program {
+    /// The start fragment.
+    pub fn root(&self) -> FragmentId {
+        self.root
+    }
+
+    /// How many states there are.
+    pub fn state_count(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// The fragments, in the order of their ids.
+    pub fn fragments(&self) -> &[Fragment] {
+        &self.fragments
+    }
+
+    /// One fragment. Panics for an id of another program.
+    pub fn fragment(&self, id: FragmentId) -> &Fragment {
+        &self.fragments[id.index()]
+    }
+
+    /// One state. Panics for an id of another program.
+    pub fn state(&self, id: StateId) -> State<'_> {
+        let (row, next) = (self.states[id.index()], self.states[id.index() + 1]);
+        State {
+            is_final: row.is_final,
+            bytes: &self.byte_edges[row.bytes as usize..next.bytes as usize],
+            epsilons: &self.epsilons[row.epsilons as usize..next.epsilons as usize],
+            calls: &self.calls[row.calls as usize..next.calls as usize],
+        }
+    }
+
+    /// Classes of bytes that no edge tells apart.
+    pub fn byte_classes(&self) -> &ByteClasses {
+        &self.byte_classes
+    }
+
+    /// Bytes of memory that the tables hold.
+    pub fn memory_usage(&self) -> usize {
+        self.states.capacity() * size_of::<StateRow>()
+            + self.byte_edges.capacity() * size_of::<ByteEdge>()
+            + self.epsilons.capacity() * size_of::<StateId>()
+            + self.calls.capacity() * size_of::<Call>()
+            + self.fragments.iter().map(|fragment| size_of::<Fragment>() + fragment.name.len()).sum::<usize>()
+    }
+}

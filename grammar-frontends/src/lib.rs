@@ -1,0 +1,1 @@
+//! Concrete syntaxes for grammask: EBNF, GBNF, regular expressions and JSON Schema

@@ -1,0 +1,309 @@
+//! Building grammars with checks.
+
+use std::collections::HashMap;
+
+use crate::char_class::{complement_ranges, normalize_ranges};
+use crate::error::GrammarErrorKind;
+use crate::grammar::{Node, Slice};
+use crate::{CharRange, ExprId, Grammar, GrammarError, Rule, RuleId, Span};
+
+/// Builds a [`Grammar`].
+///
+/// Rules are declared first and defined later, so that they can refer to one another. Expression
+/// constructors keep a few normal forms (no empty literal, no sequence or choice of fewer than two parts,
+/// no sequence directly inside a sequence), so that what is printed and parsed back is the same grammar.
+#[derive(Debug, Default)]
+pub struct GrammarBuilder {
+    rules: Vec<PendingRule>,
+    names: HashMap<Box<str>, RuleId>,
+    nodes: Vec<Node>,
+    children: Vec<ExprId>,
+    bytes: Vec<u8>,
+    ranges: Vec<CharRange>,
+    /// The first limit or bound that an expression broke; reported by `finish`, so that expression
+    /// constructors need not return a `Result` each.
+    failure: Option<GrammarErrorKind>,
+    /// Repeats whose bounds are swapped, with the bounds.
+    swapped: HashMap<ExprId, (u32, u32)>,
+}
+
+#[derive(Debug)]
+struct PendingRule {
+    name: Box<str>,
+    body: Option<ExprId>,
+    lookahead: Option<ExprId>,
+    span: Option<Span>,
+}
+
+/// Most expressions, rules, literal bytes or ranges that one grammar may hold.
+const LIMIT: usize = u32::MAX as usize - 1;
+
+impl GrammarBuilder {
+    /// A builder without rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares a rule that [`define`](Self::define) gives a body later. Fails if the name is taken.
+    pub fn declare(&mut self, name: &str) -> Result<RuleId, GrammarError> {
+        if self.names.contains_key(name) {
+            let kind = GrammarErrorKind::RuleDefinedTwice { name: name.to_owned() };
+            return Err(GrammarError::new(kind, None));
+        }
+        let id = RuleId::new(self.rules.len()).ok_or_else(|| {
+            GrammarError::new(GrammarErrorKind::TooLarge { what: "rules", limit: LIMIT }, None)
+        })?;
+        self.names.insert(name.into(), id);
+        self.rules.push(PendingRule { name: name.into(), body: None, lookahead: None, span: None });
+        Ok(id)
+    }
+
+    /// Declares a rule named `hint`, or `hint_1`, `hint_2`, ... if that name is taken.
+    pub fn declare_fresh(&mut self, hint: &str) -> Result<RuleId, GrammarError> {
+        if !self.names.contains_key(hint) {
+            return self.declare(hint);
+        }
+        let mut number = self.rules.len();
+        loop {
+            let name = format!("{hint}_{number}");
+            if !self.names.contains_key(name.as_str()) {
+                return self.declare(&name);
+            }
+            number += 1;
+        }
+    }
+
+    /// Gives a declared rule its body. Fails if it has one.
+    pub fn define(&mut self, rule: RuleId, body: ExprId) -> Result<(), GrammarError> {
+        let pending = &mut self.rules[rule.index()];
+        if pending.body.is_some() {
+            let kind = GrammarErrorKind::RuleDefinedTwice { name: pending.name.to_string() };
+            return Err(GrammarError::new(kind, pending.span));
+        }
+        pending.body = Some(body);
+        Ok(())
+    }
+
+    /// Declares and defines a rule in one go.
+    pub fn add_rule(&mut self, name: &str, body: ExprId) -> Result<RuleId, GrammarError> {
+        let rule = self.declare(name)?;
+        self.define(rule, body)?;
+        Ok(rule)
+    }
+
+    /// Records a written lookahead. It is printed and has no effect on the language.
+    pub fn set_lookahead(&mut self, rule: RuleId, lookahead: ExprId) {
+        self.rules[rule.index()].lookahead = Some(lookahead);
+    }
+
+    /// Records where a rule stands in its source.
+    pub fn set_span(&mut self, rule: RuleId, span: Span) {
+        self.rules[rule.index()].span = Some(span);
+    }
+
+    /// The declared rule of that name.
+    pub fn rule_by_name(&self, name: &str) -> Option<RuleId> {
+        self.names.get(name).copied()
+    }
+
+    /// The empty string.
+    pub fn empty(&mut self) -> ExprId {
+        self.push(Node::Empty)
+    }
+
+    /// Nothing at all: a class without characters.
+    pub fn never(&mut self) -> ExprId {
+        self.class([])
+    }
+
+    /// A literal text.
+    pub fn literal(&mut self, text: &str) -> ExprId {
+        self.bytes(text.as_bytes())
+    }
+
+    /// A literal byte string, which need not be UTF-8.
+    pub fn bytes(&mut self, bytes: &[u8]) -> ExprId {
+        if bytes.is_empty() {
+            return self.empty();
+        }
+        let slice = self.slice(self.bytes.len(), bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        self.push(Node::Bytes(slice))
+    }
+
+    /// One character out of inclusive ranges, in any order.
+    pub fn class(&mut self, ranges: impl IntoIterator<Item = CharRange>) -> ExprId {
+        let ranges = normalize_ranges(ranges);
+        self.push_class(&ranges)
+    }
+
+    /// One character outside inclusive ranges.
+    pub fn negated_class(&mut self, ranges: impl IntoIterator<Item = CharRange>) -> ExprId {
+        let ranges = complement_ranges(&normalize_ranges(ranges));
+        self.push_class(&ranges)
+    }
+
+    /// Any one character.
+    pub fn any_char(&mut self) -> ExprId {
+        self.push_class(&[('\0', char::MAX)])
+    }
+
+    /// All parts, one after the other. Sequences among the parts are spliced in, empty strings are dropped.
+    pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut flat = Vec::new();
+        for part in parts {
+            match self.nodes[part.index()] {
+                Node::Empty => {}
+                Node::Sequence(slice) => {
+                    let start = slice.start as usize;
+                    flat.extend_from_slice(&self.children[start..start + slice.len as usize]);
+                }
+                _ => flat.push(part),
+            }
+        }
+        match flat.as_slice() {
+            [] => self.empty(),
+            [only] => *only,
+            _ => {
+                let slice = self.push_children(&flat);
+                self.push(Node::Sequence(slice))
+            }
+        }
+    }
+
+    /// Any of the alternatives; none at all matches nothing.
+    pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let alternatives: Vec<ExprId> = alternatives.into_iter().collect();
+        match alternatives.as_slice() {
+            [] => self.never(),
+            [only] => *only,
+            _ => {
+                let slice = self.push_children(&alternatives);
+                self.push(Node::Choice(slice))
+            }
+        }
+    }
+
+    /// The body, or the empty string.
+    pub fn optional(&mut self, body: ExprId) -> ExprId {
+        self.repeat(body, 0, Some(1))
+    }
+
+    /// The body `min` to `max` times, `None` for any number from `min` on.
+    pub fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>) -> ExprId {
+        if (min, max) == (1, Some(1)) {
+            return body;
+        }
+        if max == Some(0) && min == 0 {
+            return self.empty();
+        }
+        let id = self.push(Node::Repeat { body, min, max });
+        if let Some(max) = max
+            && max < min
+        {
+            self.swapped.insert(id, (min, max));
+        }
+        id
+    }
+
+    /// A reference to a rule.
+    pub fn rule(&mut self, rule: RuleId) -> ExprId {
+        self.push(Node::Rule(rule))
+    }
+
+    /// The texts that all operands match. See [`Expr::Intersection`](crate::Expr::Intersection).
+    pub fn intersection(&mut self, operands: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let operands: Vec<ExprId> = operands.into_iter().collect();
+        match operands.as_slice() {
+            [] => {
+                let any = self.any_char();
+                self.repeat(any, 0, None)
+            }
+            [only] => *only,
+            _ => {
+                let slice = self.push_children(&operands);
+                self.push(Node::Intersection(slice))
+            }
+        }
+    }
+
+    /// The texts that the operand does not match. See [`Expr::Complement`](crate::Expr::Complement).
+    pub fn complement(&mut self, operand: ExprId) -> ExprId {
+        self.push(Node::Complement(operand))
+    }
+
+    /// The texts of the operand, spelled inside a JSON string. See
+    /// [`Expr::JsonEscaped`](crate::Expr::JsonEscaped).
+    pub fn json_escaped(&mut self, operand: ExprId) -> ExprId {
+        self.push(Node::JsonEscaped(operand))
+    }
+
+    /// Checks the grammar and hands it out.
+    ///
+    /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
+    /// recursive, or if a limit on size was passed.
+    pub fn finish(self, root: RuleId) -> Result<Grammar, GrammarError> {
+        if let Some(kind) = self.failure {
+            return Err(GrammarError::new(kind, None));
+        }
+        let mut rules = Vec::with_capacity(self.rules.len());
+        for pending in self.rules {
+            let Some(body) = pending.body else {
+                let kind = GrammarErrorKind::RuleNotDefined { name: pending.name.into() };
+                return Err(GrammarError::new(kind, pending.span));
+            };
+            let PendingRule { name, lookahead, span, .. } = pending;
+            rules.push(Rule { name, body, lookahead, span });
+        }
+        let grammar = Grammar {
+            rules,
+            nodes: self.nodes,
+            children: self.children,
+            bytes: self.bytes,
+            ranges: self.ranges,
+            root,
+        };
+        crate::check::check(&grammar, &self.swapped)?;
+        Ok(grammar)
+    }
+
+    fn push(&mut self, node: Node) -> ExprId {
+        match ExprId::new(self.nodes.len()) {
+            Some(id) => {
+                self.nodes.push(node);
+                id
+            }
+            None => {
+                self.fail("expressions");
+                // The builder has failed for good; `finish` reports it, and no id of it is read again.
+                ExprId::new(0).expect("0 is an index")
+            }
+        }
+    }
+
+    fn push_class(&mut self, ranges: &[CharRange]) -> ExprId {
+        let slice = self.slice(self.ranges.len(), ranges.len());
+        self.ranges.extend_from_slice(ranges);
+        self.push(Node::Class(slice))
+    }
+
+    fn push_children(&mut self, children: &[ExprId]) -> Slice {
+        let slice = self.slice(self.children.len(), children.len());
+        self.children.extend_from_slice(children);
+        slice
+    }
+
+    fn slice(&mut self, start: usize, len: usize) -> Slice {
+        match (u32::try_from(start), u32::try_from(start + len), u32::try_from(len)) {
+            (Ok(start), Ok(_), Ok(len)) => Slice { start, len },
+            _ => {
+                self.fail("bytes, ranges or operands");
+                Slice { start: 0, len: 0 }
+            }
+        }
+    }
+
+    fn fail(&mut self, what: &'static str) {
+        self.failure.get_or_insert(GrammarErrorKind::TooLarge { what, limit: LIMIT });
+    }
+}

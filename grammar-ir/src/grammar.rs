@@ -1,0 +1,183 @@
+//! The arena: rules, expressions and what they are made of.
+
+use crate::{CharRange, ExprId, RuleId, Span};
+
+/// A grammar: a set of rules, one of which is the root.
+///
+/// Immutable; made by a [`GrammarBuilder`](crate::GrammarBuilder). Every reference in it is valid, every
+/// rule is defined, and operands of regular operators are not recursive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grammar {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) children: Vec<ExprId>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ranges: Vec<CharRange>,
+    pub(crate) root: RuleId,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub(crate) name: Box<str>,
+    pub(crate) body: ExprId,
+    pub(crate) lookahead: Option<ExprId>,
+    pub(crate) span: Option<Span>,
+}
+
+impl Rule {
+    /// The rule's name, unique in its grammar.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the rule derives.
+    pub fn body(&self) -> ExprId {
+        self.body
+    }
+
+    /// A written lookahead `(=...)`. It is kept for printing and has no effect on the language.
+    pub fn lookahead(&self) -> Option<ExprId> {
+        self.lookahead
+    }
+
+    /// Where the rule stands in the source that it came from.
+    pub fn span(&self) -> Option<Span> {
+        self.span
+    }
+}
+
+/// A range in one of the grammar's pools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slice {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+impl Slice {
+    fn range(self) -> std::ops::Range<usize> {
+        let start = self.start as usize;
+        start..start + self.len as usize
+    }
+}
+
+/// An expression as stored. The public view is [`Expr`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Empty,
+    Bytes(Slice),
+    Class(Slice),
+    Sequence(Slice),
+    Choice(Slice),
+    Repeat { body: ExprId, min: u32, max: Option<u32> },
+    Rule(RuleId),
+    Intersection(Slice),
+    Complement(ExprId),
+    JsonEscaped(ExprId),
+}
+
+/// An expression, as a view into its grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expr<'g> {
+    /// The empty string.
+    Empty,
+    /// One byte string, which need not be UTF-8. Never empty.
+    Bytes(&'g [u8]),
+    /// One character out of sorted, disjoint, inclusive ranges. No ranges: matches nothing.
+    Class(&'g [CharRange]),
+    /// All parts, one after the other. At least two.
+    Sequence(&'g [ExprId]),
+    /// Any of the alternatives. At least two.
+    Choice(&'g [ExprId]),
+    /// The body `min` to `max` times; `None` is without end.
+    Repeat {
+        /// What is repeated.
+        body: ExprId,
+        /// Least number of times.
+        min: u32,
+        /// Greatest number of times, `None` for any number.
+        max: Option<u32>,
+    },
+    /// A rule.
+    Rule(RuleId),
+    /// The texts that every operand matches. At least two operands; regular operands only.
+    Intersection(&'g [ExprId]),
+    /// The texts (whole UTF-8) that the operand does not match; a regular operand only.
+    Complement(ExprId),
+    /// The operand read as *decoded* text, spelled as the inside of a JSON string (RFC 8259 section 7): each
+    /// character as itself where JSON allows that, as its short escape where it has one, or as `\uXXXX`
+    /// (a surrogate pair above U+FFFF) in digits of either case. The quotes are not included; a regular
+    /// operand only.
+    JsonEscaped(ExprId),
+}
+
+impl Grammar {
+    /// The start rule.
+    pub fn root(&self) -> RuleId {
+        self.root
+    }
+
+    /// How many rules there are.
+    pub fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// How many expressions there are, all rules taken together.
+    pub fn expr_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All rule ids, in the order of declaration.
+    pub fn rule_ids(&self) -> impl ExactSizeIterator<Item = RuleId> + use<> {
+        (0..self.rules.len() as u32).map(|raw| RuleId::new(raw as usize).expect("the builder bounds ids"))
+    }
+
+    /// A rule of this grammar. Panics for an id of another, larger grammar.
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[id.index()]
+    }
+
+    /// The rule of that name.
+    pub fn rule_by_name(&self, name: &str) -> Option<RuleId> {
+        self.rules.iter().position(|rule| &*rule.name == name).and_then(RuleId::new)
+    }
+
+    /// An expression of this grammar. Panics for an id of another, larger grammar.
+    pub fn expr(&self, id: ExprId) -> Expr<'_> {
+        match self.nodes[id.index()] {
+            Node::Empty => Expr::Empty,
+            Node::Bytes(slice) => Expr::Bytes(&self.bytes[slice.range()]),
+            Node::Class(slice) => Expr::Class(&self.ranges[slice.range()]),
+            Node::Sequence(slice) => Expr::Sequence(&self.children[slice.range()]),
+            Node::Choice(slice) => Expr::Choice(&self.children[slice.range()]),
+            Node::Repeat { body, min, max } => Expr::Repeat { body, min, max },
+            Node::Rule(rule) => Expr::Rule(rule),
+            Node::Intersection(slice) => Expr::Intersection(&self.children[slice.range()]),
+            Node::Complement(operand) => Expr::Complement(operand),
+            Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
+        }
+    }
+
+    /// The direct operands of an expression, left to right. Rule references have none.
+    pub fn operands(&self, id: ExprId) -> &[ExprId] {
+        match &self.nodes[id.index()] {
+            Node::Empty | Node::Bytes(_) | Node::Class(_) | Node::Rule(_) => &[],
+            Node::Sequence(slice) | Node::Choice(slice) | Node::Intersection(slice) => {
+                &self.children[slice.range()]
+            }
+            Node::Repeat { body, .. } => std::slice::from_ref(body),
+            Node::Complement(operand) | Node::JsonEscaped(operand) => std::slice::from_ref(operand),
+        }
+    }
+
+    /// Bytes of memory that the arena holds.
+    pub fn memory_usage(&self) -> usize {
+        self.rules.capacity() * size_of::<Rule>()
+            + self.rules.iter().map(|rule| rule.name.len()).sum::<usize>()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.children.capacity() * size_of::<ExprId>()
+            + self.bytes.capacity()
+            + self.ranges.capacity() * size_of::<CharRange>()
+    }
+}

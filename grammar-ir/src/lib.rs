@@ -1,0 +1,53 @@
+//! The grammar as data.
+//!
+//! A [`Grammar`] is an arena of rules and expressions. Frontends build one with a [`GrammarBuilder`],
+//! passes rewrite it, and automata are compiled from it. This crate knows no concrete syntax but the one
+//! in which it prints itself, does no I/O and runs no parser.
+//!
+//! # Meaning
+//!
+//! A grammar denotes a set of byte strings. A character class denotes the UTF-8 encodings of its
+//! characters; a literal is a byte string as it stands. [`Expr::Intersection`], [`Expr::Complement`] and
+//! [`Expr::JsonEscaped`] are *regular operators*: what stands below them must be text (valid UTF-8) and
+//! must not be recursive.
+//!
+//! # Example
+//!
+//! ```
+//! use grammask_grammar_ir::GrammarBuilder;
+//!
+//! let mut builder = GrammarBuilder::new();
+//! let root = builder.declare("root")?;
+//! let digit = builder.class([('0', '9')]);
+//! let digits = builder.repeat(digit, 1, None);
+//! let minus = builder.literal("-");
+//! let sign = builder.optional(minus);
+//! let body = builder.sequence([sign, digits]);
+//! builder.define(root, body)?;
+//! let grammar = builder.finish(root)?;
+//! assert_eq!(grammar.rule_count(), 1);
+//! # Ok::<(), grammask_grammar_ir::GrammarError>(())
+//! ```
+//!
+//! # Errors and limits
+//!
+//! Building fails with a [`GrammarError`] that names the rule. Ids are 32 bits wide: a grammar holds at most
+//! 2^32 - 2 expressions; the builder refuses more.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod builder;
+mod char_class;
+mod check;
+
+mod error;
+mod grammar;
+mod ids;
+mod span;
+
+pub use builder::GrammarBuilder;
+pub use char_class::{CharRange, normalize_ranges};
+pub use error::GrammarError;
+pub use grammar::{Expr, Grammar, Rule};
+pub use ids::{ExprId, RuleId};
+pub use span::Span;

@@ -1,0 +1,1 @@
+//! Structured generation: the exact token mask of a grammar at every decoding step

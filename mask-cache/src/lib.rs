@@ -1,0 +1,1 @@
+//! Vocabularies, token masks and how masks are computed and kept

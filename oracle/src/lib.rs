@@ -1,0 +1,1 @@
+//! A naive recogniser that judges the engines in tests

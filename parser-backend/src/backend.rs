@@ -1,0 +1,76 @@
+//! The trait that a parser backend implements.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::{CharClass, Run, StepError};
+
+/// A name for the mask of a state: two states of one engine with equal keys have equal masks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MaskKey {
+    /// Number of the state's set, dense from 0 and stable for the life of the engine.
+    pub set: u32,
+    /// What else the mask depends on (counts near a bound); 0 where it depends on the set alone.
+    pub detail: u64,
+}
+
+/// A need of a grammar beyond context-free rules. A backend that cannot serve it declines the grammar when it
+/// is built, naming the need.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Requirement {
+    /// Repeats with bounds, kept as counters.
+    Counts,
+    /// Left-recursive rules.
+    LeftRecursion,
+    /// Names or scalars that must not occur twice.
+    Distinct,
+    /// Rules with budgets, captures or a temperature.
+    Attributes,
+}
+
+/// A parser that follows a grammar byte by byte.
+///
+/// An engine is immutable to its users and shared between threads; tables that it fills lazily are its own
+/// affair. Calls take a state and return a new one, so rollback and fork are copies.
+///
+/// # Contract
+///
+/// * [`step`](Self::step) returns `Some` if and only if the bytes read so far and the new one begin some
+///   sentence of the grammar: there are no dead ends.
+/// * Equal states behave alike. Equal [`mask_key`](Self::mask_key)s allow the same byte strings of up to the
+///   length that the engine was built for (the longest token).
+/// * A [`StepError`] is *indeterminate* and leaves the engine usable.
+pub trait Backend: Send + Sync + 'static {
+    /// A configuration of the parser: a small value. Counts of open repeats, and whatever else is not
+    /// context-free, are part of it.
+    type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// The state before the first byte.
+    fn start(&self) -> Self::State;
+
+    /// Reads one byte. `None`: no sentence goes on with it.
+    fn step(&self, state: Self::State, byte: u8) -> Result<Option<Self::State>, StepError>;
+
+    /// Whether what was read is a sentence.
+    fn is_complete(&self, state: Self::State) -> bool;
+
+    /// The bytes that may be read next: bit `b % 64` of word `b / 64`. Exact.
+    fn next_bytes(&self, state: Self::State) -> [u64; 4];
+
+    /// The name of the state's mask.
+    fn mask_key(&self, state: Self::State) -> MaskKey;
+
+    /// What the state does with texts over a class. [`Run::Unknown`] is always a correct answer; another one
+    /// must be exact.
+    fn run_over(&self, state: Self::State, class: &CharClass) -> Run {
+        let _ = (state, class);
+        Run::Unknown
+    }
+
+    /// Which of the requirements the backend serves.
+    fn serves(&self, requirement: Requirement) -> bool;
+
+    /// Bytes of memory that the engine's tables hold now.
+    fn memory_usage(&self) -> usize;
+}

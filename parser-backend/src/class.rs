@@ -1,0 +1,31 @@
+//! Classes of characters over which strings run.
+
+/// A class of characters: some of ASCII, and either all or none of the others. The inside of a JSON string,
+/// identifiers and whitespace are such classes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CharClass {
+    /// Bit `b` says that ASCII character `b` belongs to the class.
+    pub ascii: u128,
+    /// Whether every character above U+007F belongs to the class.
+    pub non_ascii: bool,
+}
+
+impl CharClass {
+    /// Whether an ASCII byte belongs to the class. False for bytes above 0x7F.
+    pub fn contains_ascii(&self, byte: u8) -> bool {
+        byte < 128 && self.ascii >> byte & 1 == 1
+    }
+}
+
+/// What a state does with a text whose characters all belong to a class, and which begins at a boundary of
+/// characters (it may end inside one).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Run {
+    /// Nothing is known; each text must be tried.
+    Unknown,
+    /// Every such text is allowed, however long.
+    Unbounded,
+    /// Such a text is allowed if and only if it has at most this many characters, a cut one at its end
+    /// counted.
+    AtMost(u32),
+}

@@ -1,0 +1,56 @@
+//! A bad grammar and a limit reached are different things, and so are their types.
+
+/// The grammar cannot be served by the backend. `Display` says why and what to change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BuildError {
+    message: String,
+}
+
+impl BuildError {
+    /// An error with its explanation.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+/// A step could not be decided within its limits. *Indeterminate*: it says nothing about whether the byte or
+/// token is allowed. The state that it was asked of stays valid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// One Earley set (or set of stacks) would hold too many items.
+    #[error(
+        "indeterminate: the grammar is too ambiguous here ({items} parses at once, limit {limit}); \
+         make it less ambiguous or raise `max_items_per_set`"
+    )]
+    TooManyItems {
+        /// Items that the set would hold at least.
+        items: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The memory budget of the grammar's tables is used up.
+    #[error("indeterminate: the grammar's tables hold {bytes} bytes, limit {limit}; raise `max_bytes`")]
+    OutOfMemory {
+        /// Bytes held.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// One call did more work than it may.
+    #[error("indeterminate: one call took more than {limit} new transitions; raise `max_steps_per_call`")]
+    OutOfWork {
+        /// The limit.
+        limit: usize,
+    },
+    /// No token of the vocabulary spells any way on, though the grammar has one.
+    #[error(
+        "the vocabulary cannot spell any continuation here (the grammar goes on with byte {byte:#04x}); \
+         use a vocabulary that has a token for every byte"
+    )]
+    Unspellable {
+        /// A byte with which the grammar goes on.
+        byte: u8,
+    },
+}

@@ -1,0 +1,18 @@
+//! The seam between parsers and token masks.
+//!
+//! A *backend* follows a grammar byte by byte. Whoever computes masks sees only the trait [`Backend`]: opaque
+//! states that can be stepped, compared and hashed. What is not context-free (the counts of open repeats, the
+//! names that an object has used up, budgets of rules) lives inside the state, so that rollback and fork
+//! remain copies of a value.
+//!
+//! This crate holds the trait and its vocabulary types, and nothing else: no engine, no automaton.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod backend;
+mod class;
+mod error;
+
+pub use backend::{Backend, MaskKey, Requirement};
+pub use class::{CharClass, Run};
+pub use error::{BuildError, StepError};
