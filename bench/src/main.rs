@@ -1,2 +1,39 @@
-//! See README.md.
-fn main() {}
+//! Benchmarks of grammask beside its peers. See README.md for what they favour and how to run them.
+
+#![allow(clippy::print_stdout, reason = "a benchmark program prints its tables")]
+
+mod command;
+mod engine;
+mod host;
+mod judge;
+mod report;
+mod run;
+mod workload;
+
+use clap::{Parser, Subcommand};
+
+/// Benchmarks of grammask beside its peers.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
+    Maskbench(command::maskbench::MaskbenchArgs),
+    /// The hot path on a handful of grammars, cold and warm.
+    Micro(command::micro::MicroArgs),
+    #[command(hide = true)]
+    Worker(command::worker::WorkerArgs),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Program::parse().command {
+        Command::Maskbench(args) => command::maskbench::run(&args),
+        Command::Micro(args) => command::micro::run(&args),
+        Command::Worker(args) => command::worker::run(&args),
+    }
+}

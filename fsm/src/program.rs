@@ -14,6 +14,12 @@ macro_rules! id {
                 u32::try_from(index).ok().filter(|&raw| raw != u32::MAX).map(Self)
             }
 
+            /// The id with that number, which must not be `u32::MAX`.
+            pub(crate) fn from_raw(raw: u32) -> Self {
+                debug_assert_ne!(raw, u32::MAX);
+                Self(raw)
+            }
+
             /// The position of the item in its table.
             pub fn index(self) -> usize {
                 self.0 as usize

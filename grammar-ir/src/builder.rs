@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::char_class::{complement_ranges, normalize_ranges};
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Node, Slice};
-use crate::{CharRange, ExprId, Grammar, GrammarError, Rule, RuleId, Span};
+use crate::{CharRange, Expr, ExprId, Grammar, GrammarError, Rule, RuleId, Span};
 
 /// Builds a [`Grammar`].
 ///
@@ -37,6 +37,10 @@ struct PendingRule {
 
 /// Most expressions, rules, literal bytes or ranges that one grammar may hold.
 const LIMIT: usize = u32::MAX as usize - 1;
+
+/// Most operands of sequences, choices and intersections taken together. Splicing a shared sequence copies
+/// its parts, so a few dozen calls could otherwise ask for any amount of memory.
+const OPERAND_LIMIT: usize = 1 << 24;
 
 impl GrammarBuilder {
     /// A builder without rules.
@@ -106,6 +110,11 @@ impl GrammarBuilder {
         self.names.get(name).copied()
     }
 
+    /// What an expression made so far is.
+    pub fn expr(&self, id: ExprId) -> Expr<'_> {
+        crate::grammar::view(&self.nodes, &self.children, &self.bytes, &self.ranges, id)
+    }
+
     /// The empty string.
     pub fn empty(&mut self) -> ExprId {
         self.push(Node::Empty)
@@ -150,22 +159,29 @@ impl GrammarBuilder {
 
     /// All parts, one after the other. Sequences among the parts are spliced in, empty strings are dropped.
     pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        // The sequence that all begins with, if it does; the other parts.
+        let mut first: Option<(ExprId, Slice)> = None;
         let mut flat = Vec::new();
         for part in parts {
             match self.nodes[part.index()] {
                 Node::Empty => {}
+                Node::Sequence(slice) if flat.is_empty() && first.is_none() => first = Some((part, slice)),
                 Node::Sequence(slice) => {
-                    let start = slice.start as usize;
-                    flat.extend_from_slice(&self.children[start..start + slice.len as usize]);
+                    if flat.len() + slice.len as usize > OPERAND_LIMIT {
+                        self.fail_with("operands", OPERAND_LIMIT);
+                        return part;
+                    }
+                    flat.extend_from_slice(&self.children[slice.range()]);
                 }
                 _ => flat.push(part),
             }
         }
-        match flat.as_slice() {
-            [] => self.empty(),
-            [only] => *only,
-            _ => {
-                let slice = self.push_children(&flat);
+        match (first, flat.as_slice()) {
+            (None, []) => self.empty(),
+            (None, [only]) => *only,
+            (Some((only, _)), []) => only,
+            (first, _) => {
+                let slice = self.extend_children(first.map(|(_, slice)| slice), &flat);
                 self.push(Node::Sequence(slice))
             }
         }
@@ -241,7 +257,8 @@ impl GrammarBuilder {
     /// Checks the grammar and hands it out.
     ///
     /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
-    /// recursive, or if a limit on size was passed.
+    /// recursive or holds a literal that is not UTF-8, or if the grammar is larger than the limits named in the
+    /// crate's documentation.
     pub fn finish(self, root: RuleId) -> Result<Grammar, GrammarError> {
         if let Some(kind) = self.failure {
             return Err(GrammarError::new(kind, None));
@@ -288,22 +305,48 @@ impl GrammarBuilder {
     }
 
     fn push_children(&mut self, children: &[ExprId]) -> Slice {
+        if self.children.len() + children.len() > OPERAND_LIMIT {
+            self.fail_with("operands", OPERAND_LIMIT);
+            return Slice { start: 0, len: 0 };
+        }
         let slice = self.slice(self.children.len(), children.len());
         self.children.extend_from_slice(children);
         slice
+    }
+
+    /// `first`, if any, and then the children. Where `first` stands last in the pool the two share it, so that
+    /// appending to a sequence over and over takes linear time.
+    fn extend_children(&mut self, first: Option<Slice>, children: &[ExprId]) -> Slice {
+        let Some(first) = first else {
+            return self.push_children(children);
+        };
+        let first_range = first.range();
+        if first_range.end != self.children.len() {
+            if self.children.len() + first_range.len() > OPERAND_LIMIT {
+                self.fail_with("operands", OPERAND_LIMIT);
+                return first;
+            }
+            self.children.extend_from_within(first_range);
+        }
+        let added = self.push_children(children);
+        Slice { start: added.start.saturating_sub(first.len), len: first.len + added.len }
     }
 
     fn slice(&mut self, start: usize, len: usize) -> Slice {
         match (u32::try_from(start), u32::try_from(start + len), u32::try_from(len)) {
             (Ok(start), Ok(_), Ok(len)) => Slice { start, len },
             _ => {
-                self.fail("bytes, ranges or operands");
+                self.fail("bytes or ranges");
                 Slice { start: 0, len: 0 }
             }
         }
     }
 
     fn fail(&mut self, what: &'static str) {
-        self.failure.get_or_insert(GrammarErrorKind::TooLarge { what, limit: LIMIT });
+        self.fail_with(what, LIMIT);
+    }
+
+    fn fail_with(&mut self, what: &'static str, limit: usize) {
+        self.failure.get_or_insert(GrammarErrorKind::TooLarge { what, limit });
     }
 }

@@ -1,18 +1,25 @@
 //! What every finished grammar guarantees.
+//!
+//! Expressions may be shared, so both walks remember where they have been and look at each expression once.
 
 use std::collections::HashMap;
 
 use crate::error::GrammarErrorKind;
-use crate::{Expr, ExprId, Grammar, GrammarError, RuleId};
+use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
-/// Checks repeats' bounds and the operands of regular operators, over all rules.
+/// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
 pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::new();
+    let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::new();
     for rule_id in grammar.rule_ids() {
         let rule = grammar.rule(rule_id);
+        stack.extend(rule.lookahead());
         stack.push(rule.body());
         while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut is_met[id.index()], true) {
+                continue;
+            }
             if let Some(&(min, max)) = swapped.get(&id) {
                 let kind = GrammarErrorKind::RepeatBoundsSwapped { name: rule.name().into(), min, max };
                 return Err(GrammarError::new(kind, rule.span()));
@@ -21,11 +28,16 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 Expr::Intersection(_) => operators.push((rule_id, id, "an intersection")),
                 Expr::Complement(_) => operators.push((rule_id, id, "a complement")),
                 Expr::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
-                _ => stack.extend_from_slice(grammar.operands(id)),
+                _ => {}
             }
+            stack.extend_from_slice(grammar.operands(id));
         }
     }
-    check_operands(grammar, swapped, &operators)
+    let mut marks = vec![Mark::New; grammar.expr_count()];
+    for (rule_id, operator, word) in operators {
+        check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
+    }
+    Ok(())
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -35,54 +47,63 @@ enum Mark {
     Done,
 }
 
-/// Walks the rules below regular operators, depth-first with an explicit stack: a rule met again while it is
-/// open is recursive.
-fn check_operands(
+/// Walks all that stands below a regular operator, rules entered, depth-first with an explicit stack: an
+/// expression met again while it is open stands on a cycle.
+fn check_operand(
     grammar: &Grammar,
-    swapped: &HashMap<ExprId, (u32, u32)>,
-    operators: &[(RuleId, ExprId, &'static str)],
+    rule: &Rule,
+    operator: ExprId,
+    word: &'static str,
+    marks: &mut [Mark],
 ) -> Result<(), GrammarError> {
     enum Step {
         Visit(ExprId),
-        Close(RuleId),
+        Close(ExprId),
     }
-    let mut marks = vec![Mark::New; grammar.rule_count()];
-    let mut stack: Vec<Step> = Vec::new();
-    for &(rule_id, operator, word) in operators {
-        stack.push(Step::Visit(operator));
-        while let Some(step) = stack.pop() {
-            let id = match step {
-                Step::Close(rule) => {
-                    marks[rule.index()] = Mark::Done;
-                    continue;
+    let mut open_rules: Vec<RuleId> = Vec::new();
+    let mut stack = vec![Step::Visit(operator)];
+    while let Some(step) = stack.pop() {
+        let id = match step {
+            Step::Visit(id) => id,
+            Step::Close(id) => {
+                marks[id.index()] = Mark::Done;
+                if let Expr::Rule(_) = grammar.expr(id) {
+                    open_rules.pop();
                 }
-                Step::Visit(id) => id,
-            };
-            let rule = grammar.rule(rule_id);
-            if let Some(&(min, max)) = swapped.get(&id) {
-                let kind = GrammarErrorKind::RepeatBoundsSwapped { name: rule.name().into(), min, max };
+                continue;
+            }
+        };
+        match marks[id.index()] {
+            Mark::Done => continue,
+            Mark::Open => {
+                // Operands alone cannot form a cycle, so a rule was entered since the expression was opened,
+                // and the last such rule stands on the cycle.
+                let through = open_rules.last().map_or(rule, |&open| grammar.rule(open));
+                let kind = GrammarErrorKind::RecursiveOperand {
+                    name: rule.name().into(),
+                    operator: word,
+                    through: through.name().into(),
+                };
                 return Err(GrammarError::new(kind, rule.span()));
             }
-            let Expr::Rule(through) = grammar.expr(id) else {
-                stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand)));
-                continue;
-            };
-            match marks[through.index()] {
-                Mark::Done => {}
-                Mark::Open => {
-                    let kind = GrammarErrorKind::RecursiveOperand {
-                        name: rule.name().into(),
-                        operator: word,
-                        through: grammar.rule(through).name().into(),
-                    };
-                    return Err(GrammarError::new(kind, rule.span()));
-                }
-                Mark::New => {
-                    marks[through.index()] = Mark::Open;
-                    stack.push(Step::Close(through));
-                    stack.push(Step::Visit(grammar.rule(through).body()));
-                }
+            Mark::New => {}
+        }
+        marks[id.index()] = Mark::Open;
+        stack.push(Step::Close(id));
+        match grammar.expr(id) {
+            Expr::Rule(through) => {
+                open_rules.push(through);
+                stack.push(Step::Visit(grammar.rule(through).body()));
             }
+            Expr::Bytes(bytes) if std::str::from_utf8(bytes).is_err() => {
+                let kind = GrammarErrorKind::OperandNotText {
+                    name: rule.name().into(),
+                    operator: word,
+                    literal: bytes.escape_ascii().to_string(),
+                };
+                return Err(GrammarError::new(kind, rule.span()));
+            }
+            _ => stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand))),
         }
     }
     Ok(())

@@ -23,6 +23,11 @@ pub(crate) enum GrammarErrorKind {
          rule `{through}`, which is recursive; write the operand without recursion"
     )]
     RecursiveOperand { name: String, operator: &'static str, through: String },
+    #[error(
+        "rule `{name}`: {operator} is only defined for text, but its operand holds the literal \"{literal}\", \
+         which is not UTF-8; write whole characters"
+    )]
+    OperandNotText { name: String, operator: &'static str, literal: String },
     #[error("the grammar holds more than {limit} {what}; split it")]
     TooLarge { what: &'static str, limit: usize },
 }

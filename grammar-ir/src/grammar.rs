@@ -5,7 +5,10 @@ use crate::{CharRange, ExprId, RuleId, Span};
 /// A grammar: a set of rules, one of which is the root.
 ///
 /// Immutable; made by a [`GrammarBuilder`](crate::GrammarBuilder). Every reference in it is valid, every
-/// rule is defined, and operands of regular operators are not recursive.
+/// rule is defined, and operands of regular operators are text and not recursive.
+///
+/// `==` compares arenas, in which equal expressions may stand in another order; [`is_same`](Self::is_same)
+/// compares what they say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
     pub(crate) rules: Vec<Rule>,
@@ -55,7 +58,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    fn range(self) -> std::ops::Range<usize> {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
     }
@@ -145,18 +148,7 @@ impl Grammar {
 
     /// An expression of this grammar. Panics for an id of another, larger grammar.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
-        match self.nodes[id.index()] {
-            Node::Empty => Expr::Empty,
-            Node::Bytes(slice) => Expr::Bytes(&self.bytes[slice.range()]),
-            Node::Class(slice) => Expr::Class(&self.ranges[slice.range()]),
-            Node::Sequence(slice) => Expr::Sequence(&self.children[slice.range()]),
-            Node::Choice(slice) => Expr::Choice(&self.children[slice.range()]),
-            Node::Repeat { body, min, max } => Expr::Repeat { body, min, max },
-            Node::Rule(rule) => Expr::Rule(rule),
-            Node::Intersection(slice) => Expr::Intersection(&self.children[slice.range()]),
-            Node::Complement(operand) => Expr::Complement(operand),
-            Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
-        }
+        view(&self.nodes, &self.children, &self.bytes, &self.ranges, id)
     }
 
     /// The direct operands of an expression, left to right. Rule references have none.
@@ -179,5 +171,27 @@ impl Grammar {
             + self.children.capacity() * size_of::<ExprId>()
             + self.bytes.capacity()
             + self.ranges.capacity() * size_of::<CharRange>()
+    }
+}
+
+/// The public view of a stored expression.
+pub(crate) fn view<'g>(
+    nodes: &[Node],
+    children: &'g [ExprId],
+    bytes: &'g [u8],
+    ranges: &'g [CharRange],
+    id: ExprId,
+) -> Expr<'g> {
+    match nodes[id.index()] {
+        Node::Empty => Expr::Empty,
+        Node::Bytes(slice) => Expr::Bytes(&bytes[slice.range()]),
+        Node::Class(slice) => Expr::Class(&ranges[slice.range()]),
+        Node::Sequence(slice) => Expr::Sequence(&children[slice.range()]),
+        Node::Choice(slice) => Expr::Choice(&children[slice.range()]),
+        Node::Repeat { body, min, max } => Expr::Repeat { body, min, max },
+        Node::Rule(rule) => Expr::Rule(rule),
+        Node::Intersection(slice) => Expr::Intersection(&children[slice.range()]),
+        Node::Complement(operand) => Expr::Complement(operand),
+        Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
     }
 }

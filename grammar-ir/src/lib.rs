@@ -32,17 +32,22 @@
 //! # Errors and limits
 //!
 //! Building fails with a [`GrammarError`] that names the rule. Ids are 32 bits wide: a grammar holds at most
-//! 2^32 - 2 expressions; the builder refuses more.
+//! 2^32 - 2 rules, expressions, literal bytes and ranges each, and 2^24 operands; the builder refuses more.
+//! Expressions may be shared and nested to any depth: nothing here recurses, and analyses and passes look at
+//! a shared expression once.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 mod builder;
 mod char_class;
 mod check;
-
 mod error;
 mod grammar;
 mod ids;
+pub mod passes;
+mod print;
+mod same;
 mod span;
 
 pub use builder::GrammarBuilder;
@@ -50,4 +55,5 @@ pub use char_class::{CharRange, normalize_ranges};
 pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
+pub use print::{PrintError, PrintOptions, print};
 pub use span::Span;

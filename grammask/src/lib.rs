@@ -1,1 +1,48 @@
-//! Structured generation: the exact token mask of a grammar at every decoding step
+//! Structured generation: at every decoding step of a language model, the exact set of tokens that keep its text
+//! within a structure.
+//!
+//! ```
+//! use grammask::{Compiler, JsonSchemaOptions, TokenMask, Vocabulary, VocabularyOptions};
+//!
+//! // A vocabulary of single bytes; real ones come from `Vocabulary::from_tokenizer_json`.
+//! let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain([None]);
+//! let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
+//!
+//! let compiler = Compiler::builder(vocabulary).build();
+//! let schema = r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
+//! let grammar = compiler.json_schema(schema, &JsonSchemaOptions::default())?;
+//!
+//! let mut matcher = grammar.matcher();
+//! let mut mask = TokenMask::new(compiler.vocabulary().len());
+//! matcher.fill_mask(&mut mask)?;
+//! assert_eq!(mask.iter().map(|id| id.index()).collect::<Vec<_>>(), [usize::from(b'{')]);
+//! matcher.accept_bytes(br#"{"ok": true}"#)?;
+//! assert!(matcher.is_completed());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! This crate is the facade: it re-exports what users of the whole need. Those who want one layer only depend on
+//! that crate: `grammask-grammar-ir`, `grammask-fsm`, `grammask-grammar-frontends`, `grammask-earley`,
+//! `grammask-mask-cache`, `grammask-matcher`.
+//!
+//! # Features
+//!
+//! * `embedded-vocab`: [`Vocabulary::o200k_harmony`], a vocabulary of 201,088 tokens inside the program.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub use grammask_fsm::{CompileOptions, Program};
+pub use grammask_fsm as fsm;
+pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+pub use grammask_grammar_frontends::regex::{self, RegexOptions};
+pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
+pub use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError};
+pub use grammask_mask_cache::{
+    StoredMask, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions, words_for,
+};
+pub use grammask_matcher::{
+    CompileError, CompiledGrammar, Compiler, CompilerBuilder, Explanation, Limits, MaskKind, MatchError, Matcher,
+    Usage,
+};
+pub use grammask_parser_backend::{Backend, StepError};

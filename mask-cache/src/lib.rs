@@ -1,1 +1,74 @@
-//! Vocabularies, token masks and how masks are computed and kept
+//! Vocabularies, token masks, and how masks are computed and kept.
+//!
+//! A language model emits tokens, a parser reads bytes. This crate stands between them: a [`Vocabulary`] knows the
+//! bytes of every token, and a mask says for each token whether a parser state, reached through any
+//! [`Backend`](grammask_parser_backend::Backend), can read all of them.
+//!
+//! Use it directly to put masks under a parser of your own. To follow a grammar from its text to masks, use the
+//! crate `grammask`. It has nothing to do with encoding: which tokens a text becomes is the tokenizer's matter.
+//!
+//! # Example
+//!
+//! ```
+//! use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
+//!
+//! let file = r#"{
+//!     "added_tokens": [{"id": 3, "content": "<|im_end|>", "special": true}],
+//!     "decoder": {"type": "ByteLevel"},
+//!     "model": {"type": "BPE", "vocab": {"{": 0, "\u0120\"": 1, "\u010a": 2}, "merges": []}
+//! }"#;
+//! let vocabulary = Vocabulary::from_tokenizer_json(file.as_bytes(), &VocabularyOptions::default().size(32))?;
+//! let quote = vocabulary.text_token(b" \"").ok_or("the file has it")?;
+//!
+//! let mut mask = TokenMask::new(vocabulary.len());
+//! mask.set(quote);
+//! assert_eq!(mask.as_words(), [0b10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Vocabulary
+//!
+//! Ids are `0..len`, and each is one of four [kinds](TokenKind): text, special, stop, or empty. Only text tokens
+//! have bytes. Special tokens have a name, which never matches text; empty ids (holes, padding, empty strings) are
+//! never allowed. A vocabulary is immutable, made once per process (30 to 50 ms for a `tokenizer.json` of 128,000
+//! tokens) and shared in an `Arc`. It owns the prefix [`Trie`] of its text tokens, and its [slices](Slice): for
+//! some classes of characters the tokens made of that class, and the trie of all others.
+//!
+//! # Masks
+//!
+//! A [`TokenMask`] has one bit for each id, in words of 32 bits, least significant bit first, tail bits 0. The
+//! functions in [`bits`] do the same on memory of the caller's.
+//!
+//! # Errors
+//!
+//! A vocabulary that cannot be right is refused with a [`VocabularyError`], which says where in the file the reason
+//! lies and what to do. Computing a mask fails only with a [`StepError`](grammask_parser_backend::StepError), which
+//! means *indeterminate*.
+//!
+//! # Limits
+//!
+//! Ids have 24 bits: at most 2^24 - 2 tokens, 2^22 unless [`VocabularyOptions::max_tokens`] says otherwise. All
+//! tokens together have at most [`VocabularyOptions::max_bytes`] bytes, and their trie at most 2^24 - 1 nodes.
+//! Tokens of more than 255 bytes are right but slow: they are tried one by one.
+//!
+//! # Features
+//!
+//! * `embedded-vocab`: the vocabulary o200k_harmony inside the program (`Vocabulary::o200k_harmony`).
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod masks;
+mod slices;
+mod token_mask;
+mod trie;
+mod vocabulary;
+mod walk;
+
+pub use masks::{MaskMemo, StoredMask};
+pub use slices::Slice;
+pub use token_mask::{TokenMask, bits, words_for};
+pub use trie::{Trie, TrieNode};
+pub use vocabulary::{
+    STOP_TOKEN_NAMES, TokenCoding, TokenId, TokenKind, Vocabulary, VocabularyError, VocabularyOptions,
+};
+pub use walk::{Scratch, read_token};

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::{CharClass, Run, StepError};
+use crate::{BuildError, CharClass, Fuel, Run, StepError};
 
 /// A name for the mask of a state: two states of one engine with equal keys have equal masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,8 +49,9 @@ pub trait Backend: Send + Sync + 'static {
     /// The state before the first byte.
     fn start(&self) -> Self::State;
 
-    /// Reads one byte. `None`: no sentence goes on with it.
-    fn step(&self, state: Self::State, byte: u8) -> Result<Option<Self::State>, StepError>;
+    /// Reads one byte. `None`: no sentence goes on with it. Work that is not a table look-up burns fuel; with
+    /// none left the step fails.
+    fn step(&self, state: Self::State, byte: u8, fuel: &mut Fuel) -> Result<Option<Self::State>, StepError>;
 
     /// Whether what was read is a sentence.
     fn is_complete(&self, state: Self::State) -> bool;
@@ -63,10 +64,22 @@ pub trait Backend: Send + Sync + 'static {
 
     /// What the state does with texts over a class. [`Run::Unknown`] is always a correct answer; another one
     /// must be exact.
-    fn run_over(&self, state: Self::State, class: &CharClass) -> Run {
-        let _ = (state, class);
+    fn run_over(&self, state: Self::State, class: &CharClass, fuel: &mut Fuel) -> Run {
+        let _ = (state, class, fuel);
         Run::Unknown
     }
+
+    /// The least number of bytes with which a sentence can be finished; 0 where what was read is one.
+    fn ending(&self, state: Self::State) -> u64;
+
+    /// An engine for the same grammar whose tables are empty.
+    fn fresh(&self) -> Result<Self, BuildError>
+    where
+        Self: Sized;
+
+    /// The state of `other`, an engine for the same grammar, as a state of this one. Lets a parse go on when
+    /// the other's tables have used up their budget.
+    fn import(&self, other: &Self, state: Self::State) -> Result<Self::State, StepError>;
 
     /// Which of the requirements the backend serves.
     fn serves(&self, requirement: Requirement) -> bool;

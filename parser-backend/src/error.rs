@@ -39,10 +39,13 @@ pub enum StepError {
         limit: usize,
     },
     /// One call did more work than it may.
-    #[error("indeterminate: one call took more than {limit} new transitions; raise `max_steps_per_call`")]
+    #[error(
+        "indeterminate: one call would take more than {limit} units of work; make the grammar less \
+         ambiguous or raise `max_work_per_call`"
+    )]
     OutOfWork {
         /// The limit.
-        limit: usize,
+        limit: u64,
     },
     /// No token of the vocabulary spells any way on, though the grammar has one.
     #[error(
@@ -53,4 +56,7 @@ pub enum StepError {
         /// A byte with which the grammar goes on.
         byte: u8,
     },
+    /// The text is finished, nothing can follow, and the vocabulary has no token to say so.
+    #[error("the text is complete and the vocabulary has no stop token; name one in its options")]
+    NoStopToken,
 }

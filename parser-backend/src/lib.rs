@@ -12,7 +12,9 @@
 mod backend;
 mod class;
 mod error;
+mod fuel;
 
 pub use backend::{Backend, MaskKey, Requirement};
 pub use class::{CharClass, Run};
 pub use error::{BuildError, StepError};
+pub use fuel::Fuel;

@@ -1,2 +1,66 @@
-//! See README.md.
-fn main() {}
+//! Project automation: `cargo xtask <verb>`, one file a verb.
+//!
+//! `ci` is exactly what continuous integration runs; every other verb is a part of it or starts a program of
+//! the workspace under a name that does not change when the program moves.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its user")]
+
+mod bench;
+mod ci;
+mod corpus;
+mod oracle;
+mod shell;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Project automation of grammask")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Runs everything that continuous integration runs, and prints a timed list of the steps.
+    Ci(ci::Arguments),
+    /// Runs the tests: libraries, programs, integration tests, then documentation examples.
+    Test(test::Arguments),
+    /// Checks layers, the code map, stale files and house rules. Compiles nothing.
+    Tidy,
+    /// Runs a benchmark of the `bench` crate in release mode, for example `bench maskbench --help`.
+    Bench(bench::Arguments),
+    /// Runs the engine-independent cases of `corpus` on every backend.
+    Corpus(corpus::Arguments),
+    /// Compares an engine with the naive recogniser on random grammars, in release mode.
+    Oracle(oracle::Arguments),
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<()> {
+    let workspace = Workspace::load()?;
+    match verb {
+        Verb::Ci(arguments) => ci::run(&workspace, &arguments),
+        Verb::Test(arguments) => test::run(&workspace, &arguments),
+        Verb::Tidy => tidy::run(&workspace),
+        Verb::Bench(arguments) => bench::run(&workspace, &arguments),
+        Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
+        Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
+    }
+}

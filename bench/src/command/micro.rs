@@ -1,0 +1,206 @@
+//! `micro`: the hot path on a handful of grammars, cold and warm.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+
+use crate::engine::{self, Engine, EngineId, Source};
+use crate::host;
+use crate::report::statistics::Distribution;
+use crate::report::table::{Table, microseconds};
+use crate::run::replay::is_allowed;
+use crate::run::tokenizer::LoadedTokenizer;
+use crate::workload::{self, OwnedSource, Workload};
+
+/// Arguments of `micro`.
+#[derive(Debug, Args)]
+pub(crate) struct MicroArgs {
+    /// A `tokenizer.json`, or the folder that holds it.
+    #[arg(long)]
+    tokenizer: PathBuf,
+    /// The end token, if no `tokenizer_config.json` beside the tokenizer names it.
+    #[arg(long)]
+    end: Option<String>,
+    /// The engines.
+    #[arg(long, default_values_t = [EngineId::Grammask, EngineId::Llguidance])]
+    engine: Vec<EngineId>,
+    /// How often each grammar is compiled afresh and run.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Only workloads whose names contain this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// The core to measure on [default: the last one].
+    #[arg(long)]
+    core: Option<usize>,
+}
+
+/// Measures and prints one table.
+pub(crate) fn run(args: &MicroArgs) -> Result<()> {
+    if let Some(core) = args.core.or_else(host::quiet_core) {
+        host::pin(core);
+    }
+    let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
+    let mut engines =
+        args.engine.iter().map(|&id| engine::load(id, &tokenizer)).collect::<Result<Vec<_>>>()?;
+    let mut table = Table::new([
+        "microseconds",
+        "engine",
+        "compile p50",
+        "TTFM p50",
+        "cold mask p50",
+        "p90",
+        "p99",
+        "max",
+        "warm mask p50",
+        "p99",
+        "max",
+        "warm commit p50",
+        "masks",
+    ]);
+    for workload in workload::all().iter().filter(|workload| workload.name.contains(&args.only)) {
+        for engine in &mut engines {
+            let mut cells = vec![workload.name.to_owned(), engine.id().to_string()];
+            let measured = check(engine.as_mut(), workload, &tokenizer)
+                .and_then(|()| measure(engine.as_mut(), workload, &tokenizer, args.rounds));
+            match measured {
+                Ok(times) => cells.extend(times.cells()),
+                Err(error) => cells.push(format!("{error:#}").chars().take(60).collect()),
+            }
+            table.row(cells);
+        }
+    }
+    println!("{}, {}\n\n{}", host::processor(), host::today(), table.render());
+    Ok(())
+}
+
+fn source(workload: &Workload) -> Source<'_> {
+    match &workload.grammar {
+        OwnedSource::JsonSchema(text) => Source::JsonSchema(text),
+        OwnedSource::Grammar { ebnf, lark } => Source::Grammar { ebnf, lark },
+    }
+}
+
+/// Whether the engine gives the right answers: what is slow or fast and wrong is of no interest.
+fn check(engine: &mut dyn Engine, workload: &Workload, tokenizer: &LoadedTokenizer) -> Result<()> {
+    engine.drop_caches();
+    engine.compile(source(workload)).map_err(anyhow::Error::msg)?;
+    engine.keep_copy();
+    for text in &workload.texts {
+        let verdict = walk(engine, &tokenizer.encode(text)?, tokenizer.end)?;
+        ensure!(verdict, "refuses {:?}", text.chars().take(40).collect::<String>());
+    }
+    if walk(engine, &tokenizer.encode(&workload.refused)?, tokenizer.end)? {
+        bail!("accepts {:?}", workload.refused);
+    }
+    Ok(())
+}
+
+/// Whether the text passes, its end included.
+fn walk(engine: &mut dyn Engine, tokens: &[u32], end: u32) -> Result<bool> {
+    let mut words = vec![0; engine.mask_words()];
+    engine.start().map_err(anyhow::Error::msg)?;
+    for &token in tokens {
+        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+        if !is_allowed(&words, token) {
+            return Ok(false);
+        }
+        engine.commit(token).map_err(anyhow::Error::msg)?;
+    }
+    engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+    Ok(is_allowed(&words, end))
+}
+
+#[derive(Default)]
+struct Times {
+    compile: Vec<u64>,
+    first_mask: Vec<u64>,
+    cold: Vec<u64>,
+    warm: Vec<u64>,
+    commit: Vec<u64>,
+}
+
+impl Times {
+    fn cells(self) -> Vec<String> {
+        let masks = self.warm.len();
+        let [compile, first_mask, cold, warm, commit] =
+            [self.compile, self.first_mask, self.cold, self.warm, self.commit]
+                .map(|times| times.into_iter().collect::<Distribution>());
+        let mut cells: Vec<String> = [
+            compile.percentile(50.0),
+            first_mask.percentile(50.0),
+            cold.percentile(50.0),
+            cold.percentile(90.0),
+            cold.percentile(99.0),
+            cold.max(),
+            warm.percentile(50.0),
+            warm.percentile(99.0),
+            warm.max(),
+            commit.percentile(50.0),
+        ]
+        .into_iter()
+        .map(microseconds)
+        .collect();
+        cells.push(masks.to_string());
+        cells
+    }
+}
+
+/// Cold is the first time through a freshly compiled grammar, warm the second.
+fn measure(
+    engine: &mut dyn Engine,
+    workload: &Workload,
+    tokenizer: &LoadedTokenizer,
+    rounds: usize,
+) -> Result<Times> {
+    let texts = workload.texts.iter().map(|text| tokenizer.encode(text)).collect::<Result<Vec<_>>>()?;
+    let mut times = Times::default();
+    let mut words = vec![0; engine.mask_words()];
+    for _ in 0..rounds {
+        engine.drop_caches();
+        let start = Instant::now();
+        engine.compile(source(workload)).map_err(anyhow::Error::msg)?;
+        let compiled = elapsed(start);
+        engine.keep_copy();
+        let start = Instant::now();
+        engine.start().map_err(anyhow::Error::msg)?;
+        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+        times.compile.push(compiled);
+        times.first_mask.push(compiled + elapsed(start));
+        // The first mask belongs to the time to it, so the cold pass starts on a matcher that has it.
+        for tokens in &texts {
+            let masks = timed(engine, tokens, &mut words, &mut Vec::new())?;
+            times.cold.extend(masks);
+        }
+        for tokens in &texts {
+            let masks = timed(engine, tokens, &mut words, &mut times.commit)?;
+            times.warm.extend(masks);
+        }
+    }
+    Ok(times)
+}
+
+fn timed(
+    engine: &mut dyn Engine,
+    tokens: &[u32],
+    words: &mut [u32],
+    commits: &mut Vec<u64>,
+) -> Result<Vec<u64>> {
+    engine.start().map_err(anyhow::Error::msg)?;
+    let mut masks = Vec::with_capacity(tokens.len());
+    for &token in tokens {
+        let start = Instant::now();
+        engine.mask(words).map_err(anyhow::Error::msg)?;
+        masks.push(elapsed(start));
+        let start = Instant::now();
+        engine.commit(token).map_err(anyhow::Error::msg)?;
+        commits.push(elapsed(start));
+    }
+    Ok(masks)
+}
+
+fn elapsed(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

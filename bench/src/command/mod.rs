@@ -1,0 +1,5 @@
+//! The subcommands, one file each.
+
+pub(crate) mod maskbench;
+pub(crate) mod micro;
+pub(crate) mod worker;

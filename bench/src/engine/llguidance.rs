@@ -1,0 +1,103 @@
+//! The llguidance crate, with its slices for JSON and otherwise its defaults.
+
+use ::llguidance::api::TopLevelGrammar;
+use ::llguidance::earley::SlicedBiasComputer;
+use ::llguidance::{Matcher, ParserFactory};
+use anyhow::Result;
+use toktrie::InferenceCapabilities;
+use toktrie_hf_tokenizers::ByteTokenizer;
+
+use super::{Engine, EngineId, Source};
+use crate::run::tokenizer::LoadedTokenizer;
+
+/// llguidance as an [`Engine`].
+pub(super) struct Llguidance {
+    factory: ParserFactory,
+    mask_words: usize,
+    /// The compiled grammar, until the first matcher takes it.
+    compiled: Option<Matcher>,
+    /// A copy in its first state, from which later matchers are made. They share its lexer, which the
+    /// reference runner's deep copies do not: that is the faster way, and so the one to compare with.
+    pristine: Option<Matcher>,
+    matcher: Option<Matcher>,
+}
+
+impl Llguidance {
+    pub(super) fn new(tokenizer: &LoadedTokenizer) -> Result<Self> {
+        let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?;
+        bytes.set_eos_token(tokenizer.end);
+        let environment = bytes.into_tok_env(Some(tokenizer.size))?;
+        let slices = SlicedBiasComputer::json_slices();
+        let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &slices)?;
+        factory.quiet();
+        Ok(Self {
+            factory,
+            mask_words: tokenizer.size.div_ceil(32),
+            compiled: None,
+            pristine: None,
+            matcher: None,
+        })
+    }
+
+    fn matcher(&mut self) -> Result<&mut Matcher, String> {
+        self.matcher.as_mut().ok_or_else(|| "no grammar has been compiled".to_owned())
+    }
+}
+
+impl Engine for Llguidance {
+    fn id(&self) -> EngineId {
+        EngineId::Llguidance
+    }
+
+    fn mask_words(&self) -> usize {
+        self.mask_words
+    }
+
+    fn drop_caches(&mut self) {
+        // Nothing is shared between grammars but the vocabulary and its slices.
+    }
+
+    fn compile(&mut self, source: Source<'_>) -> Result<(), String> {
+        self.pristine = None;
+        self.matcher = None;
+        let grammar = match source {
+            Source::JsonSchema(text) => {
+                TopLevelGrammar::from_json_schema(serde_json::from_str(text).map_err(|e| e.to_string())?)
+            }
+            Source::Grammar { lark, .. } => TopLevelGrammar::from_lark(lark.to_owned()),
+        };
+        let matcher = Matcher::new(self.factory.create_parser(grammar));
+        if let Some(error) = matcher.get_error() {
+            return Err(error);
+        }
+        self.compiled = Some(matcher);
+        Ok(())
+    }
+
+    fn keep_copy(&mut self) {
+        self.pristine = self.compiled.as_ref().map(Matcher::deep_clone);
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        self.matcher = self.compiled.take().or_else(|| self.pristine.clone());
+        self.matcher().map(|_| ())
+    }
+
+    fn mask(&mut self, words: &mut [u32]) -> Result<(), String> {
+        let mask = self.matcher()?.compute_mask_or_eos().map_err(|error| format!("{error:#}"))?;
+        let length = words.len();
+        match mask.as_slice().get(..length) {
+            Some(allowed) => words.copy_from_slice(allowed),
+            None => return Err("the mask is shorter than the vocabulary".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, token: u32) -> Result<(), String> {
+        self.matcher()?.consume_token(token).map_err(|error| format!("{error:#}"))
+    }
+
+    fn would_accept(&mut self, token: u32) -> bool {
+        self.matcher().is_ok_and(|matcher| matcher.validate_tokens(&[token]).is_ok_and(|count| count > 0))
+    }
+}

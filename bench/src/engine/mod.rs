@@ -1,0 +1,95 @@
+//! The engines side by side, behind one small trait.
+
+mod llguidance;
+pub(crate) mod ours;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::tokenizer::LoadedTokenizer;
+
+/// An engine that can be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+pub(crate) enum EngineId {
+    /// This project.
+    Grammask,
+    /// The llguidance crate.
+    Llguidance,
+}
+
+impl EngineId {
+    /// Name and version, as printed in tables.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Grammask => "grammask 0.1.0",
+            Self::Llguidance => "llguidance 1.9.1",
+        }
+    }
+}
+
+impl fmt::Display for EngineId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Grammask => "grammask",
+            Self::Llguidance => "llguidance",
+        })
+    }
+}
+
+/// In a refusal, between the reason and the place to which it applies.
+pub(crate) const PLACE: &str = " | at ";
+
+/// What is compiled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'t> {
+    /// A JSON Schema as text.
+    JsonSchema(&'t str),
+    /// The same language in the dialects of the engines.
+    Grammar {
+        /// For grammask.
+        ebnf: &'t str,
+        /// For llguidance.
+        lark: &'t str,
+    },
+}
+
+/// An engine with the grammar and the matcher that it is working on.
+///
+/// Refusals are texts: they are grouped and printed, never acted upon.
+pub(crate) trait Engine {
+    /// Who this is.
+    fn id(&self) -> EngineId;
+
+    /// Length of a mask in 32-bit words.
+    fn mask_words(&self) -> usize;
+
+    /// Forgets everything but the vocabulary.
+    fn drop_caches(&mut self);
+
+    /// Compiles a grammar, which takes the place of the last one.
+    fn compile(&mut self, source: Source<'_>) -> Result<(), String>;
+
+    /// Puts aside, off the clock, what later calls of [`start`](Self::start) need.
+    fn keep_copy(&mut self) {}
+
+    /// A fresh matcher of the last compiled grammar, which takes the place of the last one.
+    fn start(&mut self) -> Result<(), String>;
+
+    /// Writes the mask of the matcher's state into the caller's buffer.
+    fn mask(&mut self, words: &mut [u32]) -> Result<(), String>;
+
+    /// Commits a token.
+    fn commit(&mut self, token: u32) -> Result<(), String>;
+
+    /// Whether the matcher would take a token. The matcher may be of no use afterwards.
+    fn would_accept(&mut self, token: u32) -> bool;
+}
+
+/// Loads an engine.
+pub(crate) fn load(id: EngineId, tokenizer: &LoadedTokenizer) -> anyhow::Result<Box<dyn Engine>> {
+    Ok(match id {
+        EngineId::Grammask => Box::new(ours::Grammask::new(tokenizer)?),
+        EngineId::Llguidance => Box::new(llguidance::Llguidance::new(tokenizer)?),
+    })
+}

@@ -1,0 +1,97 @@
+//! This project's engine.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use grammask::{
+    CompileError, CompiledGrammar, Compiler, EbnfOptions, JsonSchemaOptions, Matcher, TokenId, Vocabulary,
+    VocabularyOptions, words_for,
+};
+
+use super::{Engine, EngineId, PLACE, Source};
+use crate::run::tokenizer::LoadedTokenizer;
+
+/// grammask as an [`Engine`], with its defaults.
+pub(super) struct Grammask {
+    compiler: Compiler,
+    grammar: Option<CompiledGrammar>,
+    matcher: Option<Matcher>,
+}
+
+/// Loads our vocabulary of a tokenizer.
+pub(crate) fn vocabulary(tokenizer: &LoadedTokenizer) -> Result<Arc<Vocabulary>> {
+    let options = VocabularyOptions::default().stop_ids([tokenizer.end]).size(tokenizer.size);
+    let vocabulary = Vocabulary::from_tokenizer_json(&tokenizer.json, &options)?;
+    // Once a process: a server does this before its first request.
+    vocabulary.prepare();
+    Ok(Arc::new(vocabulary))
+}
+
+impl Grammask {
+    pub(super) fn new(tokenizer: &LoadedTokenizer) -> Result<Self> {
+        Ok(Self { compiler: Compiler::new(vocabulary(tokenizer)?), grammar: None, matcher: None })
+    }
+
+    fn matcher(&mut self) -> Result<&mut Matcher, String> {
+        self.matcher.as_mut().ok_or_else(|| "no grammar has been compiled".to_owned())
+    }
+
+    fn id_of(&self, token: u32) -> Result<TokenId, String> {
+        self.compiler.vocabulary().id(token).ok_or_else(|| format!("token {token} is outside the vocabulary"))
+    }
+}
+
+impl Engine for Grammask {
+    fn id(&self) -> EngineId {
+        EngineId::Grammask
+    }
+
+    fn mask_words(&self) -> usize {
+        words_for(self.compiler.vocabulary().len())
+    }
+
+    fn drop_caches(&mut self) {
+        self.matcher = None;
+        self.grammar = None;
+        self.compiler = Compiler::new(Arc::clone(self.compiler.vocabulary()));
+    }
+
+    fn compile(&mut self, source: Source<'_>) -> Result<(), String> {
+        self.matcher = None;
+        self.grammar = None;
+        let compiled = match source {
+            Source::JsonSchema(text) => self.compiler.json_schema(text, &JsonSchemaOptions::default()),
+            Source::Grammar { ebnf, .. } => self.compiler.ebnf(ebnf, &EbnfOptions::default()),
+        };
+        self.grammar = Some(compiled.map_err(|error| reason(&error))?);
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        self.matcher = self.grammar.as_ref().map(CompiledGrammar::matcher);
+        self.matcher().map(|_| ())
+    }
+
+    fn mask(&mut self, words: &mut [u32]) -> Result<(), String> {
+        self.matcher()?.fill_mask_words(words).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    fn commit(&mut self, token: u32) -> Result<(), String> {
+        let id = self.id_of(token)?;
+        self.matcher()?.accept_token(id).map_err(|error| error.to_string())
+    }
+
+    fn would_accept(&mut self, token: u32) -> bool {
+        let Ok(id) = self.id_of(token) else { return false };
+        self.matcher().is_ok_and(|matcher| matcher.fork().accept_token(id).is_ok())
+    }
+}
+
+/// The first finding on one line, what is particular to the schema last, so that reasons can be grouped.
+fn reason(error: &CompileError) -> String {
+    let Some(finding) = error.diagnostics().and_then(|findings| findings.iter().next()) else {
+        return error.to_string();
+    };
+    let place = finding.pointer().unwrap_or("?");
+    format!("{}: {}{PLACE}{place}", finding.code(), finding.message())
+}

@@ -1,0 +1,8 @@
+//! Turning records into figures, tables and files.
+
+pub(crate) mod failures;
+pub(crate) mod plot;
+pub(crate) mod record_file;
+pub(crate) mod statistics;
+pub(crate) mod summary;
+pub(crate) mod table;

@@ -1,0 +1,48 @@
+//! From a case to its grammar, through the frontends.
+
+use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, regex};
+use grammask_grammar_ir::Grammar;
+
+use crate::{Case, FrontendOption, Kind};
+
+/// A source that its frontend refuses.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct FrontendError {
+    message: String,
+}
+
+impl From<Diagnostics> for FrontendError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self { message: diagnostics.to_string() }
+    }
+}
+
+impl Case {
+    /// The grammar that the frontend makes of the source.
+    pub fn grammar(&self) -> Result<Grammar, FrontendError> {
+        match self.kind {
+            Kind::Ebnf => Ok(ebnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
+            Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
+            Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
+            Kind::JsonSchema => Err(FrontendError { message: "no json".into() }),
+        }
+    }
+
+    fn regex_options(&self) -> Result<regex::RegexOptions, FrontendError> {
+        let mut options = regex::RegexOptions::default();
+        for option in &self.options {
+            match option {
+                FrontendOption::Ecma => options.dialect = regex::Dialect::Ecma,
+                FrontendOption::Search => options.matching = regex::Matching::Search,
+                FrontendOption::IgnoreCase => options.letter_case = regex::LetterCase::Ignored,
+                other => return Err(misplaced(*other)),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn misplaced(option: FrontendOption) -> FrontendError {
+    FrontendError { message: format!("the option {option:?} does not belong to a case of this kind; take it out") }
+}

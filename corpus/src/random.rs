@@ -1,0 +1,110 @@
+//! Random grammars, put to a backend and to the naive recogniser at once.
+
+use grammask_grammar_ir::Grammar;
+use grammask_oracle::Recogniser;
+use grammask_oracle::random::{self, GrammarOptions, VocabularyOptions};
+use grammask_parser_backend::Backend;
+
+use crate::report::guarded;
+use crate::runner::{look_closely, quoted};
+use crate::{BackendSubject, Subject, minimise};
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Grammars.
+    pub grammars: usize,
+    /// Pairs of a grammar and a text (tokens of the vocabulary count as ways on, see [`compare`]).
+    pub texts: usize,
+    /// Positions at which the next bytes and completeness were compared.
+    pub positions: usize,
+}
+
+/// Compares a backend with the naive recogniser on the random cases of some seeds: at each position of every
+/// text all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text and its prefix,
+/// alone and followed by some tokens of the vocabulary.
+///
+/// The first difference ends it, with a grammar and a text made as small as a quick search can.
+pub fn compare<B: Backend>(
+    seeds: impl IntoIterator<Item = u64>,
+    options: &GrammarOptions,
+    build: impl Fn(&Grammar) -> Result<B, String>,
+) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let vocabulary_options = VocabularyOptions::default();
+    for seed in seeds {
+        let case = random::case_with(seed, options, &vocabulary_options);
+        let recogniser = Recogniser::new(&case.grammar);
+        tally.grammars += 1;
+        let subject = built(&case.grammar, &build);
+        let tokens = case.vocabulary.iter().step_by(5).take(3);
+        let longer = tokens.map(|token| [case.prefix.as_slice(), token].concat());
+        for text in [case.text.clone(), case.prefix.clone()].into_iter().chain(longer) {
+            tally.texts += 1;
+            match outcome(subject.as_ref(), &recogniser, &text) {
+                Ok(positions) => tally.positions += positions,
+                Err(problem) => return Err(explain(seed, &case.grammar, &text, &problem, &build)),
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// Reads a text with both, up to where it dies, and compares them at each position. Returns how many positions
+/// that were, or what differs and after what.
+pub fn difference<S: Subject>(subject: &S, recogniser: &Recogniser, text: &[u8]) -> Result<usize, String> {
+    let mut state = subject.start();
+    for at in 0..=text.len() {
+        let prefix = &text[..at];
+        if let Some(problem) = look_closely(subject, &state, Some((recogniser, prefix)))? {
+            return Err(format!("{}: {problem}", quoted(prefix)));
+        }
+        let Some(&byte) = text.get(at) else { break };
+        match subject.step(&state, byte)? {
+            Some(after) => state = after,
+            None => return Ok(at + 1),
+        }
+    }
+    Ok(text.len() + 1)
+}
+
+/// The backend of a grammar that has sentences, or why there is none.
+fn built<B: Backend>(
+    grammar: &Grammar,
+    build: impl Fn(&Grammar) -> Result<B, String>,
+) -> Result<BackendSubject<B>, String> {
+    match guarded(|| build(grammar)) {
+        Ok(Ok(backend)) => Ok(BackendSubject(backend)),
+        Ok(Err(error)) => Err(format!("a grammar that has sentences is refused: {error}")),
+        Err(panic) => Err(panic),
+    }
+}
+
+fn outcome<S: Subject>(subject: Result<&S, &String>, recogniser: &Recogniser, text: &[u8]) -> Result<usize, String> {
+    let subject = subject.map_err(String::clone)?;
+    guarded(|| difference(subject, recogniser, text)).and_then(|outcome| outcome)
+}
+
+fn explain<B: Backend>(
+    seed: u64,
+    grammar: &Grammar,
+    text: &[u8],
+    problem: &str,
+    build: impl Fn(&Grammar) -> Result<B, String>,
+) -> String {
+    let differs = |grammar: &Grammar, text: &[u8]| {
+        let recogniser = Recogniser::new(grammar);
+        if recogniser.is_language_empty() {
+            return None;
+        }
+        outcome(built(grammar, &build).as_ref(), &recogniser, text).err()
+    };
+    let (smaller, shorter) =
+        minimise(grammar, text, |grammar, text| differs(grammar, text).is_some());
+    let smaller_problem = differs(&smaller, &shorter).unwrap_or_default();
+    format!(
+        "seed {seed}, text {}: {problem}\n{grammar}\nsmaller, text {}: {smaller_problem}\n{smaller}",
+        quoted(text),
+        quoted(&shorter)
+    )
+}

@@ -1,0 +1,4 @@
+//! The whole corpus on the naive recogniser and on every backend, and random grammars beside it.
+
+mod corpus;
+mod random;

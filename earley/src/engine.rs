@@ -1,0 +1,392 @@
+//! The engine: memoised steps over interned sets.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use grammask_fsm::Program;
+use grammask_parser_backend::{
+    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError,
+};
+
+use crate::Config;
+use crate::closure::{Closure, Grammar, Item, SlotConflict};
+use crate::context::Contexts;
+use crate::ending::Distances;
+use crate::left_corner::LeftCorners;
+use crate::runs::Runs;
+use crate::sets::{
+    DEAD, EXACT, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
+};
+use crate::slots::{SLOTS, SlotChange};
+
+/// A configuration: a set and the counts of the repeats that it has open. 16 bytes; equal configurations have
+/// equal futures. It belongs to the engine that made it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    pub(crate) set: u32,
+    /// Slots that the set does not use are 0.
+    pub(crate) counts: [u32; SLOTS],
+}
+
+/// A lazy automaton over interned Earley sets. See the crate documentation.
+pub struct Engine {
+    pub(crate) program: Arc<Program>,
+    corners: LeftCorners,
+    config: Config,
+    pub(crate) sets: Sets,
+    start: State,
+    /// Made when an ending is first asked for.
+    distances: OnceLock<Distances>,
+    builder: Mutex<Builder>,
+}
+
+/// What makes new sets and transitions; one thread at a time.
+pub(crate) struct Builder {
+    pub(crate) contexts: Contexts,
+    pub(crate) index: SetIndex,
+    closure: Closure,
+    runs: Runs,
+}
+
+impl Builder {
+    fn new() -> Self {
+        Self {
+            contexts: Contexts::new(),
+            index: SetIndex::new(),
+            closure: Closure::default(),
+            runs: Runs::default(),
+        }
+    }
+}
+
+impl Engine {
+    /// An engine for a program.
+    ///
+    /// # Errors
+    ///
+    /// Where a counted repeat can begin with itself, or a setting is out of range.
+    pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
+        if config.longest_token > MAX_TOKEN {
+            return Err(BuildError::new(format!(
+                "`longest_token` is {}; at most {MAX_TOKEN} bytes are served",
+                config.longest_token
+            )));
+        }
+        let corners = LeftCorners::new(&program);
+        for (index, fragment) in program.fragments().iter().enumerate() {
+            let recursive = grammask_fsm::FragmentId::new(index)
+                .is_some_and(|id| corners.is_left_recursive(id));
+            if fragment.count.is_some() && recursive {
+                return Err(BuildError::new(format!(
+                    "rule `{}`: a counted repeat begins with itself; write it without left recursion",
+                    fragment.name
+                )));
+            }
+        }
+        let sets = Sets::new(&program);
+        let mut builder = Builder::new();
+        let mut engine = Self {
+            program,
+            corners,
+            config,
+            sets,
+            start: State { set: 0, counts: [0; SLOTS] },
+            distances: OnceLock::new(),
+            builder: Mutex::new(Builder::new()),
+        };
+        builder.closure.begin();
+        builder.closure.push_root(&engine.grammar());
+        let set = engine.close(&mut builder, &[0; SLOTS], &mut Fuel::unlimited());
+        let set = match set {
+            Ok(Ok((set, _))) => set,
+            Ok(Err(SlotConflict)) => {
+                return Err(BuildError::new("repeats at the start of the grammar disagree on their counts"));
+            }
+            Err(limit) => return Err(BuildError::new(limit.to_string())),
+        };
+        engine.start.set = set;
+        engine.builder = Mutex::new(builder);
+        Ok(engine)
+    }
+
+    /// The program that the engine runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// How many sets were made so far.
+    pub fn set_count(&self) -> usize {
+        self.lock().index.len()
+    }
+
+    /// How many contexts were made so far.
+    pub fn context_count(&self) -> usize {
+        self.lock().contexts.len()
+    }
+
+    /// How many items the set of a state holds.
+    pub fn item_count(&self, state: State) -> usize {
+        self.set(state).items.len()
+    }
+
+    pub(crate) fn set(&self, state: State) -> &Set {
+        self.sets.sets.get(state.set as usize)
+    }
+
+    fn grammar(&self) -> Grammar<'_> {
+        Grammar { program: &self.program, corners: &self.corners }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Builder> {
+        // A panic below the lock is a bug; the tables are append-only and stay readable.
+        self.builder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn entry(&self, set: u32, class: u8) -> u32 {
+        self.sets.rows.word(set as usize, usize::from(class)).load(Ordering::Acquire)
+    }
+
+    /// Every step that is not a plain table look-up.
+    #[cold]
+    fn step_slowly(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        let class = self.program.byte_classes().class(byte);
+        if let Some(known) = self.step_known(state, class) {
+            return Ok(known);
+        }
+        let mut builder = self.lock();
+        let builder = &mut *builder;
+        if let Some(known) = self.step_known(state, class) {
+            return Ok(known);
+        }
+        if self.entry(state.set, class) != EXACT {
+            match self.compute(builder, state, byte, fuel)? {
+                Ok(next) => return Ok(next),
+                Err(SlotConflict) => {
+                    self.sets.rows.word(state.set as usize, usize::from(class)).store(EXACT, Ordering::Release);
+                }
+            }
+        }
+        let exact = self.make_exact(builder, state)?;
+        if let Some(known) = self.step_known(exact, class) {
+            return Ok(known);
+        }
+        match self.compute(builder, exact, byte, fuel)? {
+            Ok(next) => Ok(next),
+            // Nothing in an exact set counts in a slot, so whatever begins can only agree.
+            Err(SlotConflict) => Err(StepError::OutOfWork { limit: 0 }),
+        }
+    }
+
+    /// The step, if it was computed before. `None`: not known.
+    fn step_known(&self, state: State, class: u8) -> Option<Option<State>> {
+        match self.entry(state.set, class) {
+            UNKNOWN | EXACT => None,
+            DEAD => Some(None),
+            entry if entry & GUARDED == 0 => Some(Some(State { set: entry - FIRST_SET, ..state })),
+            entry => {
+                let mut transition = self.sets.guarded.get((entry & !GUARDED) as usize);
+                loop {
+                    if transition.guards.iter().all(|guard| guard.holds(&state.counts)) {
+                        let counts = apply(&transition.changes, &state.counts);
+                        return Some(Some(State { set: transition.target, counts }));
+                    }
+                    transition = self.sets.guarded.get(*transition.next.get()? as usize);
+                }
+            }
+        }
+    }
+
+    /// Computes a transition and records it.
+    fn compute(
+        &self,
+        builder: &mut Builder,
+        state: State,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Result<Option<State>, SlotConflict>, StepError> {
+        let set = self.set(state);
+        builder.closure.begin();
+        for &item in &set.items {
+            for edge in self.program.state(item.state).bytes {
+                if edge.start <= byte && byte <= edge.end {
+                    builder.closure.push_kernel(Item { state: edge.target, ..item });
+                }
+            }
+        }
+        fuel.burn(set.items.len() as u64)?;
+        let (target, changes) = match self.close(builder, &state.counts, fuel)? {
+            Ok(done) => done,
+            Err(conflict) => return Ok(Err(conflict)),
+        };
+        let class = self.program.byte_classes().class(byte);
+        let word = self.sets.rows.word(state.set as usize, usize::from(class));
+        let guards = &builder.closure.guards;
+        let plain = guards.is_empty() && self.keeps_counts(state.set, target, &changes);
+        let counts = apply(&changes, &state.counts);
+        if plain {
+            word.store(target + FIRST_SET, Ordering::Release);
+        } else {
+            let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
+            let transition = GuardedTransition {
+                guards: guards.as_slice().into(),
+                target,
+                changes,
+                next: OnceLock::new(),
+            };
+            let head =
+                builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
+            word.store(head | GUARDED, Ordering::Release);
+        }
+        Ok(Ok(Some(State { set: target, counts })))
+    }
+
+    /// Whether a transition leaves every count as it is.
+    fn keeps_counts(&self, from: u32, to: u32, changes: &[Option<SlotChange>; SLOTS]) -> bool {
+        let (from, to) = (self.sets.sets.get(from as usize).slots, self.sets.sets.get(to as usize).slots);
+        from == to && to.iter().all(|slot| changes[usize::from(slot)] == Some(SlotChange::Keep))
+    }
+
+    /// Runs the closure that was begun, and interns its result.
+    #[allow(clippy::type_complexity, reason = "two kinds of failure: a limit, and a conflict to resolve")]
+    fn close(
+        &self,
+        builder: &mut Builder,
+        counts: &[u32; SLOTS],
+        fuel: &mut Fuel,
+    ) -> Result<Result<(u32, [Option<SlotChange>; SLOTS]), SlotConflict>, StepError> {
+        let limit = self.config.max_items_per_set;
+        let Builder { contexts, closure, .. } = builder;
+        let closed = closure.run(&self.grammar(), contexts, counts, limit);
+        fuel.burn(closure.work())?;
+        if closure.items.len() > limit {
+            return Err(StepError::TooManyItems { items: closure.items.len(), limit });
+        }
+        if let Err(conflict) = closed {
+            return Ok(Err(conflict));
+        }
+        let items = std::mem::take(&mut builder.closure.items);
+        let complete = builder.closure.complete;
+        let set = self.intern(builder, &items, complete);
+        builder.closure.items = items;
+        let set = set?;
+        let mut changes = [None; SLOTS];
+        for slot in self.sets.sets.get(set as usize).slots.iter() {
+            changes[usize::from(slot)] = Some(builder.closure.slot_change(slot));
+        }
+        Ok(Ok((set, changes)))
+    }
+
+    fn intern(&self, builder: &mut Builder, items: &[Item], complete: bool) -> Result<u32, StepError> {
+        let bytes = builder.index.bytes() + builder.contexts.bytes();
+        self.sets.bytes.store(bytes, Ordering::Relaxed);
+        let limit = self.config.max_bytes;
+        if bytes > limit {
+            return Err(StepError::OutOfMemory { bytes, limit });
+        }
+        builder
+            .index
+            .intern(&self.sets, &self.program, &builder.contexts, items, complete)
+            .ok_or(StepError::OutOfMemory { bytes, limit })
+    }
+
+    /// The same configuration with its counts in the contexts.
+    fn make_exact(&self, builder: &mut Builder, state: State) -> Result<State, StepError> {
+        let set = self.set(state);
+        let items = crate::rebuild::exact(&mut builder.contexts, &set.items, &state.counts);
+        let set = self.intern(builder, &items, set.complete)?;
+        Ok(State { set, counts: [0; SLOTS] })
+    }
+}
+
+/// Mask keys keep distances to a bound in 13 bits.
+const MAX_TOKEN: u32 = (1 << 13) - 1;
+
+impl Backend for Engine {
+    type State = State;
+
+    fn start(&self) -> State {
+        self.start
+    }
+
+    #[inline]
+    fn step(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        let entry = self.entry(state.set, self.program.byte_classes().class(byte));
+        if entry == DEAD {
+            return Ok(None);
+        }
+        if entry >= FIRST_SET && entry < GUARDED {
+            return Ok(Some(State { set: entry - FIRST_SET, ..state }));
+        }
+        self.step_slowly(state, byte, fuel)
+    }
+
+    fn is_complete(&self, state: State) -> bool {
+        self.set(state).complete
+    }
+
+    fn next_bytes(&self, state: State) -> [u64; 4] {
+        self.set(state).next_bytes
+    }
+
+    fn mask_key(&self, state: State) -> MaskKey {
+        let set = self.set(state);
+        let mut detail = 0;
+        for slot in set.slots.iter() {
+            let thresholds = &set.thresholds[usize::from(slot)];
+            let count = state.counts[usize::from(slot)];
+            detail = detail << 21 | slot_detail(thresholds, count, self.config.longest_token);
+        }
+        MaskKey { set: state.set, detail }
+    }
+
+    fn run_over(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
+        let zones = crate::runs::zones(self, state);
+        if let Some(known) = self.lock().runs.known(state.set, zones, class) {
+            return known.at(&state.counts);
+        }
+        let shape = crate::runs::explore(self, state, class, fuel);
+        self.lock().runs.record(state.set, zones, class, shape);
+        shape.at(&state.counts)
+    }
+
+    fn ending(&self, state: State) -> u64 {
+        let distances = self.distances.get_or_init(|| Distances::new(&self.program));
+        let set = self.set(state);
+        distances.of_set(&self.program, &self.lock().contexts, set, &state.counts)
+    }
+
+    fn fresh(&self) -> Result<Self, BuildError> {
+        Self::new(Arc::clone(&self.program), self.config)
+    }
+
+    fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
+        let theirs = other.lock();
+        let mut builder = self.lock();
+        let builder = &mut *builder;
+        let set = other.set(state);
+        let items = crate::rebuild::import(&theirs.contexts, &mut builder.contexts, &set.items);
+        let set = self.intern(builder, &items, set.complete)?;
+        Ok(State { set, counts: state.counts })
+    }
+
+    fn serves(&self, requirement: Requirement) -> bool {
+        matches!(requirement, Requirement::Counts | Requirement::LeftRecursion)
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.sets.bytes.load(Ordering::Relaxed) + self.program.memory_usage()
+    }
+}
+
+/// What a mask depends on in one slot, in 21 bits: how many thresholds are passed, and how far the next one
+/// is if a token can reach it. `count + 1` is the number that the next guard compares.
+fn slot_detail(thresholds: &[u32], count: u32, longest_token: u32) -> u64 {
+    let done = count.saturating_add(1);
+    let passed = thresholds.partition_point(|&threshold| threshold <= done);
+    let near = match thresholds.get(passed) {
+        Some(&next) if next - count <= longest_token => next - count,
+        _ => 0,
+    };
+    (passed as u64) << 13 | u64::from(near)
+}

@@ -1,0 +1,151 @@
+//! Which fragments can begin with which: the order of prediction.
+//!
+//! Predicting a fragment predicts whatever it calls before it has read a byte. A fragment's context is the
+//! merge of *all* its callers in a set, so callers must be predicted first: fragments are ordered
+//! topologically along the *left-corner graph* (f -> g where a call of g is reachable from f's start without
+//! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
+//! interned together.
+
+use grammask_fsm::{FragmentId, Program, StateId};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// The left-corner graph's components.
+pub(crate) struct LeftCorners {
+    /// The component of each fragment; callers have smaller numbers than what they begin with.
+    component: Vec<u32>,
+    /// The cycle of each component, if it is one.
+    cycles: Vec<Option<Cycle>>,
+    /// The component of the fragment that each state belongs to.
+    component_of_state: Vec<u32>,
+}
+
+/// A left-recursive component.
+pub(crate) struct Cycle {
+    /// Calls among its own fragments that happen before a byte is read.
+    pub(crate) calls: Vec<CornerCall>,
+}
+
+/// Fragment `caller`, before it has read a byte, calls `callee` and goes on at `target`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CornerCall {
+    pub(crate) caller: FragmentId,
+    pub(crate) callee: FragmentId,
+    pub(crate) target: StateId,
+}
+
+impl LeftCorners {
+    pub(crate) fn new(program: &Program) -> Self {
+        let mut walk = Walk::new(program);
+        let mut calls = Vec::new();
+        let mut graph = DiGraph::<FragmentId, ()>::with_capacity(program.fragments().len(), 0);
+        let ids: Vec<FragmentId> = (0..program.fragments().len()).filter_map(FragmentId::new).collect();
+        let nodes: Vec<NodeIndex> = ids.iter().map(|&id| graph.add_node(id)).collect();
+        for &caller in &ids {
+            let first = calls.len();
+            walk.corner_calls(caller, &mut calls);
+            for call in &calls[first..] {
+                graph.add_edge(nodes[caller.index()], nodes[call.callee.index()], ());
+            }
+        }
+        // Components come callees first.
+        let components = kosaraju_scc(&graph);
+        let mut component = vec![0; ids.len()];
+        for (number, members) in components.iter().rev().enumerate() {
+            for &node in members {
+                component[graph[node].index()] = number as u32;
+            }
+        }
+        let mut cycles: Vec<Option<Cycle>> = components.iter().map(|_| None).collect();
+        for call in calls {
+            let number = component[call.caller.index()];
+            if component[call.callee.index()] == number {
+                let cycle = cycles[number as usize].get_or_insert_with(|| Cycle { calls: Vec::new() });
+                cycle.calls.push(call);
+            }
+        }
+        let component_of_state = walk.component_of_state(&component, &ids);
+        Self { component, cycles, component_of_state }
+    }
+
+    pub(crate) fn component(&self, fragment: FragmentId) -> u32 {
+        self.component[fragment.index()]
+    }
+
+    pub(crate) fn cycle(&self, component: u32) -> Option<&Cycle> {
+        self.cycles[component as usize].as_ref()
+    }
+
+    /// Whether a state's fragment and another one can begin with each other.
+    pub(crate) fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
+        let component = self.component_of_state[state.index()];
+        component == self.component(fragment) && self.cycles[component as usize].is_some()
+    }
+
+    /// Whether a fragment can begin with itself.
+    pub(crate) fn is_left_recursive(&self, fragment: FragmentId) -> bool {
+        self.cycle(self.component(fragment)).is_some()
+    }
+}
+
+/// Depth-first walks over a program's states with one set of marks.
+struct Walk<'p> {
+    program: &'p Program,
+    marks: Vec<u32>,
+    stamp: u32,
+    stack: Vec<StateId>,
+}
+
+impl<'p> Walk<'p> {
+    fn new(program: &'p Program) -> Self {
+        Self { program, marks: vec![0; program.state_count()], stamp: 0, stack: Vec::new() }
+    }
+
+    fn visit(&mut self, state: StateId) {
+        let mark = &mut self.marks[state.index()];
+        if *mark != self.stamp {
+            *mark = self.stamp;
+            self.stack.push(state);
+        }
+    }
+
+    /// The calls that a fragment makes before it reads a byte.
+    fn corner_calls(&mut self, caller: FragmentId, calls: &mut Vec<CornerCall>) {
+        self.stamp += 1;
+        self.visit(self.program.fragment(caller).start);
+        while let Some(id) = self.stack.pop() {
+            let state = self.program.state(id);
+            for &target in state.epsilons {
+                self.visit(target);
+            }
+            for call in state.calls {
+                calls.push(CornerCall { caller, callee: call.fragment, target: call.target });
+                if self.program.fragment(call.fragment).call_is_nullable() {
+                    self.visit(call.target);
+                }
+            }
+        }
+    }
+
+    fn component_of_state(&mut self, component: &[u32], fragments: &[FragmentId]) -> Vec<u32> {
+        let mut result = vec![0; self.program.state_count()];
+        self.stamp += 1;
+        for &fragment in fragments {
+            self.visit(self.program.fragment(fragment).start);
+            while let Some(id) = self.stack.pop() {
+                result[id.index()] = component[fragment.index()];
+                let state = self.program.state(id);
+                for edge in state.bytes {
+                    self.visit(edge.target);
+                }
+                for &target in state.epsilons {
+                    self.visit(target);
+                }
+                for call in state.calls {
+                    self.visit(call.target);
+                }
+            }
+        }
+        result
+    }
+}

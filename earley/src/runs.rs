@@ -1,0 +1,310 @@
+//! What a set does with a long text over a class of characters.
+//!
+//! Inside a JSON string almost every token is allowed, and walking the whole vocabulary to find that out costs
+//! half a millisecond. A tokenizer's tokens over a class are known beforehand; what remains to be shown is
+//! that the parser lets *every* text over the class pass. That is a small exploration: from the set, read
+//! each character of the class, see where it leads, and go on from there until nothing new turns up. Bytes
+//! that the grammar does not tell apart are tried once.
+//!
+//! Counted repeats make the sets change with the count, but only where a guard's answer does. The counts are
+//! therefore explored by *zone* (the stretch between two thresholds), with one count to represent each: if
+//! every character adds one, up to a zone in which every character leaves the repeat for a set that reads
+//! none of the class, then texts of up to so many characters pass and no others.
+
+use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+use hashbrown::HashMap;
+
+use crate::engine::{Engine, State};
+use crate::slots::SLOTS;
+
+/// Boundary sets and zones that an exploration visits before it gives up.
+const MAX_NODES: usize = 24;
+
+/// The answer for a set, for all counts in the same zones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RunShape {
+    Unknown,
+    Unbounded,
+    /// As long as the count in the slot stays at most this.
+    UpTo {
+        slot: u8,
+        until: u32,
+    },
+}
+
+impl RunShape {
+    pub(crate) fn at(self, counts: &[u32; SLOTS]) -> Run {
+        match self {
+            Self::Unknown => Run::Unknown,
+            Self::Unbounded => Run::Unbounded,
+            Self::UpTo { slot, until } => Run::AtMost(until.saturating_sub(counts[usize::from(slot)])),
+        }
+    }
+}
+
+/// Answers by set, zones and class.
+#[derive(Default)]
+pub(crate) struct Runs {
+    known: HashMap<(u32, [u32; SLOTS], CharClass), RunShape, ahash::RandomState>,
+}
+
+impl Runs {
+    pub(crate) fn known(&self, set: u32, zones: [u32; SLOTS], class: &CharClass) -> Option<RunShape> {
+        self.known.get(&(set, zones, *class)).copied()
+    }
+
+    pub(crate) fn record(&mut self, set: u32, zones: [u32; SLOTS], class: &CharClass, shape: RunShape) {
+        self.known.insert((set, zones, *class), shape);
+    }
+}
+
+/// The zone of each slot's count: how many thresholds the next iteration has passed.
+pub(crate) fn zones(engine: &Engine, state: State) -> [u32; SLOTS] {
+    let set = engine.set(state);
+    std::array::from_fn(|slot| {
+        let done = state.counts[slot].saturating_add(1);
+        set.thresholds[slot].partition_point(|&threshold| threshold <= done) as u32
+    })
+}
+
+/// Explores from a state at a boundary of characters.
+pub(crate) fn explore(engine: &Engine, state: State, class: &CharClass, fuel: &mut Fuel) -> RunShape {
+    let starts = start_bytes(class);
+    let next = engine.next_bytes(state);
+    if (0..4).any(|word| starts[word] & !next[word] != 0) {
+        return RunShape::Unknown;
+    }
+    Explorer { engine, class, starts, fuel, nodes: vec![Node::at(state)], ticking: None, until: None }
+        .run()
+        .unwrap_or(RunShape::Unknown)
+}
+
+/// The bytes that begin a character of the class.
+fn start_bytes(class: &CharClass) -> [u64; 4] {
+    let ascii = class.ascii;
+    // Lead bytes of UTF-8 are C2 to F4.
+    let leads = if class.non_ascii { u64::MAX >> (63 - (0xF4 - 0xC0)) & !0b11 } else { 0 };
+    [ascii as u64, (ascii >> 64) as u64, 0, leads]
+}
+
+/// A boundary of characters: a state, in which the ticking slot's count represents its zone.
+#[derive(Clone, Copy, PartialEq)]
+struct Node {
+    state: State,
+    /// Reached by leaving the counted repeat.
+    left: bool,
+}
+
+impl Node {
+    fn at(state: State) -> Self {
+        Self { state, left: false }
+    }
+}
+
+struct Explorer<'e> {
+    engine: &'e Engine,
+    class: &'e CharClass,
+    starts: [u64; 4],
+    fuel: &'e mut Fuel,
+    nodes: Vec<Node>,
+    /// The slot to which every character adds one.
+    ticking: Option<u8>,
+    /// The count at which the repeat is left.
+    until: Option<u32>,
+}
+
+/// How a character changed the counts.
+#[derive(PartialEq)]
+enum Change {
+    None,
+    Tick(u8),
+    Leave(u8),
+}
+
+impl Explorer<'_> {
+    /// `None`: nothing can be said.
+    fn run(mut self) -> Option<RunShape> {
+        let mut next = 0;
+        let mut closed_after = false;
+        let mut open_after = false;
+        while let Some(&node) = self.nodes.get(next) {
+            next += 1;
+            let bytes = self.engine.next_bytes(node.state);
+            if (0..4).all(|word| self.starts[word] & bytes[word] == 0) {
+                // Only what lies behind the repeat may stop, or the bound would not be its maximum.
+                if !node.left {
+                    return None;
+                }
+                closed_after = true;
+                continue;
+            }
+            if (0..4).any(|word| self.starts[word] & !bytes[word] != 0) {
+                return None;
+            }
+            open_after |= node.left;
+            for target in self.read_each(node.state)? {
+                self.follow(node, target)?;
+            }
+        }
+        match (self.ticking, self.until) {
+            _ if !closed_after => Some(RunShape::Unbounded),
+            (Some(slot), Some(until)) if !open_after => Some(RunShape::UpTo { slot, until }),
+            _ => None,
+        }
+    }
+
+    /// Where one character leads from a node.
+    fn follow(&mut self, node: Node, target: State) -> Option<()> {
+        let slot = match self.change(node.state, target)? {
+            Change::None => {
+                // Inside the repeat every character counts, or the bound would not be exact.
+                if !node.left && self.ticking.is_some() {
+                    return None;
+                }
+                return self.push(Node { state: target, ..node });
+            }
+            Change::Tick(slot) | Change::Leave(slot) if node.left || self.ticking.is_some_and(|own| own != slot) => {
+                return None;
+            }
+            Change::Tick(slot) => {
+                self.begin_ticking(slot)?;
+                slot
+            }
+            Change::Leave(slot) => {
+                self.begin_ticking(slot)?;
+                let done = node.state.counts[usize::from(slot)] + 1;
+                // The repeat must be left at one count, and that is a threshold: the zone's first count.
+                if *self.until.get_or_insert(done) != done {
+                    return None;
+                }
+                return self.push(Node { state: target, left: true });
+            }
+        };
+        // The next node lies in the same zone, if that holds another count, or in the next one.
+        let thresholds = &self.engine.set(node.state).thresholds[usize::from(slot)];
+        if *thresholds != self.engine.set(target).thresholds[usize::from(slot)] {
+            return None;
+        }
+        let done = node.state.counts[usize::from(slot)] + 1;
+        let zone = thresholds.partition_point(|&threshold| threshold <= done);
+        let last_zone = thresholds.get(zone);
+        let with = |count: u32| {
+            let mut state = target;
+            state.counts[usize::from(slot)] = count;
+            Node::at(state)
+        };
+        match last_zone {
+            Some(&threshold) => {
+                if threshold > done + 1 {
+                    self.push(with(node.state.counts[usize::from(slot)]))?;
+                }
+                self.push(with(threshold - 1))
+            }
+            // Past the last threshold a count cannot grow: the repeat would have been left.
+            None => None,
+        }
+    }
+
+    /// Every node from here on is inside the repeat that counts in `slot`; those before must have been too.
+    fn begin_ticking(&mut self, slot: u8) -> Option<()> {
+        if self.ticking.is_none() && self.nodes.len() > 1 {
+            return None;
+        }
+        self.ticking = Some(slot);
+        Some(())
+    }
+
+    fn push(&mut self, node: Node) -> Option<()> {
+        if !self.nodes.contains(&node) {
+            if self.nodes.len() == MAX_NODES {
+                return None;
+            }
+            self.nodes.push(node);
+        }
+        Some(())
+    }
+
+    fn change(&self, from: State, to: State) -> Option<Change> {
+        let (before, after) = (self.engine.set(from).slots, self.engine.set(to).slots);
+        let mut change = Change::None;
+        for slot in 0..SLOTS as u8 {
+            let (old, new) = (from.counts[usize::from(slot)], to.counts[usize::from(slot)]);
+            let here = match (before.contains(slot), after.contains(slot)) {
+                (true, true) if new == old => continue,
+                (true, true) if new == old.saturating_add(1) => Change::Tick(slot),
+                (true, false) => Change::Leave(slot),
+                (false, false) => continue,
+                _ => return None,
+            };
+            if change != Change::None {
+                return None;
+            }
+            change = here;
+        }
+        Some(change)
+    }
+
+    /// The states after each character of the class. `None` where one of them is refused.
+    fn read_each(&mut self, state: State) -> Option<Vec<State>> {
+        let mut targets = Vec::new();
+        let ascii: Vec<u8> = (0..128).filter(|&byte| self.class.contains_ascii(byte)).collect();
+        self.step_all(&[state], ascii.into_iter(), &mut targets)?;
+        if self.class.non_ascii {
+            for pattern in UTF8 {
+                let mut states = vec![state];
+                for &(start, end) in *pattern {
+                    let mut after = Vec::new();
+                    self.step_all(&states, start..=end, &mut after)?;
+                    states = after;
+                }
+                for target in states {
+                    push_new(&mut targets, target)?;
+                }
+            }
+        }
+        Some(targets)
+    }
+
+    /// Steps each state by each byte; every step must lead on.
+    fn step_all(
+        &mut self,
+        states: &[State],
+        bytes: impl Iterator<Item = u8>,
+        targets: &mut Vec<State>,
+    ) -> Option<()> {
+        let classes = self.engine.program.byte_classes();
+        let mut tried = [false; 256];
+        for byte in bytes {
+            if std::mem::replace(&mut tried[usize::from(classes.class(byte))], true) {
+                continue;
+            }
+            for &state in states {
+                let target = self.engine.step(state, byte, self.fuel).ok()??;
+                push_new(targets, target)?;
+            }
+        }
+        Some(())
+    }
+}
+
+fn push_new(states: &mut Vec<State>, state: State) -> Option<()> {
+    if !states.contains(&state) {
+        if states.len() == MAX_NODES {
+            return None;
+        }
+        states.push(state);
+    }
+    Some(())
+}
+
+/// The byte sequences of characters above U+007F (The Unicode Standard, table 3-7).
+const UTF8: &[&[(u8, u8)]] = &[
+    &[(0xC2, 0xDF), (0x80, 0xBF)],
+    &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
+    &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
+    &[(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
+    &[(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
+    &[(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+    &[(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+    &[(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
+];

@@ -1,0 +1,50 @@
+//! What a closure has met already.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use crate::slots::Tag;
+
+/// Keys up to which a linear search beats hashing.
+const LINEAR: usize = 24;
+
+/// A map from keys to tags, fast while small.
+#[derive(Default)]
+pub(crate) struct Seen {
+    few: Vec<(u64, Tag)>,
+    many: HashMap<u64, Tag, ahash::RandomState>,
+}
+
+impl Seen {
+    pub(crate) fn clear(&mut self) {
+        self.few.clear();
+        if !self.many.is_empty() {
+            self.many.clear();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.few.len().max(self.many.len())
+    }
+
+    /// The tag that a key was met with before, if it was; else the key is recorded with `tag`.
+    pub(crate) fn insert(&mut self, key: u64, tag: Tag) -> Option<Tag> {
+        if self.many.is_empty() {
+            if let Some(&(_, known)) = self.few.iter().find(|(known, _)| *known == key) {
+                return Some(known);
+            }
+            if self.few.len() < LINEAR {
+                self.few.push((key, tag));
+                return None;
+            }
+            self.many.extend(self.few.iter().copied());
+        }
+        match self.many.entry(key) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                place.insert(tag);
+                None
+            }
+        }
+    }
+}

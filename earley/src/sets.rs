@@ -1,0 +1,239 @@
+//! Interned sets and the transitions between them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use grammask_fsm::Program;
+use hashbrown::HashTable;
+
+use crate::closure::{Guard, Item};
+use crate::context::Contexts;
+use crate::slots::{SLOTS, SlotChange, SlotSet};
+use crate::table::{Rows, Table};
+
+/// A transition that was not computed yet.
+pub(crate) const UNKNOWN: u32 = 0;
+/// No sentence goes on with the byte.
+pub(crate) const DEAD: u32 = 1;
+/// The counts must move into the contexts before the byte can be read.
+pub(crate) const EXACT: u32 = 2;
+/// From here on: a set, with counts unchanged.
+pub(crate) const FIRST_SET: u32 = 3;
+/// With this bit: the first of a list of guarded transitions.
+pub(crate) const GUARDED: u32 = 1 << 31;
+/// Most sets of one engine.
+const MAX_SETS: usize = (GUARDED - FIRST_SET) as usize;
+
+/// A set of items, as readers see it.
+pub(crate) struct Set {
+    /// Sorted, each once.
+    pub(crate) items: Box<[Item]>,
+    /// Whether what was read is a sentence.
+    pub(crate) complete: bool,
+    /// The slots that its contexts count in.
+    pub(crate) slots: SlotSet,
+    /// The bytes that may be read next.
+    pub(crate) next_bytes: [u64; 4],
+    /// For each slot the numbers of iterations at which the answer to a guard changes, sorted.
+    pub(crate) thresholds: [Box<[u32]>; SLOTS],
+}
+
+/// A transition that depends on counts or changes them.
+pub(crate) struct GuardedTransition {
+    pub(crate) guards: Box<[Guard]>,
+    pub(crate) target: u32,
+    pub(crate) changes: SlotChanges,
+    /// The next alternative of the same transition, for other answers.
+    pub(crate) next: OnceLock<u32>,
+}
+
+/// What a transition does to the counts. `None` clears the slot: the target does not use it.
+pub(crate) type SlotChanges = [Option<SlotChange>; SLOTS];
+
+/// The counts after a transition.
+pub(crate) fn apply(changes: &SlotChanges, counts: &[u32; SLOTS]) -> [u32; SLOTS] {
+    let mut after = [0; SLOTS];
+    for slot in 0..SLOTS {
+        after[slot] = match changes[slot] {
+            None | Some(SlotChange::Zero) => 0,
+            Some(SlotChange::Keep) => counts[slot],
+            Some(SlotChange::Increment) => counts[slot].saturating_add(1),
+        };
+    }
+    after
+}
+
+/// What readers need, without locks.
+pub(crate) struct Sets {
+    pub(crate) rows: Rows,
+    pub(crate) sets: Table<Set>,
+    pub(crate) guarded: Table<GuardedTransition>,
+    /// Bytes held by rows, sets, guarded transitions and contexts.
+    pub(crate) bytes: AtomicUsize,
+}
+
+impl Sets {
+    pub(crate) fn new(program: &Program) -> Self {
+        Self {
+            rows: Rows::new(program.byte_classes().count()),
+            sets: Table::new(),
+            guarded: Table::new(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// What writers need, behind the engine's lock.
+pub(crate) struct SetIndex {
+    by_content: HashTable<u32>,
+    hasher: ahash::RandomState,
+    len: usize,
+    guarded_len: usize,
+    bytes: usize,
+}
+
+impl SetIndex {
+    pub(crate) fn new() -> Self {
+        Self {
+            by_content: HashTable::new(),
+            hasher: ahash::RandomState::new(),
+            len: 0,
+            guarded_len: 0,
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes held by sets, rows and transitions.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The set of these items, which must be sorted. `None` where no id is left.
+    pub(crate) fn intern(
+        &mut self,
+        sets: &Sets,
+        program: &Program,
+        contexts: &Contexts,
+        items: &[Item],
+        complete: bool,
+    ) -> Option<u32> {
+        let hash = self.hasher.hash_one((items, complete));
+        let found = self.by_content.find(hash, |&id| {
+            let set = sets.sets.get(id as usize);
+            set.complete == complete && *set.items == *items
+        });
+        if let Some(&id) = found {
+            return Some(id);
+        }
+        if self.len >= MAX_SETS {
+            return None;
+        }
+        let id = self.len as u32;
+        self.len += 1;
+        let set = describe(program, contexts, items, complete);
+        let classes = program.byte_classes();
+        sets.rows.allocate(id as usize);
+        for (class, byte) in classes.representatives().enumerate() {
+            if set.next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 0 {
+                sets.rows.word(id as usize, class).store(DEAD, Ordering::Relaxed);
+            }
+        }
+        self.bytes += size_of::<Set>()
+            + size_of_val(items)
+            + classes.count() * size_of::<u32>()
+            + set.thresholds.iter().map(|list| size_of_val(&**list)).sum::<usize>()
+            + 16;
+        sets.sets.set(id as usize, set);
+        let hasher = &self.hasher;
+        self.by_content.insert_unique(hash, id, |&other| {
+            let set = sets.sets.get(other as usize);
+            hasher.hash_one((&*set.items, set.complete))
+        });
+        Some(id)
+    }
+
+    /// Appends a guarded transition to the list at `head`, or begins a list. Returns the head.
+    pub(crate) fn add_guarded(
+        &mut self,
+        sets: &Sets,
+        head: Option<u32>,
+        transition: GuardedTransition,
+    ) -> u32 {
+        let index = self.guarded_len as u32;
+        self.guarded_len += 1;
+        self.bytes += size_of::<GuardedTransition>() + size_of_val(&*transition.guards);
+        sets.guarded.set(index as usize, transition);
+        let Some(head) = head else { return index };
+        let mut last = sets.guarded.get(head as usize);
+        while let Some(&next) = last.next.get() {
+            last = sets.guarded.get(next as usize);
+        }
+        // Writers hold the engine's lock, so the place is still free.
+        let _ = last.next.set(index);
+        head
+    }
+}
+
+/// What readers want to know of a set.
+fn describe(program: &Program, contexts: &Contexts, items: &[Item], complete: bool) -> Set {
+    let mut next_bytes = [0u64; 4];
+    let mut slots = SlotSet::EMPTY;
+    let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
+    let mut last_counters: &[(u8, grammask_fsm::FragmentId)] = &[];
+    for item in items {
+        for edge in program.state(item.state).bytes {
+            add_range(&mut next_bytes, edge.start, edge.end);
+        }
+        slots = slots.union(contexts.slots(item.context));
+        let counters = contexts.counters(item.context);
+        if std::ptr::eq(counters, last_counters) {
+            continue;
+        }
+        last_counters = counters;
+        for &(slot, fragment) in counters {
+            if let Some(count) = program.fragment(fragment).count {
+                let list = &mut thresholds[usize::from(slot)];
+                list.push(count.min);
+                list.extend(count.max);
+            }
+        }
+    }
+    let thresholds = thresholds.map(|mut list| {
+        list.sort_unstable();
+        list.dedup();
+        list.into()
+    });
+    Set { items: items.into(), complete, slots, next_bytes, thresholds }
+}
+
+/// Sets the bits of `start..=end`.
+fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
+    for (word, bits) in bits.iter_mut().enumerate() {
+        let (low, high) = (word as u32 * 64, word as u32 * 64 + 63);
+        let (start, end) = (u32::from(start).max(low), u32::from(end).min(high));
+        if start <= end {
+            *bits |= (u64::MAX >> (63 - (end - start))) << (start - low);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_set_their_bits() {
+        for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191)] {
+            let mut bits = [0; 4];
+            add_range(&mut bits, start, end);
+            for byte in 0..=255u8 {
+                let set = bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+                assert_eq!(set, (start..=end).contains(&byte), "{start}..={end} at {byte}");
+            }
+        }
+    }
+}

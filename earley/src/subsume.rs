@@ -1,0 +1,223 @@
+//! Contexts that add nothing beside another one.
+//!
+//! In an ambiguous grammar (`S ::= S S | "a"`) the number of ways in which a position was reached grows with the
+//! text, and every way is a context of its own, though they all allow the same continuations. A context `a` is
+//! *covered* by `b` if whatever can follow when `a` completes can follow when `b` completes. Of two items with
+//! the same state the one with the covered context can go.
+//!
+//! Covering is decided by simulation: every entry of `a` must be matched by an entry of `b` with the same
+//! return state and a context that covers it. Contexts refer to one another in cycles (left recursion), so a
+//! pair that is being decided is taken to hold where it is met again: the greatest simulation. A pair that
+//! fails under such optimism fails for good; pairs that hold are only known to once the outermost one does.
+//!
+//! The search is bounded; giving up means "not covered", which costs speed and never exactness.
+
+use grammask_fsm::Program;
+use hashbrown::HashMap;
+
+use crate::closure::Item;
+use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, TAIL};
+
+/// Pairs that one question may look at.
+const MAX_PAIRS: usize = 512;
+/// Depth of nesting that one question may look into.
+const MAX_DEPTH: usize = 64;
+/// Contexts of one state that are compared with one another; of more, the rest is kept as it is.
+const MAX_GROUP: usize = 64;
+
+/// Answers to questions of covering, kept for the life of the contexts.
+#[derive(Default)]
+pub(crate) struct Coverings {
+    known: HashMap<(ContextId, ContextId), bool, ahash::RandomState>,
+    /// Pairs taken to hold while the outermost one is decided.
+    assumed: Vec<(ContextId, ContextId)>,
+    budget: usize,
+}
+
+impl Coverings {
+    /// Drops items whose context is covered by that of another item with the same state. The items are sorted
+    /// and stay so.
+    pub(crate) fn prune_items(&mut self, program: &Program, contexts: &Contexts, items: &mut Vec<Item>) {
+        if items.windows(2).all(|pair| pair[0].state != pair[1].state) {
+            return;
+        }
+        let groups = std::mem::take(items);
+        for group in groups.chunk_by(|one, other| one.state == other.state) {
+            let ids = group.iter().map(|item| item.context);
+            let state = group[0].state;
+            let kept = self.prune(program, contexts, ids);
+            items.extend(kept.into_iter().map(|context| Item { state, context }));
+        }
+    }
+
+    /// Drops entries whose context is covered by that of another entry with the same return state. The entries
+    /// are sorted and stay so.
+    pub(crate) fn prune_entries(&mut self, program: &Program, contexts: &Contexts, entries: &mut Vec<Entry>) {
+        if entries.windows(2).all(|pair| pair[0].state != pair[1].state) {
+            return;
+        }
+        let groups = std::mem::take(entries);
+        for group in groups.chunk_by(|one, other| one.state == other.state) {
+            let ids = group.iter().map(|entry| entry.context);
+            let state = group[0].state;
+            let kept = self.prune(program, contexts, ids);
+            entries.extend(kept.into_iter().map(|context| Entry { state, context }));
+        }
+    }
+
+    /// Those of sorted contexts that no other one covers, sorted.
+    fn prune(
+        &mut self,
+        program: &Program,
+        contexts: &Contexts,
+        ids: impl ExactSizeIterator<Item = ContextId>,
+    ) -> Vec<ContextId> {
+        if ids.len() == 1 {
+            return ids.collect();
+        }
+        let mut kept: Vec<ContextId> = Vec::with_capacity(ids.len());
+        for id in ids {
+            if kept.len() >= MAX_GROUP {
+                kept.push(id);
+                continue;
+            }
+            if kept.iter().any(|&other| self.covers(program, contexts, other, id)) {
+                continue;
+            }
+            kept.retain(|&other| !self.covers(program, contexts, id, other));
+            kept.push(id);
+        }
+        kept
+    }
+
+    /// Whether whatever can follow `small` can follow `big`.
+    fn covers(&mut self, program: &Program, contexts: &Contexts, big: ContextId, small: ContextId) -> bool {
+        self.assumed.clear();
+        self.budget = MAX_PAIRS;
+        let holds = self.decide(program, contexts, small, big, 0);
+        if holds {
+            let assumed = std::mem::take(&mut self.assumed);
+            self.known.extend(assumed.into_iter().map(|pair| (pair, true)));
+        }
+        holds
+    }
+
+    fn decide(
+        &mut self,
+        program: &Program,
+        contexts: &Contexts,
+        small: ContextId,
+        big: ContextId,
+        depth: usize,
+    ) -> bool {
+        if small == big {
+            return true;
+        }
+        if let Some(&known) = self.known.get(&(small, big)) {
+            return known;
+        }
+        if self.assumed.contains(&(small, big)) {
+            return true;
+        }
+        if self.budget == 0 || depth == MAX_DEPTH {
+            return false;
+        }
+        self.budget -= 1;
+        let assumed = self.assumed.len();
+        self.assumed.push((small, big));
+        let holds = self.simulates(program, contexts, small, big, depth + 1);
+        if !holds {
+            // What was assumed below this pair was assumed in vain.
+            self.assumed.truncate(assumed);
+            // With the budget gone, or too deep, a failure proves nothing.
+            if self.budget > 0 && depth + 1 < MAX_DEPTH {
+                self.known.insert((small, big), false);
+            }
+        }
+        holds
+    }
+
+    fn simulates(
+        &mut self,
+        program: &Program,
+        contexts: &Contexts,
+        small: ContextId,
+        big: ContextId,
+        depth: usize,
+    ) -> bool {
+        let mut ends = Ends::default();
+        ends.collect(contexts, big);
+        match contexts.get(small) {
+            Context::Root => ends.root,
+            Context::Counter(counter) => {
+                ends.counters.iter().any(|other| self.counter_covered(program, contexts, counter, *other, depth))
+            }
+            Context::List(range) | Context::Block { entries: range, .. } => range.range().all(|index| {
+                let Entry { state, context } = contexts.entry(index);
+                if state == TAIL {
+                    return self.decide(program, contexts, context, big, depth);
+                }
+                ends.entries
+                    .iter()
+                    .any(|other| other.state == state && self.decide(program, contexts, context, other.context, depth))
+            }),
+        }
+    }
+
+    fn counter_covered(
+        &mut self,
+        program: &Program,
+        contexts: &Contexts,
+        small: Counter,
+        big: Counter,
+        depth: usize,
+    ) -> bool {
+        if small.fragment != big.fragment {
+            return false;
+        }
+        let count = program.fragment(small.fragment).count;
+        let counts_covered = match (small.count, big.count) {
+            (small, big) if small == big => true,
+            (CountKind::Exact(small), CountKind::Exact(big)) => count.is_some_and(|count| match count.max {
+                // Fewer done: more can follow, and the repeat may end as soon.
+                Some(_) => big <= small && big.saturating_add(1) >= count.min,
+                None => big >= small,
+            }),
+            _ => false,
+        };
+        counts_covered && self.decide(program, contexts, small.parent, big.parent, depth)
+    }
+}
+
+/// What completing a context leads to, tail calls followed.
+#[derive(Default)]
+struct Ends {
+    root: bool,
+    counters: Vec<Counter>,
+    entries: Vec<Entry>,
+    seen: Vec<ContextId>,
+}
+
+impl Ends {
+    fn collect(&mut self, contexts: &Contexts, from: ContextId) {
+        let mut stack = vec![from];
+        while let Some(id) = stack.pop() {
+            if self.seen.contains(&id) || self.seen.len() > MAX_GROUP {
+                continue;
+            }
+            self.seen.push(id);
+            match contexts.get(id) {
+                Context::Root => self.root = true,
+                Context::Counter(counter) => self.counters.push(counter),
+                Context::List(range) | Context::Block { entries: range, .. } => {
+                    for &entry in contexts.entries(range) {
+                        match entry.state {
+                            TAIL => stack.push(entry.context),
+                            _ => self.entries.push(entry),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

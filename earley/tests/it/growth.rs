@@ -1,0 +1,112 @@
+//! Tables must grow with the variety of a text, not with its length.
+
+use grammask_earley::{Config, Engine};
+use grammask_grammar_frontends::ebnf;
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use super::{accepts, compile, engine, read};
+
+/// Reads a text and returns how many sets and contexts were made.
+fn sizes(engine: &Engine, text: &[u8]) -> (usize, usize) {
+    assert!(accepts(engine, text), "{}", String::from_utf8_lossy(text));
+    (engine.set_count(), engine.context_count())
+}
+
+/// Asserts that ten times the text makes no more sets and contexts, up to a constant.
+#[track_caller]
+fn check_flat(source: &str, unit: &str, tail: &str) {
+    let text = |times: usize| format!("{}{tail}", unit.repeat(times));
+    let (short, long) = (engine(source), engine(source));
+    let (sets, contexts) = sizes(&short, text(100).as_bytes());
+    let (more_sets, more_contexts) = sizes(&long, text(1_000).as_bytes());
+    assert!(more_sets <= sets + 8, "{source}: {sets} sets became {more_sets}");
+    assert!(more_contexts <= contexts + 8, "{source}: {contexts} contexts became {more_contexts}");
+}
+
+#[test]
+fn right_recursion() {
+    check_flat(r#"root ::= "a" root | "b""#, "a", "b");
+    check_flat("root ::= a\na ::= \"x\" b | \"x\"\nb ::= \"y\" a | \"y\"", "xy", "");
+    check_flat("root ::= item \",\" root | item\nitem ::= [0-9]+", "12,", "3");
+}
+
+#[test]
+fn left_recursion() {
+    check_flat(r#"root ::= root "," "a" | "a""#, "a,", "a");
+    check_flat("root ::= a \"x\" | \"y\"\na ::= root \"z\" | \"w\"", "", "wx");
+    check_flat("e ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"n\" | \"(\" e \")\"\nroot ::= e", "n*n+", "n");
+}
+
+#[test]
+fn ambiguity() {
+    check_flat(r#"root ::= root root | "a""#, "a", "");
+    check_flat(r#"root ::= root root root | root root | "a""#, "a", "");
+    check_flat(r#"root ::= root "+" root | "n""#, "n+", "n");
+    check_flat("root ::= a*\na ::= \"x\" | \"x\" \"x\"", "x", "");
+}
+
+#[test]
+fn counted_repeats() {
+    check_flat(r#"root ::= "<" [a-z]{0,65536} ">""#, "", "<a>");
+    let strings = engine(r#"root ::= "[" ("'" [a-z]{20,200} "'" ","){10,5000} "]""#);
+    let item = format!("'{}',", "q".repeat(150));
+    let text = format!("[{}]", item.repeat(900));
+    assert!(accepts(&strings, text.as_bytes()));
+    assert!(strings.set_count() < 40, "{} sets", strings.set_count());
+    assert!(!accepts(&strings, format!("[{}]", item.repeat(9)).as_bytes()));
+    assert!(!accepts(&strings, format!("[{}]", item.replace('q', "").repeat(20)).as_bytes()));
+}
+
+#[test]
+fn counts_are_exact_at_their_bounds() {
+    for (min, max) in [(0, 300), (299, 300), (300, 300), (1, 2_000)] {
+        let engine = engine(&format!(r#"root ::= "<" [a-z]{{{min},{max}}} ">""#));
+        for length in [0, 1, 2, min - 1, min, min + 1, max - 1, max, max + 1] {
+            if length < 0 {
+                continue;
+            }
+            let text = format!("<{}>", "x".repeat(length as usize));
+            assert_eq!(accepts(&engine, text.as_bytes()), (min..=max).contains(&length), "{min} {length} {max}");
+        }
+    }
+}
+
+#[test]
+fn ambiguous_counts_stay_exact() {
+    let engine = engine(r#"root ::= ("a" | "aa"){100,150} "b"{0,400} ("b" | "c"){100,200}"#);
+    for (a, b, expected) in [(99, 100, false), (100, 100, true), (300, 500, true), (301, 100, false)] {
+        let text = format!("{}{}", "a".repeat(a), "b".repeat(b));
+        assert_eq!(accepts(&engine, text.as_bytes()), expected, "{a} {b}");
+    }
+}
+
+#[test]
+fn limits_are_errors_and_leave_the_engine_usable() {
+    let grammar = ebnf::parse("root ::= \"(\" root \")\" root | \"a\"", &Default::default()).unwrap();
+    let small = compile(&grammar, Config { max_bytes: 20_000, ..Config::default() });
+    let mut state = small.start();
+    let error = loop {
+        match small.step(state, b'(', &mut Fuel::unlimited()) {
+            Ok(next) => state = next.unwrap(),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StepError::OutOfMemory { limit: 20_000, .. }), "{error}");
+    // What was read before can be read again.
+    read(&small, small.start(), b"((((").unwrap();
+    let error = engine("root ::= \"x\" | \"y\" root").step(small.start(), b'x', &mut Fuel::new(0));
+    assert!(matches!(error, Err(StepError::OutOfWork { limit: 0 })));
+}
+
+#[test]
+fn states_move_to_fresh_engines() {
+    let old = engine("e ::= e \"+\" t | t\nt ::= \"n\" | \"(\" e \")\" | \"<\" \"x\"{50,99} \">\"\nroot ::= e");
+    let fresh = old.fresh().unwrap();
+    let before = read(&old, old.start(), format!("n+(n+<{}", "x".repeat(60)).as_bytes()).unwrap();
+    let mut state = fresh.import(&old, before).unwrap();
+    assert_eq!(old.next_bytes(before), fresh.next_bytes(state));
+    assert_eq!(old.ending(before), fresh.ending(state));
+    state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
+    assert!(fresh.is_complete(state));
+    assert_eq!(read(&fresh, state, b")"), Err(0));
+}

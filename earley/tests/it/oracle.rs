@@ -1,0 +1,107 @@
+//! Steps, endings and runs against the naive recogniser on random grammars.
+
+use grammask_earley::Config;
+use grammask_oracle::{Recogniser, random};
+use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+
+use super::{compile, read};
+
+const CASES: u64 = 1_500;
+
+#[test]
+fn steps_equal_the_oracle() {
+    for seed in 0..CASES {
+        let case = random::case(seed);
+        let engine = compile(&case.grammar, Config::default());
+        let recogniser = Recogniser::new(&case.grammar);
+        let mut chart = recogniser.begin();
+        let mut state = engine.start();
+        for at in 0..=case.text.len() {
+            let place = || format!("seed {seed} at {at} of {:?}\n{}", case.text, case.grammar);
+            assert_eq!(engine.is_complete(state), chart.is_complete(), "{}", place());
+            let next = engine.next_bytes(state);
+            let found: Vec<u8> =
+                (0..=255).filter(|byte| next[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).collect();
+            assert_eq!(found, chart.next_bytes(), "{}", place());
+            let Some(&byte) = case.text.get(at) else { break };
+            let after = engine.step(state, byte, &mut Fuel::unlimited()).unwrap();
+            assert_eq!(after.is_some(), chart.push(byte), "{}", place());
+            let Some(after) = after else { break };
+            state = after;
+        }
+    }
+}
+
+#[test]
+fn endings_are_reached() {
+    for seed in 0..CASES {
+        let case = random::case(seed);
+        let engine = compile(&case.grammar, Config::default());
+        let mut state = read(&engine, engine.start(), &case.prefix).unwrap();
+        let length = engine.ending(state);
+        assert!(length < 1_000, "seed {seed}: {length}");
+        for left in (0..length).rev() {
+            let next = (0..=255u8)
+                .filter_map(|byte| engine.step(state, byte, &mut Fuel::unlimited()).unwrap())
+                .find(|&next| engine.ending(next) <= left);
+            state = next.unwrap_or_else(|| panic!("seed {seed}: nothing is {left} bytes from the end"));
+            assert_eq!(engine.ending(state), left, "seed {seed}: an ending was not the shortest");
+        }
+        assert!(engine.is_complete(state), "seed {seed}");
+    }
+}
+
+#[test]
+fn runs_tell_the_truth() {
+    let letters = |text: &str| text.bytes().fold(0, |bits, byte| bits | 1u128 << byte);
+    let classes = [
+        CharClass { ascii: letters("ab"), non_ascii: false },
+        CharClass { ascii: letters("abc"), non_ascii: false },
+        CharClass { ascii: u128::MAX, non_ascii: true },
+    ];
+    let mut known = 0;
+    let grammars = [
+        r#"root ::= [abc]* "x""#,
+        r#"root ::= "<" [abc]{3,9} "x""#,
+        r#"root ::= ([ab]{2,5} | [ab]{4,7}) "x""#,
+        r#"root ::= [a-c]{0,4} [a-c]{0,4}"#,
+        r#"root ::= ("<" [^]{20,30} "x"){2,40}"#,
+        r#"root ::= [^]*"#,
+        r#"root ::= ([ab] | "ab"){5,20} "x""#,
+        r#"root ::= [ab]{7,} "x""#,
+    ];
+    for source in grammars {
+        let engine = super::engine(source);
+        for prefix in ["", "a", "<", "<a", "<aa", "aa", "ab", "aaaa", "abcab"] {
+            let Ok(state) = read(&engine, engine.start(), prefix.as_bytes()) else { continue };
+            for class in &classes {
+                let run = engine.run_over(state, class, &mut Fuel::unlimited());
+                known += usize::from(run != Run::Unknown);
+                for length in 0..45usize {
+                    for text in texts(class, length) {
+                        let allowed = read(&engine, state, text.as_bytes()).is_ok();
+                        let claimed = match run {
+                            Run::Unknown => continue,
+                            Run::Unbounded => true,
+                            Run::AtMost(chars) => length <= chars as usize,
+                        };
+                        assert_eq!(allowed, claimed, "{source} after {prefix:?}: {run:?}, {text:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(known > 30, "{known} runs were known");
+}
+
+/// Some texts of so many characters over a class.
+fn texts(class: &CharClass, length: usize) -> Vec<String> {
+    let mut letters = vec!["a", "b", "ab"];
+    if class.contains_ascii(b'c') {
+        letters.extend(["c", "cab"]);
+    }
+    if class.non_ascii {
+        letters.extend(["é", "水", "😀a", "\n"]);
+    }
+    letters.into_iter().map(|letters| letters.chars().cycle().take(length).collect()).collect()
+}

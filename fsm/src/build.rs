@@ -1,0 +1,389 @@
+//! From expressions to automata.
+//!
+//! Thompson's construction (1968) gives every expression a start and an end of its own and joins them by
+//! edges that read nothing, two for each operator. Here an expression is written *between two given states*:
+//! a sequence needs a state between its parts and nothing else, the alternatives of a choice share both ends,
+//! a literal is a chain. That is exact as long as an expression adds no edge into its start and none out of
+//! its end, which every case below keeps; loops get a state of their own.
+//!
+//! The order of construction does not matter, so expressions that are still to be written lie on an explicit
+//! stack, and deep grammars do not overflow.
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
+
+use crate::draft::{Draft, Label};
+use crate::error::Failure;
+use crate::literals::Literals;
+use crate::plan::{Copies, Plan};
+use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
+use crate::text::{Evaluator, RangeDfa};
+use crate::{BuildError, CompileOptions, Count, Pass};
+
+/// Builds the automata of all rules that the root reaches.
+pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft, BuildError> {
+    let plan = Plan::new(grammar, options);
+    let mut builder = Builder {
+        grammar,
+        options,
+        plan,
+        draft: Draft::default(),
+        utf8: Utf8Cache::default(),
+        json: JsonSpeller::default(),
+        evaluator: Evaluator::new(grammar, options.text),
+        plain_rules: vec![u32::MAX; grammar.rule_count()],
+        escaped_rules: AHashMap::new(),
+        counted: AHashMap::new(),
+        jobs: Vec::new(),
+        stack: Vec::new(),
+        literals: Literals::default(),
+        arcs: Vec::new(),
+        work: 0,
+    };
+    let place = Place { depth: 0, copies: Copies::One };
+    builder.rule_fragment(grammar.root(), place);
+    let mut next = 0;
+    while let Some(&job) = builder.jobs.get(next) {
+        builder.fragment(next, job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
+        next += 1;
+    }
+    Ok(builder.draft)
+}
+
+/// What surrounds an expression.
+#[derive(Clone, Copy)]
+struct Place {
+    /// How many times over the text is spelled as JSON.
+    depth: u32,
+    copies: Copies,
+}
+
+/// A fragment whose body is to be written.
+#[derive(Clone, Copy)]
+struct Job {
+    rule: RuleId,
+    body: ExprId,
+    depth: u32,
+}
+
+/// An expression that is to be written between two states.
+#[derive(Clone, Copy)]
+struct Item<'g> {
+    what: What<'g>,
+    from: u32,
+    to: u32,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum What<'g> {
+    One(ExprId),
+    /// All of them, one after the other.
+    All(&'g [ExprId]),
+}
+
+struct Builder<'g> {
+    grammar: &'g Grammar,
+    options: &'g CompileOptions,
+    plan: Plan,
+    draft: Draft,
+    utf8: Utf8Cache,
+    json: JsonSpeller,
+    evaluator: Evaluator<'g>,
+    /// The fragment of every rule as it stands.
+    plain_rules: Vec<u32>,
+    /// The fragments of rules spelled as JSON, by rule and depth.
+    escaped_rules: AHashMap<(RuleId, u32), u32>,
+    /// The fragments of repeats.
+    counted: AHashMap<(ExprId, u32, Count), u32>,
+    /// One for each fragment, in order; the starts of the fragments are made as their turn comes.
+    jobs: Vec<Job>,
+    stack: Vec<Item<'g>>,
+    literals: Literals<'g>,
+    arcs: Vec<CharArc>,
+    /// Expressions written so far: a bound on what shared parts can multiply to.
+    work: usize,
+}
+
+impl<'g> Builder<'g> {
+    fn fragment(&mut self, number: usize, job: Job) -> Result<(), Failure> {
+        self.draft.current = number as u32;
+        let from = self.draft.fragments[number].start;
+        let to = self.draft.state();
+        self.draft.states[to as usize].is_final = true;
+        let place = Place { depth: job.depth, copies: Copies::One };
+        self.stack.push(Item { what: What::One(job.body), from, to, place });
+        while let Some(item) = self.stack.pop() {
+            self.check_limits()?;
+            match item.what {
+                What::One(id) => self.expression(id, item)?,
+                What::All(parts) => self.sequence(parts, item),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_limits(&mut self) -> Result<(), Failure> {
+        self.work += 1;
+        let CompileOptions { max_states, max_edges, .. } = *self.options;
+        // The tables are numbered in 32 bits, with one bit to spare.
+        let cap = 1 << 30;
+        if self.draft.states.len() > max_states.min(cap) {
+            return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
+        }
+        if self.draft.edges.len().max(self.work) > max_edges.min(cap) {
+            return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
+        }
+        Ok(())
+    }
+
+    fn expression(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        match self.grammar.expr(id) {
+            Expr::Empty => self.draft.epsilon(from, to),
+            Expr::Bytes(bytes) => self.literal(bytes, item)?,
+            Expr::Class(ranges) => self.class(ranges, item),
+            Expr::Sequence(parts) => self.sequence(parts, item),
+            Expr::Choice(alternatives) => self.choice(alternatives, item)?,
+            Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
+            Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
+                let what = What::One(self.grammar.rule(rule).body());
+                self.stack.push(Item { what, ..item });
+            }
+            Expr::Rule(rule) => {
+                let fragment = self.rule_fragment(rule, place);
+                self.draft.edge(from, Label::call(fragment), to);
+            }
+            Expr::JsonEscaped(operand) => {
+                if place.depth == MAX_JSON_DEPTH {
+                    let (what, limit) = ("levels of JSON strings inside one another", MAX_JSON_DEPTH as usize);
+                    return Err(Failure::Limit { what, limit, knob: None });
+                }
+                let place = Place { depth: place.depth + 1, ..place };
+                self.stack.push(Item { what: What::One(operand), place, ..item });
+            }
+            // Intersections and complements, and regular operators to come.
+            _ => {
+                let automaton = self.evaluator.evaluate(id)?;
+                self.embed(&automaton, from, to, place.depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {
+        if place.depth == 0 {
+            let (&last, others) = bytes.split_last().unwrap_or((&0, &[]));
+            for &byte in others {
+                let next = self.draft.state();
+                self.draft.bytes(from, byte, byte, next);
+                from = next;
+            }
+            self.draft.bytes(from, last, last, to);
+            return Ok(());
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| Failure::not_text(bytes))?;
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            let next = if characters.peek().is_some() { self.draft.state() } else { to };
+            let code = u32::from(character);
+            self.spell(from, &[CharArc { lo: code, hi: code, to: next }], place.depth);
+            from = next;
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, ranges: &[CharRange], Item { from, to, place, .. }: Item<'g>) {
+        self.draft.has_dead_parts |= ranges.is_empty();
+        let mut arcs = std::mem::take(&mut self.arcs);
+        arcs.clear();
+        arcs.extend(ranges.iter().map(|&(lo, hi)| CharArc { lo: u32::from(lo), hi: u32::from(hi), to }));
+        self.spell(from, &arcs, place.depth);
+        self.arcs = arcs;
+    }
+
+    fn spell(&mut self, from: u32, arcs: &[CharArc], depth: u32) {
+        let mut output = Utf8Output { draft: &mut self.draft, cache: &mut self.utf8 };
+        if depth == 0 {
+            output.arcs(from, arcs);
+        } else {
+            self.json.spell(&mut output, from, arcs, depth);
+        }
+    }
+
+    fn sequence(&mut self, parts: &'g [ExprId], Item { mut from, to, place, .. }: Item<'g>) {
+        let Some((&last, others)) = parts.split_last() else {
+            return self.draft.epsilon(from, to);
+        };
+        for &part in others {
+            let next = self.draft.state();
+            self.stack.push(Item { what: What::One(part), from, to: next, place });
+            from = next;
+        }
+        self.stack.push(Item { what: What::One(last), from, to, place });
+    }
+
+    /// Alternatives that begin with a literal are gathered in a trie, the others are written side by side.
+    fn choice(&mut self, alternatives: &'g [ExprId], item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        if self.options.literal_tries == Pass::Off {
+            self.stack.extend(alternatives.iter().map(|&id| Item { what: What::One(id), ..item }));
+            return Ok(());
+        }
+        let mut literals = std::mem::take(&mut self.literals);
+        literals.clear();
+        let mut pending: Vec<ExprId> = alternatives.to_vec();
+        while let Some(id) = pending.pop() {
+            self.check_limits()?;
+            match self.grammar.expr(id) {
+                Expr::Choice(nested) => pending.extend_from_slice(nested),
+                Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
+                    pending.push(self.grammar.rule(rule).body());
+                }
+                Expr::Bytes(bytes) => literals.push(bytes, &[]),
+                Expr::Sequence([first, rest @ ..]) if place.depth == 0 => match self.grammar.expr(*first) {
+                    Expr::Bytes(bytes) => literals.push(bytes, rest),
+                    _ => self.stack.push(Item { what: What::One(id), ..item }),
+                },
+                _ => self.stack.push(Item { what: What::One(id), ..item }),
+            }
+        }
+        if place.depth == 0 {
+            literals.write_trie(&mut self.draft, from, to, |tail, from| {
+                self.stack.push(Item { what: What::All(tail), from, to, place });
+            });
+        } else if let Some(automaton) = literals.text_trie()? {
+            self.embed(&automaton, from, to, place.depth)?;
+        }
+        self.literals = literals;
+        Ok(())
+    }
+
+    fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, item: Item<'g>) {
+        let Item { from, to, place, .. } = item;
+        let one = |from, to, place| Item { what: What::One(body), from, to, place };
+        match (min, max) {
+            (_, Some(0)) => self.draft.epsilon(from, to),
+            (0, Some(1)) => {
+                self.draft.epsilon(from, to);
+                self.stack.push(one(from, to, place));
+            }
+            (1, Some(1)) => self.stack.push(one(from, to, place)),
+            (0, None) => {
+                let middle = self.draft.state();
+                self.draft.epsilon(from, middle);
+                self.stack.push(one(middle, middle, place));
+                self.draft.epsilon(middle, to);
+            }
+            (1, None) => self.plus(body, item),
+            _ if self.expands(body, max.unwrap_or(min), place) => self.copies(body, min, max, item),
+            _ => {
+                let count = Count { min, max };
+                let fragment = match self.counted.get(&(body, place.depth, count)) {
+                    Some(&fragment) => fragment,
+                    None => {
+                        let rule = self.jobs[self.draft.current as usize].rule;
+                        let fragment = self.add_fragment(rule, body, place.depth, Some(count));
+                        self.counted.insert((body, place.depth, count), fragment);
+                        fragment
+                    }
+                };
+                self.draft.edge(from, Label::call(fragment), to);
+            }
+        }
+    }
+
+    /// One iteration or more.
+    fn plus(&mut self, body: ExprId, Item { from, to, place, .. }: Item<'g>) {
+        let (before, after) = (self.draft.state(), self.draft.state());
+        self.draft.epsilon(from, before);
+        self.stack.push(Item { what: What::One(body), from: before, to: after, place });
+        self.draft.epsilon(after, before);
+        self.draft.epsilon(after, to);
+    }
+
+    /// Whether the copies of a repeat stay small.
+    fn expands(&self, body: ExprId, times: u32, place: Place) -> bool {
+        // Spelling multiplies by about sixteen a level.
+        let budget = self.options.expand_states >> (4 * place.depth);
+        self.plan.cost(self.grammar, body, budget / times).is_some()
+    }
+
+    /// The repeat, written out: `min` copies, then optional ones or a loop.
+    fn copies(&mut self, body: ExprId, min: u32, max: Option<u32>, item: Item<'g>) {
+        let Item { mut from, to, .. } = item;
+        let place = Place { copies: Copies::Many, ..item.place };
+        let chain = max.unwrap_or(min.saturating_sub(1));
+        for done in 0..chain {
+            if done >= min {
+                self.draft.epsilon(from, to);
+            }
+            let next = if max == Some(done + 1) { to } else { self.draft.state() };
+            self.stack.push(Item { what: What::One(body), from, to: next, place });
+            from = next;
+        }
+        if max.is_none() {
+            self.plus(body, Item { from, place, ..item });
+        }
+    }
+
+    /// Writes an automaton over characters between two states.
+    fn embed(&mut self, automaton: &RangeDfa, from: u32, to: u32, depth: u32) -> Result<(), Failure> {
+        self.draft.has_dead_parts |= automaton.is_empty();
+        let base = self.draft.states.len() as u32;
+        for _ in 0..automaton.state_count() {
+            self.draft.state();
+        }
+        // A final state without a way on is the end itself.
+        let place = |state: u32| {
+            if automaton.is_final(state) && automaton.arcs(state).is_empty() { to } else { base + state }
+        };
+        self.draft.epsilon(from, place(0));
+        let mut arcs = std::mem::take(&mut self.arcs);
+        for state in 0..automaton.state_count() as u32 {
+            if place(state) == to {
+                continue;
+            }
+            self.check_limits()?;
+            arcs.clear();
+            arcs.extend(automaton.arcs(state).iter().map(|arc| CharArc {
+                lo: crate::text::code_point(arc.lo),
+                hi: crate::text::code_point(arc.hi),
+                to: place(arc.to),
+            }));
+            self.spell(base + state, &arcs, depth);
+            if automaton.is_final(state) {
+                self.draft.epsilon(base + state, to);
+            }
+        }
+        self.arcs = arcs;
+        Ok(())
+    }
+
+    fn rule_fragment(&mut self, rule: RuleId, place: Place) -> u32 {
+        let known = if place.depth == 0 {
+            Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != u32::MAX)
+        } else {
+            self.escaped_rules.get(&(rule, place.depth)).copied()
+        };
+        if let Some(fragment) = known {
+            return fragment;
+        }
+        let fragment = self.add_fragment(rule, self.grammar.rule(rule).body(), place.depth, None);
+        if place.depth == 0 {
+            self.plain_rules[rule.index()] = fragment;
+        } else {
+            self.escaped_rules.insert((rule, place.depth), fragment);
+        }
+        fragment
+    }
+
+    /// Adds a fragment without leaving the current one.
+    fn add_fragment(&mut self, rule: RuleId, body: ExprId, depth: u32, count: Option<Count>) -> u32 {
+        let current = self.draft.current;
+        let fragment = self.draft.fragment(rule.index() as u32, count);
+        self.draft.current = current;
+        self.jobs.push(Job { rule, body, depth });
+        fragment
+    }
+}

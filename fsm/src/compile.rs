@@ -1,0 +1,40 @@
+//! The composition of all passes, on one page.
+
+use grammask_grammar_ir::Grammar;
+
+use crate::passes::determinize::determinize;
+use crate::passes::emit::emit;
+use crate::passes::epsilon::remove_epsilons;
+use crate::passes::left_recursion::lower_left_recursive_counts;
+use crate::passes::nullable::nullable;
+use crate::passes::prefix::merge_prefixes;
+use crate::passes::prune::prune;
+use crate::passes::suffix::merge_suffixes;
+use crate::{BuildError, CompileOptions, Pass, Program, build};
+
+/// Compiles a grammar to byte automata.
+///
+/// Takes time about linear in the size of the grammar, except below intersections and complements, which are
+/// bounded by [`TextLimits`](crate::TextLimits).
+///
+/// Fails if the language is empty, if a literal below a regular operator is not UTF-8, or if a limit is
+/// reached; [`BuildError::cause`] tells which.
+pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
+    let mut draft = build::build(grammar, options)?;
+    prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(grammar.root()).name()))?;
+    let left_calls = nullable(&mut draft);
+    lower_left_recursive_counts(&mut draft, left_calls);
+    if options.epsilon_removal == Pass::On {
+        remove_epsilons(&mut draft);
+    }
+    if options.prefix_merging == Pass::On {
+        merge_prefixes(&mut draft);
+    }
+    if options.suffix_merging == Pass::On {
+        merge_suffixes(&mut draft);
+    }
+    if options.determinization == Pass::On {
+        determinize(&mut draft, options);
+    }
+    Ok(emit(&draft, grammar))
+}

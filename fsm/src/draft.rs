@@ -1,0 +1,147 @@
+//! Automata under construction: what the passes read and write.
+//!
+//! All fragments share one arena. The edges of a state form a linked list inside the edge table, so that
+//! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
+//! sorted tables are made once, at the very end (`emit`).
+
+use crate::Count;
+
+/// No state, no edge.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What an edge reads, in 32 bits: a byte range, a fragment, or nothing. Ordered: byte ranges by start come
+/// first, then epsilon, then calls.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Label(u32);
+
+impl Label {
+    pub(crate) const EPSILON: Self = Self(0x1_0000);
+    /// A deleted edge.
+    pub(crate) const DEAD: Self = Self(0x1_0001);
+    const CALL: u32 = 0x8000_0000;
+
+    pub(crate) fn bytes(start: u8, end: u8) -> Self {
+        Self(u32::from(start) << 8 | u32::from(end))
+    }
+
+    pub(crate) fn call(fragment: u32) -> Self {
+        Self(Self::CALL | fragment)
+    }
+
+    pub(crate) fn as_bytes(self) -> Option<(u8, u8)> {
+        (self.0 < 0x1_0000).then_some(((self.0 >> 8) as u8, self.0 as u8))
+    }
+
+    pub(crate) fn as_call(self) -> Option<u32> {
+        (self.0 & Self::CALL != 0).then_some(self.0 & !Self::CALL)
+    }
+
+    pub(crate) fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) label: Label,
+    pub(crate) to: u32,
+    /// Next edge of the same state.
+    pub(crate) next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DraftState {
+    /// First edge.
+    pub(crate) head: u32,
+    /// The fragment that the state belongs to.
+    pub(crate) fragment: u32,
+    pub(crate) is_final: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DraftFragment {
+    /// Index of the rule that gives the name.
+    pub(crate) rule: u32,
+    pub(crate) start: u32,
+    pub(crate) count: Option<Count>,
+    /// Whether the body derives the empty string. Known from the pass `nullable` on.
+    pub(crate) nullable: bool,
+}
+
+impl DraftFragment {
+    pub(crate) fn call_is_nullable(&self) -> bool {
+        self.nullable || self.count.is_some_and(|count| count.min == 0)
+    }
+}
+
+/// Automata under construction. The root is fragment 0.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) states: Vec<DraftState>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) fragments: Vec<DraftFragment>,
+    /// The fragment that new states belong to.
+    pub(crate) current: u32,
+    /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
+    pub(crate) has_dead_parts: bool,
+}
+
+impl Draft {
+    /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far
+    /// below what 32 bits can number.
+    pub(crate) fn state(&mut self) -> u32 {
+        let id = self.states.len() as u32;
+        self.states.push(DraftState { head: NONE, fragment: self.current, is_final: false });
+        id
+    }
+
+    /// Adds a fragment of one state, its start, and makes it the current one.
+    pub(crate) fn fragment(&mut self, rule: u32, count: Option<Count>) -> u32 {
+        let id = self.fragments.len() as u32;
+        self.current = id;
+        let start = self.state();
+        self.fragments.push(DraftFragment { rule, start, count, nullable: false });
+        id
+    }
+
+    pub(crate) fn edge(&mut self, from: u32, label: Label, to: u32) {
+        let state = &mut self.states[from as usize];
+        let next = std::mem::replace(&mut state.head, self.edges.len() as u32);
+        self.edges.push(Edge { label, to, next });
+    }
+
+    pub(crate) fn bytes(&mut self, from: u32, start: u8, end: u8, to: u32) {
+        self.edge(from, Label::bytes(start, end), to);
+    }
+
+    pub(crate) fn epsilon(&mut self, from: u32, to: u32) {
+        if from != to {
+            self.edge(from, Label::EPSILON, to);
+        }
+    }
+
+    /// The edges of a state that are not deleted.
+    pub(crate) fn edges(&self, state: u32) -> impl Iterator<Item = Edge> + '_ {
+        self.edge_ids(state).map(|id| self.edges[id as usize]).filter(|edge| edge.label != Label::DEAD)
+    }
+
+    /// The places of a state's edges in the edge table, deleted ones among them.
+    pub(crate) fn edge_ids(&self, state: u32) -> EdgeIds<'_> {
+        EdgeIds { edges: &self.edges, next: self.states[state as usize].head }
+    }
+}
+
+pub(crate) struct EdgeIds<'d> {
+    edges: &'d [Edge],
+    next: u32,
+}
+
+impl Iterator for EdgeIds<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let id = self.next;
+        self.next = self.edges.get(id as usize)?.next;
+        Some(id)
+    }
+}

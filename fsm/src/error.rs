@@ -1,0 +1,92 @@
+//! Why a grammar could not be compiled.
+
+use std::fmt;
+
+/// A grammar that could not be compiled. `Display` names the rule and says what to change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct BuildError {
+    rule: Option<Box<str>>,
+    kind: Kind,
+}
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The grammar matches no text at all: it is wrong.
+    EmptyLanguage,
+    /// A literal below a regular operator is not text: the grammar is wrong.
+    NotText,
+    /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
+    LimitReached,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    EmptyLanguage,
+    Failure(Failure),
+}
+
+impl BuildError {
+    /// What kind of thing went wrong.
+    pub fn cause(&self) -> Cause {
+        match self.kind {
+            Kind::EmptyLanguage => Cause::EmptyLanguage,
+            Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
+            Kind::Failure(Failure::Limit { .. }) => Cause::LimitReached,
+        }
+    }
+
+    /// The rule in question, where one is known.
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    pub(crate) fn empty_language(rule: &str) -> Self {
+        Self { rule: Some(rule.into()), kind: Kind::EmptyLanguage }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rule) = &self.rule {
+            write!(formatter, "rule `{rule}`: ")?;
+        }
+        match &self.kind {
+            Kind::EmptyLanguage => formatter
+                .write_str("the language is empty: no text matches; give it an alternative that can be finished"),
+            Kind::Failure(Failure::NotText { literal }) => write!(
+                formatter,
+                "the literal {literal} below an intersection, a complement or JSON escaping is not valid UTF-8; \
+                 write whole characters there"
+            ),
+            Kind::Failure(Failure::Limit { what, limit, knob }) => {
+                write!(formatter, "limit reached, more than {limit} {what}; simplify the rule")?;
+                knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
+            }
+        }
+    }
+}
+
+/// What can go wrong below the places that know the rule's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    NotText { literal: String },
+    Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
+}
+
+impl Failure {
+    /// A literal that is not UTF-8, shortened where it is long.
+    pub(crate) fn not_text(literal: &[u8]) -> Self {
+        let shown = &literal[..literal.len().min(24)];
+        Self::NotText { literal: format!("\"{}\"", shown.escape_ascii()) }
+    }
+
+    pub(crate) fn in_rule(self, rule: &str) -> BuildError {
+        BuildError { rule: Some(rule.into()), kind: Kind::Failure(self) }
+    }
+
+    pub(crate) fn alone(self) -> BuildError {
+        BuildError { rule: None, kind: Kind::Failure(self) }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a caller may choose.
+
+/// Whether an optional pass runs. Passes change the size and the speed of a program, never its language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Pass {
+    /// The pass runs.
+    #[default]
+    On,
+    /// The pass is left out, for measurements of what it is worth.
+    Off,
+}
+
+/// Options of [`compile`](crate::compile).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompileOptions {
+    /// Choices of literals become tries (default: on). Off: one chain a literal.
+    pub literal_tries: Pass,
+    /// Small or once-used rules that are not recursive are written into their callers (default: on).
+    pub inlining: Pass,
+    /// Edges that read nothing are removed where that does not add many others (default: on).
+    pub epsilon_removal: Pass,
+    /// States that are reached alike are merged (default: on).
+    pub prefix_merging: Pass,
+    /// States that go on alike are merged (default: on).
+    pub suffix_merging: Pass,
+    /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
+    pub determinization: Pass,
+    /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
+    /// (default: 8).
+    pub inline_states: u32,
+    /// A bounded repeat is written out if its copies have about this many states or fewer taken together
+    /// (default: 32); otherwise it becomes a counted fragment. A repeat of at most one time is always
+    /// written out.
+    pub expand_states: u32,
+    /// A fragment without calls is determinised if it has this many states or fewer (default: 64).
+    pub determinize_states: u32,
+    /// Most states of all automata taken together while they are built (default: 4,000,000).
+    pub max_states: usize,
+    /// Most edges of all automata taken together while they are built (default: 16,000,000).
+    pub max_edges: usize,
+    /// Limits on what intersections and complements may cost.
+    pub text: TextLimits,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        Self {
+            literal_tries: Pass::On,
+            inlining: Pass::On,
+            epsilon_removal: Pass::On,
+            prefix_merging: Pass::On,
+            suffix_merging: Pass::On,
+            determinization: Pass::On,
+            inline_states: 8,
+            expand_states: 32,
+            determinize_states: 64,
+            max_states: 4_000_000,
+            max_edges: 16_000_000,
+            text: TextLimits::default(),
+        }
+    }
+}
+
+/// Limits on the work that one [`TextAutomaton`](crate::text::TextAutomaton) may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextLimits {
+    /// Most states of any one automaton, deterministic or not (default: 50,000). Intermediate automata
+    /// before they are determinised may have four times as many.
+    pub max_states: usize,
+    /// Most steps of work taken together, about 10 ns each (default: 20,000,000).
+    pub max_steps: usize,
+}
+
+impl Default for TextLimits {
+    fn default() -> Self {
+        Self { max_states: 50_000, max_steps: 20_000_000 }
+    }
+}

@@ -1,0 +1,132 @@
+//! Replaces counters that would have to count themselves.
+//!
+//! A counter belongs to one open repeat. If the body of a repeat can call the repeat again before it has read
+//! a byte, one position opens repeats without end, each with a count of its own, and no finite set of
+//! counters holds them. Such repeats are rare (`r ::= "a" | r{5,700}`); they are written out with rules that
+//! double: `P(k+1) = P(k) P(k)` reads 2^k times the body, and `U(k) = U(k-1) P(k-1)?` reads it 0 to
+//! 2^k - 1 times. A bound of n takes O(log n) fragments and exactly the same language.
+
+use crate::Count;
+use crate::draft::{Draft, Label};
+use crate::graph::components;
+use crate::passes::nullable::LeftCalls;
+
+/// Rewrites the repeats that lie on a cycle of left calls.
+pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCalls) {
+    if draft.fragments.iter().all(|fragment| fragment.count.is_none()) {
+        return;
+    }
+    let on_cycle = on_cycles(draft.fragments.len(), left_calls);
+    let old_edges = draft.edges.len();
+    let mut replacement: Vec<Option<u32>> = vec![None; on_cycle.len()];
+    for (fragment, _) in on_cycle.iter().enumerate().filter(|(_, is_on_cycle)| **is_on_cycle) {
+        if let Some(count) = draft.fragments[fragment].count.take() {
+            replacement[fragment] = Some(Doubling::new(draft, fragment as u32).repeat(count));
+        }
+    }
+    // The fragments added above call the bare body; what was there before calls the repeat.
+    for edge in &mut draft.edges[..old_edges] {
+        if let Some(callee) = edge.label.as_call()
+            && let Some(repeat) = replacement[callee as usize]
+        {
+            edge.label = Label::call(repeat);
+        }
+    }
+}
+
+/// Which fragments can call themselves before they have read a byte.
+fn on_cycles(count: usize, LeftCalls(mut calls): LeftCalls) -> Vec<bool> {
+    calls.sort_unstable();
+    let rows: Vec<usize> = (0..=count as u32).map(|caller| calls.partition_point(|call| call.0 < caller)).collect();
+    let targets: Vec<u32> = calls.iter().map(|call| call.1).collect();
+    let successors = |caller: u32| &targets[rows[caller as usize]..rows[caller as usize + 1]];
+    let mut on_cycle = vec![false; count];
+    components(count, 0..count as u32, successors, |members| {
+        if members.len() > 1 || successors(members[0]).contains(&members[0]) {
+            members.iter().for_each(|&member| on_cycle[member as usize] = true);
+        }
+    });
+    on_cycle
+}
+
+/// Fragments for powers of one body.
+struct Doubling<'d> {
+    draft: &'d mut Draft,
+    /// The bare body.
+    body: u32,
+    /// `powers[k]` reads 2^k times the body.
+    powers: Vec<u32>,
+    /// `ranges[k]` reads 0 to 2^k - 1 times the body; the first is not used.
+    ranges: Vec<u32>,
+}
+
+impl<'d> Doubling<'d> {
+    fn new(draft: &'d mut Draft, body: u32) -> Self {
+        Self { draft, body, powers: vec![body], ranges: vec![body] }
+    }
+
+    /// A fragment that reads the body as often as `count` says.
+    fn repeat(mut self, count: Count) -> u32 {
+        let mut calls: Vec<u32> = Vec::new();
+        for bit in (0..u32::BITS).filter(|bit| count.min >> bit & 1 == 1) {
+            calls.push(self.power(bit as usize));
+        }
+        let mut rest = u64::from(count.max.unwrap_or(count.min).saturating_sub(count.min));
+        while rest > 0 {
+            let bits = (rest + 1).ilog2() as usize;
+            calls.push(self.range(bits));
+            rest -= (1 << bits) - 1;
+        }
+        let body_is_nullable = self.draft.fragments[self.body as usize].nullable;
+        let (fragment, start) = self.fragment(count.min == 0 || body_is_nullable);
+        let end = calls.into_iter().fold(start, |from, callee| self.call(from, callee));
+        self.draft.states[end as usize].is_final = true;
+        if count.max.is_none() {
+            let more = self.call(end, self.body);
+            self.draft.epsilon(more, end);
+        }
+        fragment
+    }
+
+    fn power(&mut self, bit: usize) -> u32 {
+        while self.powers.len() <= bit {
+            let half = self.powers[self.powers.len() - 1];
+            let body_is_nullable = self.draft.fragments[self.body as usize].nullable;
+            let (fragment, start) = self.fragment(body_is_nullable);
+            let middle = self.call(start, half);
+            let end = self.call(middle, half);
+            self.draft.states[end as usize].is_final = true;
+            self.powers.push(fragment);
+        }
+        self.powers[bit]
+    }
+
+    fn range(&mut self, bits: usize) -> u32 {
+        while self.ranges.len() <= bits {
+            let bit = self.ranges.len() - 1;
+            let power = self.power(bit);
+            let smaller = self.ranges[bit];
+            let (fragment, start) = self.fragment(true);
+            let middle = if bit == 0 { start } else { self.call(start, smaller) };
+            let end = self.call(middle, power);
+            self.draft.epsilon(middle, end);
+            self.draft.states[end as usize].is_final = true;
+            self.ranges.push(fragment);
+        }
+        self.ranges[bits]
+    }
+
+    fn fragment(&mut self, nullable: bool) -> (u32, u32) {
+        let rule = self.draft.fragments[self.body as usize].rule;
+        let fragment = self.draft.fragment(rule, None);
+        let entry = &mut self.draft.fragments[fragment as usize];
+        entry.nullable = nullable;
+        (fragment, entry.start)
+    }
+
+    fn call(&mut self, from: u32, callee: u32) -> u32 {
+        let to = self.draft.state();
+        self.draft.edge(from, Label::call(callee), to);
+        to
+    }
+}

@@ -1,0 +1,93 @@
+//! Merges states that are reached alike.
+//!
+//! If a state has two edges that read the same and lead to states that nothing else leads to, those two
+//! states are always reached together: one state with the edges of both accepts the same. Alternatives that
+//! begin alike (`"," ws "a"` and `"," ws "b"`) become one way with a fork at its end. Literals need it less,
+//! since they are built as tries.
+
+use crate::draft::{Draft, Edge, Label, NONE};
+
+pub(crate) fn merge_prefixes(draft: &mut Draft) {
+    let mut entering = vec![0u32; draft.states.len()];
+    for edge in draft.edges.iter().filter(|edge| edge.label != Label::DEAD) {
+        entering[edge.to as usize] += 1;
+    }
+    for fragment in &draft.fragments {
+        entering[fragment.start as usize] += 2;
+    }
+    let mut seen = vec![false; draft.states.len()];
+    let mut stack: Vec<u32> = draft.fragments.iter().map(|fragment| fragment.start).collect();
+    let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
+    let mut ids: Vec<u32> = Vec::new();
+    while let Some(state) = stack.pop() {
+        if std::mem::replace(&mut seen[state as usize], true) {
+            continue;
+        }
+        if stamps.may_repeat(draft.edges(state)) {
+            ids.clear();
+            ids.extend(draft.edge_ids(state));
+            merge_targets(draft, &mut ids, &mut entering);
+        }
+        stack.extend(draft.edges(state).map(|edge| edge.to).filter(|&to| !seen[to as usize]));
+    }
+}
+
+/// Finds out quickly that no two edges read the same.
+struct Stamps {
+    at: [u32; 1024],
+    stamp: u32,
+}
+
+impl Stamps {
+    fn may_repeat(&mut self, edges: impl Iterator<Item = Edge>) -> bool {
+        self.stamp += 1;
+        let mut repeats = false;
+        for edge in edges.filter(|edge| edge.label != Label::EPSILON) {
+            let raw = edge.label.raw();
+            // The first byte of a range, or the low bits of a fragment's number.
+            let slot = if raw < 0x1_0000 { raw >> 8 } else { 256 + raw % 768 };
+            repeats |= std::mem::replace(&mut self.at[slot as usize], self.stamp) == self.stamp;
+        }
+        repeats
+    }
+}
+
+/// Merges the targets of equal labels among the edges of one state.
+fn merge_targets(draft: &mut Draft, ids: &mut [u32], entering: &mut [u32]) {
+    ids.sort_unstable_by_key(|&id| draft.edges[id as usize].label);
+    let mut first: Option<Edge> = None;
+    for &id in ids.iter() {
+        let edge = draft.edges[id as usize];
+        if edge.label == Label::EPSILON || edge.label == Label::DEAD {
+            continue;
+        }
+        match first {
+            Some(kept) if kept.label == edge.label && kept.to == edge.to => {
+                draft.edges[id as usize].label = Label::DEAD;
+                entering[edge.to as usize] -= 1;
+            }
+            Some(kept) if kept.label == edge.label && entering[edge.to as usize] == 1 => {
+                draft.edges[id as usize].label = Label::DEAD;
+                entering[edge.to as usize] = 0;
+                append(draft, kept.to, edge.to);
+            }
+            _ => first = Some(edge).filter(|edge| entering[edge.to as usize] == 1),
+        }
+    }
+}
+
+/// Gives the edges of `from` to `to`.
+fn append(draft: &mut Draft, to: u32, from: u32) {
+    draft.states[to as usize].is_final |= draft.states[from as usize].is_final;
+    let list = std::mem::replace(&mut draft.states[from as usize].head, NONE);
+    let mut last = NONE;
+    let mut next = list;
+    while let Some(edge) = draft.edges.get(next as usize) {
+        last = next;
+        next = edge.next;
+    }
+    if last != NONE {
+        let head = std::mem::replace(&mut draft.states[to as usize].head, list);
+        draft.edges[last as usize].next = head;
+    }
+}

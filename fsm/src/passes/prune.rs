@@ -1,0 +1,130 @@
+//! Removes what derives nothing.
+//!
+//! A fragment is *productive* if its body derives some text. Naively one repeats "mark a fragment whose final
+//! state is reached over marked calls" until nothing changes, which is quadratic for a chain of rules. Here
+//! the states that can be reached over productive calls are marked once each, and a call of a fragment that
+//! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
+//! that are reached and lead to a final state.
+
+use crate::draft::{Draft, Label, NONE};
+
+/// The root's body derives no text.
+#[derive(Debug)]
+pub(crate) struct EmptyLanguage;
+
+/// Deletes every edge that lies on no path from its fragment's start to a final state.
+pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
+    let (reached, productive) = mark_reached(draft);
+    if !productive[0] {
+        return Err(EmptyLanguage);
+    }
+    // Built parts lead to their ends, so without dead parts and dead calls there is nothing to remove.
+    if !draft.has_dead_parts && productive.iter().all(|&is| is) {
+        return Ok(());
+    }
+    let live = mark_live(draft, &reached, &productive);
+    for state in 0..draft.states.len() {
+        let mut next = draft.states[state].head;
+        while let Some(edge) = draft.edges.get_mut(next as usize) {
+            let callable = match edge.label.as_call() {
+                // A repeat of at least no time of what derives nothing reads nothing.
+                Some(fragment) if !productive[fragment as usize] => {
+                    edge.label = Label::EPSILON;
+                    draft.fragments[fragment as usize].count.is_some_and(|count| count.min == 0)
+                }
+                _ => true,
+            };
+            if !(callable && reached[state] && live[state] && live[edge.to as usize]) {
+                edge.label = Label::DEAD;
+            }
+            next = edge.next;
+        }
+    }
+    Ok(())
+}
+
+/// The states that are reached, and the fragments that are productive.
+fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
+    let mut reached = vec![false; draft.states.len()];
+    let mut productive = vec![false; draft.fragments.len()];
+    // Per fragment a list of the states behind its calls: (state, next).
+    let mut waiting = vec![NONE; draft.fragments.len()];
+    let mut entries: Vec<(u32, u32)> = Vec::new();
+    let mut stack: Vec<u32> = Vec::new();
+    for fragment in &draft.fragments {
+        reached[fragment.start as usize] = true;
+        stack.push(fragment.start);
+    }
+    while let Some(id) = stack.pop() {
+        let state = draft.states[id as usize];
+        let owner = state.fragment as usize;
+        if state.is_final && !productive[owner] {
+            productive[owner] = true;
+            let mut next = std::mem::replace(&mut waiting[owner], NONE);
+            while let Some(&(target, following)) = entries.get(next as usize) {
+                if !std::mem::replace(&mut reached[target as usize], true) {
+                    stack.push(target);
+                }
+                next = following;
+            }
+        }
+        for edge in draft.edges(id) {
+            if reached[edge.to as usize] {
+                continue;
+            }
+            if let Some(callee) = edge.label.as_call() {
+                let callee = callee as usize;
+                let optional = draft.fragments[callee].count.is_some_and(|count| count.min == 0);
+                if !productive[callee] && !optional {
+                    entries.push((edge.to, waiting[callee]));
+                    waiting[callee] = entries.len() as u32 - 1;
+                    continue;
+                }
+            }
+            reached[edge.to as usize] = true;
+            stack.push(edge.to);
+        }
+    }
+    (reached, productive)
+}
+
+/// The states from which a final state is reached over productive calls.
+fn mark_live(draft: &Draft, reached: &[bool], productive: &[bool]) -> Vec<bool> {
+    let usable = |label: Label| {
+        label.as_call().is_none_or(|fragment| {
+            productive[fragment as usize]
+                || draft.fragments[fragment as usize].count.is_some_and(|count| count.min == 0)
+        })
+    };
+    let count = draft.states.len();
+    let mut rows = vec![0u32; count + 1];
+    let all = || {
+        (0..count as u32)
+            .filter(|&state| reached[state as usize])
+            .flat_map(|state| draft.edges(state).map(move |edge| (state, edge)))
+            .filter(|(_, edge)| usable(edge.label))
+    };
+    for (_, edge) in all() {
+        rows[edge.to as usize + 1] += 1;
+    }
+    for state in 0..count {
+        rows[state + 1] += rows[state];
+    }
+    let mut sources = vec![0u32; rows[count] as usize];
+    let mut next = rows.clone();
+    for (from, edge) in all() {
+        let place = &mut next[edge.to as usize];
+        sources[*place as usize] = from;
+        *place += 1;
+    }
+    let mut live: Vec<bool> = draft.states.iter().map(|state| state.is_final).collect();
+    let mut stack: Vec<u32> = (0..count as u32).filter(|&state| live[state as usize]).collect();
+    while let Some(state) = stack.pop() {
+        for &from in &sources[rows[state as usize] as usize..rows[state as usize + 1] as usize] {
+            if !std::mem::replace(&mut live[from as usize], true) {
+                stack.push(from);
+            }
+        }
+    }
+    live
+}

@@ -1,0 +1,253 @@
+//! The public face of the algebra.
+
+use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+
+use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::minimize::minimize;
+use super::{Evaluator, MAX_SCALAR, Meter, character, scalar};
+use crate::error::Failure;
+use crate::{BuildError, TextLimits};
+
+/// A regular set of texts, as its minimal deterministic automaton over characters.
+///
+/// Two automata are equal if and only if they accept the same texts.
+///
+/// ```
+/// use grammask_fsm::TextLimits;
+/// use grammask_fsm::text::TextAutomaton;
+///
+/// let limits = TextLimits::default();
+/// let names = TextAutomaton::from_literals(["id", "name"]);
+/// let others = names.complement();
+/// assert!(others.accepts("idx") && !others.accepts("id"));
+/// assert!(names.intersect(&others, &limits)?.is_empty());
+/// assert_eq!(others.complement(), names);
+/// # Ok::<(), grammask_fsm::BuildError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextAutomaton {
+    dfa: RangeDfa,
+}
+
+/// The language `class{min,max}`: texts of so many characters, all out of one class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassRun {
+    /// The class, as sorted and disjoint ranges. Empty if only the empty text is accepted.
+    pub class: Vec<CharRange>,
+    /// Least number of characters.
+    pub min: u32,
+    /// Greatest number, `None` for any.
+    pub max: Option<u32>,
+}
+
+impl TextAutomaton {
+    /// The texts that an expression matches.
+    ///
+    /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. The expression
+    /// must not refer to recursive rules except below its regular operators' guarantee; recursion is cut off
+    /// by the limit on states.
+    pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, BuildError> {
+        let dfa = Evaluator::new(grammar, *limits).evaluate(expr).map_err(Failure::alone)?;
+        Self::minimal(&dfa, limits)
+    }
+
+    /// A finite set of texts.
+    pub fn from_literals<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let trie = RangeDfa::from_literals(texts.into_iter().map(str::as_bytes));
+        // Strings are UTF-8, and minimising without limits cannot fail.
+        let automaton = trie.ok().and_then(|trie| minimize(&trie, &mut Meter::new(UNLIMITED)).ok());
+        automaton.map_or_else(Self::nothing, |dfa| Self { dfa })
+    }
+
+    /// No text at all.
+    pub fn nothing() -> Self {
+        let mut builder = DfaBuilder::with_capacity(1, 0);
+        builder.end_state(false);
+        Self { dfa: builder.finish() }
+    }
+
+    /// Every text.
+    pub fn everything() -> Self {
+        let mut builder = DfaBuilder::with_capacity(1, 1);
+        builder.arc(RangeArc { lo: 0, hi: MAX_SCALAR, to: 0 });
+        builder.end_state(true);
+        Self { dfa: builder.finish() }
+    }
+
+    /// The texts that both accept.
+    pub fn intersect(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
+        let mut meter = Meter::new(*limits);
+        let product = self.dfa.intersect(&other.dfa, &mut meter).map_err(Failure::alone)?;
+        Self::minimal(&product, limits)
+    }
+
+    /// The texts that at least one accepts.
+    pub fn union(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
+        let mut meter = Meter::new(*limits);
+        let (left, right) = (self.dfa.complement(), other.dfa.complement());
+        let neither = left.intersect(&right, &mut meter).map_err(Failure::alone)?;
+        Self::minimal(&neither.complement(), limits)
+    }
+
+    /// The texts that this automaton does not accept.
+    pub fn complement(&self) -> Self {
+        // A complement has one state more at most, so no limit is needed.
+        let dfa = minimize(&self.dfa.complement(), &mut Meter::new(UNLIMITED));
+        dfa.map_or_else(|_| Self::nothing(), |dfa| Self { dfa })
+    }
+
+    /// Whether no text is accepted.
+    pub fn is_empty(&self) -> bool {
+        self.dfa.is_empty()
+    }
+
+    /// Whether a text is accepted.
+    pub fn accepts(&self, text: &str) -> bool {
+        let mut state = 0;
+        for character in text.chars() {
+            match self.dfa.step(state, scalar(character)) {
+                Some(next) => state = next,
+                None => return false,
+            }
+        }
+        self.dfa.is_final(state)
+    }
+
+    /// How many states there are. A character without a way on takes none.
+    pub fn state_count(&self) -> usize {
+        self.dfa.state_count()
+    }
+
+    /// The least and the greatest length of an accepted text, in characters; no greatest length if there
+    /// is none. `None` if no text is accepted.
+    pub fn length_range(&self) -> Option<(u32, Option<u32>)> {
+        let shortest = self.shortest_text()?.chars().count() as u32;
+        let count = self.dfa.state_count();
+        // Every state leads to a final one, so a cycle means texts of any length. Without cycles, states
+        // can be taken in an order in which all arcs point forward.
+        let mut entering = vec![0u32; count];
+        let states = 0..count as u32;
+        states.flat_map(|state| self.dfa.arcs(state)).for_each(|arc| entering[arc.to as usize] += 1);
+        let mut length = vec![0u32; count];
+        let mut stack: Vec<u32> = if entering[0] == 0 { vec![0] } else { vec![] };
+        let (mut seen, mut longest) = (0, 0);
+        while let Some(state) = stack.pop() {
+            seen += 1;
+            if self.dfa.is_final(state) {
+                longest = longest.max(length[state as usize]);
+            }
+            for arc in self.dfa.arcs(state) {
+                let to = arc.to as usize;
+                length[to] = length[to].max(length[state as usize] + 1);
+                entering[to] -= 1;
+                if entering[to] == 0 {
+                    stack.push(arc.to);
+                }
+            }
+        }
+        Some((shortest, (seen == count).then_some(longest)))
+    }
+
+    /// The language as `class{min,max}`, if it is one.
+    pub fn as_class_run(&self) -> Option<ClassRun> {
+        let mut state = 0;
+        let mut length = 0;
+        let mut min = None;
+        let class = self.dfa.arcs(0);
+        let alike = |arcs: &[RangeArc]| {
+            arcs.len() == class.len()
+                && arcs.iter().zip(class).all(|(left, right)| (left.lo, left.hi) == (right.lo, right.hi))
+                && arcs.iter().all(|arc| arc.to == arcs[0].to)
+        };
+        let run = |min, max| {
+            let class = class.iter().map(|arc| (character(arc.lo), character(arc.hi))).collect();
+            Some(ClassRun { class, min, max })
+        };
+        loop {
+            let arcs = self.dfa.arcs(state);
+            if self.dfa.is_final(state) {
+                min.get_or_insert(length);
+            } else if min.is_some() {
+                return None;
+            }
+            match arcs.first() {
+                None => return run(min?, Some(length)),
+                Some(_) if !alike(arcs) => return None,
+                Some(arc) if arc.to == state => return run(min?, None),
+                // The automaton is numbered breadth-first: in a chain every state follows the one before.
+                Some(arc) if arc.to != state + 1 => return None,
+                Some(arc) => state = arc.to,
+            }
+            length += 1;
+        }
+    }
+
+    /// One of the shortest accepted texts, of legible characters where there is a choice.
+    pub fn shortest_text(&self) -> Option<String> {
+        let mut came_from: Vec<Option<(u32, RangeArc)>> = vec![None; self.dfa.state_count()];
+        let mut order = vec![0u32];
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            if self.dfa.is_final(state) {
+                let mut text = Vec::new();
+                let mut at = state;
+                while let Some((before, arc)) = came_from[at as usize].filter(|_| at != 0) {
+                    text.push(legible(arc));
+                    at = before;
+                }
+                return Some(text.iter().rev().collect());
+            }
+            next += 1;
+            for &arc in self.dfa.arcs(state) {
+                if arc.to != 0 && came_from[arc.to as usize].is_none() {
+                    came_from[arc.to as usize] = Some((state, arc));
+                    order.push(arc.to);
+                }
+            }
+        }
+        None
+    }
+
+    /// Adds the language to a grammar, as right-linear rules of which the first is returned: one rule a
+    /// state, named after `hint`. A loop through more than one state makes the rules recursive; what refers
+    /// to them cannot stand below a regular operator then.
+    pub fn to_rules(&self, builder: &mut GrammarBuilder, hint: &str) -> Result<RuleId, GrammarError> {
+        let count = self.dfa.state_count() as u32;
+        let rules: Vec<RuleId> = (0..count).map(|_| builder.declare_fresh(hint)).collect::<Result<_, _>>()?;
+        for state in 0..count {
+            let mut arcs = self.dfa.arcs(state).to_vec();
+            arcs.sort_by_key(|arc| arc.to);
+            let mut alternatives = Vec::new();
+            let mut own_loop = None;
+            for group in arcs.chunk_by(|left, right| left.to == right.to) {
+                let class = builder.class(group.iter().map(|arc| (character(arc.lo), character(arc.hi))));
+                if group[0].to == state {
+                    own_loop = Some(builder.repeat(class, 0, None));
+                } else {
+                    let rest = builder.rule(rules[group[0].to as usize]);
+                    alternatives.push(builder.sequence([class, rest]));
+                }
+            }
+            if self.dfa.is_final(state) {
+                alternatives.push(builder.empty());
+            }
+            let rest = builder.choice(alternatives);
+            let body = builder.sequence(own_loop.into_iter().chain([rest]));
+            builder.define(rules[state as usize], body)?;
+        }
+        Ok(rules[0])
+    }
+
+    fn minimal(dfa: &RangeDfa, limits: &TextLimits) -> Result<Self, BuildError> {
+        let dfa = minimize(dfa, &mut Meter::new(*limits)).map_err(Failure::alone)?;
+        Ok(Self { dfa })
+    }
+}
+
+const UNLIMITED: TextLimits = TextLimits { max_states: usize::MAX, max_steps: usize::MAX };
+
+/// A character of an arc that can be read, if there is one.
+fn legible(arc: RangeArc) -> char {
+    let holds = |character: &char| (arc.lo..=arc.hi).contains(&scalar(*character));
+    ['a', 'A', '0'].into_iter().chain('!'..='~').find(holds).unwrap_or_else(|| character(arc.lo))
+}

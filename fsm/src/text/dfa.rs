@@ -1,0 +1,191 @@
+//! Deterministic automata over characters, with ranges on their arcs.
+
+use ahash::AHashMap;
+
+use super::{MAX_SCALAR, Meter, scalar};
+use crate::error::Failure;
+
+/// Reads one character out of an inclusive range of scalar numbers (see [`scalar`]).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct RangeArc {
+    pub(crate) lo: u32,
+    pub(crate) hi: u32,
+    pub(crate) to: u32,
+}
+
+/// A deterministic automaton. State 0 is the start; a character without an arc leads nowhere. Every state
+/// has sorted, disjoint arcs. There is at least one state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RangeDfa {
+    /// Where each state's arcs begin; one entry more than there are states.
+    rows: Vec<u32>,
+    arcs: Vec<RangeArc>,
+    finals: Vec<bool>,
+}
+
+impl RangeDfa {
+    pub(crate) fn state_count(&self) -> usize {
+        self.finals.len()
+    }
+
+    pub(crate) fn arc_count(&self) -> usize {
+        self.arcs.len()
+    }
+
+    pub(crate) fn is_final(&self, state: u32) -> bool {
+        self.finals[state as usize]
+    }
+
+    pub(crate) fn arcs(&self, state: u32) -> &[RangeArc] {
+        &self.arcs[self.rows[state as usize] as usize..self.rows[state as usize + 1] as usize]
+    }
+
+    /// Whether no state is final. Automata that were trimmed are empty exactly then.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.finals.contains(&true)
+    }
+
+    pub(crate) fn step(&self, state: u32, character: u32) -> Option<u32> {
+        let arcs = self.arcs(state);
+        let arc = arcs.get(arcs.partition_point(|arc| arc.hi < character))?;
+        (arc.lo <= character).then_some(arc.to)
+    }
+
+    /// The trie of literals, in any order.
+    pub(crate) fn from_literals<'a>(literals: impl Iterator<Item = &'a [u8]>) -> Result<Self, Failure> {
+        let mut texts = Vec::with_capacity(literals.size_hint().0);
+        for literal in literals {
+            texts.push(std::str::from_utf8(literal).map_err(|_| Failure::not_text(literal))?);
+        }
+        // UTF-8 sorts as the characters do.
+        texts.sort_unstable();
+        let mut finals = vec![false];
+        let mut arcs: Vec<(u32, RangeArc)> = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
+        // The states after each prefix of the text before, by the length of the prefix in bytes.
+        let mut path: Vec<(usize, u32)> = vec![(0, 0)];
+        let mut before = "";
+        for text in texts {
+            let shared = text.bytes().zip(before.bytes()).take_while(|(left, right)| left == right).count();
+            path.truncate(path.partition_point(|&(length, _)| length <= shared));
+            let (start, mut state) = path.last().copied().unwrap_or((0, 0));
+            for (offset, character) in text[start..].char_indices() {
+                let next = finals.len() as u32;
+                finals.push(false);
+                let code = scalar(character);
+                arcs.push((state, RangeArc { lo: code, hi: code, to: next }));
+                path.push((start + offset + character.len_utf8(), next));
+                state = next;
+            }
+            finals[state as usize] = true;
+            before = text;
+        }
+        Ok(Self::from_parts(&arcs, finals))
+    }
+
+    /// An automaton out of (state, arc) pairs; those of one state are in order.
+    pub(crate) fn from_parts(pairs: &[(u32, RangeArc)], finals: Vec<bool>) -> Self {
+        let mut rows = vec![0u32; finals.len() + 1];
+        for &(from, _) in pairs {
+            rows[from as usize + 1] += 1;
+        }
+        for state in 0..finals.len() {
+            rows[state + 1] += rows[state];
+        }
+        let mut arcs = vec![RangeArc { lo: 0, hi: 0, to: 0 }; pairs.len()];
+        let mut next = rows.clone();
+        for &(from, arc) in pairs {
+            let place = &mut next[from as usize];
+            arcs[*place as usize] = arc;
+            *place += 1;
+        }
+        Self { rows, arcs, finals }
+    }
+
+    /// All texts that the automaton does not accept.
+    pub(crate) fn complement(&self) -> Self {
+        let sink = self.state_count() as u32;
+        let mut builder = DfaBuilder::with_capacity(self.state_count() + 1, 2 * self.arc_count() + 2);
+        for state in 0..sink {
+            let mut next = 0;
+            for &arc in self.arcs(state) {
+                if arc.lo > next {
+                    builder.arc(RangeArc { lo: next, hi: arc.lo - 1, to: sink });
+                }
+                builder.arc(arc);
+                next = arc.hi + 1;
+            }
+            if next <= MAX_SCALAR {
+                builder.arc(RangeArc { lo: next, hi: MAX_SCALAR, to: sink });
+            }
+            builder.end_state(!self.is_final(state));
+        }
+        builder.arc(RangeArc { lo: 0, hi: MAX_SCALAR, to: sink });
+        builder.end_state(true);
+        builder.finish()
+    }
+
+    /// The texts that both accept: the reachable part of the product.
+    pub(crate) fn intersect(&self, other: &Self, meter: &mut Meter) -> Result<Self, Failure> {
+        let mut builder = DfaBuilder::with_capacity(self.state_count(), self.arc_count());
+        let mut pairs = vec![(0, 0)];
+        let mut numbers = AHashMap::from([((0, 0), 0u32)]);
+        let mut next = 0;
+        while let Some(&(left, right)) = pairs.get(next) {
+            next += 1;
+            let (mut lefts, mut rights) = (self.arcs(left), other.arcs(right));
+            meter.spend(lefts.len() + rights.len() + 1)?;
+            while let (Some(&first), Some(&second)) = (lefts.first(), rights.first()) {
+                let (lo, hi) = (first.lo.max(second.lo), first.hi.min(second.hi));
+                if lo <= hi {
+                    let pair = (first.to, second.to);
+                    let to = *numbers.entry(pair).or_insert_with(|| {
+                        pairs.push(pair);
+                        pairs.len() as u32 - 1
+                    });
+                    builder.arc(RangeArc { lo, hi, to });
+                }
+                if first.hi == hi || first.hi < second.lo {
+                    lefts = &lefts[1..];
+                }
+                if second.hi == hi || second.hi < first.lo {
+                    rights = &rights[1..];
+                }
+            }
+            meter.states(pairs.len())?;
+            builder.end_state(self.is_final(left) && other.is_final(right));
+        }
+        Ok(builder.finish())
+    }
+}
+
+/// Writes automata state by state.
+pub(crate) struct DfaBuilder {
+    dfa: RangeDfa,
+}
+
+impl DfaBuilder {
+    pub(crate) fn with_capacity(states: usize, arcs: usize) -> Self {
+        let mut rows = Vec::with_capacity(states + 1);
+        rows.push(0);
+        let dfa = RangeDfa { rows, arcs: Vec::with_capacity(arcs), finals: Vec::with_capacity(states) };
+        Self { dfa }
+    }
+
+    /// Adds an arc to the state that is being written, joining it to the one before if the two touch.
+    pub(crate) fn arc(&mut self, arc: RangeArc) {
+        let start = self.dfa.rows[self.dfa.rows.len() - 1] as usize;
+        match self.dfa.arcs[start..].last_mut() {
+            Some(last) if last.to == arc.to && last.hi + 1 == arc.lo => last.hi = arc.hi,
+            _ => self.dfa.arcs.push(arc),
+        }
+    }
+
+    pub(crate) fn end_state(&mut self, is_final: bool) {
+        self.dfa.rows.push(self.dfa.arcs.len() as u32);
+        self.dfa.finals.push(is_final);
+    }
+
+    pub(crate) fn finish(self) -> RangeDfa {
+        self.dfa
+    }
+}

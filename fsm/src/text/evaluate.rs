@@ -1,0 +1,265 @@
+//! From expressions to automata over characters.
+//!
+//! An expression without regular operators becomes a nondeterministic automaton, in the manner of `build`:
+//! between two given states, with an explicit stack. Rules are written in place and repeats are unrolled; the
+//! limit on states bounds both. Operators need deterministic operands. They are collected bottom-up first,
+//! through rules, and evaluated in that order; where an expression contains one, its automaton is copied in.
+
+use std::rc::Rc;
+
+use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::{Expr, ExprId, Grammar};
+
+use super::dfa::RangeDfa;
+use super::minimize::minimize;
+use super::nfa::Nfa;
+use super::{Meter, code_point, scalar};
+use crate::TextLimits;
+use crate::error::Failure;
+use crate::spell::{CharArc, JsonSpeller};
+
+/// Evaluates expressions of one grammar and remembers the operators.
+pub(crate) struct Evaluator<'g> {
+    grammar: &'g Grammar,
+    limits: TextLimits,
+    operators: AHashMap<ExprId, Rc<RangeDfa>>,
+}
+
+enum Step {
+    Enter(ExprId),
+    Leave(ExprId),
+}
+
+impl<'g> Evaluator<'g> {
+    pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits) -> Self {
+        Self { grammar, limits, operators: AHashMap::new() }
+    }
+
+    /// The texts of an expression. Deterministic, not always minimal.
+    pub(crate) fn evaluate(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
+        let mut meter = Meter::new(self.limits);
+        for operator in self.operators_below(expr) {
+            let value = self.operator(operator, &mut meter)?;
+            self.operators.insert(operator, value);
+        }
+        self.value(expr, &mut meter)
+    }
+
+    /// The operators in an expression that are not evaluated yet, operands before operators.
+    fn operators_below(&self, expr: ExprId) -> Vec<ExprId> {
+        let mut order = Vec::new();
+        let mut met = AHashSet::new();
+        let mut stack = vec![Step::Enter(expr)];
+        while let Some(step) = stack.pop() {
+            let id = match step {
+                Step::Leave(id) => {
+                    order.push(id);
+                    continue;
+                }
+                Step::Enter(id) => id,
+            };
+            let body;
+            let operands = match self.grammar.expr(id) {
+                Expr::Empty | Expr::Bytes(_) | Expr::Class(_) => continue,
+                Expr::Rule(rule) => {
+                    body = [self.grammar.rule(rule).body()];
+                    &body[..]
+                }
+                _ => self.grammar.operands(id),
+            };
+            if !met.insert(id) || self.operators.contains_key(&id) {
+                continue;
+            }
+            if is_operator(self.grammar.expr(id)) {
+                stack.push(Step::Leave(id));
+            }
+            stack.extend(operands.iter().map(|&operand| Step::Enter(operand)));
+        }
+        order
+    }
+
+    fn operator(&self, id: ExprId, meter: &mut Meter) -> Result<Rc<RangeDfa>, Failure> {
+        match self.grammar.expr(id) {
+            Expr::Intersection(operands) => {
+                let mut result: Option<Rc<RangeDfa>> = None;
+                for &operand in operands {
+                    let value = self.value(operand, meter)?;
+                    result = Some(match result {
+                        None => value,
+                        Some(before) => Rc::new(minimize(&before.intersect(&value, meter)?, meter)?),
+                    });
+                }
+                // An intersection has two operands at least.
+                result.map_or_else(|| self.value(id, meter), Ok)
+            }
+            Expr::Complement(operand) => {
+                let complement = self.value(operand, meter)?.complement();
+                // A state from which every text is accepted becomes a dead end, and minimising removes it. A
+                // finite language has no such state, so the most common case is done.
+                let is_finite = self.literals(operand)?.is_some();
+                Ok(Rc::new(if is_finite { complement } else { minimize(&complement, meter)? }))
+            }
+            Expr::JsonEscaped(operand) => {
+                let value = self.value(operand, meter)?;
+                let mut nfa = Nfa::new();
+                let mut speller = JsonSpeller::default();
+                embed(&value, &mut nfa, Nfa::START, Nfa::END, meter, |nfa, from, arcs| {
+                    speller.spell(nfa, from, arcs, 1);
+                })?;
+                self.finish(nfa, meter)
+            }
+            _ => self.value(id, meter),
+        }
+    }
+
+    fn value(&self, expr: ExprId, meter: &mut Meter) -> Result<Rc<RangeDfa>, Failure> {
+        if let Some(value) = self.operators.get(&expr) {
+            return Ok(value.clone());
+        }
+        if let Some(trie) = self.literals(expr)? {
+            return Ok(Rc::new(trie));
+        }
+        let mut nfa = Nfa::new();
+        let mut stack = vec![(expr, Nfa::START, Nfa::END)];
+        while let Some((id, from, to)) = stack.pop() {
+            meter.spend(1)?;
+            meter.nondeterministic_states(nfa.state_count())?;
+            self.write(&mut nfa, id, from, to, &mut stack, meter)?;
+        }
+        self.finish(nfa, meter)
+    }
+
+    fn finish(&self, nfa: Nfa, meter: &mut Meter) -> Result<Rc<RangeDfa>, Failure> {
+        Ok(Rc::new(minimize(&nfa.determinize(meter)?, meter)?))
+    }
+
+    /// The trie of a choice of nothing but literals, the most common operand of a complement: deterministic
+    /// without further ado.
+    fn literals(&self, expr: ExprId) -> Result<Option<RangeDfa>, Failure> {
+        let bytes = |&id: &ExprId| match self.grammar.expr(id) {
+            Expr::Bytes(bytes) => Some(bytes),
+            Expr::Empty => Some(&[][..]),
+            _ => None,
+        };
+        let alternatives = match self.grammar.expr(expr) {
+            Expr::Choice(alternatives) => alternatives,
+            _ => std::slice::from_ref(&expr),
+        };
+        if alternatives.iter().any(|alternative| bytes(alternative).is_none()) {
+            return Ok(None);
+        }
+        RangeDfa::from_literals(alternatives.iter().filter_map(bytes)).map(Some)
+    }
+
+    fn write(
+        &self,
+        nfa: &mut Nfa,
+        id: ExprId,
+        mut from: u32,
+        to: u32,
+        stack: &mut Vec<(ExprId, u32, u32)>,
+        meter: &mut Meter,
+    ) -> Result<(), Failure> {
+        if let Some(value) = self.operators.get(&id) {
+            return embed(value, nfa, from, to, meter, |nfa, from, arcs| {
+                crate::spell::CharOutput::arcs(nfa, from, arcs);
+            });
+        }
+        match self.grammar.expr(id) {
+            Expr::Empty => nfa.epsilon(from, to),
+            Expr::Bytes(bytes) => {
+                let text = std::str::from_utf8(bytes).map_err(|_| Failure::not_text(bytes))?;
+                let mut characters = text.chars().peekable();
+                while let Some(character) = characters.next() {
+                    let next = if characters.peek().is_some() { nfa.state() } else { to };
+                    nfa.arc(from, scalar(character), scalar(character), next);
+                    from = next;
+                }
+            }
+            Expr::Class(ranges) => {
+                for &(lo, hi) in ranges {
+                    nfa.arc(from, scalar(lo), scalar(hi), to);
+                }
+            }
+            Expr::Sequence(parts) => {
+                for (index, &part) in parts.iter().enumerate() {
+                    let next = if index + 1 < parts.len() { nfa.state() } else { to };
+                    stack.push((part, from, next));
+                    from = next;
+                }
+            }
+            Expr::Choice(alternatives) => {
+                stack.extend(alternatives.iter().map(|&alternative| (alternative, from, to)));
+            }
+            Expr::Repeat { body, min, max } => repeat(nfa, (body, min, max), from, to, stack, meter)?,
+            Expr::Rule(rule) => stack.push((self.grammar.rule(rule).body(), from, to)),
+            // Every operator was evaluated beforehand.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_operator(expr: Expr<'_>) -> bool {
+    matches!(expr, Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+}
+
+fn repeat(
+    nfa: &mut Nfa,
+    (body, min, max): (ExprId, u32, Option<u32>),
+    mut from: u32,
+    to: u32,
+    stack: &mut Vec<(ExprId, u32, u32)>,
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    for done in 0..max.unwrap_or(min) {
+        meter.nondeterministic_states(nfa.state_count())?;
+        if done >= min {
+            nfa.epsilon(from, to);
+        }
+        let next = nfa.state();
+        stack.push((body, from, next));
+        from = next;
+    }
+    if max.is_none() {
+        // A loop at a state of its own: `from` may have other ways on.
+        let middle = nfa.state();
+        nfa.epsilon(from, middle);
+        stack.push((body, middle, middle));
+        from = middle;
+    }
+    nfa.epsilon(from, to);
+    Ok(())
+}
+
+/// Copies an automaton in between two states; `write` adds a state's arcs.
+fn embed(
+    value: &RangeDfa,
+    nfa: &mut Nfa,
+    from: u32,
+    to: u32,
+    meter: &mut Meter,
+    mut write: impl FnMut(&mut Nfa, u32, &[CharArc]),
+) -> Result<(), Failure> {
+    let base = nfa.state_count() as u32;
+    for _ in 0..value.state_count() {
+        nfa.state();
+    }
+    nfa.epsilon(from, base);
+    let mut arcs = Vec::new();
+    for state in 0..value.state_count() as u32 {
+        meter.spend(value.arcs(state).len() + 1)?;
+        meter.nondeterministic_states(nfa.state_count())?;
+        arcs.clear();
+        arcs.extend(value.arcs(state).iter().map(|arc| CharArc {
+            lo: code_point(arc.lo),
+            hi: code_point(arc.hi),
+            to: base + arc.to,
+        }));
+        write(nfa, base + state, &arcs);
+        if value.is_final(state) {
+            nfa.epsilon(base + state, to);
+        }
+    }
+    Ok(())
+}

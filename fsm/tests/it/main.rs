@@ -1,0 +1,73 @@
+//! Programs are judged by what they accept, against a naive reading of the grammar.
+
+mod compile;
+mod naive;
+mod pictures;
+mod random;
+mod simulate;
+mod spelling;
+mod text;
+
+use grammask_fsm::{BuildError, CompileOptions, Pass, Program, compile};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
+
+/// A grammar whose root is the expression that `write` makes.
+fn grammar(write: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> Grammar {
+    recursive_grammar(|builder, _| write(builder))
+}
+
+/// The same for an expression that may refer to the root.
+fn recursive_grammar(write: impl FnOnce(&mut GrammarBuilder, RuleId) -> ExprId) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").expect("the name is free");
+    let body = write(&mut builder, root);
+    builder.define(root, body).expect("defined once");
+    builder.finish(root).expect("a good grammar")
+}
+
+fn built(grammar: &Grammar) -> Program {
+    compile(grammar, &CompileOptions::default()).expect("the grammar compiles")
+}
+
+fn refused(grammar: &Grammar) -> BuildError {
+    compile(grammar, &CompileOptions::default()).expect_err("the grammar is refused")
+}
+
+/// Every optional pass left out.
+fn no_passes() -> CompileOptions {
+    CompileOptions {
+        literal_tries: Pass::Off,
+        inlining: Pass::Off,
+        epsilon_removal: Pass::Off,
+        prefix_merging: Pass::Off,
+        suffix_merging: Pass::Off,
+        determinization: Pass::Off,
+        ..CompileOptions::default()
+    }
+}
+
+/// Compiles with and without the optional passes, checks what every program guarantees, and compares what is
+/// accepted with the naive reading of the grammar.
+fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
+    let small_counters = CompileOptions { expand_states: 0, ..CompileOptions::default() };
+    let programs: Vec<Program> = [CompileOptions::default(), no_passes(), small_counters]
+        .iter()
+        .filter_map(|options| match compile(grammar, options) {
+            Ok(program) => Some(program),
+            Err(error) => {
+                assert_eq!(error.cause(), grammask_fsm::Cause::EmptyLanguage, "{error}");
+                None
+            }
+        })
+        .collect();
+    assert!(programs.is_empty() || programs.len() == 3, "all options agree on emptiness");
+    programs.iter().for_each(simulate::check_invariants);
+    for text in texts {
+        let expected = naive::accepts(grammar, text);
+        for program in &programs {
+            let found = simulate::accepts(program, text);
+            assert_eq!(found, expected, "text \"{}\", {grammar:#?}, {program:#?}", text.escape_ascii());
+        }
+        assert!(!(programs.is_empty() && expected), "an empty language holds \"{}\"", text.escape_ascii());
+    }
+}

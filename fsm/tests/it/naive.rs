@@ -1,0 +1,116 @@
+//! A reading of grammars that is obviously right: where can an expression end that begins here?
+
+use std::collections::{BTreeSet, HashMap};
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar};
+
+/// Whether the root derives the text.
+pub fn accepts(grammar: &Grammar, text: &[u8]) -> bool {
+    matches(grammar, grammar.rule(grammar.root()).body(), text)
+}
+
+/// Whether an expression derives the text.
+pub fn matches(grammar: &Grammar, expr: ExprId, text: &[u8]) -> bool {
+    // Recursive rules: begin with nothing and repeat until nothing is added.
+    let mut known = HashMap::new();
+    loop {
+        let mut round = Round { grammar, text, before: &known, now: HashMap::new() };
+        let found = round.ends(expr, 0).contains(&text.len());
+        let now = round.now;
+        if now == known {
+            return found;
+        }
+        known = now;
+    }
+}
+
+type Ends = BTreeSet<usize>;
+
+struct Round<'r> {
+    grammar: &'r Grammar,
+    text: &'r [u8],
+    before: &'r HashMap<(ExprId, usize), Ends>,
+    now: HashMap<(ExprId, usize), Ends>,
+}
+
+impl Round<'_> {
+    fn ends(&mut self, id: ExprId, start: usize) -> Ends {
+        let key = (id, start);
+        if let Some(ends) = self.now.get(&key) {
+            return ends.clone();
+        }
+        self.now.insert(key, self.before.get(&key).cloned().unwrap_or_default());
+        let ends = self.compute(id, start);
+        self.now.insert(key, ends.clone());
+        ends
+    }
+
+    fn compute(&mut self, id: ExprId, start: usize) -> Ends {
+        let rest = &self.text[start..];
+        match self.grammar.expr(id) {
+            Expr::Empty => Ends::from([start]),
+            Expr::Bytes(bytes) if rest.starts_with(bytes) => Ends::from([start + bytes.len()]),
+            Expr::Bytes(_) => Ends::new(),
+            Expr::Class(ranges) => {
+                let length = (1..=rest.len().min(4)).find(|&length| std::str::from_utf8(&rest[..length]).is_ok());
+                let character = length.and_then(|length| std::str::from_utf8(&rest[..length]).ok()?.chars().next());
+                match character {
+                    Some(c) if ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c)) => {
+                        Ends::from([start + c.len_utf8()])
+                    }
+                    _ => Ends::new(),
+                }
+            }
+            Expr::Sequence(parts) => parts.iter().fold(Ends::from([start]), |from, &part| self.after(part, &from)),
+            Expr::Choice(alternatives) => {
+                alternatives.iter().flat_map(|&alternative| self.ends(alternative, start)).collect()
+            }
+            Expr::Repeat { body, min, max } => self.repeat(body, min, max, start),
+            Expr::Rule(rule) => self.ends(self.grammar.rule(rule).body(), start),
+            Expr::Intersection(operands) => {
+                let all: Vec<Ends> = operands.iter().map(|&operand| self.ends(operand, start)).collect();
+                all[0].iter().copied().filter(|end| all.iter().all(|ends| ends.contains(end))).collect()
+            }
+            Expr::Complement(operand) => {
+                let ends = self.ends(operand, start);
+                (start..=self.text.len())
+                    .filter(|end| std::str::from_utf8(&self.text[start..*end]).is_ok() && !ends.contains(end))
+                    .collect()
+            }
+            Expr::JsonEscaped(operand) => (start..=self.text.len())
+                .filter(|&end| {
+                    decode(&self.text[start..end])
+                        .is_some_and(|decoded| matches(self.grammar, operand, decoded.as_bytes()))
+                })
+                .collect(),
+            other => panic!("a new kind of expression: {other:?}"),
+        }
+    }
+
+    fn after(&mut self, part: ExprId, from: &Ends) -> Ends {
+        from.iter().flat_map(|&start| self.ends(part, start)).collect()
+    }
+
+    fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, start: usize) -> Ends {
+        let mut from = Ends::from([start]);
+        let mut done = 0;
+        // After so many iterations nothing changes any more: each one moves on, or may stay where it is.
+        let enough = self.text.len() as u32 + 2;
+        while done < min.min(enough) {
+            from = self.after(body, &from);
+            done += 1;
+        }
+        let mut all = from.clone();
+        for _ in 0..max.map_or(enough, |max| max - min).min(enough) {
+            from = self.after(body, &from);
+            all.extend(&from);
+        }
+        all
+    }
+}
+
+/// What the inside of a JSON string stands for.
+pub fn decode(inside: &[u8]) -> Option<String> {
+    let quoted = [b"\"", inside, b"\""].concat();
+    serde_json::from_slice(&quoted).ok()
+}

@@ -1,0 +1,196 @@
+//! Reports with the source line, a caret and help, drawn by ariadne.
+//!
+//! Sources may be hostile: a line of a megabyte would be drawn in full, control characters would reach the
+//! terminal, and characters other than `\n` that ariadne takes for line ends would make its line numbers
+//! differ from ours. So ariadne is never shown the source but an *excerpt*: the lines that bear labels, long
+//! ones cut to a window around the label, with stand-ins for what does not print.
+
+use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
+
+use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, pointer};
+
+/// Lines longer than this many bytes are cut.
+const LONGEST_LINE: usize = 240;
+/// How much of a cut line is shown before the label, and after its start.
+const WINDOW: usize = 60;
+
+pub(super) fn render(diagnostics: &Diagnostics, source: &str, name: &str, color: Color) -> String {
+    let mut rendered = String::new();
+    for diagnostic in diagnostics.iter() {
+        if !rendered.is_empty() && !rendered.ends_with("\n\n") {
+            rendered.push('\n');
+        }
+        rendered.push_str(&render_one(diagnostic, source, name, color));
+    }
+    rendered
+}
+
+fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -> String {
+    let mut marks: Vec<(std::ops::Range<usize>, &str)> =
+        diagnostic.labels().iter().map(|label| (label.span().range(), label.message())).collect();
+    if marks.is_empty() {
+        let located = diagnostic.pointer().and_then(|pointer| pointer::locate(source, pointer));
+        match located {
+            Some(span) => marks.push((span.range(), "")),
+            None => return render_without_source(diagnostic, name),
+        }
+    }
+    let excerpt = Excerpt::new(source, marks.iter().map(|(range, _)| range.clone()));
+    let id = match excerpt.cut_column {
+        Some(column) => format!("{name}, column {column} of a long line"),
+        None => name.to_owned(),
+    };
+    let kind = match diagnostic.severity() {
+        Severity::Error => ReportKind::Error,
+        Severity::Warning => ReportKind::Warning,
+    };
+    let config = Config::new()
+        .with_color(color == Color::Always)
+        .with_index_type(IndexType::Byte)
+        .with_char_set(CharSet::Unicode);
+    let mut report = Report::build(kind, (id.clone(), excerpt.ranges[0].clone()))
+        .with_config(config)
+        .with_code(diagnostic.code())
+        .with_message(printable(diagnostic.message()));
+    for (order, ((_, message), range)) in marks.iter().zip(&excerpt.ranges).enumerate() {
+        let color = if order == 0 { ariadne::Color::Red } else { ariadne::Color::Blue };
+        let message = if message.is_empty() { "here" } else { message };
+        report = report.with_label(
+            Label::new((id.clone(), range.clone())).with_message(printable(message)).with_color(color),
+        );
+    }
+    if let Some(pointer) = diagnostic.pointer() {
+        report = report.with_note(format!("at `{}`", printable(pointer)));
+    }
+    if let Some(hint) = diagnostic.hint() {
+        report = report.with_help(printable(hint));
+    }
+    let text = Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
+    let mut output = Vec::new();
+    match report.finish().write((id, text), &mut output) {
+        Ok(()) => trim_line_ends(&String::from_utf8_lossy(&output)),
+        // A vector takes every write; should ariadne fail by itself, the plain line still says it all.
+        Err(_) => render_without_source(diagnostic, name),
+    }
+}
+
+fn render_without_source(diagnostic: &Diagnostic, name: &str) -> String {
+    format!("{}: {}\n", name, printable(&diagnostic.to_string()))
+}
+
+/// Without colours ariadne pads some lines with blanks.
+fn trim_line_ends(text: &str) -> String {
+    let mut trimmed = String::with_capacity(text.len());
+    for line in text.lines() {
+        trimmed.push_str(line.trim_end());
+        trimmed.push('\n');
+    }
+    trimmed
+}
+
+struct Excerpt {
+    text: String,
+    /// Where the spans are in `text`.
+    ranges: Vec<std::ops::Range<usize>>,
+    /// Number of lines of the source before `text`.
+    first_line: usize,
+    /// The column of the first span, where the line was cut and ariadne cannot know it.
+    cut_column: Option<usize>,
+}
+
+impl Excerpt {
+    fn new(source: &str, spans: impl Iterator<Item = std::ops::Range<usize>>) -> Self {
+        let spans: Vec<_> = spans.map(|span| clamp(source, span)).collect();
+        let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
+        let last = spans.iter().map(|span| span.start).max().unwrap_or(0);
+        let start = source[..first].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = source[last..].find('\n').map_or(source.len(), |newline| last + newline);
+        let mut excerpt = Self {
+            text: String::new(),
+            ranges: vec![0..0; spans.len()],
+            first_line: source[..start].bytes().filter(|&byte| byte == b'\n').count(),
+            cut_column: None,
+        };
+        let mut offset = start;
+        for line in source[start..end].split('\n') {
+            excerpt.push_line(line, offset, &spans);
+            offset += line.len() + 1;
+        }
+        excerpt
+    }
+
+    fn push_line(&mut self, line: &str, offset: usize, spans: &[std::ops::Range<usize>]) {
+        let here = |span: &std::ops::Range<usize>| (offset..=offset + line.len()).contains(&span.start);
+        let (from, to) = match spans.iter().find(|&span| here(span)) {
+            // Lines between two labels are never drawn, but must be there to be counted.
+            None => {
+                self.text.push('\n');
+                return;
+            }
+            Some(_) if line.len() <= LONGEST_LINE => (0, line.len()),
+            Some(span) => {
+                let column = span.start - offset;
+                if here(&spans[0]) {
+                    let exact = spans[0].start - offset;
+                    self.cut_column = Some(line[..exact].chars().count() + 1);
+                }
+                (
+                    floor_boundary(line, column.saturating_sub(WINDOW)),
+                    floor_boundary(line, (column + WINDOW).min(line.len())),
+                )
+            }
+        };
+        if from > 0 {
+            self.text.push('…');
+        }
+        let mut starts: Vec<Option<usize>> = vec![None; spans.len()];
+        let mut ends: Vec<Option<usize>> = vec![None; spans.len()];
+        for (position, character) in line[from..to].char_indices() {
+            let position = offset + from + position;
+            for (index, span) in spans.iter().enumerate().filter(|&(_, span)| here(span)) {
+                if span.start <= position {
+                    starts[index].get_or_insert(self.text.len());
+                }
+                if span.end <= position {
+                    ends[index].get_or_insert(self.text.len());
+                }
+            }
+            self.text.push(stand_in(character));
+        }
+        let line_end = self.text.len();
+        if to < line.len() {
+            self.text.push('…');
+        }
+        // The end of the line needs something that a caret can stand under.
+        self.text.push(' ');
+        self.text.push('\n');
+        for (index, _) in spans.iter().enumerate().filter(|&(_, span)| here(span)) {
+            let start = starts[index].unwrap_or(line_end);
+            let width = self.text[start..].chars().next().map_or(1, char::len_utf8);
+            self.ranges[index] = start..ends[index].unwrap_or(line_end).max(start + width);
+        }
+    }
+}
+
+fn clamp(source: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let start = floor_boundary(source, span.start);
+    start..floor_boundary(source, span.end).max(start)
+}
+
+fn printable(text: &str) -> String {
+    text.chars().map(stand_in).collect()
+}
+
+/// Control characters by their pictures, other characters that end lines or turn the writing direction by
+/// the replacement character.
+fn stand_in(character: char) -> char {
+    match character {
+        '\t' => ' ',
+        '\0'..='\u{1F}' => char::from_u32(0x2400 + character as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7F}' => '\u{2421}',
+        '\u{80}'..='\u{9F}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        _ => character,
+    }
+}

@@ -1,0 +1,393 @@
+//! Grammars in extended Backus-Naur form: the dialect of xgrammar, with our own operators.
+//!
+//! ```text
+//! root    ::= object | "null"              # a comment
+//! object  ::= "{" (pair ("," pair)*)? "}"
+//! pair    ::= "\"" [a-z_]{1,20} "\":" [^\x00-\x1f"]*
+//! ```
+//!
+//! # The language
+//!
+//! - A rule is `name ::= body` and starts on a line of its own. Names are made of `A-Z a-z 0-9 _ . -` and do
+//!   not start with a digit. Blanks, line breaks and `#` comments stand anywhere else.
+//! - `"text"` is a literal, `""` the empty text, and so is `()`.
+//! - `[a-z_]` is one character out of a class, `[^a-z]` one outside it; `[]` is none, `[^]` any.
+//! - Escapes: `\" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e`, `\xH...` (any number of digits, one character),
+//!   `\uHHHH`, `\UHHHHHHHH`; in classes also `\^ \$ \. \* \+ \( \) \[ \] \{ \} \| \-`.
+//! - `a b` is a sequence, `a | b` a choice, `(...)` a group.
+//! - `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}`; `a{n, -1}` is `a{n,}`. A repeat of a repeat needs a group.
+//! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
+//! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` are the regular operators of
+//!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
+//!
+//! Rule options (`name[...] ::=`) and the macros for tag dispatch, tokens, regular expressions and substrings
+//! are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
+//!
+//! # How it is read
+//!
+//! A lexer cuts the source into tokens. Tokens are split into rules where a name and `::=` follow one another,
+//! so that a mistake in one rule does not reach the next, and a parser reads each rule's body. Mistakes of all
+//! stages are collected, up to a limit, and reported in the order of the source.
+
+mod escape;
+mod fault;
+mod lower;
+mod syntax;
+mod token;
+
+use std::collections::HashMap;
+
+use chumsky::Parser as _;
+use chumsky::input::Input as _;
+use chumsky::span::SimpleSpan;
+use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId, Span};
+
+use crate::{Diagnostic, Diagnostics};
+use escape::Reader;
+use fault::{Fault, Mistake, ir_span};
+use lower::Lowering;
+use syntax::Body;
+use token::{Continue, Macro, Spanned, Token};
+
+/// How to read a grammar, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EbnfOptions {
+    /// The start rule's name; `root` by default.
+    pub root: String,
+    /// Bounds on what is taken.
+    pub limits: EbnfLimits,
+}
+
+impl Default for EbnfOptions {
+    fn default() -> Self {
+        Self { root: "root".to_owned(), limits: EbnfLimits::default() }
+    }
+}
+
+/// Bounds on the text of a grammar. Past them it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EbnfLimits {
+    /// Longest source in bytes; 16 MiB by default.
+    pub source_bytes: usize,
+    /// Deepest nesting of parentheses in a rule; 1,000 by default, and never more.
+    pub nesting: usize,
+    /// Most mistakes that are reported; 20 by default, at least one.
+    pub reports: usize,
+}
+
+impl Default for EbnfLimits {
+    fn default() -> Self {
+        Self { source_bytes: 16 << 20, nesting: DEEPEST, reports: 20 }
+    }
+}
+
+/// Trees of this depth are walked with recursion.
+const DEEPEST: usize = 1_000;
+
+/// Which of the dialects is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Ebnf,
+    Gbnf,
+}
+
+/// Reads a grammar.
+///
+/// # Errors
+///
+/// Everything that is wrong, up to [`EbnfLimits::reports`] mistakes, in the order of the source.
+///
+/// # Examples
+///
+/// ```
+/// use grammask_grammar_frontends::ebnf::{EbnfOptions, parse};
+///
+/// let grammar = parse(r#"root ::= "a" tail?    tail"#, &EbnfOptions::default());
+/// assert_eq!(
+///     grammar.unwrap_err().to_string(),
+///     "1:14: error: rule `tail` is not defined; define it (`tail ::= ...`), or put it in double quotes if \
+///      it is text\n\
+///      1:23: error: rule `tail` is not defined; define it (`tail ::= ...`), or put it in double quotes if \
+///      it is text"
+/// );
+/// ```
+pub fn parse(source: &str, options: &EbnfOptions) -> Result<Grammar, Diagnostics> {
+    parse_dialect(source, Dialect::Ebnf, &options.root, &options.limits)
+}
+
+pub(crate) fn parse_dialect(
+    source: &str,
+    dialect: Dialect,
+    root: &str,
+    limits: &EbnfLimits,
+) -> Result<Grammar, Diagnostics> {
+    let mut reports = Reports { source, dialect, found: Vec::new(), limit: limits.reports.max(1) };
+    if source.len() > limits.source_bytes {
+        let message =
+            format!("the grammar is {} bytes long, more than {}", source.len(), limits.source_bytes);
+        let hint = "shorten it or raise the limit `source_bytes`";
+        return Err(Diagnostic::error("ebnf/limit", message).with_hint(hint).into());
+    }
+    let tokens = token::lex(source, dialect, |fault| reports.fault(fault));
+    let rules = split(source, &tokens, dialect, &mut reports);
+    check_nesting(source, &rules, limits.nesting.min(DEEPEST))?;
+    check_literals(source, &tokens, dialect, &mut reports);
+    let bodies = parse_bodies(source, &rules, dialect, &mut reports);
+    build(source, root, &rules, &bodies, reports)
+}
+
+/// A rule's tokens.
+struct RuleTokens<'t> {
+    name: SimpleSpan,
+    /// Everything after `::=`.
+    body: &'t [Spanned],
+}
+
+/// Everything that was found wrong so far.
+struct Reports<'s> {
+    source: &'s str,
+    dialect: Dialect,
+    found: Vec<Diagnostic>,
+    limit: usize,
+}
+
+impl Reports<'_> {
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.limit
+    }
+
+    fn fault(&mut self, fault: Fault) -> Continue {
+        // Finding line and column takes a walk over the source, which thousands of faults cannot afford.
+        if self.is_full() {
+            return Continue::No;
+        }
+        self.push(fault.to_diagnostic(self.source, self.dialect))
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) -> Continue {
+        if !self.is_full() {
+            self.found.push(diagnostic);
+        }
+        if self.is_full() { Continue::No } else { Continue::Yes }
+    }
+
+    fn into_error(mut self) -> Option<Diagnostics> {
+        self.found.sort_by_key(|diagnostic| diagnostic.span().map(|span| (span.start, span.end)));
+        Diagnostics::from_vec(self.found)
+    }
+}
+
+/// Splits the tokens at rule starts: a name (and options) before `::=`.
+fn split<'t>(
+    source: &str,
+    tokens: &'t [Spanned],
+    dialect: Dialect,
+    reports: &mut Reports<'_>,
+) -> Vec<RuleTokens<'t>> {
+    let is_name = |token: Token| match token {
+        Token::Name => true,
+        Token::Integer(_) => dialect == Dialect::Gbnf,
+        _ => false,
+    };
+    // Each start as the index of its name and of what follows `::=`.
+    let mut starts: Vec<(usize, usize)> = Vec::new();
+    for (index, &(token, span)) in tokens.iter().enumerate() {
+        if token != Token::Assign || index == 0 {
+            continue;
+        }
+        let (before, before_span) = tokens[index - 1];
+        if is_name(before) {
+            starts.push((index - 1, index + 1));
+        } else if before == Token::Class && index >= 2 && is_name(tokens[index - 2].0) {
+            reports.fault(Fault::new(before_span, Mistake::RuleOptions));
+            starts.push((index - 2, index + 1));
+        } else {
+            reports.fault(Fault::new(span, Mistake::Unexpected));
+        }
+    }
+    let first = starts.first().map_or(tokens.len(), |&(name, _)| name);
+    if let Some(&(_, span)) = tokens[..first].first() {
+        let stray = match tokens.get(1) {
+            Some(&(Token::Equals, equals)) => Fault::new(equals, Mistake::MissingAssign),
+            _ => Fault::new(span, Mistake::OutsideRule),
+        };
+        reports.fault(stray);
+    }
+    let ends = starts.iter().skip(1).map(|&(name, _)| name).chain([tokens.len()]);
+    let mut rules = Vec::with_capacity(starts.len());
+    for (&(name, body), end) in starts.iter().zip(ends) {
+        let span = tokens[name].1;
+        let line_start = source[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+        if name > 0 && tokens[name - 1].1.end > line_start {
+            reports.fault(Fault::new(span, Mistake::NameNotFirst));
+        }
+        let mut body = &tokens[body.min(end)..end];
+        if dialect == Dialect::Gbnf {
+            body = until_line_end(source, body, reports);
+        }
+        rules.push(RuleTokens { name: span, body });
+    }
+    rules
+}
+
+/// In GBNF a rule ends with its line, except inside parentheses and after `|` (or `::=`).
+fn until_line_end<'t>(source: &str, body: &'t [Spanned], reports: &mut Reports<'_>) -> &'t [Spanned] {
+    let mut depth = 0_usize;
+    for (index, pair) in body.windows(2).enumerate() {
+        let [(token, span), (_, next)] = pair else { continue };
+        match token {
+            Token::OpenGroup | Token::OpenLookahead => depth += 1,
+            Token::CloseGroup => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && *token != Token::Bar && source[span.end..next.start].contains('\n') {
+            reports.fault(Fault::new(*next, Mistake::RuleEndsAtLine));
+            return &body[..=index];
+        }
+    }
+    body
+}
+
+/// Refuses deep nesting at once, before anything recurses.
+fn check_nesting(source: &str, rules: &[RuleTokens<'_>], limit: usize) -> Result<(), Diagnostics> {
+    for rule in rules {
+        let mut depth = 0_usize;
+        for &(token, span) in rule.body {
+            match token {
+                Token::OpenGroup | Token::OpenLookahead => depth += 1,
+                Token::CloseGroup => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > limit {
+                let message = format!("parentheses nest more than {limit} levels deep");
+                return Err(Diagnostic::error("ebnf/limit", message)
+                    .with_hint("give inner parts a rule of their own")
+                    .with_label(source, ir_span(span), "")
+                    .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reports what is wrong inside of strings and classes.
+fn check_literals(source: &str, tokens: &[Spanned], dialect: Dialect, reports: &mut Reports<'_>) {
+    for (index, &(token, span)) in tokens.iter().enumerate() {
+        if reports.is_full() {
+            return;
+        }
+        let mut report = |fault| {
+            reports.fault(fault);
+        };
+        let in_bytes = index >= 2 && tokens[index - 2].0 == Token::Macro(Macro::Bytes);
+        // A class that stands for rule options is reported as that.
+        let is_options = tokens.get(index + 1).is_some_and(|next| next.0 == Token::Assign);
+        let reader = Reader::new(&source[span.into_range()], span.start, dialect, &mut report);
+        match token {
+            Token::String if in_bytes => drop(reader.bytes()),
+            Token::String => drop(reader.string()),
+            Token::Class if !is_options => drop(reader.class()),
+            _ => {}
+        }
+    }
+}
+
+/// The syntax trees of the rules, up to where enough mistakes are known.
+fn parse_bodies(
+    source: &str,
+    rules: &[RuleTokens<'_>],
+    dialect: Dialect,
+    reports: &mut Reports<'_>,
+) -> Vec<Body> {
+    let parser = syntax::body(source, dialect);
+    let mut bodies = Vec::with_capacity(rules.len());
+    for rule in rules {
+        if reports.is_full() {
+            break;
+        }
+        let end = rule.body.last().map_or(rule.name.end, |(_, span)| span.end);
+        let end = SimpleSpan::from(rule.name.start..end);
+        let (body, faults) = parser.parse(rule.body.split_token_span(end)).into_output_errors();
+        for fault in faults {
+            reports.fault(fault);
+        }
+        bodies.push(body.unwrap_or(Body { expression: syntax::Syntax::Empty, lookahead: None }));
+    }
+    bodies
+}
+
+/// Declares all rules, then defines them.
+fn build(
+    source: &str,
+    root: &str,
+    rules: &[RuleTokens<'_>],
+    bodies: &[Body],
+    mut reports: Reports<'_>,
+) -> Result<Grammar, Diagnostics> {
+    let mut builder = GrammarBuilder::new();
+    let mut first_places: HashMap<&str, SimpleSpan> = HashMap::with_capacity(rules.len());
+    let mut names: Vec<&str> = Vec::with_capacity(rules.len());
+    let mut ids: Vec<Option<RuleId>> = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let name = &source[rule.name.into_range()];
+        if let Some(&first) = first_places.get(name) {
+            reports.push(duplicate(source, name, first, rule.name));
+            ids.push(None);
+            continue;
+        }
+        first_places.insert(name, rule.name);
+        names.push(name);
+        let id = builder.declare(name).map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+        builder.set_span(id, ir_span(rule.name));
+        ids.push(Some(id));
+    }
+    let dialect = reports.dialect;
+    let mut lowering =
+        Lowering { builder: &mut builder, source, dialect, names: &names, undefined: Vec::new() };
+    for (body, &id) in bodies.iter().zip(&ids) {
+        let expression = lowering.expression(&body.expression);
+        let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
+        let Some(id) = id else { continue };
+        if let Some(lookahead) = lookahead {
+            lowering.builder.set_lookahead(id, lookahead);
+        }
+        lowering
+            .builder
+            .define(id, expression)
+            .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    }
+    for &span in &lowering.undefined {
+        if reports.push(lowering.undefined_rule(span)) == Continue::No {
+            break;
+        }
+    }
+    let root_id = builder.rule_by_name(root);
+    if root_id.is_none() {
+        reports.push(missing_root(source, root, &names, rules));
+    }
+    match (reports.into_error(), root_id) {
+        (None, Some(root)) => {
+            builder.finish(root).map_err(|error| Diagnostics::from_grammar_error(source, &error))
+        }
+        (Some(error), _) => Err(error),
+        (None, None) => Err(missing_root(source, root, &names, rules).into()),
+    }
+}
+
+fn duplicate(source: &str, name: &str, first: SimpleSpan, second: SimpleSpan) -> Diagnostic {
+    Diagnostic::error("ebnf/duplicate-rule", format!("rule `{name}` is defined twice"))
+        .with_hint("rename one of the two, or join them with `|`")
+        .with_label(source, ir_span(second), "defined again here")
+        .with_label(source, ir_span(first), "first defined here")
+}
+
+fn missing_root(source: &str, root: &str, names: &[&str], rules: &[RuleTokens<'_>]) -> Diagnostic {
+    let hint = match lower::closest(root, names) {
+        Some(similar) => format!("did you mean `{similar}`? name it `{root}`, or say that it is the root"),
+        None => format!("name the start rule `{root}`, or say which rule is the root"),
+    };
+    let span = rules.first().map_or(Span::new(0, 0), |rule| ir_span(rule.name));
+    Diagnostic::error("ebnf/missing-root", format!("there is no rule `{root}` to start from"))
+        .with_hint(hint)
+        .with_label(source, span, if rules.is_empty() { "no rules" } else { "the first rule is this one" })
+}

@@ -1,0 +1,281 @@
+//! What can be wrong in a grammar's text, and what is said about it.
+
+use chumsky::error::{Error, LabelError};
+use chumsky::input::Input;
+use chumsky::span::SimpleSpan;
+use chumsky::util::MaybeRef;
+use grammask_grammar_ir::Span;
+
+use super::Dialect;
+use crate::Diagnostic;
+
+/// A mistake and its place. Small, because the parser makes and drops many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) span: SimpleSpan,
+    pub(super) mistake: Mistake,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mistake {
+    BadEscape,
+    BadHexEscape,
+    ClassEscape,
+    ClassRangeSwapped,
+    DoubleQuantifier,
+    EmptyAlternative,
+    IntegerTooLarge,
+    LookaheadChoice,
+    LookaheadInGbnf,
+    LookaheadNotLast,
+    MacroArguments,
+    MacroRefused,
+    MissingAssign,
+    NameNotFirst,
+    NameStartsWithDigit,
+    NoMinimum,
+    NoSuchCharacter,
+    NothingToRepeat,
+    NotARange,
+    NotAsciiInBytes,
+    OutsideRule,
+    RangeSwapped,
+    RuleEndsAtLine,
+    RuleOptions,
+    TokenTerminal,
+    UnclosedClass,
+    UnclosedGroup,
+    UnclosedString,
+    UnknownCharacters,
+    Unexpected,
+    UnmatchedClose,
+}
+
+impl Fault {
+    pub(super) fn new(span: SimpleSpan, mistake: Mistake) -> Self {
+        Self { span, mistake }
+    }
+
+    pub(super) fn at(start: usize, end: usize, mistake: Mistake) -> Self {
+        Self::new(SimpleSpan::from(start..end), mistake)
+    }
+
+    pub(super) fn to_diagnostic(self, source: &str, dialect: Dialect) -> Diagnostic {
+        let written = shorten(source.get(self.span.into_range()).unwrap_or_default());
+        let (code, message, hint) = self.mistake.explain(&written, dialect);
+        Diagnostic::error(code, message).with_hint(hint).with_label(source, ir_span(self.span), "")
+    }
+}
+
+/// `chumsky` asks for errors at places where a parser does not apply; the grammar has productions for every
+/// mistake, so that these are never seen.
+impl<'t, I: Input<'t, Span = SimpleSpan>> Error<'t, I> for Fault {}
+
+impl<'t, I: Input<'t, Span = SimpleSpan>, L> LabelError<'t, I, L> for Fault {
+    fn expected_found<E: IntoIterator<Item = L>>(
+        _expected: E,
+        _found: Option<MaybeRef<'t, I::Token>>,
+        span: SimpleSpan,
+    ) -> Self {
+        Self::new(span, Mistake::Unexpected)
+    }
+}
+
+pub(super) fn ir_span(span: SimpleSpan) -> Span {
+    Span::new(span.start, span.end)
+}
+
+/// A token for a message: its first characters, on one line.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line.to_owned(),
+    }
+}
+
+impl Mistake {
+    /// Code, message and hint. `written` is what stands at the place.
+    fn explain(self, written: &str, dialect: Dialect) -> (&'static str, String, String) {
+        let gbnf = dialect == Dialect::Gbnf;
+        let own = |code: &'static str, message: &str, hint: &str| (code, message.to_owned(), hint.to_owned());
+        match self {
+            Mistake::BadEscape if gbnf => (
+                "ebnf/escape",
+                format!("there is no escape `{written}`"),
+                r#"the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH"#.to_owned(),
+            ),
+            Mistake::BadEscape => (
+                "ebnf/escape",
+                format!("there is no escape `{written}`"),
+                r#"the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH"#
+                    .to_owned(),
+            ),
+            Mistake::BadHexEscape => (
+                "ebnf/escape",
+                format!("the escape `{written}` lacks hexadecimal digits"),
+                r"write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)".to_owned(),
+            ),
+            Mistake::ClassEscape => (
+                "ebnf/class",
+                format!("the class escape `{written}` is not supported in this dialect"),
+                "write the characters, such as `0-9` for \\d and `0-9A-Za-z_` for \\w".to_owned(),
+            ),
+            Mistake::ClassRangeSwapped => (
+                "ebnf/class",
+                format!("the range `{written}` starts after its end"),
+                "swap the two characters, or put `-` first or last for a dash".to_owned(),
+            ),
+            Mistake::DoubleQuantifier => (
+                "ebnf/quantifier",
+                format!("the repeat `{written}` stands directly after a repeat"),
+                "put what is before it in parentheses: `(a+)*`".to_owned(),
+            ),
+            Mistake::EmptyAlternative => own(
+                "ebnf/empty-alternative",
+                "there is nothing here to match",
+                "write `\"\"` for the empty text",
+            ),
+            Mistake::MacroArguments => own(
+                "ebnf/macro",
+                "these are not the arguments of this macro",
+                "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes(\"..\")`",
+            ),
+            Mistake::IntegerTooLarge => (
+                "ebnf/quantifier",
+                format!("the number {written} is too large"),
+                "write at most 4294967295, or leave the bound out: `{n,}`".to_owned(),
+            ),
+            Mistake::LookaheadChoice => own(
+                "ebnf/lookahead",
+                "alternatives in a lookahead are not supported",
+                "put them in parentheses: `(=(\"a\" | \"b\"))`",
+            ),
+            Mistake::LookaheadInGbnf => {
+                own("ebnf/lookahead", "GBNF has no lookahead `(=...)`", "leave it out; it is computed anyway")
+            }
+            Mistake::LookaheadNotLast => own(
+                "ebnf/lookahead",
+                "a lookahead `(=...)` stands only once, at the end of a rule",
+                "move it to the end of the rule, or leave it out; it is computed anyway",
+            ),
+            Mistake::MacroRefused => (
+                "ebnf/macro-not-supported",
+                format!("the macro `{written}` is not supported in this dialect"),
+                macro_hint(written).to_owned(),
+            ),
+            Mistake::MissingAssign => (
+                "ebnf/rule",
+                format!("`{written}` is not how a rule's name and body are joined"),
+                "write `name ::= body`".to_owned(),
+            ),
+            Mistake::NameNotFirst => (
+                "ebnf/rule",
+                format!("the rule `{written}` does not start on a line of its own"),
+                "put a line break before it".to_owned(),
+            ),
+            Mistake::NameStartsWithDigit => (
+                "ebnf/name",
+                format!("the name `{written}` starts with a digit"),
+                "start it with a letter or `_`".to_owned(),
+            ),
+            Mistake::NoMinimum => own(
+                "ebnf/quantifier",
+                "this repeat has no least number",
+                "write it out: `{0,m}` for at most m times",
+            ),
+            Mistake::NoSuchCharacter => (
+                "ebnf/escape",
+                format!("the escape `{written}` names no character"),
+                "characters are 0 to D7FF and E000 to 10FFFF; write \\U0001F600 in place of a surrogate pair"
+                    .to_owned(),
+            ),
+            Mistake::NothingToRepeat => (
+                "ebnf/quantifier",
+                format!("there is nothing before the repeat `{written}`"),
+                format!("put it after what it repeats, or write `\"{written}\"` for the characters"),
+            ),
+            Mistake::NotARange => {
+                own("ebnf/quantifier", "this is not a number of repeats", "write `{n}`, `{n,}` or `{n,m}`")
+            }
+            Mistake::NotAsciiInBytes => (
+                "ebnf/escape",
+                format!("`{written}` does not stand for one byte"),
+                "write each byte as itself (ASCII) or as `\\xHH`, two digits".to_owned(),
+            ),
+            Mistake::OutsideRule => (
+                "ebnf/rule",
+                format!("`{written}` stands before the first rule"),
+                "start with a rule: `root ::= ...`".to_owned(),
+            ),
+            Mistake::RangeSwapped => (
+                "ebnf/quantifier",
+                format!("the repeat `{written}` has a least number greater than its greatest"),
+                "swap the two numbers".to_owned(),
+            ),
+            Mistake::RuleEndsAtLine => (
+                "gbnf/line",
+                format!("the rule ended with its line, and `{written}` starts no new one"),
+                "continue a rule inside parentheses or after `|`, or write `name ::=`".to_owned(),
+            ),
+            Mistake::RuleOptions => (
+                "ebnf/rule-options",
+                "rule options are not supported in this dialect".to_owned(),
+                format!("leave out `{written}`"),
+            ),
+            Mistake::TokenTerminal => (
+                "gbnf/token",
+                format!("token terminals such as `{written}` are not supported in this dialect"),
+                "write the token's text as a string".to_owned(),
+            ),
+            Mistake::UnclosedClass => own(
+                "ebnf/class",
+                "this character class is not closed",
+                "add a `]` on the same line, or write `\"[\"` for the character",
+            ),
+            Mistake::UnclosedGroup => {
+                own("ebnf/group", "this parenthesis is not closed", "add a `)` before the next rule")
+            }
+            Mistake::UnclosedString => own(
+                "ebnf/string",
+                "this string is not closed",
+                "add a `\"`; line breaks inside are written `\\n`",
+            ),
+            Mistake::UnknownCharacters => (
+                "ebnf/character",
+                format!("`{written}` means nothing here"),
+                character_hint(written).to_owned(),
+            ),
+            Mistake::Unexpected => (
+                "ebnf/unexpected",
+                format!("`{written}` cannot stand here"),
+                "expected a string, a character class, a rule's name, a group or `|`".to_owned(),
+            ),
+            Mistake::UnmatchedClose => {
+                own("ebnf/group", "this `)` closes nothing", "leave it out, or add a `(` before it")
+            }
+        }
+    }
+}
+
+fn macro_hint(name: &str) -> &'static str {
+    match name {
+        "Regex" => "write the pattern as an expression, or build the rule with the regex frontend",
+        "Substring" => "write the substrings as alternatives",
+        "Token" | "ExcludeToken" | "TokenTagDispatch" => "write the token's text as a string",
+        _ => "write the alternatives out as rules",
+    }
+}
+
+fn character_hint(written: &str) -> &'static str {
+    match written.chars().next() {
+        Some('\'' | '`' | '\u{2018}'..='\u{201F}') => "strings stand in double quotes: `\"text\"`",
+        Some('/') => "regular expressions are not supported here; write classes and repeats",
+        Some(':') => "a rule is written `name ::= body`",
+        Some(';') => "leave it out; rules end where the next one starts",
+        Some('<') => "rule names stand without angle brackets: `name`",
+        Some(']') => "write `\"]\"` for the character",
+        _ => "write it in double quotes if it is text",
+    }
+}

@@ -1,0 +1,135 @@
+//! From what was written to the grammar: names are resolved, literals decoded.
+
+use chumsky::span::SimpleSpan;
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
+
+use super::Dialect;
+use super::escape::Reader;
+use super::fault::ir_span;
+use super::syntax::Syntax;
+use crate::Diagnostic;
+
+/// Builds expressions, and reports names that no rule has.
+pub(super) struct Lowering<'a> {
+    pub(super) builder: &'a mut GrammarBuilder,
+    pub(super) source: &'a str,
+    pub(super) dialect: Dialect,
+    /// All rules' names, for suggestions.
+    pub(super) names: &'a [&'a str],
+    pub(super) undefined: Vec<SimpleSpan>,
+}
+
+impl Lowering<'_> {
+    /// The expression of a syntax tree. It recurses as deep as the source nests, which is limited.
+    pub(super) fn expression(&mut self, syntax: &Syntax) -> ExprId {
+        match syntax {
+            Syntax::Empty => self.builder.empty(),
+            Syntax::AnyCharacter => self.builder.any_char(),
+            &Syntax::String(span) => {
+                let text = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).string();
+                self.builder.literal(&text)
+            }
+            &Syntax::Bytes(span) => {
+                let bytes = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).bytes();
+                self.builder.bytes(&bytes)
+            }
+            &Syntax::Class(span) => {
+                let class = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).class();
+                match class.negated {
+                    true => self.builder.negated_class(class.ranges),
+                    false => self.builder.class(class.ranges),
+                }
+            }
+            &Syntax::Name(span) => match self.builder.rule_by_name(&self.source[span.into_range()]) {
+                Some(rule) => self.builder.rule(rule),
+                None => {
+                    self.undefined.push(span);
+                    self.builder.never()
+                }
+            },
+            Syntax::Sequence(parts) => {
+                let parts = self.all(parts);
+                self.builder.sequence(parts)
+            }
+            Syntax::Choice(alternatives) => {
+                let alternatives = self.all(alternatives);
+                self.builder.choice(alternatives)
+            }
+            Syntax::Group(inner) => self.expression(inner),
+            Syntax::Repeat { body, min, max } => {
+                let body = self.expression(body);
+                self.builder.repeat(body, *min, *max)
+            }
+            Syntax::Intersection(operands) => {
+                let operands = self.all(operands);
+                self.builder.intersection(operands)
+            }
+            Syntax::Complement(operand) => {
+                let operand = self.expression(operand);
+                self.builder.complement(operand)
+            }
+            Syntax::JsonEscaped(operand) => {
+                let operand = self.expression(operand);
+                self.builder.json_escaped(operand)
+            }
+        }
+    }
+
+    fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
+        syntax.iter().map(|part| self.expression(part)).collect()
+    }
+
+    fn written(&self, span: SimpleSpan) -> &str {
+        &self.source[span.into_range()]
+    }
+
+    /// What to say about a name that no rule has.
+    pub(super) fn undefined_rule(&self, span: SimpleSpan) -> Diagnostic {
+        let name = &self.source[span.into_range()];
+        let hint = match closest(name, self.names) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("define it (`{name} ::= ...`), or put it in double quotes if it is text"),
+        };
+        Diagnostic::error("ebnf/undefined-rule", format!("rule `{name}` is not defined"))
+            .with_hint(hint)
+            .with_label(self.source, ir_span(span), "no rule has this name")
+    }
+}
+
+/// The name nearest to `wanted`, if one is near: at most a third of its characters differ.
+pub(super) fn closest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
+    /// Longer names are not compared, and not more of them: suggestions must not cost more than parsing.
+    const LONGEST: usize = 64;
+    const MOST: usize = 2_000;
+    if wanted.len() > LONGEST {
+        return None;
+    }
+    let candidates = names.iter().filter(|name| name.len() <= LONGEST).take(MOST);
+    let (distance, name) =
+        candidates.map(|name| (edit_distance(wanted, name), *name)).min_by_key(|pair| pair.0)?;
+    (distance <= wanted.len().div_ceil(3) && distance < wanted.len()).then_some(name)
+}
+
+/// How many bytes to insert, remove, replace or swap with their neighbour, case differences for free but one.
+fn edit_distance(one: &str, other: &str) -> usize {
+    if one.eq_ignore_ascii_case(other) {
+        return 1;
+    }
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (row, &ours) in one.iter().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &theirs) in other.iter().enumerate() {
+            let mut distance = (last[column] + usize::from(ours != theirs))
+                .min(last[column + 1] + 1)
+                .min(current[column] + 1);
+            if row > 0 && column > 0 && ours == other[column - 1] && one[row - 1] == theirs {
+                distance = distance.min(before[column - 1] + 1);
+            }
+            current.push(distance);
+        }
+        before = std::mem::replace(&mut last, current);
+    }
+    last.last().copied().unwrap_or(one.len())
+}

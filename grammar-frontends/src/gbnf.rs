@@ -1,0 +1,57 @@
+//! Grammars in GBNF, the dialect of llama.cpp.
+//!
+//! It is read by the parser of [`ebnf`](crate::ebnf), whose page describes what both have in common. What is
+//! different in GBNF:
+//!
+//! - A rule ends with its line. It goes on inside parentheses and after `|`.
+//! - Names are made of `A-Z a-z 0-9 _ -`; they may start with a digit and hold no dot.
+//! - `.` is any one character.
+//! - The escapes are `\" \\ \[ \] \n \r \t`, `\xHH` (two digits), `\uHHHH` and `\UHHHHHHHH`. Strings and
+//!   classes may hold line breaks.
+//! - Alternatives may be empty.
+//! - There are no macros, no rule options and no lookahead. Token terminals (`<think>`, `<[1000]>`) are refused
+//!   by name.
+//!
+//! ```
+//! use grammask_grammar_frontends::gbnf::{GbnfOptions, parse};
+//!
+//! let grammar = parse(
+//!     r#"
+//!     root ::= item+      # a list
+//!     item ::= "- " [^\n]{1,80} "\n" |
+//!              "\n"
+//!     "#,
+//!     &GbnfOptions::default(),
+//! )?;
+//! assert_eq!(grammar.rule_count(), 2);
+//! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
+//! ```
+
+use grammask_grammar_ir::Grammar;
+
+use crate::Diagnostics;
+use crate::ebnf::{Dialect, EbnfLimits, parse_dialect};
+
+/// How to read a grammar, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GbnfOptions {
+    /// The start rule's name; `root` by default.
+    pub root: String,
+    /// Bounds on what is taken.
+    pub limits: EbnfLimits,
+}
+
+impl Default for GbnfOptions {
+    fn default() -> Self {
+        Self { root: "root".to_owned(), limits: EbnfLimits::default() }
+    }
+}
+
+/// Reads a grammar.
+///
+/// # Errors
+///
+/// Everything that is wrong, up to [`EbnfLimits::reports`] mistakes, in the order of the source.
+pub fn parse(source: &str, options: &GbnfOptions) -> Result<Grammar, Diagnostics> {
+    parse_dialect(source, Dialect::Gbnf, &options.root, &options.limits)
+}

@@ -1,0 +1,106 @@
+//! Goals: what a value must satisfy, not yet looked into.
+//!
+//! A child of a shape (a property's value, an item) is a *conjunction of schemas that nobody has read yet*.
+//! Conjoining two shapes joins the goals of their children as sets of names, without touching the schemas
+//! behind them; that is what makes references lazy, recursion harmless and equal parts equal: there are
+//! finitely many schemas, so there are finitely many goals, and each gets one rule.
+
+use std::collections::HashMap;
+
+use super::document::NodeId;
+
+/// One condition on a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Atom {
+    /// It satisfies the schema at the node.
+    Schema(NodeId),
+    /// It equals the value at the node.
+    Const(NodeId),
+    /// It does not satisfy the goal.
+    Not(GoalId),
+}
+
+/// A conjunction of atoms, interned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct GoalId(u32);
+
+impl GoalId {
+    /// Every value.
+    pub(super) const ANY: GoalId = GoalId(0);
+    /// No value.
+    pub(super) const NEVER: GoalId = GoalId(1);
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All goals.
+pub(super) struct Goals {
+    atoms: Vec<Box<[Atom]>>,
+    ids: HashMap<Box<[Atom]>, GoalId>,
+}
+
+impl Goals {
+    pub(super) fn new() -> Self {
+        let any: Box<[Atom]> = Box::new([]);
+        // `NEVER` is found by its id only; its entry keeps the numbering dense.
+        Self { atoms: vec![any.clone(), any.clone()], ids: HashMap::from([(any, GoalId::ANY)]) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// The atoms of a goal, in the order in which they were conjoined: the order of an object's keys follows
+    /// it.
+    pub(super) fn atoms(&self, goal: GoalId) -> &[Atom] {
+        &self.atoms[goal.index()]
+    }
+
+    pub(super) fn atom(&mut self, atom: Atom) -> GoalId {
+        self.intern(Box::new([atom]))
+    }
+
+    /// What satisfies both.
+    pub(super) fn and(&mut self, left: GoalId, right: GoalId) -> GoalId {
+        match (left, right) {
+            (GoalId::NEVER, _) | (_, GoalId::NEVER) => return GoalId::NEVER,
+            (GoalId::ANY, other) | (other, GoalId::ANY) => return other,
+            _ if left == right => return left,
+            _ => {}
+        }
+        let mut atoms = self.atoms(left).to_vec();
+        for &atom in self.atoms(right) {
+            if !atoms.contains(&atom) {
+                atoms.push(atom);
+            }
+        }
+        let contradicts = |atom: &Atom| matches!(atom, Atom::Not(goal) if *goal == left || *goal == right);
+        if atoms.iter().any(contradicts) {
+            return GoalId::NEVER;
+        }
+        self.intern(atoms.into())
+    }
+
+    /// What does not satisfy the goal.
+    pub(super) fn not(&mut self, goal: GoalId) -> GoalId {
+        match (goal, self.atoms(goal)) {
+            (GoalId::NEVER, _) => GoalId::ANY,
+            (_, []) => GoalId::NEVER,
+            (_, &[Atom::Not(inner)]) => inner,
+            _ => self.atom(Atom::Not(goal)),
+        }
+    }
+
+    fn intern(&mut self, atoms: Box<[Atom]>) -> GoalId {
+        if let Some(&known) = self.ids.get(&atoms) {
+            return known;
+        }
+        // The limit on goals keeps their number far below 2^32.
+        let id = GoalId(u32::try_from(self.atoms.len()).unwrap_or(u32::MAX));
+        self.atoms.push(atoms.clone());
+        self.ids.insert(atoms, id);
+        id
+    }
+}

@@ -1,0 +1,691 @@
+//! From a schema to a normal form: which keyword means what.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::decimal::Decimal;
+use super::document::{Document, Draft, NodeId, RefError, Step};
+use super::goal::{Atom, GoalId};
+use super::norm::{Algebra, Norm, TooManyAlternatives};
+use super::number_shape::NumberShape;
+use super::options::{JsonSchemaOptions, Unsupported};
+use super::report::{Report, ReportEntry, Treatment};
+use super::string_shape::StringShape;
+use super::{array_keywords, number_keywords, object_keywords, string_keywords};
+use crate::Diagnostic;
+
+pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
+
+pub(super) type Members = Map<String, Value>;
+
+/// Reads schemas into normal forms, each once.
+pub(super) struct Normalizer<'s> {
+    pub(super) document: Document<'s>,
+    pub(super) algebra: Algebra<'s>,
+    pub(super) options: JsonSchemaOptions,
+    pub(super) report: Report,
+    /// Parts that nothing satisfies, with their places: what an unsatisfiable schema is blamed on.
+    pub(super) conflicts: Vec<(String, String)>,
+    atoms: HashMap<Atom, Rc<Norm<'s>>>,
+    norms: HashMap<GoalId, Rc<Norm<'s>>>,
+    /// Atoms that are being read: one that is met again refers to itself.
+    open: HashSet<Atom>,
+    reported: HashSet<NodeId>,
+}
+
+/// How deep a proof that two alternatives exclude each other looks into properties and items.
+const PROOF_DEPTH: u32 = 3;
+
+/// Conflicts kept for the message.
+const MOST_CONFLICTS: usize = 16;
+
+impl<'s> Normalizer<'s> {
+    pub(super) fn new(document: Document<'s>, algebra: Algebra<'s>, options: JsonSchemaOptions) -> Self {
+        Self {
+            document,
+            algebra,
+            options,
+            report: Report::default(),
+            conflicts: Vec::new(),
+            atoms: HashMap::new(),
+            norms: HashMap::new(),
+            open: HashSet::new(),
+            reported: HashSet::new(),
+        }
+    }
+
+    /// The normal form of a goal.
+    pub(super) fn norm(&mut self, goal: GoalId) -> Fallible<Rc<Norm<'s>>> {
+        if let Some(known) = self.norms.get(&goal) {
+            return Ok(Rc::clone(known));
+        }
+        if goal == GoalId::NEVER {
+            return Ok(Rc::new(Norm::never()));
+        }
+        let limit = self.options.limits.goals;
+        if self.algebra.goals.len() > limit || self.document.len() > limit {
+            return Err(Box::new(limit_error("goals", limit)));
+        }
+        let atoms = self.algebra.goals.atoms(goal).to_vec();
+        let mut norm = Rc::new(Norm::any());
+        for (index, &atom) in atoms.iter().enumerate() {
+            let part = self.atom_norm(atom)?;
+            if index == 0 {
+                norm = part;
+                continue;
+            }
+            match norm.and(&part, &mut self.algebra) {
+                Ok(both) => norm = Rc::new(both),
+                Err(TooManyAlternatives) => {
+                    let node = self.atom_node(atom);
+                    self.too_many(node, None)?;
+                }
+            }
+        }
+        if norm.objects.iter().any(|shape| !shape.owed.is_empty()) {
+            norm = Rc::new(self.with_owed_split(&norm, atoms[0])?);
+        }
+        self.norms.insert(goal, Rc::clone(&norm));
+        Ok(norm)
+    }
+
+    fn with_owed_split(&mut self, norm: &Norm<'s>, atom: Atom) -> Fallible<Norm<'s>> {
+        let mut result = Norm { objects: Vec::new(), ..norm.clone() };
+        let budget = self.options.limits.alternatives;
+        for shape in &norm.objects {
+            let Algebra { goals, tests, .. } = &mut self.algebra;
+            match shape.split_owed(goals, tests, budget) {
+                Some(cases) => result.objects.extend(cases),
+                None => {
+                    let node = self.atom_node(atom);
+                    self.too_many(node, None)?;
+                    result.objects.push(shape.clone());
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// A node to blame an atom's trouble on.
+    pub(super) fn atom_node(&self, atom: Atom) -> NodeId {
+        let mut atom = atom;
+        loop {
+            match atom {
+                Atom::Schema(node) | Atom::Const(node) => return node,
+                Atom::Not(goal) => match self.algebra.goals.atoms(goal).first() {
+                    Some(&inner) => atom = inner,
+                    None => return Document::ROOT,
+                },
+            }
+        }
+    }
+
+    fn atom_norm(&mut self, atom: Atom) -> Fallible<Rc<Norm<'s>>> {
+        if let Some(known) = self.atoms.get(&atom) {
+            return Ok(Rc::clone(known));
+        }
+        let node = self.atom_node(atom);
+        if self.open.len() >= self.options.limits.depth {
+            let error = limit_error("depth", self.options.limits.depth);
+            return Err(Box::new(error.with_pointer(self.document.pointer(node))));
+        }
+        if !self.open.insert(atom) {
+            let message = "this schema refers to itself without a step into an item or a property, so it says \
+                           nothing";
+            return Err(Box::new(
+                Diagnostic::error("json-schema/reference", message)
+                    .with_pointer(self.document.pointer(node))
+                    .with_hint("remove the reference that leads back here"),
+            ));
+        }
+        let norm = match atom {
+            Atom::Schema(node) => self.schema_norm(node),
+            Atom::Const(node) => self.const_norm(node),
+            Atom::Not(goal) => self.negation(goal, node),
+        };
+        self.open.remove(&atom);
+        let norm = Rc::new(norm?);
+        self.atoms.insert(atom, Rc::clone(&norm));
+        Ok(norm)
+    }
+
+    fn negation(&mut self, goal: GoalId, node: NodeId) -> Fallible<Norm<'s>> {
+        let inner = self.norm(goal)?;
+        match inner.complement(node, &mut self.algebra) {
+            Ok(norm) => Ok(norm),
+            Err(TooManyAlternatives) => {
+                self.too_many(node, Some("not"))?;
+                Ok(Norm::any())
+            }
+        }
+    }
+
+    /// Refuses, or says in the report that it did not.
+    pub(super) fn unsupported(
+        &mut self,
+        node: NodeId,
+        keyword: &str,
+        reason: impl Into<String>,
+        hint: &str,
+    ) -> Fallible<()> {
+        let reason = reason.into();
+        let pointer = format!("{}/{keyword}", self.document.pointer(node));
+        match self.options.unsupported {
+            Unsupported::Refuse => Err(Box::new(
+                Diagnostic::error("json-schema/unsupported", format!("`{keyword}`: {reason}"))
+                    .with_pointer(pointer)
+                    .with_hint(hint),
+            )),
+            Unsupported::Ignore => {
+                let keyword = keyword.to_owned();
+                let note = Some(reason);
+                self.report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
+                Ok(())
+            }
+        }
+    }
+
+    fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Fallible<()> {
+        let limit = self.options.limits.alternatives;
+        let reason = format!("written out as alternatives, the combination has more than {limit} of them");
+        let hint = "use fewer or smaller alternatives, or raise the limit `alternatives`";
+        match keyword {
+            Some(keyword) => self.unsupported(node, keyword, reason, hint),
+            None => {
+                let error = Diagnostic::error("json-schema/unsupported", reason).with_hint(hint);
+                Err(Box::new(error.with_pointer(self.document.pointer(node))))
+            }
+        }
+    }
+
+    pub(super) fn malformed(&self, node: NodeId, keyword: &str, expected: &str) -> Box<Diagnostic> {
+        let pointer = match keyword {
+            "" => self.document.pointer(node),
+            _ => format!("{}/{keyword}", self.document.pointer(node)),
+        };
+        let subject = if keyword.is_empty() { "this".to_owned() } else { format!("`{keyword}`") };
+        Box::new(
+            Diagnostic::error("json-schema/malformed", format!("{subject} must be {expected}"))
+                .with_pointer(pointer)
+                .with_hint("correct the schema"),
+        )
+    }
+
+    /// The goal of a sub-schema.
+    pub(super) fn subschema(&mut self, node: NodeId, step: Step<'s>, value: &'s Value) -> Fallible<GoalId> {
+        match value {
+            Value::Bool(true) => Ok(GoalId::ANY),
+            Value::Bool(false) => Ok(GoalId::NEVER),
+            Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
+            Value::Object(_) => {
+                let child = self.document.child(node, step, value);
+                Ok(self.algebra.goals.atom(Atom::Schema(child)))
+            }
+            _ => {
+                let child = self.document.child(node, step, value);
+                Err(self.malformed(child, "", "a schema: an object, `true` or `false`"))
+            }
+        }
+    }
+
+    fn schema_norm(&mut self, node: NodeId) -> Fallible<Norm<'s>> {
+        let members = match self.document.value(node) {
+            Value::Bool(true) => return Ok(Norm::any()),
+            Value::Bool(false) => return Ok(Norm::never()),
+            Value::Object(members) => members,
+            _ => return Err(self.malformed(node, "", "a schema: an object, `true` or `false`")),
+        };
+        self.report_keywords(node, members);
+        if let Some(reference) = members.get("$ref")
+            && self.document.draft().ref_hides_siblings()
+        {
+            let goal = self.reference(node, "$ref", reference)?;
+            return Ok((*self.norm(goal)?).clone());
+        }
+        let mut norm = self.typed_keywords(node, members)?;
+        for &(keyword, since, read) in COMBINATORS {
+            let Some(value) = members.get(keyword) else { continue };
+            if self.document.draft() < since {
+                continue;
+            }
+            if norm.is_never() {
+                break;
+            }
+            let part = read(self, node, members, value)?;
+            match norm.and(&part, &mut self.algebra) {
+                Ok(both) => norm = both,
+                Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,
+            }
+            if norm.is_never() {
+                self.conflict(node, &format!("nothing satisfies `{keyword}` and the keywords beside it"));
+            }
+        }
+        Ok(norm)
+    }
+
+    pub(super) fn conflict(&mut self, node: NodeId, message: &str) {
+        if self.conflicts.len() < MOST_CONFLICTS {
+            self.conflicts.push((self.document.pointer(node), message.to_owned()));
+        }
+    }
+
+    /// The normal form of `type` and of all keywords that speak about one type.
+    fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
+        let mut norm = match members.get("type") {
+            Some(value) => self.types(node, value)?,
+            None => Norm::any(),
+        };
+        if !norm.numbers.is_empty() {
+            let shape = number_keywords::read(self, node, members)?;
+            let numbers = norm.numbers.iter().map(|kind| kind.and(&shape));
+            let digits = self.options.limits.digits;
+            norm.numbers = numbers.filter(|shape| !shape.is_empty(digits)).collect();
+            if norm.numbers.is_empty() {
+                self.conflict(node, "no number satisfies the bounds and steps together");
+            }
+        }
+        if !norm.strings.is_empty() {
+            let shape = string_keywords::read(self, node, members)?;
+            norm.strings = if shape.is_empty(&self.algebra.tests) { Vec::new() } else { vec![shape] };
+            if norm.strings.is_empty() {
+                self.conflict(node, "no string satisfies the length bounds, the pattern and the format together");
+            }
+        }
+        if !norm.arrays.is_empty() {
+            let shape = array_keywords::read(self, node, members)?;
+            norm.arrays = if shape.is_empty() { Vec::new() } else { vec![shape] };
+            if norm.arrays.is_empty() {
+                self.conflict(node, "no array satisfies the bounds on its length and the items together");
+            }
+        }
+        if !norm.objects.is_empty() {
+            let shape = object_keywords::read(self, node, members)?;
+            norm.objects = if shape.is_empty() { Vec::new() } else { vec![shape] };
+            if norm.objects.is_empty() {
+                self.conflict(node, "no object satisfies the bounds on its size and the required names together");
+            }
+        }
+        Ok(norm)
+    }
+
+    fn types(&mut self, node: NodeId, value: &Value) -> Fallible<Norm<'s>> {
+        let mut norm = Norm::never();
+        let any: Norm<'s> = Norm::any();
+        let names = match value {
+            Value::Array(names) => names.as_slice(),
+            _ => std::slice::from_ref(value),
+        };
+        for name in names {
+            match name.as_str() {
+                Some("null") => norm.null = true,
+                Some("boolean") => norm.booleans = [true, true],
+                Some("number") => norm.numbers = any.numbers.clone(),
+                Some("integer") if norm.numbers.is_empty() => {
+                    norm.numbers = vec![NumberShape::of_kind(super::number_shape::Kind::Integer)];
+                }
+                Some("integer") => {}
+                Some("string") => norm.strings = any.strings.clone(),
+                Some("array") => norm.arrays = any.arrays.clone(),
+                Some("object") => norm.objects = any.objects.clone(),
+                Some("any") if self.document.draft() == Draft::Draft4 => norm = any.clone(),
+                _ => {
+                    let expected = "`null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a \
+                                    list of these";
+                    return Err(self.malformed(node, "type", expected));
+                }
+            }
+        }
+        Ok(norm)
+    }
+
+    /// What a `$ref` means.
+    fn reference(&mut self, node: NodeId, keyword: &str, value: &Value) -> Fallible<GoalId> {
+        let Some(reference) = value.as_str() else {
+            return Err(self.malformed(node, keyword, "a string"));
+        };
+        match self.document.resolve(node, reference) {
+            Ok(target) => Ok(match self.document.value(target) {
+                Value::Bool(true) => GoalId::ANY,
+                Value::Bool(false) => GoalId::NEVER,
+                _ => self.algebra.goals.atom(Atom::Schema(target)),
+            }),
+            Err(error) => {
+                let (message, hint) = match error {
+                    RefError::Missing => (
+                        format!("`{reference}` leads to nothing in this document"),
+                        "correct the reference or add what it names",
+                    ),
+                    RefError::Remote => (
+                        format!("`{reference}` leads to another document, and none is ever fetched"),
+                        "copy the schema under `$defs` and refer to it there",
+                    ),
+                };
+                Err(Box::new(
+                    Diagnostic::error("json-schema/reference", message)
+                        .with_pointer(format!("{}/{keyword}", self.document.pointer(node)))
+                        .with_hint(hint),
+                ))
+            }
+        }
+    }
+
+    fn const_norm(&mut self, node: NodeId) -> Fallible<Norm<'s>> {
+        let mut norm = Norm::never();
+        match self.document.value(node) {
+            Value::Null => norm.null = true,
+            Value::Bool(value) => norm.booleans[usize::from(*value)] = true,
+            Value::Number(number) => {
+                let value = Decimal::parse(&number.to_string());
+                let value = value.ok_or_else(|| self.malformed(node, "", "a number of a sensible size"))?;
+                norm.numbers.push(NumberShape::finite(vec![value]));
+            }
+            Value::String(text) => norm.strings.push(StringShape::finite(vec![text])),
+            Value::Array(items) => norm.arrays.push(array_keywords::constant(self, node, items)),
+            Value::Object(members) => norm.objects.push(object_keywords::constant(self, node, members)),
+        }
+        Ok(norm)
+    }
+
+    fn union(&mut self, node: NodeId, keyword: &'static str, parts: &[GoalId]) -> Fallible<Norm<'s>> {
+        let mut norm = Norm::never();
+        for &part in parts {
+            let part = self.norm(part)?;
+            match norm.or(&part, &mut self.algebra) {
+                Ok(()) => {}
+                Err(TooManyAlternatives) => {
+                    self.too_many(node, Some(keyword))?;
+                    return Ok(Norm::any());
+                }
+            }
+        }
+        Ok(norm)
+    }
+
+    fn branches(&mut self, node: NodeId, keyword: &'static str, value: &'s Value) -> Fallible<Vec<GoalId>> {
+        let Value::Array(items) = value else {
+            return Err(self.malformed(node, keyword, "a list of schemas"));
+        };
+        let steps = items.iter().enumerate();
+        steps.map(|(index, item)| self.subschema(node, Step::Index(keyword, index), item)).collect()
+    }
+
+    /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
+    fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
+        if norm.null || norm.booleans != [false, false] || !norm.numbers.is_empty() || !norm.strings.is_empty() {
+            return false;
+        }
+        let arrays = norm.arrays.iter().all(|shape| {
+            (0..shape.prefix.len() + 1)
+                .take_while(|&index| (index as u64) < shape.min)
+                .any(|index| self.goal_surely_empty(shape.item(index), depth))
+        });
+        arrays
+            && norm.objects.iter().all(|shape| {
+                let required = shape
+                    .properties
+                    .iter()
+                    .filter(|property| property.presence == super::object_shape::Presence::Required);
+                required.into_iter().any(|property| self.goal_surely_empty(property.value, depth))
+            })
+    }
+
+    fn goal_surely_empty(&mut self, goal: GoalId, depth: u32) -> bool {
+        if depth == 0 || goal == GoalId::ANY {
+            return goal == GoalId::NEVER;
+        }
+        // What cannot be read here (it refers back to what is being read) proves nothing.
+        match self.norm(goal) {
+            Ok(norm) => self.surely_empty(&norm, depth - 1),
+            Err(_) => false,
+        }
+    }
+
+    fn report_keywords(&mut self, node: NodeId, members: &Members) {
+        if !self.reported.insert(node) {
+            return;
+        }
+        let base = self.document.pointer(node);
+        let draft = self.document.draft();
+        let hidden = draft.ref_hides_siblings() && members.contains_key("$ref");
+        for keyword in members.keys() {
+            let (treatment, note) = if hidden && keyword != "$ref" {
+                (Treatment::Annotation, Some("hidden by `$ref` in this draft"))
+            } else {
+                match super::vocabulary::classify(keyword, draft) {
+                    super::vocabulary::Class::Assertion => (Treatment::Enforced, None),
+                    super::vocabulary::Class::Annotation => (Treatment::Annotation, None),
+                    super::vocabulary::Class::Later => {
+                        (Treatment::Annotation, Some("not a keyword of this draft"))
+                    }
+                    super::vocabulary::Class::Unknown => {
+                        (Treatment::Annotation, Some("not a keyword of JSON Schema"))
+                    }
+                    // These report themselves.
+                    super::vocabulary::Class::Special => continue,
+                }
+            };
+            self.report.push(ReportEntry {
+                pointer: format!("{base}/{}", super::document::escape(keyword)),
+                keyword: keyword.clone(),
+                treatment,
+                note: note.map(str::to_owned),
+            });
+        }
+    }
+}
+
+type Reader = for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members, &'s Value) -> Fallible<Norm<'s>>;
+
+/// Keywords that apply to every type, in the order in which they are conjoined: what narrows most comes
+/// first. With each the first draft that has it.
+const COMBINATORS: &[(&str, Draft, Reader)] = &[
+    ("enum", Draft::Draft4, enumeration),
+    ("const", Draft::Draft6, constant),
+    ("$ref", Draft::Draft4, referenced),
+    ("allOf", Draft::Draft4, all_of),
+    ("anyOf", Draft::Draft4, any_of),
+    ("oneOf", Draft::Draft4, one_of),
+    ("not", Draft::Draft4, not),
+    ("if", Draft::Draft7, conditional),
+    ("dependencies", Draft::Draft4, object_keywords::dependencies),
+    ("dependentRequired", Draft::Draft2019, object_keywords::dependent_required),
+    ("dependentSchemas", Draft::Draft2019, object_keywords::dependent_schemas),
+    ("$dynamicRef", Draft::Draft2020, dynamic_reference),
+    ("$recursiveRef", Draft::Draft2019, dynamic_reference),
+    ("unevaluatedProperties", Draft::Draft2019, unevaluated_properties),
+    ("unevaluatedItems", Draft::Draft2019, unevaluated_items),
+];
+
+fn enumeration<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let Value::Array(items) = value else {
+        return Err(n.malformed(node, "enum", "a list of values"));
+    };
+    let (mut norm, mut numbers, mut strings) = (Norm::never(), Vec::new(), Vec::new());
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Value::String(text) => strings.push(text.as_str()),
+            Value::Number(number) => {
+                let value = Decimal::parse(&number.to_string());
+                numbers.push(value.ok_or_else(|| n.malformed(node, "enum", "numbers of a sensible size"))?);
+            }
+            _ => {
+                let child = n.document.child(node, Step::Index("enum", index), item);
+                let part = n.const_norm(child)?;
+                if norm.or(&part, &mut n.algebra).is_err() {
+                    n.too_many(node, Some("enum"))?;
+                    return Ok(Norm::any());
+                }
+            }
+        }
+    }
+    if !numbers.is_empty() {
+        norm.numbers.push(NumberShape::finite(numbers));
+    }
+    if !strings.is_empty() {
+        norm.strings.push(StringShape::finite(strings));
+    }
+    Ok(norm)
+}
+
+fn constant<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let child = n.document.child(node, Step::Keyword("const"), value);
+    n.const_norm(child)
+}
+
+fn referenced<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let goal = n.reference(node, "$ref", value)?;
+    Ok((*n.norm(goal)?).clone())
+}
+
+fn all_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let mut norm = Norm::any();
+    for branch in n.branches(node, "allOf", value)? {
+        let part = n.norm(branch)?;
+        match norm.and(&part, &mut n.algebra) {
+            Ok(both) => norm = both,
+            Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
+        }
+    }
+    Ok(norm)
+}
+
+fn any_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let branches = n.branches(node, "anyOf", value)?;
+    n.union(node, "anyOf", &branches)
+}
+
+/// Exactly one: each alternative without those others that it is not known to exclude.
+fn one_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let branches = n.branches(node, "oneOf", value)?;
+    let mut norms = Vec::with_capacity(branches.len());
+    for &branch in &branches {
+        norms.push(n.norm(branch)?);
+    }
+    let mut parts = branches.clone();
+    for left in 0..branches.len() {
+        for right in left + 1..branches.len() {
+            let disjoint = match norms[left].and(&norms[right], &mut n.algebra) {
+                Ok(both) => n.surely_empty(&both, PROOF_DEPTH),
+                Err(TooManyAlternatives) => false,
+            };
+            if !disjoint {
+                let goals = &mut n.algebra.goals;
+                let (not_left, not_right) = (goals.not(branches[left]), goals.not(branches[right]));
+                parts[left] = goals.and(parts[left], not_right);
+                parts[right] = goals.and(parts[right], not_left);
+            }
+        }
+    }
+    n.union(node, "oneOf", &parts)
+}
+
+fn not<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let goal = n.subschema(node, Step::Keyword("not"), value)?;
+    let goal = n.algebra.goals.not(goal);
+    Ok((*n.norm(goal)?).clone())
+}
+
+fn conditional<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let mut branch = |keyword: &'static str| match members.get(keyword) {
+        Some(value) => n.subschema(node, Step::Keyword(keyword), value),
+        None => Ok(GoalId::ANY),
+    };
+    let (then, otherwise) = (branch("then")?, branch("else")?);
+    if (then, otherwise) == (GoalId::ANY, GoalId::ANY) {
+        return Ok(Norm::any());
+    }
+    let condition = n.subschema(node, Step::Keyword("if"), value)?;
+    let goals = &mut n.algebra.goals;
+    let fails = goals.not(condition);
+    let parts = [goals.and(condition, then), goals.and(fails, otherwise)];
+    n.union(node, "if", &parts)
+}
+
+fn dynamic_reference<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    _value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    let keyword = if members.contains_key("$dynamicRef") { "$dynamicRef" } else { "$recursiveRef" };
+    n.unsupported(node, keyword, "dynamic references are not resolved", "use `$ref`")?;
+    Ok(Norm::any())
+}
+
+fn unevaluated_properties<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    unevaluated(n, node, "unevaluatedProperties", value)
+}
+
+fn unevaluated_items<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    unevaluated(n, node, "unevaluatedItems", value)
+}
+
+fn unevaluated<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    keyword: &'static str,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    if n.subschema(node, Step::Keyword(keyword), value)? != GoalId::ANY {
+        let reason = "what other keywords leave unevaluated is not tracked";
+        n.unsupported(node, keyword, reason, "say `additionalProperties` or `items` in the schema that declares")?;
+    }
+    Ok(Norm::any())
+}
+
+pub(super) fn limit_error(name: &str, limit: usize) -> Diagnostic {
+    Diagnostic::error("json-schema/limit", format!("the schema needs more than {limit} `{name}`"))
+        .with_hint(format!("make it smaller or raise the limit `{name}`"))
+}

@@ -1,0 +1,431 @@
+//! From normal forms to rules.
+//!
+//! Every goal, array shape and object shape that the root reaches gets one rule, made when it is first
+//! referred to and given its body later, from a list of tasks: depth of nesting and recursion cost nothing.
+//! Equal shapes share a rule.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+
+use super::array_shape::{ArrayShape, Repetition};
+use super::document::{Document, NodeId};
+use super::goal::{Atom, GoalId};
+use super::keywords::{Fallible, Normalizer, limit_error};
+use super::norm::Norm;
+use super::object_shape::ObjectShape;
+use super::options::Whitespace;
+use super::string_shape::StringShape;
+use super::text_tests::TestId;
+use crate::Diagnostic;
+
+/// Whitespace and punctuation, built once.
+pub(super) struct Punctuation {
+    /// After an opening and before a closing bracket, and before a comma.
+    pub(super) space: ExprId,
+    /// A comma and the space after it.
+    pub(super) comma: ExprId,
+    /// From the quote that ends a name to the value.
+    pub(super) colon: ExprId,
+    pub(super) quote: ExprId,
+}
+
+enum Task<'s> {
+    Value(RuleId, Rc<Norm<'s>>, NodeId),
+    Array(RuleId, ArrayShape, NodeId),
+    Object(RuleId, ObjectShape<'s>, NodeId),
+}
+
+/// What is shared by the whole grammar.
+pub(super) struct Lowering<'s> {
+    pub(super) normalizer: Normalizer<'s>,
+    pub(super) builder: GrammarBuilder,
+    pub(super) punctuation: Punctuation,
+    values: HashMap<GoalId, Option<ExprId>>,
+    norms: HashMap<Rc<Norm<'s>>, ExprId>,
+    arrays: HashMap<ArrayShape, RuleId>,
+    objects: HashMap<ObjectShape<'s>, RuleId>,
+    pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
+    pub(super) patterns: HashMap<TestId, ExprId>,
+    pub(super) shared: HashMap<&'static str, RuleId>,
+    pub(super) multiples: u32,
+    tasks: Vec<Task<'s>>,
+}
+
+/// The grammar of the root schema, and the normalizer for its report.
+pub(super) fn lower<'s>(
+    normalizer: Normalizer<'s>,
+    root: GoalId,
+) -> Fallible<(Grammar, Normalizer<'s>)> {
+    let mut builder = GrammarBuilder::new();
+    let root_rule = builder.declare("root").map_err(grammar_error)?;
+    let punctuation = punctuation(&mut builder, &normalizer.options.whitespace)?;
+    let mut lowering = Lowering {
+        normalizer,
+        builder,
+        punctuation,
+        values: HashMap::new(),
+        norms: HashMap::new(),
+        arrays: HashMap::new(),
+        objects: HashMap::new(),
+        strings: HashMap::new(),
+        patterns: HashMap::new(),
+        shared: HashMap::new(),
+        multiples: 0,
+        tasks: Vec::new(),
+    };
+    let body = lowering.value(root)?;
+    let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
+    lowering.builder.define(root_rule, body).map_err(grammar_error)?;
+    let limit = lowering.normalizer.options.limits.expressions;
+    while let Some(task) = lowering.tasks.pop() {
+        lowering.run(task)?;
+        let last = lowering.builder.empty();
+        if last.index() > limit {
+            return Err(Box::new(limit_error("expressions", limit)));
+        }
+    }
+    let Lowering { normalizer, builder, .. } = lowering;
+    let grammar = builder.finish(root_rule).map_err(grammar_error)?;
+    if !derives_something(&grammar) {
+        return Err(unsatisfiable(&normalizer));
+    }
+    Ok((grammar, normalizer))
+}
+
+fn punctuation(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Fallible<Punctuation> {
+    let quote = builder.literal("\"");
+    let (space, comma, colon) = match whitespace {
+        Whitespace::Free { max_run } => {
+            let blank = builder.class([(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')]);
+            let run = builder.repeat(blank, 0, *max_run);
+            let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
+            let space = builder.rule(rule);
+            (space, (",", space), (space, ":", space))
+        }
+        Whitespace::Compact => {
+            let nothing = builder.empty();
+            (nothing, (",", nothing), (nothing, ":", nothing))
+        }
+        Whitespace::Fixed { item_separator, key_separator } => {
+            let fits = |separator: &str, mark: char| {
+                separator.trim_matches([' ', '\t', '\n', '\r']) == mark.to_string()
+            };
+            if !fits(item_separator, ',') || !fits(key_separator, ':') {
+                let message = "a separator is a comma (between items) or a colon (between name and value), with \
+                               whitespace around it";
+                return Err(Box::new(Diagnostic::error("json-schema/options", message)));
+            }
+            let nothing = builder.empty();
+            let comma = builder.literal(item_separator);
+            let colon = builder.literal(key_separator);
+            let colon = builder.sequence([quote, colon]);
+            return Ok(Punctuation { space: nothing, comma, colon, quote });
+        }
+    };
+    let mark = builder.literal(comma.0);
+    let comma = builder.sequence([mark, comma.1]);
+    let mark = builder.literal(colon.1);
+    let colon = builder.sequence([quote, colon.0, mark, colon.2]);
+    Ok(Punctuation { space, comma, colon, quote })
+}
+
+impl<'s> Lowering<'s> {
+    /// The expression of a goal; `None` where nothing satisfies it.
+    pub(super) fn value(&mut self, goal: GoalId) -> Fallible<Option<ExprId>> {
+        if let Some(&known) = self.values.get(&goal) {
+            return Ok(known);
+        }
+        let norm = self.normalizer.norm(goal)?;
+        let expr = self.norm_value(goal, &norm)?;
+        self.values.insert(goal, expr);
+        Ok(expr)
+    }
+
+    fn norm_value(&mut self, goal: GoalId, norm: &Rc<Norm<'s>>) -> Fallible<Option<ExprId>> {
+        if norm.is_never() {
+            return Ok(None);
+        }
+        if let Some(&known) = self.norms.get(norm) {
+            return Ok(Some(known));
+        }
+        let node = self.blame(goal);
+        let expr = if norm.is_any() {
+            let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
+            self.tasks.push(Task::Value(rule, Rc::clone(norm), node));
+            self.builder.rule(rule)
+        } else {
+            let scalars = usize::from(norm.null) + usize::from(norm.booleans != [false, false]);
+            let kinds = scalars
+                + usize::from(!norm.numbers.is_empty())
+                + usize::from(!norm.strings.is_empty())
+                + norm.arrays.len()
+                + norm.objects.len();
+            if kinds == 1 {
+                match self.alternatives(norm, node)?.first() {
+                    Some(&only) => only,
+                    None => return Ok(None),
+                }
+            } else {
+                let rule = self.builder.declare_fresh("value").map_err(grammar_error)?;
+                self.tasks.push(Task::Value(rule, Rc::clone(norm), node));
+                self.builder.rule(rule)
+            }
+        };
+        self.norms.insert(Rc::clone(norm), expr);
+        Ok(Some(expr))
+    }
+
+    /// The schema to name when a goal makes trouble.
+    fn blame(&self, goal: GoalId) -> NodeId {
+        let atoms = self.normalizer.algebra.goals.atoms(goal);
+        let atom = atoms.iter().find(|atom| matches!(atom, Atom::Schema(_))).or(atoms.first());
+        atom.map_or(Document::ROOT, |&atom| self.normalizer.atom_node(atom))
+    }
+
+    fn run(&mut self, task: Task<'s>) -> Fallible<()> {
+        let (rule, body) = match task {
+            Task::Value(rule, norm, node) => {
+                let alternatives = self.alternatives(&norm, node)?;
+                (rule, Some(self.builder.choice(alternatives)))
+            }
+            Task::Array(rule, shape, node) => (rule, self.array(&shape, node)?),
+            Task::Object(rule, shape, node) => (rule, self.object(&shape, node)?),
+        };
+        let body = match body {
+            Some(body) => body,
+            None => self.builder.never(),
+        };
+        self.builder.define(rule, body).map_err(grammar_error)
+    }
+
+    /// One expression for each kind of value.
+    fn alternatives(&mut self, norm: &Norm<'s>, node: NodeId) -> Fallible<Vec<ExprId>> {
+        let mut alternatives = Vec::new();
+        let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
+        let words: Vec<ExprId> = words
+            .into_iter()
+            .filter(|(_, allowed)| *allowed)
+            .map(|(word, _)| self.builder.literal(word))
+            .collect();
+        if !words.is_empty() {
+            alternatives.push(self.builder.choice(words));
+        }
+        alternatives.extend(self.numbers(&norm.numbers, node)?);
+        alternatives.extend(self.string_value(&norm.strings, node)?);
+        for shape in &norm.arrays {
+            let rule = self.array_rule(shape, node)?;
+            alternatives.push(self.builder.rule(rule));
+        }
+        for shape in &norm.objects {
+            let rule = self.object_rule(shape, node)?;
+            alternatives.push(self.builder.rule(rule));
+        }
+        Ok(alternatives)
+    }
+
+    fn array_rule(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<RuleId> {
+        if let Some(&known) = self.arrays.get(shape) {
+            return Ok(known);
+        }
+        let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
+        self.arrays.insert(shape.clone(), rule);
+        self.tasks.push(Task::Array(rule, shape.clone(), node));
+        Ok(rule)
+    }
+
+    fn object_rule(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Fallible<RuleId> {
+        if let Some(&known) = self.objects.get(shape) {
+            return Ok(known);
+        }
+        let rule = self.builder.declare_fresh("object").map_err(grammar_error)?;
+        self.objects.insert(shape.clone(), rule);
+        self.tasks.push(Task::Object(rule, shape.clone(), node));
+        Ok(rule)
+    }
+
+    fn array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
+        self.refuse_array_debts(shape, node)?;
+        let mut max = shape.max.unwrap_or(u64::MAX);
+        let mut prefix = Vec::with_capacity(shape.prefix.len());
+        for (index, &goal) in shape.prefix.iter().enumerate() {
+            match self.value(goal)? {
+                Some(item) => prefix.push(item),
+                None => {
+                    max = max.min(index as u64);
+                    break;
+                }
+            }
+        }
+        let mut rest = None;
+        if max > prefix.len() as u64 {
+            rest = self.value(shape.rest)?;
+            if rest.is_none() {
+                max = max.min(prefix.len() as u64);
+            }
+        }
+        prefix.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+        if shape.min > max {
+            return Ok(None);
+        }
+        let min = match u32::try_from(shape.min) {
+            Ok(min) => min,
+            Err(_) => {
+                let reason = "no array is that long";
+                self.normalizer.unsupported(node, "minItems", reason, "use a smaller number")?;
+                0
+            }
+        };
+        let max = u32::try_from(max).ok();
+        self.array_text(&prefix, rest, min, max).map(Some)
+    }
+
+    fn refuse_array_debts(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<()> {
+        match shape.repetition {
+            Repetition::Free => {}
+            Repetition::Forbidden(at) => {
+                let reason = "items are not compared with one another";
+                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
+            }
+            Repetition::Demanded(at) => {
+                let reason = "`not` of `uniqueItems` asks for equal items, and items are not compared";
+                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
+            }
+        }
+        if !shape.owed.is_empty() {
+            let reason = "it asks for items somewhere in the array (`contains`, or `not` around `items`)";
+            self.normalizer.unsupported(node, "contains", reason, "put the item at a fixed place (`prefixItems`)")?;
+        }
+        Ok(())
+    }
+
+    /// `[`, the items, `]`. The places after `min` may be left out from the back.
+    fn array_text(
+        &mut self,
+        prefix: &[ExprId],
+        rest: Option<ExprId>,
+        min: u32,
+        max: Option<u32>,
+    ) -> Fallible<ExprId> {
+        let Punctuation { space, comma, .. } = self.punctuation;
+        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        let end = self.builder.sequence([space, close]);
+        if max == Some(0) {
+            return Ok(self.builder.sequence([open, end]));
+        }
+        let separator = self.builder.sequence([space, comma]);
+        // What follows once all places of the prefix are read (at least one item is).
+        let read = u32::try_from(prefix.len()).unwrap_or(u32::MAX).max(1);
+        let mut tail = end;
+        if let Some(rest) = rest {
+            let more = self.builder.sequence([separator, rest]);
+            let most = max.map(|max| max.saturating_sub(read));
+            let more = self.builder.repeat(more, min.saturating_sub(read), most);
+            tail = self.builder.sequence([more, end]);
+        }
+        let first = [rest.unwrap_or(end)];
+        let prefix = if prefix.is_empty() { &first[..] } else { prefix };
+        let forced = (min as usize).clamp(1, prefix.len());
+        for (depth, &item) in prefix[forced..].iter().rev().enumerate() {
+            let more = self.builder.sequence([comma, item, tail]);
+            let choice = self.builder.choice([more, close]);
+            tail = self.builder.sequence([space, choice]);
+            // Deep expressions are cut into rules, so that nothing has to nest with the schema's size.
+            if depth % 16 == 15 {
+                let rule = self.builder.declare_fresh("items").map_err(grammar_error)?;
+                self.builder.define(rule, tail).map_err(grammar_error)?;
+                tail = self.builder.rule(rule);
+            }
+        }
+        let mut parts = Vec::with_capacity(2 * forced + 2);
+        for (index, &item) in prefix[..forced].iter().enumerate() {
+            if index > 0 {
+                parts.push(separator);
+            }
+            parts.push(item);
+        }
+        parts.push(tail);
+        let items = self.builder.sequence(parts);
+        let inside = if min == 0 { self.builder.choice([close, items]) } else { items };
+        Ok(self.builder.sequence([open, space, inside]))
+    }
+
+    /// A rule that is built once for the whole grammar.
+    pub(super) fn shared(
+        &mut self,
+        name: &'static str,
+        body: impl FnOnce(&mut GrammarBuilder) -> ExprId,
+    ) -> Fallible<ExprId> {
+        if let Some(&known) = self.shared.get(name) {
+            return Ok(self.builder.rule(known));
+        }
+        let body = body(&mut self.builder);
+        let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
+        self.builder.define(rule, body).map_err(grammar_error)?;
+        self.shared.insert(name, rule);
+        Ok(self.builder.rule(rule))
+    }
+}
+
+pub(super) fn grammar_error(error: GrammarError) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller"),
+    )
+}
+
+/// Names the parts that contradict themselves, if any was met.
+fn unsatisfiable(normalizer: &Normalizer<'_>) -> Box<Diagnostic> {
+    let error = match normalizer.conflicts.last() {
+        Some((pointer, message)) => {
+            Diagnostic::error("json-schema/unsatisfiable", format!("no JSON text satisfies the schema: {message}"))
+                .with_pointer(pointer.clone())
+        }
+        None => {
+            let message = "no JSON text satisfies the schema: what it requires is excluded, or never ends";
+            Diagnostic::error("json-schema/unsatisfiable", message).with_pointer("")
+        }
+    };
+    Box::new(error.with_hint("relax one of the keywords that contradict each other"))
+}
+
+/// Whether the root derives any text. Regular operators count as if they did: automata decide them later.
+fn derives_something(grammar: &Grammar) -> bool {
+    // A rule is looked at again when one that it waits for turns out productive.
+    let mut productive = vec![false; grammar.rule_count()];
+    let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
+    let mut work: Vec<RuleId> = grammar.rule_ids().collect();
+    while let Some(rule) = work.pop() {
+        if productive[rule.index()] {
+            continue;
+        }
+        let mut missing = Vec::new();
+        if is_productive(grammar, grammar.rule(rule).body(), &productive, &mut missing) {
+            productive[rule.index()] = true;
+            work.append(&mut waiting[rule.index()]);
+        } else {
+            for other in missing {
+                waiting[other.index()].push(rule);
+            }
+        }
+    }
+    productive[grammar.root().index()]
+}
+
+/// Expressions nest only as deep as this frontend and the regex frontend nest them.
+fn is_productive(grammar: &Grammar, id: ExprId, productive: &[bool], missing: &mut Vec<RuleId>) -> bool {
+    match grammar.expr(id) {
+        Expr::Class(ranges) => !ranges.is_empty(),
+        Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, productive, missing)),
+        Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, productive, missing)),
+        Expr::Repeat { min: 0, .. } => true,
+        Expr::Repeat { body, .. } => is_productive(grammar, body, productive, missing),
+        Expr::Rule(rule) => {
+            if !productive[rule.index()] {
+                missing.push(rule);
+            }
+            productive[rule.index()]
+        }
+        _ => true,
+    }
+}

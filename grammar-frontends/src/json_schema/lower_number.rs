@@ -1,0 +1,427 @@
+//! Numbers.
+
+use std::collections::HashMap;
+
+use grammask_grammar_ir::{ExprId, RuleId};
+
+use super::decimal::{Decimal, Step};
+use super::document::NodeId;
+use super::keywords::Fallible;
+use super::lower::{Lowering, grammar_error};
+use super::number_shape::{Bound, Edge, Kind, NumberShape};
+use super::number_text::Digits;
+
+/// Where an automaton of multiples stands: inside the digits of a whole number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    /// Digits that are still to come, at least.
+    left: u32,
+    /// Whether more may come.
+    open: bool,
+    /// Whether all digits so far are those of the lower bound, of the upper bound.
+    at_low: bool,
+    at_high: bool,
+    remainder: u64,
+}
+
+/// The multiples of a step between two bounds that have no sign.
+struct Multiples<'d> {
+    step: u64,
+    low: &'d [u8],
+    high: Option<&'d [u8]>,
+    rules: HashMap<State, RuleId>,
+    todo: Vec<State>,
+}
+
+impl Lowering<'_> {
+    /// A number out of one of the shapes.
+    pub(super) fn numbers(&mut self, shapes: &[NumberShape], node: NodeId) -> Fallible<Option<ExprId>> {
+        if *shapes == [NumberShape::any()] {
+            return self.any_number().map(Some);
+        }
+        if *shapes == [NumberShape::of_kind(Kind::Integer)] {
+            return self.any_integer().map(Some);
+        }
+        let mut alternatives = Vec::new();
+        for shape in shapes {
+            alternatives.extend(self.number(shape, node)?);
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    /// The whole grammar of JSON's numbers.
+    fn any_number(&mut self) -> Fallible<ExprId> {
+        self.shared("json_number", |builder| {
+            let digit = builder.class([('0', '9')]);
+            let digits = builder.repeat(digit, 1, None);
+            let (minus, point) = (builder.literal("-"), builder.literal("."));
+            let sign = builder.optional(minus);
+            let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
+            let rest = builder.repeat(digit, 0, None);
+            let positive = builder.sequence([first, rest]);
+            let whole = builder.choice([zero, positive]);
+            let fraction = builder.sequence([point, digits]);
+            let fraction = builder.optional(fraction);
+            let mark = builder.class([('e', 'e'), ('E', 'E')]);
+            let signs = builder.class([('+', '+'), ('-', '-')]);
+            let signs = builder.optional(signs);
+            let exponent = builder.sequence([mark, signs, digits]);
+            let exponent = builder.optional(exponent);
+            builder.sequence([sign, whole, fraction, exponent])
+        })
+    }
+
+    /// Digits with a sign, and a fraction of zeros.
+    fn any_integer(&mut self) -> Fallible<ExprId> {
+        self.shared("json_integer", |builder| {
+            let digit = builder.class([('0', '9')]);
+            let minus = builder.literal("-");
+            let sign = builder.optional(minus);
+            let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
+            let rest = builder.repeat(digit, 0, None);
+            let positive = builder.sequence([first, rest]);
+            let whole = builder.choice([zero, positive]);
+            let fraction = Digits { builder }.zero_fraction();
+            builder.sequence([sign, whole, fraction])
+        })
+    }
+
+    fn number(&mut self, shape: &NumberShape, node: NodeId) -> Fallible<Option<ExprId>> {
+        let limit = self.normalizer.options.limits.digits;
+        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
+        if bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit) {
+            let keyword = if shape.values.is_some() { "enum" } else { "minimum" };
+            let reason = format!("a number of more than {limit} digits when written without an exponent");
+            self.normalizer.unsupported(node, keyword, reason, "use fewer digits or raise the limit `digits`")?;
+            return self.any_number().map(Some);
+        }
+        if let Some(values) = &shape.values {
+            let mut digits = Digits { builder: &mut self.builder };
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
+            return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
+        }
+        if !shape.not_steps.is_empty() {
+            let reason = "numbers that are no multiples are not enumerated";
+            self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
+        }
+        let mut step: Option<Step> = None;
+        for &next in &shape.steps {
+            step = match step.map(|step| step.least_common_multiple(next)) {
+                None => Some(next),
+                Some(Some(common)) => Some(common),
+                Some(None) => {
+                    let reason = "the steps have no common multiple of a sensible size";
+                    self.normalizer.unsupported(node, "multipleOf", reason, "use one step")?;
+                    None
+                }
+            };
+        }
+        match step {
+            Some(step) => self.stepped(shape, step, node),
+            None => Ok(self.interval(shape)),
+        }
+    }
+
+    /// Numbers of a kind between bounds.
+    fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
+        let mut digits = Digits { builder: &mut self.builder };
+        match shape.kind {
+            Kind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
+            Kind::Integer => {
+                let (lower, upper) = shape.whole_bounds();
+                digits.whole_between(lower.as_ref(), upper.as_ref())
+            }
+            Kind::Fractional => {
+                let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
+                let point = self.builder.literal(".");
+                let (any, some) = (self.builder.any_char(), self.builder.class([('1', '9')]));
+                let any = self.builder.repeat(any, 0, None);
+                let fractional = self.builder.sequence([any, point, any, some, any]);
+                Some(self.builder.intersection([between, fractional]))
+            }
+        }
+    }
+
+    fn stepped(&mut self, shape: &NumberShape, step: Step, node: NodeId) -> Fallible<Option<ExprId>> {
+        let one = Step { units: 1, places: 0 };
+        let whole = if shape.kind == Kind::Integer { step.least_common_multiple(one) } else { Some(step) };
+        match whole {
+            Some(Step { places: 0, .. }) if shape.kind == Kind::Fractional => Ok(None),
+            Some(step @ Step { places: 0, units }) => {
+                let (lower, upper) = shape.whole_bounds();
+                if units == 1 {
+                    let mut digits = Digits { builder: &mut self.builder };
+                    return Ok(digits.whole_between(lower.as_ref(), upper.as_ref()));
+                }
+                self.whole_multiples(step.units, lower, upper, node)
+            }
+            Some(Step { units: 1, places }) => {
+                let interval = self.interval(shape);
+                Ok(interval.map(|interval| self.with_places(interval, places)))
+            }
+            Some(step) if shape.kind == Kind::Any => {
+                self.fractional_multiples(step, shape.lower.as_ref(), shape.upper.as_ref(), node)
+            }
+            _ => {
+                let reason = "the step does not fit the other keywords on the number";
+                self.normalizer.unsupported(node, "multipleOf", reason, "use a whole step or a power of ten")?;
+                Ok(self.interval(shape))
+            }
+        }
+    }
+
+    /// Numbers with at most so many digits after the point, zeros at the end not counted.
+    fn with_places(&mut self, interval: ExprId, places: u32) -> ExprId {
+        let builder = &mut self.builder;
+        let not_point = builder.negated_class([('.', '.')]);
+        let whole = builder.repeat(not_point, 0, None);
+        let (digit, zero) = (builder.class([('0', '9')]), builder.class([('0', '0')]));
+        let digits = builder.repeat(digit, 0, Some(places));
+        let zeros = builder.repeat(zero, 0, None);
+        let point = builder.literal(".");
+        let fraction = builder.sequence([point, digits, zeros]);
+        let fraction = builder.optional(fraction);
+        let form = builder.sequence([whole, fraction]);
+        builder.intersection([interval, form])
+    }
+
+    /// Whole multiples between whole bounds.
+    fn whole_multiples(
+        &mut self,
+        step: u64,
+        lower: Option<Decimal>,
+        upper: Option<Decimal>,
+        node: NodeId,
+    ) -> Fallible<Option<ExprId>> {
+        let zero = Decimal::zero();
+        let one = Decimal::from_integer(1);
+        let mut alternatives = Vec::new();
+        if lower.as_ref().is_none_or(Decimal::is_negative) {
+            let least = upper.as_ref().filter(|upper| upper.is_negative()).map_or(one, Decimal::negated);
+            let most = lower.as_ref().map(Decimal::negated);
+            if let Some(texts) = self.multiples_between(step, &least, most.as_ref(), node)? {
+                let minus = self.builder.literal("-");
+                alternatives.push(self.builder.sequence([minus, texts]));
+            }
+        }
+        if !upper.as_ref().is_some_and(Decimal::is_negative) {
+            let least = lower.filter(|lower| !lower.is_negative()).unwrap_or(zero);
+            alternatives.extend(self.multiples_between(step, &least, upper.as_ref(), node)?);
+        }
+        if alternatives.is_empty() {
+            return Ok(None);
+        }
+        let whole = self.builder.choice(alternatives);
+        let zeros = Digits { builder: &mut self.builder }.zero_fraction();
+        Ok(Some(self.builder.sequence([whole, zeros])))
+    }
+
+    /// Multiples between bounds that are not negative, as right-linear rules: one for each remainder and each
+    /// place along the bounds' digits.
+    fn multiples_between(
+        &mut self,
+        step: u64,
+        low: &Decimal,
+        high: Option<&Decimal>,
+        node: NodeId,
+    ) -> Fallible<Option<ExprId>> {
+        let written = |value: &Decimal| {
+            let digits = value.whole_digits();
+            if digits.is_empty() { vec![0] } else { digits }
+        };
+        let (low, high) = (written(low), high.map(written));
+        let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
+        let limit = self.normalizer.options.limits.states as u64;
+        if step.saturating_mul(longest) > limit {
+            let reason = format!("telling the multiples of {step} takes more than {limit} states");
+            let hint = "use a smaller step, or raise the limit `states`";
+            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
+            let mut digits = Digits { builder: &mut self.builder };
+            let bound = |digits: &[u8]| {
+                let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
+                Decimal::parse(&text)
+            };
+            return Ok(digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref()));
+        }
+        let mut multiples =
+            Multiples { step, low: &low, high: high.as_deref(), rules: HashMap::new(), todo: Vec::new() };
+        let starts = multiples.starts();
+        let mut alternatives = Vec::new();
+        for start in starts {
+            alternatives.extend(multiples.ways(start, true, self)?);
+        }
+        while let Some(state) = multiples.todo.pop() {
+            let ways = multiples.ways(state, false, self)?;
+            let body = self.builder.choice(ways);
+            let rule = multiples.rules[&state];
+            self.builder.define(rule, body).map_err(grammar_error)?;
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    /// Multiples of a step with a fraction, without bounds: the digits before the point and the first few
+    /// after it are one whole number that the step's digits divide.
+    fn fractional_multiples(
+        &mut self,
+        step: Step,
+        lower: Option<&Bound>,
+        upper: Option<&Bound>,
+        node: NodeId,
+    ) -> Fallible<Option<ExprId>> {
+        let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
+        let limit = self.normalizer.options.limits.states as u64;
+        let unsupported = match (lower, upper) {
+            (_, Some(_)) => true,
+            (Some(bound), None) => !is_zero(bound),
+            (None, None) => false,
+        };
+        if unsupported || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
+            let reason = "a step with a fraction that is no power of ten is told only without bounds (or with \
+                          `minimum: 0`), and for few digits";
+            self.normalizer.unsupported(node, "multipleOf", reason, "use a power of ten, or remove the bounds")?;
+            let mut digits = Digits { builder: &mut self.builder };
+            return Ok(digits.between(lower, upper));
+        }
+        let magnitude = self.fractional_magnitude(step)?;
+        if lower.is_some() {
+            return Ok(Some(magnitude));
+        }
+        let minus = self.builder.literal("-");
+        let sign = self.builder.optional(minus);
+        Ok(Some(self.builder.sequence([sign, magnitude])))
+    }
+
+    fn fractional_magnitude(&mut self, step: Step) -> Fallible<ExprId> {
+        let modulus = u128::from(step.units);
+        let size = usize::try_from(step.units).unwrap_or(usize::MAX);
+        let times_ten = |remainder: usize, digit: u128| {
+            usize::try_from((remainder as u128 * 10 + digit) % modulus).unwrap_or(0)
+        };
+        // `after[r]`: what may follow with `left` places to come and remainder `r`.
+        let zero = self.builder.class([('0', '0')]);
+        let zeros = self.builder.repeat(zero, 0, None);
+        let mut after: Vec<Option<ExprId>> = (0..size).map(|at| (at == 0).then_some(zeros)).collect();
+        let mut first_places = after.clone();
+        for place in 0..step.places {
+            let mut before = Vec::with_capacity(size);
+            let mut nonempty = Vec::with_capacity(size);
+            for remainder in 0..size {
+                let mut ways = Vec::new();
+                for digit in 0..10u8 {
+                    if let Some(rest) = after[times_ten(remainder, u128::from(digit))] {
+                        let digit = Digits { builder: &mut self.builder }.digit(digit, digit);
+                        ways.push(self.builder.sequence([digit, rest]));
+                    }
+                }
+                nonempty.push((!ways.is_empty()).then(|| self.builder.choice(ways.iter().copied())));
+                let missing = (0..=place).fold(remainder, |rest, _| times_ten(rest, 0));
+                if missing == 0 {
+                    ways.push(self.builder.empty());
+                }
+                before.push(match ways.len() {
+                    0 => None,
+                    _ => {
+                        let body = self.builder.choice(ways);
+                        let rule = self.builder.declare_fresh("places").map_err(grammar_error)?;
+                        self.builder.define(rule, body).map_err(grammar_error)?;
+                        Some(self.builder.rule(rule))
+                    }
+                });
+            }
+            after = before;
+            first_places = nonempty;
+        }
+        let mut rules = Vec::with_capacity(size);
+        for _ in 0..size {
+            rules.push(self.builder.declare_fresh("multiple").map_err(grammar_error)?);
+        }
+        let point = self.builder.literal(".");
+        let mut ends = Vec::with_capacity(size);
+        for (remainder, fraction) in first_places.iter().enumerate() {
+            let mut ways = Vec::new();
+            if let Some(fraction) = fraction {
+                ways.push(self.builder.sequence([point, *fraction]));
+            }
+            if (0..step.places).fold(remainder, |rest, _| times_ten(rest, 0)) == 0 {
+                ways.push(self.builder.empty());
+            }
+            ends.push(ways);
+        }
+        let mut step_on = |from: usize, digit: u8, lowering: &mut Self| {
+            let rule = lowering.builder.rule(rules[times_ten(from, u128::from(digit))]);
+            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            lowering.builder.sequence([digit, rule])
+        };
+        for remainder in 0..size {
+            let mut ways = ends[remainder].clone();
+            ways.extend((0..10).map(|digit| step_on(remainder, digit, self)));
+            let body = self.builder.choice(ways);
+            self.builder.define(rules[remainder], body).map_err(grammar_error)?;
+        }
+        let mut starts: Vec<ExprId> = (1..10).map(|digit| step_on(0, digit, self)).collect();
+        let zero = self.builder.literal("0");
+        let end = self.builder.choice(ends[0].iter().copied());
+        starts.push(self.builder.sequence([zero, end]));
+        Ok(self.builder.choice(starts))
+    }
+}
+
+impl Multiples<'_> {
+    /// One start for each length that a number may have.
+    fn starts(&self) -> Vec<State> {
+        let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
+        let least = length(self.low);
+        let start = |left, open, at_low, at_high| State { left, open, at_low, at_high, remainder: 0 };
+        match self.high.map(length) {
+            None => vec![start(least, false, true, false), start(least + 1, true, false, false)],
+            Some(most) => {
+                (least..=most).map(|left| start(left, false, left == least, left == most)).collect()
+            }
+        }
+    }
+
+    /// The ways on from a state. The first digit is no zero, unless it is the only one.
+    fn ways(&mut self, state: State, is_first: bool, lowering: &mut Lowering<'_>) -> Fallible<Vec<ExprId>> {
+        let mut ways = Vec::new();
+        if state.left == 0 {
+            if state.remainder == 0 {
+                ways.push(lowering.builder.empty());
+            }
+            if !state.open {
+                return Ok(ways);
+            }
+        }
+        let place = |digits: &[u8]| digits[digits.len() - state.left as usize];
+        let least = if state.at_low { place(self.low) } else { 0 };
+        let least = if is_first && (state.left > 1 || state.open) { least.max(1) } else { least };
+        let most = match self.high {
+            Some(high) if state.at_high => place(high),
+            _ => 9,
+        };
+        for digit in least..=most {
+            let next = State {
+                left: state.left.saturating_sub(1),
+                open: state.open,
+                at_low: state.at_low && digit == place(self.low),
+                at_high: state.at_high && self.high.is_some_and(|high| digit == place(high)),
+                remainder: u64::try_from(
+                    (u128::from(state.remainder) * 10 + u128::from(digit)) % u128::from(self.step),
+                )
+                .unwrap_or(0),
+            };
+            let rule = match self.rules.get(&next) {
+                Some(&rule) => rule,
+                None => {
+                    let rule = lowering.builder.declare_fresh("multiple").map_err(grammar_error)?;
+                    self.rules.insert(next, rule);
+                    self.todo.push(next);
+                    rule
+                }
+            };
+            let rule = lowering.builder.rule(rule);
+            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            ways.push(lowering.builder.sequence([digit, rule]));
+        }
+        Ok(ways)
+    }
+}

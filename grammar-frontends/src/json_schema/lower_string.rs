@@ -1,0 +1,259 @@
+//! Strings and names.
+//!
+//! A test speaks about decoded text; [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) lays the
+//! spelling over it. Escaping distributes over everything but intersection and complement, and it is pushed
+//! down to single characters where a long counted run would otherwise be hidden from the engine's counters.
+
+use grammask_grammar_ir::{CharRange, ExprId};
+
+use super::document::NodeId;
+use super::keywords::Fallible;
+use super::lower::Lowering;
+use super::string_shape::StringShape;
+use super::text_tests::{ClassRun, Sense, TestId, TextTest};
+use crate::Diagnostics;
+
+impl<'s> Lowering<'s> {
+    /// A string with its quotes, out of one of the shapes.
+    pub(super) fn string_value(
+        &mut self,
+        shapes: &[StringShape<'s>],
+        node: NodeId,
+    ) -> Fallible<Option<ExprId>> {
+        if shapes.is_empty() {
+            return Ok(None);
+        }
+        if let Some(&known) = self.strings.get(shapes) {
+            return Ok(known);
+        }
+        let expr = if *shapes == [StringShape::any()] {
+            let quote = self.punctuation.quote;
+            Some(self.shared("json_string", |builder| {
+                let any = builder.any_char();
+                let any = builder.json_escaped(any);
+                let text = builder.repeat(any, 0, None);
+                builder.sequence([quote, text, quote])
+            })?)
+        } else {
+            let mut contents = Vec::with_capacity(shapes.len());
+            for shape in shapes {
+                contents.extend(self.spelled(shape, node)?);
+            }
+            if contents.is_empty() {
+                None
+            } else {
+                let content = self.builder.choice(contents);
+                let quote = self.punctuation.quote;
+                Some(self.builder.sequence([quote, content, quote]))
+            }
+        };
+        self.strings.insert(shapes.to_vec(), expr);
+        Ok(expr)
+    }
+
+    /// The strings of a shape as they stand between quotes.
+    fn spelled(&mut self, shape: &StringShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
+        if shape.values.is_none() && shape.excluded.is_empty() {
+            if shape.tests.is_empty() {
+                let any = self.builder.any_char();
+                return self.spelled_run(&plain_run(&shape_class(), shape), any).map(Some);
+            }
+            if let [TextTest { test, sense: Sense::Holds }] = shape.tests.as_slice()
+                && let Some(run) = self.normalizer.algebra.tests.class_run(*test)
+            {
+                let Some(run) = bounded_run(run, shape) else { return Ok(None) };
+                let class = self.builder.class(run.class.iter().copied());
+                return self.spelled_run(&run, class).map(Some);
+            }
+        }
+        let Some(text) = self.text(shape, node)? else { return Ok(None) };
+        Ok(Some(self.builder.json_escaped(text)))
+    }
+
+    fn spelled_run(&mut self, run: &ClassRun, class: ExprId) -> Fallible<ExprId> {
+        let before = self.spelled_places(&run.before);
+        let class = self.builder.json_escaped(class);
+        let middle = self.builder.repeat(class, run.min, run.max);
+        let after = self.spelled_places(&run.after);
+        Ok(self.builder.sequence([before, middle, after]))
+    }
+
+    /// Single characters in a row; those that are fixed are written as literals.
+    fn spelled_places(&mut self, places: &[Vec<CharRange>]) -> ExprId {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        for place in places {
+            match place.as_slice() {
+                [(start, end)] if start == end => literal.push(*start),
+                class => {
+                    parts.push(self.builder.literal(&literal));
+                    literal.clear();
+                    parts.push(self.builder.class(class.iter().copied()));
+                }
+            }
+        }
+        parts.push(self.builder.literal(&literal));
+        let places = self.builder.sequence(parts);
+        let empty = self.builder.empty();
+        if self.builder.expr(places) == self.builder.expr(empty) {
+            return empty;
+        }
+        self.builder.json_escaped(places)
+    }
+
+    /// The strings of a shape as decoded text.
+    fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
+        if let Some(values) = &shape.values {
+            if values.is_empty() {
+                return Ok(None);
+            }
+            let values: Vec<ExprId> = values.iter().map(|value| self.builder.literal(value)).collect();
+            return Ok(Some(self.builder.choice(values)));
+        }
+        let mut operands = Vec::new();
+        for &test in &shape.tests {
+            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            operands.push(operand);
+        }
+        if !shape.excluded.is_empty() {
+            operands.push(self.none_of(&shape.excluded));
+        }
+        if let Some((min, max)) = self.needed_bounds(shape, node)? {
+            let any = self.builder.any_char();
+            operands.push(self.builder.repeat(any, min, max));
+        }
+        Ok(Some(self.builder.intersection(operands)))
+    }
+
+    fn none_of(&mut self, texts: &[&'s str]) -> ExprId {
+        let texts: Vec<ExprId> = texts.iter().map(|text| self.builder.literal(text)).collect();
+        let texts = self.builder.choice(texts);
+        self.builder.complement(texts)
+    }
+
+    fn test_text(&mut self, test: TextTest, node: NodeId) -> Fallible<Option<ExprId>> {
+        let text = match self.normalizer.algebra.tests.shapes(test.test).map(<[_]>::to_vec) {
+            Some(shapes) => {
+                let mut texts = Vec::new();
+                for shape in &shapes {
+                    texts.extend(self.text(shape, node)?);
+                }
+                self.builder.choice(texts)
+            }
+            None => self.pattern_text(test.test).map_err(|error| Box::new(error.into_vec().swap_remove(0)))?,
+        };
+        Ok(match test.sense {
+            Sense::Holds => Some(text),
+            Sense::Fails => Some(self.builder.complement(text)),
+        })
+    }
+
+    fn pattern_text(&mut self, test: TestId) -> Result<ExprId, Diagnostics> {
+        if let Some(&known) = self.patterns.get(&test) {
+            return Ok(known);
+        }
+        let built = self.normalizer.algebra.tests.build(test, &mut self.builder)?;
+        let text = match built {
+            Some(text) => text,
+            None => self.builder.never(),
+        };
+        self.patterns.insert(test, text);
+        Ok(text)
+    }
+
+    /// The bounds on the length that the tests do not imply already, if the product that keeps them is small
+    /// enough.
+    fn needed_bounds(
+        &mut self,
+        shape: &StringShape<'s>,
+        node: NodeId,
+    ) -> Fallible<Option<(u32, Option<u32>)>> {
+        let tests = &self.normalizer.algebra.tests;
+        let holding = || shape.tests.iter().filter(|test| test.sense == Sense::Holds);
+        let known: Vec<_> = holding().filter_map(|test| tests.length_range(test.test)).collect();
+        let min = if known.iter().any(|range| range.0 >= shape.min) { 0 } else { shape.min };
+        let implied = |max: u64| known.iter().any(|range| range.1.is_some_and(|known| known <= max));
+        let max = shape.max.filter(|&max| !implied(max));
+        if min == 0 && max.is_none() {
+            return Ok(None);
+        }
+        let weight: u64 = shape.tests.iter().fold(1, |product, test| {
+            let weight = if tests.shapes(test.test).is_some() { 64 } else { tests.weight(test.test) };
+            product.saturating_mul(weight.max(1))
+        });
+        let length = max.unwrap_or(min).saturating_add(1);
+        let limit = self.normalizer.options.limits.states as u64;
+        if !shape.tests.is_empty() && weight.saturating_mul(length) > limit.saturating_mul(16) {
+            let keyword = if max.is_some() { "maxLength" } else { "minLength" };
+            let reason = format!(
+                "keeping a length of {} beside the pattern or format takes more than {limit} states",
+                max.unwrap_or(min)
+            );
+            let hint = "put the length into the pattern, or use a smaller bound";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+            return Ok(None);
+        }
+        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+        Ok(Some((fits(min), max.map(fits))))
+    }
+
+    /// A name that passes the tests and is none of `names`, without quotes; `None` where there is none.
+    pub(super) fn free_name(
+        &mut self,
+        tests: &[TextTest],
+        names: &[&'s str],
+        node: NodeId,
+    ) -> Fallible<Option<ExprId>> {
+        let mut operands = Vec::new();
+        for &test in tests {
+            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            operands.push(operand);
+        }
+        // Names that fail the tests anyway need not be taken away again.
+        let tests_of = &self.normalizer.algebra.tests;
+        let mut clashing: Vec<&'s str> = names
+            .iter()
+            .copied()
+            .filter(|name| tests.iter().all(|&test| tests_of.passes(test, name)))
+            .collect();
+        clashing.sort_unstable();
+        clashing.dedup();
+        if !clashing.is_empty() {
+            operands.push(self.none_of(&clashing));
+        }
+        if operands.is_empty() {
+            let any = self.builder.any_char();
+            let any = self.builder.json_escaped(any);
+            return Ok(Some(self.builder.repeat(any, 0, None)));
+        }
+        let text = self.builder.intersection(operands);
+        Ok(Some(self.builder.json_escaped(text)))
+    }
+}
+
+fn shape_class() -> Vec<CharRange> {
+    vec![('\0', char::MAX)]
+}
+
+fn plain_run(class: &[CharRange], shape: &StringShape<'_>) -> ClassRun {
+    let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+    ClassRun {
+        before: Vec::new(),
+        class: class.to_vec(),
+        min: fits(shape.min),
+        max: shape.max.map(fits),
+        after: Vec::new(),
+    }
+}
+
+/// A run within the shape's bounds on the length; `None` where none of its texts is.
+fn bounded_run(mut run: ClassRun, shape: &StringShape<'_>) -> Option<ClassRun> {
+    let fixed = (run.before.len() + run.after.len()) as u64;
+    let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+    run.min = run.min.max(fits(shape.min.saturating_sub(fixed)));
+    if let Some(max) = shape.max {
+        let max = fits(max.checked_sub(fixed)?);
+        run.max = Some(run.max.map_or(max, |known| known.min(max)));
+    }
+    run.max.is_none_or(|max| run.min <= max).then_some(run)
+}

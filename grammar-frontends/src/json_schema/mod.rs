@@ -1,0 +1,164 @@
+//! JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12.
+//!
+//! [`compile`] turns a schema into a grammar of the JSON texts that satisfy it, and into a [`Report`] of what
+//! became of every keyword. A keyword is enforced exactly, or the schema is refused with the keyword's JSON
+//! pointer and a reason; nothing is dropped silently. Not for validating documents that exist: a validator
+//! takes any order of keys and any spelling of numbers.
+//!
+//! ```
+//! use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, compile};
+//!
+//! let schema = r#"{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}}}"#;
+//! let compiled = compile(schema, &JsonSchemaOptions::default())?;
+//! assert_eq!(compiled.grammar.rule(compiled.grammar.root()).name(), "root");
+//!
+//! let refused = compile(r#"{"items": {"uniqueItems": true}}"#, &JsonSchemaOptions::default()).unwrap_err();
+//! assert!(refused.to_string().contains("/items/uniqueItems"));
+//! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
+//! ```
+//!
+//! # How
+//!
+//! The naive way translates one keyword after the other into rules, and fails where two keywords speak about
+//! one value. Here a schema becomes a *normal form* first: for each type a union of shapes (an interval of
+//! numbers, a set of strings that pass tests, arrays by place, objects by name). Shapes are closed under
+//! conjunction and complement, so `allOf`, `anyOf`, `oneOf`, `not`, `if` and siblings of `$ref` are
+//! computed, not translated. What stands inside a shape (a property's schema, an item's) stays a *goal*: a
+//! conjunction of schemas that nobody has read. Goals are interned, there are finitely many of them, and each
+//! gets one rule; that is why recursion ends, equal parts are shared, and a document of 50,000 definitions
+//! costs what the ten that are used cost. The method is that of witness generation for JSON Schema (Attouche
+//! et al., VLDB 2022).
+//!
+//! # The texts
+//!
+//! * Keys come in the order in which they are declared: first those of the schema's own `properties`, then
+//!   those of `$ref` and of the members of `allOf`, `anyOf`, `oneOf`, then names that only `required` or a
+//!   dependency mentions. Undeclared keys come last, in any order. A declared name occurs at most once;
+//!   undeclared names may repeat.
+//! * Whitespace: see [`Whitespace`]. None before and none after the root value.
+//! * Strings and keys: any escapes that JSON allows. `"\u0061"` is the key `a`.
+//! * Numbers without bounds (`type: number`): all that JSON allows, exponents included.
+//! * Integers: `-?(0|[1-9][0-9]*)`, and after it a point and zeros, if any (`1.0` is an integer).
+//! * Numbers under bounds or `multipleOf`, and numbers of `enum` and `const`: without an exponent, with any
+//!   number of zeros at the end of a fraction, and without a sign for zero. Every number can be written so.
+//! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
+//!
+//! # Formats
+//!
+//! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
+//! `duration`, `email`, `hostname` (up to 3 labels of 63 characters, 8 of 30, or 25 of 9: the bound of 253 on
+//! the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
+//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`. Annotations: `regex`, `idn-hostname`,
+//! `idn-email`, and every name that the standard does not know.
+//!
+//! # Not supported
+//!
+//! Refused with their places: `uniqueItems`, `contains`, `unevaluatedProperties`, `unevaluatedItems`,
+//! `$dynamicRef`, `$recursiveRef`, references to other documents, patterns with look-around or
+//! back-references, and combinations whose alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
+//! says so in the report.
+//!
+//! # Errors and limits
+//!
+//! [`Diagnostics`] with a JSON pointer, a code that names the cause (`json-schema/syntax`, `/malformed`,
+//! `/unsupported`, `/reference`, `/unsatisfiable`, `/limit`) and a hint. [`JsonSchemaLimits`] bounds size and
+//! work. Documents nest at most 128 deep.
+
+mod array_keywords;
+mod array_shape;
+mod decimal;
+mod document;
+mod formats;
+mod goal;
+mod keywords;
+mod lower;
+mod lower_number;
+mod lower_object;
+mod lower_string;
+mod norm;
+mod number_keywords;
+mod number_shape;
+mod number_text;
+mod object_keywords;
+mod object_shape;
+mod options;
+mod report;
+mod string_keywords;
+mod string_shape;
+mod text_tests;
+mod uri;
+mod vocabulary;
+
+use grammask_grammar_ir::Grammar;
+use serde_json::Value;
+
+pub use options::{
+    Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, Objects, Unsupported, Whitespace,
+};
+pub use report::{Report, ReportEntry, Treatment};
+
+use self::document::{Document, Draft};
+use self::goal::{Atom, GoalId, Goals};
+use self::keywords::Normalizer;
+use self::norm::Algebra;
+use self::text_tests::TextTests;
+use crate::{Diagnostic, Diagnostics};
+
+/// A schema as a grammar.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// The texts that satisfy the schema; the root rule is `root`.
+    pub grammar: Grammar,
+    /// What became of every keyword.
+    pub report: Report,
+}
+
+/// Compiles the text of a schema.
+pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+    let limit = options.limits.schema_bytes;
+    if schema.len() > limit {
+        let message = format!("the schema has {} bytes, more than {limit}", schema.len());
+        let error = Diagnostic::error("json-schema/limit", message);
+        return Err(error.with_hint("make it smaller or raise the limit `schema_bytes`").into());
+    }
+    let value: Value = serde_json::from_str(schema).map_err(|error| {
+        Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {error}"))
+            .with_hint("correct the JSON; documents may nest 128 deep")
+    })?;
+    compile_parsed(&value, options).map_err(|error| (*error).with_json_source(schema).into())
+}
+
+/// Compiles a schema that was parsed already. Limits on bytes do not apply.
+pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+    compile_parsed(schema, options).map_err(|error| (*error).into())
+}
+
+fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Box<Diagnostic>> {
+    let document = Document::new(schema, draft(schema)?);
+    let algebra = Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits };
+    let mut normalizer = Normalizer::new(document, algebra, options.clone());
+    let root = match schema {
+        Value::Bool(true) => GoalId::ANY,
+        _ => normalizer.algebra.goals.atom(Atom::Schema(Document::ROOT)),
+    };
+    let (grammar, normalizer) = lower::lower(normalizer, root)?;
+    Ok(Compiled { grammar, report: normalizer.report })
+}
+
+/// The dialect that the document asks for; draft 2020-12 where it names none or one that is not known.
+fn draft(schema: &Value) -> Result<Draft, Box<Diagnostic>> {
+    let Some(name) = schema.get("$schema") else { return Ok(Draft::Draft2020) };
+    let Some(name) = name.as_str() else {
+        let error = Diagnostic::error("json-schema/malformed", "`$schema` must be a string");
+        return Err(Box::new(error.with_pointer("/$schema").with_hint("name a draft of JSON Schema")));
+    };
+    for old in ["draft-00", "draft-01", "draft-02", "draft-03"] {
+        if name.contains(&format!("json-schema.org/{old}/")) {
+            let message = format!("`$schema`: {old} is not supported");
+            let error = Diagnostic::error("json-schema/unsupported", message);
+            return Err(Box::new(error.with_pointer("/$schema").with_hint("use draft-04 or a later one")));
+        }
+    }
+    Ok(Draft::from_uri(name).unwrap_or(Draft::Draft2020))
+}

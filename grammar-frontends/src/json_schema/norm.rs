@@ -1,0 +1,242 @@
+//! Sets of JSON values as a disjunction of typed shapes.
+
+use std::hash::Hash;
+
+use super::array_shape::ArrayShape;
+use super::document::NodeId;
+use super::goal::Goals;
+use super::number_shape::NumberShape;
+use super::object_shape::ObjectShape;
+use super::options::JsonSchemaLimits;
+use super::string_shape::StringShape;
+use super::text_tests::TextTests;
+
+/// What shapes need to be conjoined.
+pub(super) struct Algebra<'s> {
+    pub(super) goals: Goals,
+    pub(super) tests: TextTests<'s>,
+    pub(super) limits: JsonSchemaLimits,
+}
+
+/// More alternatives than the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooManyAlternatives;
+
+type Result<T> = std::result::Result<T, TooManyAlternatives>;
+
+/// A set of JSON values. Each list is a union; an empty list excludes the type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Norm<'s> {
+    pub(super) null: bool,
+    /// `false` and `true`.
+    pub(super) booleans: [bool; 2],
+    pub(super) numbers: Vec<NumberShape>,
+    pub(super) strings: Vec<StringShape<'s>>,
+    pub(super) arrays: Vec<ArrayShape>,
+    pub(super) objects: Vec<ObjectShape<'s>>,
+}
+
+impl<'s> Norm<'s> {
+    pub(super) fn any() -> Self {
+        Self {
+            null: true,
+            booleans: [true, true],
+            numbers: vec![NumberShape::any()],
+            strings: vec![StringShape::any()],
+            arrays: vec![ArrayShape::any()],
+            objects: vec![ObjectShape::any()],
+        }
+    }
+
+    pub(super) fn never() -> Self {
+        Self {
+            null: false,
+            booleans: [false, false],
+            numbers: Vec::new(),
+            strings: Vec::new(),
+            arrays: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.null
+            && self.booleans == [true, true]
+            && self.numbers == [NumberShape::any()]
+            && self.strings == [StringShape::any()]
+            && self.arrays == [ArrayShape::any()]
+            && self.objects == [ObjectShape::any()]
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        !self.null
+            && self.booleans == [false, false]
+            && self.numbers.is_empty()
+            && self.strings.is_empty()
+            && self.arrays.is_empty()
+            && self.objects.is_empty()
+    }
+
+    /// What belongs to both.
+    pub(super) fn and(&self, other: &Self, algebra: &mut Algebra<'s>) -> Result<Self> {
+        if self.is_any() {
+            return Ok(other.clone());
+        }
+        if other.is_any() {
+            return Ok(self.clone());
+        }
+        let Algebra { goals, tests, limits } = algebra;
+        let budget = limits.alternatives;
+        let mut result = Norm {
+            null: self.null && other.null,
+            booleans: [self.booleans[0] && other.booleans[0], self.booleans[1] && other.booleans[1]],
+            numbers: product(&self.numbers, &other.numbers, budget, |left, right| {
+                Some(left.and(right)).filter(|shape| !shape.is_empty(limits.digits))
+            })?,
+            strings: product(&self.strings, &other.strings, budget, |left, right| {
+                Some(left.and(right, tests)).filter(|shape| !shape.is_empty(tests))
+            })?,
+            arrays: product(&self.arrays, &other.arrays, budget, |left, right| {
+                Some(left.and(right, goals)).filter(|shape| !shape.is_empty())
+            })?,
+            objects: product(&self.objects, &other.objects, budget, |left, right| {
+                Some(left.and(right, goals, tests)).filter(|shape| !shape.is_empty())
+            })?,
+        };
+        result.simplify(algebra);
+        Ok(result)
+    }
+
+    /// What belongs to one or the other.
+    pub(super) fn or(&mut self, other: &Self, algebra: &mut Algebra<'s>) -> Result<()> {
+        self.null |= other.null;
+        self.booleans[0] |= other.booleans[0];
+        self.booleans[1] |= other.booleans[1];
+        union(&mut self.numbers, &other.numbers);
+        union(&mut self.strings, &other.strings);
+        union(&mut self.arrays, &other.arrays);
+        union(&mut self.objects, &other.objects);
+        self.simplify(algebra);
+        let most = [self.numbers.len(), self.strings.len(), self.arrays.len(), self.objects.len()];
+        if most.into_iter().any(|count| count > algebra.limits.alternatives) {
+            return Err(TooManyAlternatives);
+        }
+        Ok(())
+    }
+
+    /// What does not belong. `from` is where uniqueness would be demanded.
+    pub(super) fn complement(&self, from: NodeId, algebra: &mut Algebra<'s>) -> Result<Self> {
+        let mut result = Norm::any();
+        result.null = !self.null;
+        result.booleans = [!self.booleans[0], !self.booleans[1]];
+        let typed = |change: &dyn Fn(&mut Norm<'s>)| {
+            let mut norm = Norm::any();
+            change(&mut norm);
+            norm
+        };
+        for shape in &self.numbers {
+            let shapes = shape.complement();
+            result = result.and(&typed(&|norm| norm.numbers = shapes.clone()), algebra)?;
+        }
+        for shape in &self.strings {
+            let shapes = shape.complement();
+            result = result.and(&typed(&|norm| norm.strings = shapes.clone()), algebra)?;
+        }
+        for shape in &self.arrays {
+            let shapes = shape.complement(&mut algebra.goals, from);
+            result = result.and(&typed(&|norm| norm.arrays = shapes.clone()), algebra)?;
+        }
+        for shape in &self.objects {
+            let shapes = shape.complement(&mut algebra.goals);
+            result = result.and(&typed(&|norm| norm.objects = shapes.clone()), algebra)?;
+        }
+        Ok(result)
+    }
+
+    /// Merges finite sets, and drops alternatives that another one covers: they would only make the grammar
+    /// ambiguous.
+    fn simplify(&mut self, algebra: &mut Algebra<'s>) {
+        merge_finite(
+            &mut self.numbers,
+            |shape| shape.values.as_ref(),
+            NumberShape::finite,
+        );
+        merge_finite(
+            &mut self.strings,
+            |shape| shape.values.as_ref(),
+            StringShape::finite,
+        );
+        let Algebra { goals, tests, .. } = algebra;
+        absorb(&mut self.numbers, |left, right| left.and(right) == *left);
+        absorb(&mut self.strings, |left, right| left.and(right, tests) == *left);
+        absorb(&mut self.arrays, |left, right| left.and(right, goals) == *left);
+        absorb(&mut self.objects, |left, right| covered(left, right) && left.and(right, goals, tests) == *left);
+    }
+}
+
+/// A quick check before the costly one: a shape with more properties is not covered by one that demands
+/// others.
+fn covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>) -> bool {
+    right.properties.len() <= left.properties.len()
+}
+
+fn product<T: PartialEq>(
+    left: &[T],
+    right: &[T],
+    budget: usize,
+    mut and: impl FnMut(&T, &T) -> Option<T>,
+) -> Result<Vec<T>> {
+    let mut result: Vec<T> = Vec::new();
+    for one in left {
+        for other in right {
+            let Some(shape) = and(one, other) else { continue };
+            if !result.contains(&shape) {
+                result.push(shape);
+            }
+            if result.len() > budget {
+                return Err(TooManyAlternatives);
+            }
+        }
+    }
+    Ok(result)
+}
+
+fn union<T: PartialEq + Clone>(into: &mut Vec<T>, from: &[T]) {
+    for shape in from {
+        if !into.contains(shape) {
+            into.push(shape.clone());
+        }
+    }
+}
+
+fn merge_finite<T, V: Clone>(
+    shapes: &mut Vec<T>,
+    values: impl Fn(&T) -> Option<&Vec<V>>,
+    finite: impl Fn(Vec<V>) -> T,
+) {
+    let sets = shapes.iter().filter_map(&values);
+    if sets.clone().count() < 2 {
+        return;
+    }
+    let all: Vec<V> = sets.flatten().cloned().collect();
+    shapes.retain(|shape| values(shape).is_none());
+    shapes.push(finite(all));
+}
+
+/// Above this many alternatives the quadratic search for covered ones is not worth its time.
+const ABSORB_UP_TO: usize = 24;
+
+fn absorb<T>(shapes: &mut Vec<T>, mut is_within: impl FnMut(&T, &T) -> bool) {
+    if shapes.len() < 2 || shapes.len() > ABSORB_UP_TO {
+        return;
+    }
+    let mut at = 0;
+    while at < shapes.len() {
+        let within = (0..shapes.len()).any(|other| other != at && is_within(&shapes[at], &shapes[other]));
+        if within {
+            shapes.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}

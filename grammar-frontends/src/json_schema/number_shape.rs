@@ -1,0 +1,218 @@
+//! Sets of numbers.
+
+use super::decimal::{Decimal, Step};
+
+/// Which numbers, by their fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Any,
+    Integer,
+    /// Numbers that are no integers.
+    Fractional,
+}
+
+/// Whether a bound belongs to the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Edge {
+    Inclusive,
+    Exclusive,
+}
+
+impl Edge {
+    fn flipped(self) -> Self {
+        match self {
+            Edge::Inclusive => Edge::Exclusive,
+            Edge::Exclusive => Edge::Inclusive,
+        }
+    }
+}
+
+/// An end of an interval.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Bound {
+    pub(super) value: Decimal,
+    pub(super) edge: Edge,
+}
+
+/// The numbers of an interval that are of a kind and multiples of a step; or a finite set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NumberShape {
+    /// A finite set, sorted; everything else is unconstrained then.
+    pub(super) values: Option<Vec<Decimal>>,
+    pub(super) kind: Kind,
+    pub(super) lower: Option<Bound>,
+    pub(super) upper: Option<Bound>,
+    pub(super) steps: Vec<Step>,
+    /// Steps of which the numbers are *no* multiples.
+    pub(super) not_steps: Vec<Step>,
+}
+
+impl NumberShape {
+    pub(super) fn any() -> Self {
+        Self {
+            values: None,
+            kind: Kind::Any,
+            lower: None,
+            upper: None,
+            steps: Vec::new(),
+            not_steps: Vec::new(),
+        }
+    }
+
+    pub(super) fn of_kind(kind: Kind) -> Self {
+        Self { kind, ..Self::any() }
+    }
+
+    pub(super) fn finite(mut values: Vec<Decimal>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self { values: Some(values), ..Self::any() }
+    }
+
+    fn contains(&self, value: &Decimal) -> bool {
+        if let Some(values) = &self.values {
+            return values.binary_search(value).is_ok();
+        }
+        let kind = match self.kind {
+            Kind::Any => true,
+            Kind::Integer => value.is_integer(),
+            Kind::Fractional => !value.is_integer(),
+        };
+        let above = self.lower.as_ref().is_none_or(|bound| match bound.edge {
+            Edge::Inclusive => *value >= bound.value,
+            Edge::Exclusive => *value > bound.value,
+        });
+        let below = self.upper.as_ref().is_none_or(|bound| match bound.edge {
+            Edge::Inclusive => *value <= bound.value,
+            Edge::Exclusive => *value < bound.value,
+        });
+        kind && above
+            && below
+            && self.steps.iter().all(|step| step.divides(value))
+            && !self.not_steps.iter().any(|step| step.divides(value))
+    }
+
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let (finite, filter) = match (&self.values, &other.values) {
+            (Some(_), _) => (self, other),
+            (_, Some(_)) => (other, self),
+            _ => return self.and_open(other),
+        };
+        let values = finite.values.iter().flatten().filter(|value| filter.contains(value));
+        Self::finite(values.cloned().collect())
+    }
+
+    fn and_open(&self, other: &Self) -> Self {
+        let kind = match (self.kind, other.kind) {
+            (Kind::Any, kind) | (kind, Kind::Any) => kind,
+            (left, right) if left == right => left,
+            _ => return Self::finite(Vec::new()),
+        };
+        let join = |left: &[Step], right: &[Step]| {
+            let mut all = [left, right].concat();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        Self {
+            values: None,
+            kind,
+            lower: tighter(&self.lower, &other.lower, |left, right| left.value.cmp(&right.value)),
+            upper: tighter(&self.upper, &other.upper, |left, right| right.value.cmp(&left.value)),
+            steps: join(&self.steps, &other.steps),
+            not_steps: join(&self.not_steps, &other.not_steps),
+        }
+    }
+
+    /// The bounds of an integer shape as whole numbers, both inclusive.
+    pub(super) fn whole_bounds(&self) -> (Option<Decimal>, Option<Decimal>) {
+        let lower = self.lower.as_ref().map(|bound| {
+            let least = bound.value.ceiling();
+            if bound.edge == Edge::Exclusive && least == bound.value { least.plus_one() } else { least }
+        });
+        let upper = self.upper.as_ref().map(|bound| {
+            let greatest = bound.value.floor();
+            if bound.edge == Edge::Exclusive && greatest == bound.value {
+                greatest.minus_one()
+            } else {
+                greatest
+            }
+        });
+        (lower, upper)
+    }
+
+    /// Whether the set is known to be empty. Bounds of more than `digits` digits are not looked into.
+    pub(super) fn is_empty(&self, digits: u64) -> bool {
+        if let Some(values) = &self.values {
+            return values.is_empty();
+        }
+        if self.steps.iter().any(|step| self.not_steps.contains(step)) {
+            return true;
+        }
+        let bounds = [&self.lower, &self.upper];
+        if bounds.iter().any(|bound| bound.as_ref().is_some_and(|bound| bound.value.written_len() > digits)) {
+            return false;
+        }
+        if self.kind == Kind::Integer
+            && let (Some(lower), Some(upper)) = self.whole_bounds()
+        {
+            return lower > upper;
+        }
+        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
+        let exclusive = lower.edge == Edge::Exclusive || upper.edge == Edge::Exclusive;
+        lower.value > upper.value
+            || (lower.value == upper.value
+                && (exclusive || (self.kind == Kind::Fractional && lower.value.is_integer())))
+    }
+
+    /// The numbers outside the set, as shapes that do not overlap where that is cheap.
+    pub(super) fn complement(&self) -> Vec<Self> {
+        if let Some(values) = &self.values {
+            let mut result = Vec::new();
+            let mut lower = None;
+            for value in values {
+                let bound = Bound { value: value.clone(), edge: Edge::Exclusive };
+                result.push(Self { lower: lower.take(), upper: Some(bound.clone()), ..Self::any() });
+                lower = Some(bound);
+            }
+            result.push(Self { lower, ..Self::any() });
+            return result;
+        }
+        let mut result = Vec::new();
+        match self.kind {
+            Kind::Any => {}
+            Kind::Integer => result.push(Self::of_kind(Kind::Fractional)),
+            Kind::Fractional => result.push(Self::of_kind(Kind::Integer)),
+        }
+        let flip = |bound: &Bound| Some(Bound { value: bound.value.clone(), edge: bound.edge.flipped() });
+        // Within the kind: what the kind excludes is there already.
+        if let Some(bound) = &self.lower {
+            result.push(Self { upper: flip(bound), ..Self::of_kind(self.kind) });
+        }
+        if let Some(bound) = &self.upper {
+            result.push(Self { lower: flip(bound), ..Self::of_kind(self.kind) });
+        }
+        for &step in &self.steps {
+            result.push(Self { not_steps: vec![step], ..Self::any() });
+        }
+        for &step in &self.not_steps {
+            result.push(Self { steps: vec![step], ..Self::any() });
+        }
+        result
+    }
+}
+
+/// The tighter of two bounds; `order` says which value is looser (less).
+fn tighter(
+    left: &Option<Bound>,
+    right: &Option<Bound>,
+    order: impl Fn(&Bound, &Bound) -> std::cmp::Ordering,
+) -> Option<Bound> {
+    match (left, right) {
+        (Some(left), Some(right)) => {
+            let ordering = order(left, right).then(left.edge.cmp(&right.edge));
+            Some(if ordering.is_lt() { right.clone() } else { left.clone() })
+        }
+        (bound, None) | (None, bound) => bound.clone(),
+    }
+}

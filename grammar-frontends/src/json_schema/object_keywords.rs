@@ -1,0 +1,276 @@
+//! `properties`, `required`, `additionalProperties`, `patternProperties`, `propertyNames`, `minProperties`,
+//! `maxProperties`, and the dependencies.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::document::{Draft, NodeId, Step};
+use super::goal::{Atom, GoalId};
+use super::keywords::{Fallible, Members, Normalizer};
+use super::norm::Norm;
+use super::number_keywords::count;
+use super::object_shape::{ObjectShape, Origin, Presence, Property};
+use super::options::Objects;
+use super::string_keywords::pattern_test;
+use super::text_tests::{Sense, TestId, TextTest};
+
+/// Cells that one schema's patterns may cut the names into.
+const MOST_CELLS: usize = 64;
+
+pub(super) fn read<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+) -> Fallible<ObjectShape<'s>> {
+    let declared = object(n, node, members, "properties")?;
+    let patterns = patterns(n, node, members)?;
+    let rest = rest(n, node, members)?;
+    let mut shape = ObjectShape::with_rest(rest);
+    split_by_patterns(n, node, &mut shape, &patterns, rest)?;
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (name, value) in declared.into_iter().flatten() {
+        let mut goal = n.subschema(node, Step::Member("properties", name), value)?;
+        for &(test, pattern_goal) in &patterns {
+            if n.algebra.tests.passes(TextTest { test, sense: Sense::Holds }, name) {
+                goal = n.algebra.goals.and(goal, pattern_goal);
+            }
+        }
+        places.insert(name, shape.properties.len());
+        let presence = Presence::Optional;
+        shape.properties.push(Property { name, value: goal, presence, origin: Origin::Declared });
+    }
+    for name in required(n, node, members.get("required"), "required")? {
+        match places.get(name) {
+            Some(&at) => shape.properties[at].presence = Presence::Required,
+            None => {
+                let value = shape.free_value(name, &n.algebra.tests);
+                places.insert(name, shape.properties.len());
+                let (presence, origin) = (Presence::Required, Origin::Mentioned);
+                shape.properties.push(Property { name, value, presence, origin });
+            }
+        }
+    }
+    if let Some(value) = members.get("propertyNames").filter(|_| n.document.draft() >= Draft::Draft6) {
+        restrict_names(n, node, &mut shape, value)?;
+    }
+    shape.min = count(n, node, members, "minProperties")?.unwrap_or(0);
+    shape.max = count(n, node, members, "maxProperties")?;
+    Ok(shape.normalized())
+}
+
+fn object<'s>(
+    n: &Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    keyword: &str,
+) -> Fallible<Option<&'s Members>> {
+    match members.get(keyword) {
+        None => Ok(None),
+        Some(Value::Object(object)) => Ok(Some(object)),
+        Some(_) => Err(n.malformed(node, keyword, "an object")),
+    }
+}
+
+fn patterns<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+) -> Fallible<Vec<(TestId, GoalId)>> {
+    let mut patterns: Vec<(TestId, GoalId)> = Vec::new();
+    for (pattern, value) in object(n, node, members, "patternProperties")?.into_iter().flatten() {
+        let goal = n.subschema(node, Step::Member("patternProperties", pattern), value)?;
+        let keyword = format!("patternProperties/{}", super::document::escape(pattern));
+        if let Some(test) = pattern_test(n, node, &keyword, pattern)? {
+            patterns.push((test.test, goal));
+        }
+    }
+    Ok(patterns)
+}
+
+fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<GoalId> {
+    match members.get("additionalProperties") {
+        Some(value) => n.subschema(node, Step::Keyword("additionalProperties"), value),
+        None => {
+            let declares = ["properties", "patternProperties"].iter().any(|&key| members.contains_key(key));
+            let closed = declares && n.options.objects == Objects::Closed;
+            Ok(if closed { GoalId::NEVER } else { GoalId::ANY })
+        }
+    }
+}
+
+/// Cuts the undeclared names by the patterns: a name that matches some gets the goals of all that it
+/// matches, and only a name that matches none gets `rest`.
+fn split_by_patterns<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    shape: &mut ObjectShape<'s>,
+    patterns: &[(TestId, GoalId)],
+    rest: GoalId,
+) -> Fallible<()> {
+    for &(test, goal) in patterns {
+        let goals = &mut n.algebra.goals;
+        let mut cells = Vec::new();
+        let mut whole = ObjectShape { cells: std::mem::take(&mut shape.cells), ..ObjectShape::any() };
+        whole.refine(test, |_, value| value);
+        for mut cell in whole.cells {
+            let matched = |cell_test: &TextTest| cell_test.sense == Sense::Holds;
+            let this = TextTest { test, sense: Sense::Holds };
+            if cell.tests.contains(&this) {
+                let first = cell.tests.iter().filter(|other| matched(other)).count() == 1;
+                cell.value = if first { goal } else { goals.and(cell.value, goal) };
+            } else if !cell.tests.iter().any(matched) {
+                cell.value = rest;
+            }
+            cells.push(cell);
+        }
+        shape.cells = cells;
+        if shape.cells.len() > MOST_CELLS {
+            let reason = format!("the patterns may overlap in more than {MOST_CELLS} ways");
+            n.unsupported(node, "patternProperties", reason, "use fewer patterns")?;
+            *shape = ObjectShape::any();
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn required<'s>(
+    n: &Normalizer<'s>,
+    node: NodeId,
+    value: Option<&'s Value>,
+    keyword: &str,
+) -> Fallible<Vec<&'s str>> {
+    let names = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(names)) => names.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+        Some(_) => None,
+    };
+    names.ok_or_else(|| n.malformed(node, keyword, "a list of strings"))
+}
+
+fn restrict_names<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    shape: &mut ObjectShape<'s>,
+    value: &'s Value,
+) -> Fallible<()> {
+    let goal = n.subschema(node, Step::Keyword("propertyNames"), value)?;
+    let strings = n.norm(goal)?.strings.clone();
+    if strings == Norm::any().strings {
+        return Ok(());
+    }
+    // A finite set of names is declared, so that none of them can occur twice.
+    if let [only] = strings.as_slice()
+        && let Some(values) = &only.values
+    {
+        for &name in values {
+            if !shape.properties.iter().any(|property| property.name == name) {
+                let value = shape.free_value(name, &n.algebra.tests);
+                let (presence, origin) = (Presence::Optional, Origin::Mentioned);
+                shape.properties.push(Property { name, value, presence, origin });
+            }
+        }
+        shape.cells = ObjectShape::with_rest(GoalId::NEVER).cells;
+    }
+    let test = n.algebra.tests.language(strings);
+    for property in &mut shape.properties {
+        if !n.algebra.tests.passes(TextTest { test, sense: Sense::Holds }, property.name) {
+            property.value = GoalId::NEVER;
+        }
+    }
+    if !shape.is_closed() {
+        shape.refine(test, |sense, value| if sense == Sense::Holds { value } else { GoalId::NEVER });
+    }
+    Ok(())
+}
+
+/// The object that equals a constant.
+pub(super) fn constant<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> ObjectShape<'s> {
+    let mut shape = ObjectShape::with_rest(GoalId::NEVER);
+    for (name, value) in members {
+        let child = n.document.child(node, Step::Name(name), value);
+        let value = n.algebra.goals.atom(Atom::Const(child));
+        let (presence, origin) = (Presence::Required, Origin::Declared);
+        shape.properties.push(Property { name, value, presence, origin });
+    }
+    shape
+}
+
+pub(super) fn dependencies<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    _value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    dependent(n, node, members, "dependencies")
+}
+
+pub(super) fn dependent_required<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    _value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    dependent(n, node, members, "dependentRequired")
+}
+
+pub(super) fn dependent_schemas<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    _value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    dependent(n, node, members, "dependentSchemas")
+}
+
+/// For each name: it is absent, or it is there and what depends on it holds.
+fn dependent<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members,
+    keyword: &'static str,
+) -> Fallible<Norm<'s>> {
+    let mut norm = Norm::any();
+    for (name, value) in object(n, node, members, keyword)?.into_iter().flatten() {
+        let mut holds = Norm::any();
+        let mut present = ObjectShape::with_property(name, GoalId::ANY, Presence::Required);
+        if value.is_array() {
+            for other in required(n, node, Some(value), keyword)? {
+                if other != name {
+                    let (presence, origin) = (Presence::Required, Origin::Mentioned);
+                    present.properties.push(Property { name: other, value: GoalId::ANY, presence, origin });
+                }
+            }
+            present.properties.dedup_by(|left, right| left.name == right.name);
+            if present.properties.len() == 1 {
+                continue;
+            }
+        } else {
+            let goal = n.subschema(node, Step::Member(keyword, name), value)?;
+            if goal == GoalId::ANY {
+                continue;
+            }
+            holds = (*n.norm(goal)?).clone();
+        }
+        let absent = ObjectShape::with_property(name, GoalId::NEVER, Presence::Optional);
+        let mut cases = Norm::any();
+        cases.objects = vec![present];
+        let mut cases = match cases.and(&Norm { objects: holds.objects, ..Norm::any() }, &mut n.algebra) {
+            Ok(cases) => cases,
+            Err(_) => return too_many(n, node, keyword),
+        };
+        cases.objects.push(absent);
+        norm = match norm.and(&cases, &mut n.algebra) {
+            Ok(norm) => norm,
+            Err(_) => return too_many(n, node, keyword),
+        };
+    }
+    Ok(norm)
+}
+
+fn too_many<'s>(n: &mut Normalizer<'s>, node: NodeId, keyword: &str) -> Fallible<Norm<'s>> {
+    let reason = "the dependencies have too many combinations";
+    n.unsupported(node, keyword, reason, "use fewer dependencies or raise the limit `alternatives`")?;
+    Ok(Norm::any())
+}

@@ -1,0 +1,305 @@
+//! Sets of objects.
+//!
+//! The names of an object are partitioned: each *declared* name is a part of its own, and the other names
+//! fall into *cells*, each a conjunction of text tests (`patternProperties` and their complements,
+//! `propertyNames`). Every part has one goal for its values. Conjoining two shapes refines the partitions;
+//! no name ever belongs to two parts, so the grammar has one way to derive a member.
+
+use std::collections::HashMap;
+
+use super::goal::{GoalId, Goals};
+use super::text_tests::{Sense, TestId, TextTest, TextTests};
+
+/// Whether a declared name must occur.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Presence {
+    Optional,
+    Required,
+}
+
+/// How a name came to be declared; names of `properties` come first in the order of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Origin {
+    Declared,
+    /// Only `required` or a dependency mentions it.
+    Mentioned,
+}
+
+/// A declared name. `Optional` with the goal `NEVER` says that it must not occur.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Property<'s> {
+    pub(super) name: &'s str,
+    pub(super) value: GoalId,
+    pub(super) presence: Presence,
+    pub(super) origin: Origin,
+}
+
+/// The undeclared names that pass some tests.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Cell {
+    /// Sorted.
+    pub(super) tests: Vec<TextTest>,
+    pub(super) value: GoalId,
+}
+
+/// There is a member whose name passes the tests and is none of `except`, and whose value satisfies `value`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct OwedMember<'s> {
+    pub(super) tests: Vec<TextTest>,
+    pub(super) except: Vec<&'s str>,
+    pub(super) value: GoalId,
+}
+
+/// The objects whose members satisfy goals by their names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ObjectShape<'s> {
+    pub(super) properties: Vec<Property<'s>>,
+    /// They partition the names that are not declared.
+    pub(super) cells: Vec<Cell>,
+    /// Least number of members.
+    pub(super) min: u64,
+    /// Greatest number of members.
+    pub(super) max: Option<u64>,
+    pub(super) owed: Vec<OwedMember<'s>>,
+}
+
+impl<'s> ObjectShape<'s> {
+    pub(super) fn any() -> Self {
+        Self::with_rest(GoalId::ANY)
+    }
+
+    /// Objects all of whose values satisfy one goal.
+    pub(super) fn with_rest(rest: GoalId) -> Self {
+        let cells = vec![Cell { tests: Vec::new(), value: rest }];
+        Self { properties: Vec::new(), cells, min: 0, max: None, owed: Vec::new() }
+    }
+
+    /// Objects of which only one name is constrained.
+    pub(super) fn with_property(name: &'s str, value: GoalId, presence: Presence) -> Self {
+        let property = Property { name, value, presence, origin: Origin::Mentioned };
+        Self { properties: vec![property], ..Self::any() }
+    }
+
+    /// The goal of the values of a name that is not declared.
+    pub(super) fn free_value(&self, name: &str, tests: &TextTests<'s>) -> GoalId {
+        let mut cells = self.cells.iter();
+        cells
+            .find(|cell| cell.tests.iter().all(|&test| tests.passes(test, name)))
+            .map_or(GoalId::NEVER, |cell| cell.value)
+    }
+
+    /// Splits every cell by a test: names that pass get `both` of their goals.
+    pub(super) fn refine(&mut self, test: TestId, change: impl Fn(Sense, GoalId) -> GoalId) {
+        let mut cells = Vec::new();
+        for cell in &self.cells {
+            for sense in [Sense::Holds, Sense::Fails] {
+                if let Some(tests) = join_tests(&cell.tests, &[TextTest { test, sense }]) {
+                    cells.push(Cell { tests, value: change(sense, cell.value) });
+                }
+            }
+        }
+        self.cells = cells;
+    }
+
+    /// Brings equal sets closer to equal shapes.
+    pub(super) fn normalized(mut self) -> Self {
+        if let Some(first) = self.cells.first()
+            && self.cells.len() > 1
+            && self.cells.iter().all(|cell| cell.value == first.value)
+        {
+            self.cells = vec![Cell { tests: Vec::new(), value: first.value }];
+        }
+        let required = self.properties.iter().filter(|property| property.presence == Presence::Required);
+        if (required.count() as u64) >= self.min {
+            self.min = 0;
+        }
+        self
+    }
+
+    pub(super) fn and(&self, other: &Self, goals: &mut Goals, tests: &TextTests<'s>) -> Self {
+        let index: HashMap<&str, usize> =
+            other.properties.iter().enumerate().map(|(at, property)| (property.name, at)).collect();
+        let mut taken = vec![false; other.properties.len()];
+        let mut properties = Vec::with_capacity(self.properties.len() + other.properties.len());
+        for property in &self.properties {
+            let (value, presence, origin) = match index.get(property.name) {
+                Some(&at) => {
+                    // A name that only one side declares keeps the place that this side gives it.
+                    let twin = &other.properties[at];
+                    if property.origin == Origin::Mentioned && twin.origin == Origin::Declared {
+                        continue;
+                    }
+                    taken[at] = true;
+                    (twin.value, twin.presence, twin.origin.min(property.origin))
+                }
+                None => (other.free_value(property.name, tests), Presence::Optional, property.origin),
+            };
+            let value = goals.and(property.value, value);
+            let presence = property.presence.max(presence);
+            properties.push(Property { name: property.name, value, presence, origin });
+        }
+        let mine: HashMap<&str, &Property<'s>> =
+            self.properties.iter().map(|property| (property.name, property)).collect();
+        for (property, _) in other.properties.iter().zip(&taken).filter(|(_, taken)| !**taken) {
+            let (value, presence) = match mine.get(property.name) {
+                Some(twin) => (twin.value, twin.presence),
+                None => (self.free_value(property.name, tests), Presence::Optional),
+            };
+            let value = goals.and(value, property.value);
+            let presence = property.presence.max(presence);
+            properties.push(Property { value, presence, ..property.clone() });
+        }
+        properties.sort_by_key(|property| property.origin);
+        let mut cells = Vec::new();
+        for left in &self.cells {
+            for right in &other.cells {
+                if let Some(tests) = join_tests(&left.tests, &right.tests) {
+                    cells.push(Cell { tests, value: goals.and(left.value, right.value) });
+                }
+            }
+        }
+        let mut owed = self.owed.clone();
+        owed.extend(other.owed.iter().filter(|member| !self.owed.contains(member)).cloned());
+        let max = [self.max, other.max].into_iter().flatten().min();
+        Self { properties, cells, min: self.min.max(other.min), max, owed }.normalized()
+    }
+
+    /// Whether the set is known to be empty, without looking into goals.
+    pub(super) fn is_empty(&self) -> bool {
+        let required = self.properties.iter().filter(|property| property.presence == Presence::Required);
+        let possible = self.properties.iter().filter(|property| property.value != GoalId::NEVER).count() as u64;
+        let required = required.clone().count() as u64;
+        let impossible = self
+            .properties
+            .iter()
+            .any(|property| property.presence == Presence::Required && property.value == GoalId::NEVER);
+        impossible
+            || self.max.is_some_and(|max| max < self.min.max(required))
+            || (self.is_closed() && possible < self.min)
+            || self.owed.iter().any(|owed| owed.value == GoalId::NEVER)
+    }
+
+    /// Whether no undeclared name may occur.
+    pub(super) fn is_closed(&self) -> bool {
+        self.cells.iter().all(|cell| cell.value == GoalId::NEVER)
+    }
+
+    /// The objects outside the set.
+    pub(super) fn complement(&self, goals: &mut Goals) -> Vec<Self> {
+        let mut result = Vec::new();
+        for property in &self.properties {
+            if property.presence == Presence::Required {
+                result.push(Self::with_property(property.name, GoalId::NEVER, Presence::Optional));
+            }
+            if property.value != GoalId::ANY {
+                let value = goals.not(property.value);
+                result.push(Self::with_property(property.name, value, Presence::Required));
+            }
+        }
+        for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
+            let mut except: Vec<&str> = self.properties.iter().map(|property| property.name).collect();
+            except.sort_unstable();
+            let value = goals.not(cell.value);
+            let owed = vec![OwedMember { tests: cell.tests.clone(), except, value }];
+            result.push(Self { owed, ..Self::any() });
+        }
+        if self.min > 0 {
+            result.push(Self { max: Some(self.min - 1), ..Self::any() });
+        }
+        if let Some(max) = self.max {
+            result.push(Self { min: max.saturating_add(1), ..Self::any() });
+        }
+        for owed in &self.owed {
+            // No such member: the names in question get the opposite goal.
+            let value = goals.not(owed.value);
+            let mut shape = Self::any();
+            for &test in &owed.tests {
+                shape.split_matching(test, value);
+            }
+            if owed.tests.is_empty() {
+                shape = Self::with_rest(value);
+            }
+            for &name in &owed.except {
+                let property =
+                    Property { name, value: GoalId::ANY, presence: Presence::Optional, origin: Origin::Mentioned };
+                shape.properties.push(property);
+            }
+            result.push(shape);
+        }
+        result.into_iter().map(Self::normalized).collect()
+    }
+
+    /// Narrows a chain of cells: the last cell is the one that passed all tests so far.
+    fn split_matching(&mut self, test: TextTest, value: GoalId) {
+        let Some(last) = self.cells.pop() else { return };
+        let opposite = TextTest { sense: test.sense.flipped(), ..test };
+        let fails = join_tests(&last.tests, &[opposite]);
+        let holds = join_tests(&last.tests, &[test]);
+        self.cells.extend(fails.map(|tests| Cell { tests, value: GoalId::ANY }));
+        self.cells.extend(holds.map(|tests| Cell { tests, value }));
+    }
+
+    /// Turns what is owed into cases: a declared name pays, or a free one does. Each result owes at most
+    /// members with free names, and those are listed in its `owed`.
+    pub(super) fn split_owed(
+        &self,
+        goals: &mut Goals,
+        tests: &TextTests<'s>,
+        budget: usize,
+    ) -> Option<Vec<Self>> {
+        let mut base = self.clone();
+        let owed = std::mem::take(&mut base.owed);
+        let mut shapes = vec![base];
+        for member in &owed {
+            let mut next = Vec::new();
+            for shape in &shapes {
+                next.extend(shape.pay(member, goals, tests));
+                if next.len() > budget {
+                    return None;
+                }
+            }
+            shapes = next;
+        }
+        Some(shapes)
+    }
+
+    fn pay(&self, member: &OwedMember<'s>, goals: &mut Goals, tests: &TextTests<'s>) -> Vec<Self> {
+        let mut cases = Vec::new();
+        for (at, property) in self.properties.iter().enumerate() {
+            let excluded = member.except.binary_search(&property.name).is_ok();
+            if excluded || !member.tests.iter().all(|&test| tests.passes(test, property.name)) {
+                continue;
+            }
+            let value = goals.and(property.value, member.value);
+            if value == GoalId::NEVER {
+                continue;
+            }
+            if value == property.value && property.presence == Presence::Required {
+                return vec![self.clone()];
+            }
+            let mut case = self.clone();
+            case.properties[at].value = value;
+            case.properties[at].presence = Presence::Required;
+            cases.push(case.normalized());
+        }
+        let pays = |cell: &Cell| {
+            cell.value != GoalId::NEVER && join_tests(&cell.tests, &member.tests).is_some()
+        };
+        if self.cells.iter().any(pays) {
+            let mut case = self.clone();
+            case.owed.push(member.clone());
+            cases.push(case);
+        }
+        cases.retain(|case| !case.is_empty());
+        cases
+    }
+}
+
+/// Both lists of tests, or `None` where they contradict each other.
+pub(super) fn join_tests(left: &[TextTest], right: &[TextTest]) -> Option<Vec<TextTest>> {
+    let mut all = [left, right].concat();
+    all.sort_unstable();
+    all.dedup();
+    let contradiction = all.windows(2).any(|pair| pair[0].test == pair[1].test);
+    (!contradiction).then_some(all)
+}

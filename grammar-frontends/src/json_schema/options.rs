@@ -1,0 +1,169 @@
+//! What a caller chooses.
+
+/// How a schema is turned into a grammar. `JsonSchemaOptions::default()` is the documented default of every
+/// field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JsonSchemaOptions {
+    /// Where whitespace may stand. Default: [`Whitespace::Free`] with runs of at most 64 characters.
+    pub whitespace: Whitespace,
+    /// What an object that does not say `additionalProperties` allows. Default: [`Objects::Open`].
+    pub objects: Objects,
+    /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
+    pub free_names: FreeNames,
+    /// What `format` means. Default: [`Formats::Enforced`].
+    pub formats: Formats,
+    /// What happens to an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
+    pub unsupported: Unsupported,
+    /// Bounds on size and work.
+    pub limits: JsonSchemaLimits,
+}
+
+impl Default for JsonSchemaOptions {
+    fn default() -> Self {
+        Self {
+            whitespace: Whitespace::Free { max_run: Some(64) },
+            objects: Objects::Open,
+            free_names: FreeNames::MayRepeat,
+            formats: Formats::Enforced,
+            unsupported: Unsupported::Refuse,
+            limits: JsonSchemaLimits::default(),
+        }
+    }
+}
+
+impl JsonSchemaOptions {
+    /// Sets [`whitespace`](Self::whitespace).
+    #[must_use]
+    pub fn whitespace(mut self, whitespace: Whitespace) -> Self {
+        self.whitespace = whitespace;
+        self
+    }
+
+    /// Sets [`objects`](Self::objects).
+    #[must_use]
+    pub fn objects(mut self, objects: Objects) -> Self {
+        self.objects = objects;
+        self
+    }
+
+    /// Sets [`free_names`](Self::free_names).
+    #[must_use]
+    pub fn free_names(mut self, free_names: FreeNames) -> Self {
+        self.free_names = free_names;
+        self
+    }
+
+    /// Sets [`formats`](Self::formats).
+    #[must_use]
+    pub fn formats(mut self, formats: Formats) -> Self {
+        self.formats = formats;
+        self
+    }
+
+    /// Sets [`unsupported`](Self::unsupported).
+    #[must_use]
+    pub fn unsupported(mut self, unsupported: Unsupported) -> Self {
+        self.unsupported = unsupported;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn limits(mut self, limits: JsonSchemaLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+/// Where whitespace may stand. There is none before and none after the root value in any mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Whitespace {
+    /// Wherever JSON allows it inside the value: between any two tokens.
+    Free {
+        /// Most characters in a row, `None` for any number.
+        max_run: Option<u32>,
+    },
+    /// Nowhere.
+    Compact,
+    /// Exactly these separators, and nothing else between tokens.
+    Fixed {
+        /// Between two items or members, `", "` in Python's default. A comma and whitespace.
+        item_separator: String,
+        /// Between a name and its value, `": "` in Python's default. A colon and whitespace.
+        key_separator: String,
+    },
+}
+
+/// What an object allows beyond what it declares, where it does not say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// Any other members, as JSON Schema has it.
+    Open,
+    /// None: as if `additionalProperties: false` stood in every schema that declares properties or patterns.
+    Closed,
+}
+
+/// Whether names that a schema does not declare may occur twice. Declared names never do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FreeNames {
+    /// They may: a reader takes the last one, and all of them satisfy the schema.
+    MayRepeat,
+    /// They may not. Objects with free names are refused: no grammar can keep the names apart.
+    Unique,
+}
+
+/// What `format` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formats {
+    /// The formats that are known (see [the module](super)) are enforced; others are annotations.
+    Enforced,
+    /// All formats are annotations.
+    Annotation,
+}
+
+/// What happens to an assertion that cannot be enforced exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// The schema is refused.
+    Refuse,
+    /// The assertion is ignored and listed in the report. Texts that break the schema may be accepted.
+    Ignore,
+}
+
+/// Bounds on what one schema may cost. A schema past a bound is refused with the bound's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JsonSchemaLimits {
+    /// Bytes of schema text. Default: 16 MiB.
+    pub schema_bytes: usize,
+    /// Schemas that the root reaches, and their combinations. Default: 1,000,000.
+    pub goals: usize,
+    /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
+    /// Default: 100.
+    pub depth: usize,
+    /// Alternatives of one type that one schema may fan out to. Default: 512.
+    pub alternatives: usize,
+    /// States of one counting automaton (`minProperties`, `multipleOf`, a length under a pattern).
+    /// Default: 20,000.
+    pub states: usize,
+    /// Digits of a number written without an exponent. Default: 400.
+    pub digits: u64,
+    /// Expressions of the grammar. Default: 20,000,000.
+    pub expressions: usize,
+}
+
+impl Default for JsonSchemaLimits {
+    fn default() -> Self {
+        Self {
+            schema_bytes: 16 << 20,
+            goals: 1_000_000,
+            depth: 100,
+            alternatives: 512,
+            states: 20_000,
+            digits: 400,
+            expressions: 20_000_000,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What became of every keyword.
+
+use serde_json::{Value, json};
+
+/// What became of one keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Treatment {
+    /// Every text of the grammar obeys it, and it excludes nothing else.
+    Enforced,
+    /// It asserts nothing.
+    Annotation,
+    /// It asserts something that is *not* enforced, because the caller asked for
+    /// [`Unsupported::Ignore`](super::Unsupported::Ignore).
+    Ignored,
+}
+
+impl Treatment {
+    /// `enforced`, `annotation` or `ignored`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Treatment::Enforced => "enforced",
+            Treatment::Annotation => "annotation",
+            Treatment::Ignored => "ignored",
+        }
+    }
+}
+
+/// One keyword of one schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportEntry {
+    /// JSON pointer of the keyword.
+    pub pointer: String,
+    /// Its name.
+    pub keyword: String,
+    /// What became of it.
+    pub treatment: Treatment,
+    /// Why, where that is not obvious.
+    pub note: Option<String>,
+}
+
+/// What became of every keyword of every schema that the root reaches, in the order in which they were met.
+///
+/// Schemas that nothing refers to, and keywords of types that a schema excludes, are not read and not listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    entries: Vec<ReportEntry>,
+}
+
+impl Report {
+    pub(super) fn push(&mut self, entry: ReportEntry) {
+        self.entries.push(entry);
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> &[ReportEntry] {
+        &self.entries
+    }
+
+    /// The entries of one treatment.
+    pub fn with_treatment(&self, treatment: Treatment) -> impl Iterator<Item = &ReportEntry> {
+        self.entries.iter().filter(move |entry| entry.treatment == treatment)
+    }
+
+    /// A JSON array of objects with the keys `pointer`, `keyword`, `treatment` and, where there is one,
+    /// `note`.
+    pub fn to_json(&self) -> Value {
+        self.entries.iter().map(entry_json).collect()
+    }
+}
+
+fn entry_json(entry: &ReportEntry) -> Value {
+    let mut object = json!({
+        "pointer": entry.pointer,
+        "keyword": entry.keyword,
+        "treatment": entry.treatment.name(),
+    });
+    if let Some(note) = &entry.note {
+        object["note"] = json!(note);
+    }
+    object
+}

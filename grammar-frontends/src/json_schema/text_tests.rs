@@ -1,0 +1,330 @@
+//! Conditions on decoded texts: patterns, formats, and whole string languages (`propertyNames`).
+//!
+//! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
+//! about one text, and be built as an expression of the grammar.
+
+use std::collections::HashMap;
+
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
+
+use super::string_shape::StringShape;
+use crate::regex::{self, RegexOptions};
+use crate::Diagnostics;
+
+/// An interned condition on decoded texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TestId(u32);
+
+/// Whether a test must hold or must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Sense {
+    Holds,
+    Fails,
+}
+
+impl Sense {
+    pub(super) fn flipped(self) -> Self {
+        match self {
+            Sense::Holds => Sense::Fails,
+            Sense::Fails => Sense::Holds,
+        }
+    }
+}
+
+/// A test and what it must say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TextTest {
+    pub(super) test: TestId,
+    pub(super) sense: Sense,
+}
+
+/// A class of characters repeated, between two stretches of fixed length: what length bounds can be applied
+/// to without a product of automata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClassRun {
+    pub(super) before: Vec<Vec<CharRange>>,
+    pub(super) class: Vec<CharRange>,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+    pub(super) after: Vec<Vec<CharRange>>,
+}
+
+enum Kind<'s> {
+    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Grammar },
+    Language(Vec<StringShape<'s>>),
+}
+
+/// All tests.
+#[derive(Default)]
+pub(super) struct TextTests<'s> {
+    kinds: Vec<Kind<'s>>,
+    patterns: HashMap<(Box<str>, regex::Matching), TestId>,
+    languages: HashMap<Vec<StringShape<'s>>, TestId>,
+}
+
+impl<'s> TextTests<'s> {
+    /// The test of an ECMA-262 pattern.
+    pub(super) fn pattern(&mut self, pattern: &str, matching: regex::Matching) -> Result<TestId, Diagnostics> {
+        let key = (Box::from(pattern), matching);
+        if let Some(&known) = self.patterns.get(&key) {
+            return Ok(known);
+        }
+        let options = RegexOptions { matching, ..RegexOptions::json_schema() };
+        let grammar = regex::parse(pattern, &options)?;
+        let id = self.push(Kind::Pattern { pattern: pattern.into(), options, grammar });
+        self.patterns.insert(key, id);
+        Ok(id)
+    }
+
+    /// The test of belonging to one of some shapes.
+    pub(super) fn language(&mut self, shapes: Vec<StringShape<'s>>) -> TestId {
+        if let Some(&known) = self.languages.get(&shapes) {
+            return known;
+        }
+        let id = self.push(Kind::Language(shapes.clone()));
+        self.languages.insert(shapes, id);
+        id
+    }
+
+    fn push(&mut self, kind: Kind<'s>) -> TestId {
+        // Every test comes from a keyword of a bounded document.
+        let id = TestId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        self.kinds.push(kind);
+        id
+    }
+
+    fn kind(&self, test: TestId) -> &Kind<'s> {
+        &self.kinds[test.0 as usize]
+    }
+
+    /// Whether a text passes.
+    pub(super) fn passes(&self, condition: TextTest, text: &str) -> bool {
+        let holds = match self.kind(condition.test) {
+            Kind::Pattern { grammar, .. } => matches_whole(grammar, text),
+            Kind::Language(shapes) => shapes.iter().any(|shape| shape.contains(text, self)),
+        };
+        holds == (condition.sense == Sense::Holds)
+    }
+
+    /// The shapes of a language test.
+    pub(super) fn shapes(&self, test: TestId) -> Option<&[StringShape<'s>]> {
+        match self.kind(test) {
+            Kind::Language(shapes) => Some(shapes),
+            Kind::Pattern { .. } => None,
+        }
+    }
+
+    /// The pattern as an expression. It was taken before, so it is taken again.
+    pub(super) fn build(
+        &self,
+        test: TestId,
+        builder: &mut GrammarBuilder,
+    ) -> Result<Option<ExprId>, Diagnostics> {
+        match self.kind(test) {
+            Kind::Pattern { pattern, options, .. } => {
+                regex::compile_into(builder, pattern, options).map(Some)
+            }
+            Kind::Language(_) => Ok(None),
+        }
+    }
+
+    /// The pattern's grammar, for analyses.
+    pub(super) fn grammar(&self, test: TestId) -> Option<&Grammar> {
+        match self.kind(test) {
+            Kind::Pattern { grammar, .. } => Some(grammar),
+            Kind::Language(_) => None,
+        }
+    }
+
+    /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
+    /// Not exact: the true range may be smaller.
+    pub(super) fn length_range(&self, test: TestId) -> Option<(u64, Option<u64>)> {
+        let grammar = self.grammar(test)?;
+        length_range(grammar, grammar.rule(grammar.root()).body())
+    }
+
+    /// The pattern as a class run, if it is one.
+    pub(super) fn class_run(&self, test: TestId) -> Option<ClassRun> {
+        let grammar = self.grammar(test)?;
+        class_run(grammar, grammar.rule(grammar.root()).body())
+    }
+
+    /// About how many states the pattern's automaton has.
+    pub(super) fn weight(&self, test: TestId) -> u64 {
+        self.grammar(test).map_or(u64::MAX, |grammar| weight(grammar, grammar.rule(grammar.root()).body()))
+    }
+}
+
+fn length_range(grammar: &Grammar, id: ExprId) -> Option<(u64, Option<u64>)> {
+    Some(match grammar.expr(id) {
+        Expr::Empty => (0, Some(0)),
+        Expr::Bytes(bytes) => {
+            let count = std::str::from_utf8(bytes).ok()?.chars().count() as u64;
+            (count, Some(count))
+        }
+        Expr::Class(_) => (1, Some(1)),
+        Expr::Sequence(parts) => {
+            let mut sum = (0u64, Some(0u64));
+            for &part in parts {
+                let range = length_range(grammar, part)?;
+                sum.0 = sum.0.saturating_add(range.0);
+                sum.1 = sum.1.zip(range.1).map(|(left, right)| left.saturating_add(right));
+            }
+            sum
+        }
+        Expr::Choice(alternatives) => {
+            let mut union: Option<(u64, Option<u64>)> = None;
+            for &alternative in alternatives {
+                let range = length_range(grammar, alternative)?;
+                union = Some(union.map_or(range, |known| {
+                    (known.0.min(range.0), known.1.zip(range.1).map(|(left, right)| left.max(right)))
+                }));
+            }
+            union?
+        }
+        Expr::Repeat { body, min, max } => {
+            let range = length_range(grammar, body)?;
+            let most = match (range.1, max) {
+                (Some(0), _) => Some(0),
+                (Some(length), Some(max)) => Some(length.saturating_mul(u64::from(max))),
+                _ => None,
+            };
+            (range.0.saturating_mul(u64::from(min)), most)
+        }
+        _ => return None,
+    })
+}
+
+/// Counts a repeat as often as it may run: a product of automata spells it out.
+fn weight(grammar: &Grammar, id: ExprId) -> u64 {
+    let operands = |ids: &[ExprId]| ids.iter().fold(0u64, |sum, &id| sum.saturating_add(weight(grammar, id)));
+    match grammar.expr(id) {
+        Expr::Bytes(bytes) => bytes.len() as u64,
+        Expr::Repeat { body, min, max } => {
+            let times = u64::from(max.unwrap_or(min)).max(1);
+            weight(grammar, body).saturating_mul(times)
+        }
+        Expr::Class(_) | Expr::Empty => 1,
+        _ => operands(grammar.operands(id)),
+    }
+}
+
+fn class_run(grammar: &Grammar, id: ExprId) -> Option<ClassRun> {
+    let parts = match grammar.expr(id) {
+        Expr::Sequence(parts) => parts.to_vec(),
+        _ => vec![id],
+    };
+    let mut before = Vec::new();
+    let mut run: Option<ClassRun> = None;
+    for part in parts {
+        let fixed = match grammar.expr(part) {
+            Expr::Repeat { body, min, max } => {
+                let Expr::Class(class) = grammar.expr(body) else { return None };
+                if max == Some(min) && min <= 64 {
+                    vec![class.to_vec(); min as usize]
+                } else if run.is_some() {
+                    return None;
+                } else {
+                    let (before, after) = (std::mem::take(&mut before), Vec::new());
+                    run = Some(ClassRun { before, class: class.to_vec(), min, max, after });
+                    continue;
+                }
+            }
+            Expr::Class(class) => vec![class.to_vec()],
+            Expr::Bytes(bytes) => {
+                std::str::from_utf8(bytes).ok()?.chars().map(|only| vec![(only, only)]).collect()
+            }
+            _ => return None,
+        };
+        match &mut run {
+            Some(run) => run.after.extend(fixed),
+            None => before.extend(fixed),
+        }
+    }
+    run
+}
+
+/// Whether the root of a grammar without rule references matches a text: the naive way, with sets of
+/// positions, so that it needs no automaton and cannot blow up.
+fn matches_whole(grammar: &Grammar, text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    let mut from = vec![false; chars.len() + 1];
+    from[0] = true;
+    ends(grammar, grammar.rule(grammar.root()).body(), &chars, &from).last() == Some(&true)
+}
+
+/// The positions at which a match that began at one of `from` can end. Nesting is bounded by the regex
+/// frontend.
+fn ends(grammar: &Grammar, id: ExprId, text: &[char], from: &[bool]) -> Vec<bool> {
+    let mut result = vec![false; from.len()];
+    match grammar.expr(id) {
+        Expr::Empty => return from.to_vec(),
+        Expr::Class(ranges) => {
+            for (at, &next) in text.iter().enumerate().filter(|&(at, _)| from[at]) {
+                result[at + 1] = ranges.iter().any(|&(start, end)| (start..=end).contains(&next));
+            }
+        }
+        Expr::Bytes(bytes) => {
+            let literal: Vec<char> = String::from_utf8_lossy(bytes).chars().collect();
+            for at in (0..text.len()).filter(|&at| from[at]) {
+                if text[at..].starts_with(&literal) {
+                    result[at + literal.len()] = true;
+                }
+            }
+        }
+        Expr::Sequence(parts) => {
+            return parts.iter().fold(from.to_vec(), |from, &part| ends(grammar, part, text, &from));
+        }
+        Expr::Choice(alternatives) => {
+            for &alternative in alternatives {
+                join(&mut result, &ends(grammar, alternative, text, from));
+            }
+        }
+        Expr::Repeat { body, min, max } => return repeat_ends(grammar, body, (min, max), text, from),
+        _ => {}
+    }
+    result
+}
+
+fn repeat_ends(
+    grammar: &Grammar,
+    body: ExprId,
+    (min, max): (u32, Option<u32>),
+    text: &[char],
+    from: &[bool],
+) -> Vec<bool> {
+    let mut now = from.to_vec();
+    let mut result = vec![false; from.len()];
+    let mut seen: HashMap<Vec<bool>, u32> = HashMap::new();
+    let mut count = 0;
+    loop {
+        if count >= min {
+            let before = result.clone();
+            join(&mut result, &now);
+            // Past the minimum, a round that adds nothing is the last one that can.
+            let grows = result != before || count == min;
+            if !grows || max == Some(count) {
+                return result;
+            }
+        } else if let Some(first) = seen.insert(now.clone(), count) {
+            // The sets repeat themselves: skip whole periods up to the minimum.
+            let period = count - first;
+            count += (min - count) / period * period;
+            seen.clear();
+            if count >= min {
+                continue;
+            }
+        }
+        if !now.contains(&true) {
+            return result;
+        }
+        now = ends(grammar, body, text, &now);
+        count += 1;
+    }
+}
+
+fn join(into: &mut [bool], from: &[bool]) {
+    for (left, &right) in into.iter_mut().zip(from) {
+        *left |= right;
+    }
+}

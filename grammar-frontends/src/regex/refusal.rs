@@ -1,0 +1,246 @@
+//! What is refused in patterns, in our own words and at its place in the pattern as it was written.
+
+use regex_syntax::ast::{self, AssertionKind, Ast, ClassSetItem, FlagsItemKind};
+use regex_syntax::hir;
+
+use super::RegexOptions;
+use super::ecma::Translated;
+use crate::{Diagnostic, Diagnostics};
+
+/// A refusal whose place is in the text that `regex-syntax` read.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    code: &'static str,
+    message: String,
+    hint: &'static str,
+    start: usize,
+    end: usize,
+}
+
+impl Refusal {
+    fn new(code: &'static str, message: impl Into<String>, hint: &'static str, span: &ast::Span) -> Self {
+        Self { code, message: message.into(), hint, start: span.start.offset, end: span.end.offset }
+    }
+
+    pub(super) fn into_diagnostic(self, translated: &Translated, pattern: &str) -> Diagnostics {
+        let span = translated.original(self.start, self.end);
+        let diagnostic = Diagnostic::error(self.code, self.message).with_label(pattern, span, "");
+        if self.hint.is_empty() { diagnostic.into() } else { diagnostic.with_hint(self.hint).into() }
+    }
+
+    /// A syntax error.
+    pub(super) fn from_ast(error: &ast::Error) -> Self {
+        let (code, message, hint) = explain_syntax(error.kind());
+        Self::new(code, message, hint, error.span())
+    }
+
+    /// A pattern that parses and means nothing.
+    pub(super) fn from_hir(error: &hir::Error) -> Self {
+        use hir::ErrorKind as Kind;
+        let (code, message, hint) = match error.kind() {
+            Kind::UnicodePropertyNotFound => (
+                "regex/unicode-property",
+                "there is no such Unicode property",
+                "write a general category (`\\p{L}`), a script (`\\p{Script=Greek}`) or a binary property",
+            ),
+            Kind::UnicodePropertyValueNotFound => (
+                "regex/unicode-property",
+                "this Unicode property has no such value",
+                "correct the value after `=`",
+            ),
+            Kind::InvalidUtf8 | Kind::UnicodeNotAllowed => (
+                "regex/not-text",
+                "without Unicode mode this matches bytes that are not text",
+                "leave out the flag `-u`",
+            ),
+            _ => ("regex/syntax", "this is not supported", "write it in another way"),
+        };
+        Self::new(code, message, hint, error.span())
+    }
+}
+
+/// A refusal of the whole pattern for its size.
+pub(super) fn limit(message: String, hint: &str) -> Diagnostic {
+    Diagnostic::error("regex/limit", message).with_hint(hint)
+}
+
+/// Where look-around and its like are refused by both dialects.
+pub(super) const LOOK_AROUND: (&str, &str, &str) = (
+    "regex/look-around",
+    "look-around is not supported",
+    "say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`",
+);
+pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
+    "regex/back-reference",
+    "back-references are not supported",
+    "repeat the group's pattern; equality of two parts cannot be enforced",
+);
+pub(super) const WORD_BOUNDARY: (&str, &str, &str) = (
+    "regex/word-boundary",
+    "word boundaries (`\\b`, `\\B` and their kin) are not supported",
+    "write the characters that may stand on either side, or leave the boundary out",
+);
+
+fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str) {
+    use ast::ErrorKind as Kind;
+    let syntax = |message: &str, hint: &'static str| ("regex/syntax", message.to_owned(), hint);
+    let named =
+        |(code, message, hint): (&'static str, &'static str, &'static str)| (code, message.into(), hint);
+    match kind {
+        Kind::UnsupportedLookAround => named(LOOK_AROUND),
+        Kind::UnsupportedBackreference => named(BACK_REFERENCE),
+        Kind::NestLimitExceeded(limit) => (
+            "regex/limit",
+            format!("the pattern nests more than {limit} levels deep"),
+            "flatten it or raise the limit `nesting`",
+        ),
+        Kind::GroupUnclosed => syntax("this group is not closed", "add a `)`, or write `\\(`"),
+        Kind::GroupUnopened => syntax("this `)` closes nothing", "add a `(` before it, or write `\\)`"),
+        Kind::ClassUnclosed => syntax("this character class is not closed", "add a `]`, or write `\\[`"),
+        Kind::ClassRangeInvalid => {
+            syntax("the first character of this range comes after the last", "swap the two")
+        }
+        Kind::ClassRangeLiteral | Kind::ClassEscapeInvalid => {
+            syntax("a class cannot stand here inside a character class", "write single characters")
+        }
+        Kind::RepetitionMissing => {
+            syntax("there is nothing before this repeat", "put it after what it repeats, or escape it")
+        }
+        Kind::RepetitionCountInvalid => {
+            syntax("the least number of repeats is greater than the greatest", "swap the two")
+        }
+        Kind::RepetitionCountUnclosed | Kind::RepetitionCountDecimalEmpty | Kind::DecimalEmpty => syntax(
+            "this repeat is not complete",
+            "write `{n}`, `{n,}` or `{n,m}`, or `\\{` for the character",
+        ),
+        Kind::DecimalInvalid => {
+            syntax("this number is too large", "write at most 4294967295, or leave the bound out")
+        }
+        Kind::EscapeHexEmpty | Kind::EscapeHexInvalid | Kind::EscapeHexInvalidDigit => {
+            syntax("this escape does not name a character", "write `\\xHH`, `\\uHHHH` or `\\x{H...}`")
+        }
+        Kind::EscapeUnexpectedEof => {
+            syntax("the pattern ends in the middle of an escape", "write `\\\\` for a backslash")
+        }
+        Kind::EscapeUnrecognized => {
+            syntax("there is no such escape", "write the character without the backslash")
+        }
+        Kind::FlagDanglingNegation
+        | Kind::FlagDuplicate { .. }
+        | Kind::FlagRepeatedNegation { .. }
+        | Kind::FlagUnexpectedEof
+        | Kind::FlagUnrecognized => {
+            syntax("these flags are not understood", "the flags are i, m, s, U, u, x, R")
+        }
+        Kind::GroupNameDuplicate { .. } => syntax("this group name is taken", "choose another name"),
+        Kind::GroupNameEmpty | Kind::GroupNameInvalid | Kind::GroupNameUnexpectedEof => {
+            syntax("this group name is not valid", "write `(?<name>...)` with letters, digits and `_`")
+        }
+        Kind::UnicodeClassInvalid => {
+            syntax("this Unicode class is not complete", "write `\\p{Name}` or `\\p{Name=Value}`")
+        }
+        Kind::SpecialWordBoundaryUnclosed
+        | Kind::SpecialWordBoundaryUnrecognized
+        | Kind::SpecialWordOrRepetitionUnexpectedEof => named(WORD_BOUNDARY),
+        other => ("regex/syntax", other.to_string(), ""),
+    }
+}
+
+/// What [`check_ast`] saw of flags.
+#[derive(Debug, Default)]
+pub(super) struct Flags {
+    multi_line: Option<(usize, usize)>,
+}
+
+impl Flags {
+    /// Refuses anchors that hold at line ends, at the flag that makes them so.
+    pub(super) fn multi_line_refusal(&self) -> Refusal {
+        let (start, end) = self.multi_line.unwrap_or_default();
+        Refusal {
+            code: "regex/multi-line",
+            message: "`^` and `$` at line ends (the flag `m`) are not supported".to_owned(),
+            hint: "leave the flag out, or write out what may stand before and after a line end",
+            start,
+            end,
+        }
+    }
+}
+
+/// Refuses word boundaries and too many large classes, and notes the multi-line flag. `regex-syntax` loses
+/// the places of these in its next step.
+pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refusal> {
+    let limit = options.limits.unicode_classes;
+    ast::visit(ast, Checker { flags: Flags::default(), classes: 0, limit })
+}
+
+struct Checker {
+    flags: Flags,
+    classes: usize,
+    limit: usize,
+}
+
+impl Checker {
+    fn count_class(&mut self, span: &ast::Span) -> Result<(), Refusal> {
+        self.classes += 1;
+        if self.classes <= self.limit {
+            return Ok(());
+        }
+        let message = format!("the pattern has more than {} Unicode classes", self.limit);
+        Err(Refusal::new(
+            "regex/limit",
+            message,
+            "use `[0-9A-Za-z_]` or the like, or raise `unicode_classes`",
+            span,
+        ))
+    }
+
+    fn note_flags(&mut self, flags: &ast::Flags) {
+        for item in &flags.items {
+            if matches!(item.kind, FlagsItemKind::Flag(ast::Flag::MultiLine)) {
+                self.flags.multi_line.get_or_insert((item.span.start.offset, item.span.end.offset));
+            }
+        }
+    }
+}
+
+impl ast::Visitor for Checker {
+    type Output = Flags;
+    type Err = Refusal;
+
+    fn finish(self) -> Result<Flags, Refusal> {
+        Ok(self.flags)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Refusal> {
+        match ast {
+            Ast::Assertion(assertion) => match assertion.kind {
+                AssertionKind::StartLine
+                | AssertionKind::EndLine
+                | AssertionKind::StartText
+                | AssertionKind::EndText => {}
+                _ => {
+                    let (code, message, hint) = WORD_BOUNDARY;
+                    return Err(Refusal::new(code, message, hint, &assertion.span));
+                }
+            },
+            Ast::Flags(set) => self.note_flags(&set.flags),
+            Ast::Group(group) => {
+                if let Some(flags) = group.flags() {
+                    self.note_flags(flags);
+                }
+            }
+            Ast::ClassUnicode(class) => self.count_class(&class.span)?,
+            Ast::ClassPerl(class) => self.count_class(&class.span)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Refusal> {
+        match item {
+            ClassSetItem::Unicode(class) => self.count_class(&class.span),
+            ClassSetItem::Perl(class) => self.count_class(&class.span),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What EBNF sources mean, and that printed grammars are read back.
+
+use grammask_grammar_frontends::ebnf::{EbnfOptions, parse};
+use grammask_oracle::Recogniser;
+use grammask_oracle::random::{GrammarOptions, Rng, any_grammar};
+use insta::assert_snapshot;
+
+#[track_caller]
+fn grammar(source: &str) -> grammask_grammar_ir::Grammar {
+    parse(source, &EbnfOptions::default()).unwrap_or_else(|error| panic!("{source}\n{error}"))
+}
+
+/// The grammar in the printer's form.
+#[track_caller]
+fn printed(source: &str) -> String {
+    let grammar = grammar(source);
+    let text = grammar.to_string();
+    assert!(parse(&text, &EbnfOptions::default()).unwrap().is_same(&grammar), "{text}");
+    text
+}
+
+#[test]
+fn every_construct() {
+    assert_snapshot!(printed(r#"
+        # A comment.
+        root ::= "a" "" () ("b" | [c-e]) |  # another
+            rest? rest* rest+ rest{2} rest{2,} rest{2, -1} rest{2,5} rest{0} rest{1} rest{0,1}
+            | [] [^] [^a] | .name
+        rest ::= root (=("a" | "b") "c")
+        .name ::= Intersection([a-z]{3}, "abc" | Complement("x")) JsonEscaped([^]*) Bytes("a\xff\x00\"")
+    "#), @r#"
+    root ::= "a" ("b" | [c-e]) | rest? rest* rest+ rest{2} rest{2,} rest{2,} rest{2,5} rest rest? | [] [^] [^a] | .name
+    rest ::= root (=(("a" | "b") "c"))
+    .name ::= Intersection([a-z]{3}, "abc" | Complement("x")) JsonEscaped([^]*) Bytes("a\xFF\x00\x22")
+    "#);
+}
+
+#[test]
+fn escapes() {
+    assert_snapshot!(
+        printed(r#"root ::= "\"\'\?\\\/\a\b\f\n\r\t\v\0\e\x41\xe9\x01F600\u00e9\U0001F600" [\^\$\\\.\*\+\?\(\)\[\]\{\}\|\/\-\x41]"#),
+        @r#"root ::= "\"'?\\/\u0007\u0008\u000C\n\r\t\u000B\u0000\u001BAé😀é😀" [$(-+\--/?A\[-\^{-}]"#
+    );
+    // A `\x` takes every hexadecimal digit that follows.
+    assert_snapshot!(printed(r#"root ::= "\xe9a" "\x0000000000000041""#), @r#"root ::= "ບ" "A""#);
+    assert_snapshot!(printed("root ::= [a-] [-a] [a-c-] [+--] [^^]"), @"root ::= [\\-a] [\\-a] [\\-a-c] [+-\\-] [^\\^]");
+}
+
+#[test]
+fn line_breaks_are_blanks() {
+    assert!(
+        grammar("root\n::=\n\"a\"\n\n|\nb # c\nb ::= ( \n ) ")
+            .is_same(&grammar("root ::= \"a\" | b\nb ::= \"\""))
+    );
+    assert!(grammar("root ::= \"a\"\r\nb ::= \"b\"\r\n").is_same(&grammar("root ::= \"a\"\nb ::= \"b\"")));
+}
+
+#[test]
+fn the_root_can_have_another_name() {
+    let options = EbnfOptions { root: "start".to_owned(), ..EbnfOptions::default() };
+    let grammar = parse("a ::= \"a\"\nstart ::= a", &options).unwrap();
+    assert_eq!(grammar.rule(grammar.root()).name(), "start");
+}
+
+#[test]
+fn rules_keep_their_places() {
+    let grammar = grammar("root ::= a\n\n a ::= \"x\"");
+    let rule = grammar.rule(grammar.rule_by_name("a").unwrap());
+    assert_eq!(rule.span().unwrap().range(), 13..14);
+}
+
+#[test]
+fn sentences() {
+    let recogniser = Recogniser::new(&grammar(
+        r#"root ::= object
+           object ::= "{" (pair ("," pair)*)? "}"
+           pair ::= "\"" [a-z]+ "\":" (object | [0-9]{1,3} | "\"" [^"\x00-\x1f]* "\"")"#,
+    ));
+    for (text, accepted) in [
+        ("{}", true),
+        (r#"{"a":12,"bc":{"d":"é"}}"#, true),
+        (r#"{"a":1234}"#, false),
+        (r#"{"a":1,}"#, false),
+        ("{\"a\":\"\n\"}", false),
+    ] {
+        assert_eq!(recogniser.accepts(text.as_bytes()), accepted, "{text}");
+    }
+}
+
+#[test]
+fn random_grammars_are_printed_and_read_back() {
+    for options in [GrammarOptions::default(), GrammarOptions::regular()] {
+        let options = GrammarOptions { unicode_percent: 50, raw_bytes_percent: 20, ..options };
+        for seed in 0..1_000 {
+            let grammar = any_grammar(&mut Rng::new(seed), &options);
+            let text = grammar.to_string();
+            let back =
+                parse(&text, &EbnfOptions::default()).unwrap_or_else(|error| panic!("{text}\n{error}"));
+            assert!(back.is_same(&grammar), "{text}\n{back}");
+        }
+    }
+}
+
+#[test]
+fn random_sources_are_read_the_same_with_other_blanks() {
+    for seed in 0..200 {
+        let text = any_grammar(&mut Rng::new(seed), &GrammarOptions::default()).to_string();
+        let spread = text.replace(" | ", "\n  # or\n  |\t").replace(", ", ",\r\n");
+        let [one, other] = [text, spread].map(|text| parse(&text, &EbnfOptions::default()).unwrap());
+        assert!(one.is_same(&other));
+    }
+}

@@ -1,0 +1,169 @@
+//! Patterns in the Perl dialect mean what the `regex` crate says they mean, anchors in any place included.
+
+use grammask_grammar_frontends::regex::{LetterCase, Matching, RegexOptions, parse};
+use grammask_oracle::Recogniser;
+use proptest::prelude::*;
+
+/// All texts of up to `longest` characters out of `alphabet`.
+pub(crate) fn texts(alphabet: &[char], longest: usize) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    for _ in 0..longest {
+        let to = all.len();
+        for index in from..to {
+            for character in alphabet {
+                all.push(format!("{}{character}", all[index]));
+            }
+        }
+        from = to;
+    }
+    all
+}
+
+fn check(pattern: &str, texts: &[String]) {
+    for (matching, judge) in
+        [(Matching::Whole, format!(r"\A(?:{pattern})\z")), (Matching::Search, format!("(?:{pattern})"))]
+    {
+        let options = RegexOptions { matching, ..RegexOptions::default() };
+        let grammar = parse(pattern, &options).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        let recogniser = Recogniser::new(&grammar);
+        let judge = regex::Regex::new(&judge).unwrap();
+        for text in texts {
+            assert_eq!(
+                recogniser.accepts(text.as_bytes()),
+                judge.is_match(text),
+                "pattern {pattern:?}, {matching:?}, text {text:?}, grammar {grammar}"
+            );
+        }
+    }
+}
+
+#[test]
+fn anchors_in_odd_places() {
+    let texts = texts(&['a', 'b', 'x', 'y'], 4);
+    for pattern in [
+        "^a|b$",
+        "(^a|b)x",
+        "a$b",
+        "(^|x)y",
+        "(x|^)*y",
+        "y(x|$)",
+        "(a|$)(^|b)",
+        "^^a$$",
+        "(^)*a",
+        "($)*a",
+        "a(^)?",
+        "(^|$)",
+        "(^|$){2}",
+        "(^a|b)*",
+        "(^a|b){2,3}",
+        "(a$|b)*",
+        "(a|b$){2}",
+        "(^a$|b){2}",
+        "(^a$|$|b){3}",
+        "(^|a|b$){2,}",
+        "(^|$|a){4}x",
+        "((^|x)a(y|$))+",
+        "((^a|x)?b)*y$",
+        r"\Aa|b\z",
+        "a^",
+        "$a",
+        "^$",
+        "$^",
+        "x*$|^y",
+        "(^|x)(^|y)",
+        "(a|$)($|b)",
+        "(|^a)b",
+        "(a{2}|^){2}",
+        "(^b|a{0,2}$)*",
+        "(?:^|a)+(?:$|b)+",
+        "(a|(^|b)$)",
+    ] {
+        check(pattern, &texts);
+    }
+}
+
+#[test]
+fn plain_patterns() {
+    let texts = texts(&['a', 'B', '\n', '\u{e9}', '1'], 3);
+    for pattern in [
+        "",
+        "a",
+        "aB",
+        "a|B",
+        "[aB]*",
+        "[^a]",
+        ".",
+        "(?s).",
+        "(?s:.)*",
+        r"\d",
+        r"\w+",
+        r"\s",
+        r"\PL",
+        r"\p{Lu}",
+        "(?i)A",
+        "(?i:b)a",
+        "(?x) a # comment\n B",
+        "a{2}",
+        "a{2,}",
+        "a{0,1}B",
+        "(a|B){0}",
+        "(?U)a+",
+        r"\x61",
+        r"[\w--1]",
+        "[a-z&&[^b]]",
+        "(?P<name>a)",
+        "(?<name>a)",
+        "a*?",
+        r"\u{e9}",
+        r"[[:digit:]]",
+        "(?-u:a)",
+        "é*",
+        r"[a&&b]|B",
+    ] {
+        check(pattern, &texts);
+    }
+}
+
+#[test]
+fn letter_case_can_be_ignored() {
+    let options = RegexOptions { letter_case: LetterCase::Ignored, ..RegexOptions::default() };
+    let recogniser = Recogniser::new(&parse("stra\u{df}e|k", &options).unwrap());
+    for (text, accepted) in [("STRA\u{1e9e}E", true), ("\u{212a}", true), ("STRASSE", false)] {
+        assert_eq!(recogniser.accepts(text.as_bytes()), accepted, "{text}");
+    }
+}
+
+/// Patterns over few letters in which every operator meets every other.
+fn patterns() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        4 => Just("a".to_owned()),
+        4 => Just("b".to_owned()),
+        2 => Just("^".to_owned()),
+        2 => Just("$".to_owned()),
+        1 => Just(r"\A".to_owned()),
+        1 => Just(r"\z".to_owned()),
+        1 => Just(String::new()),
+        1 => Just("[ab]".to_owned()),
+        1 => Just(".".to_owned()),
+        1 => Just("[^a]".to_owned()),
+    ];
+    leaf.prop_recursive(4, 16, 3, |inner| {
+        let group = inner.clone().prop_map(|inner| format!("({inner})"));
+        prop_oneof![
+            3 => prop::collection::vec(group.clone(), 2..=3).prop_map(|parts| parts.concat()),
+            3 => prop::collection::vec(inner.clone(), 2..=3).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            1 => (group.clone(), prop::sample::select(vec!["?", "*", "+", "{2}", "{1,2}", "{2,}", "{0,3}", "{3}"]))
+                .prop_map(|(group, repeat)| group + repeat),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_patterns(pattern in patterns()) {
+        check(&pattern, &texts(&['a', 'b'], 4));
+    }
+}

@@ -1,0 +1,896 @@
+//! What people are told. Each report shows the place and says what to write instead.
+
+use grammask_grammar_frontends::regex::{Matching, RegexOptions};
+use grammask_grammar_frontends::{Color, ebnf, gbnf, regex};
+use insta::assert_snapshot;
+
+fn ebnf(source: &str) -> String {
+    let error = ebnf::parse(source, &ebnf::EbnfOptions::default()).unwrap_err();
+    error.render(source, "grammar.ebnf", Color::Never)
+}
+
+fn gbnf(source: &str) -> String {
+    let error = gbnf::parse(source, &gbnf::GbnfOptions::default()).unwrap_err();
+    error.render(source, "grammar.gbnf", Color::Never)
+}
+
+fn perl(pattern: &str) -> String {
+    let error = regex::parse(pattern, &RegexOptions::default()).unwrap_err();
+    error.render(pattern, "pattern", Color::Never)
+}
+
+/// One plain line each.
+fn ecma(pattern: &str) -> String {
+    regex::parse(pattern, &RegexOptions::json_schema()).unwrap_err().to_string()
+}
+
+#[test]
+fn rules() {
+    assert_snapshot!(ebnf("root ::= \"a\" itme\nitem ::= \"b\""), @r#"
+    [ebnf/undefined-rule] Error: rule `itme` is not defined
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a" itme
+       │              ──┬─
+       │                ╰─── no rule has this name
+       │
+       │ Help: did you mean `item`?
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= a\na ::= \"a\"\nb ::= \"b\"\n\na ::= \"c\""), @r#"
+    [ebnf/duplicate-rule] Error: rule `a` is defined twice
+       ╭─[ grammar.ebnf:5:1 ]
+       │
+     4 │ a ::= "c"
+       │ ┬
+       │ ╰── defined again here
+       │
+       ├─[ grammar.ebnf:5:1 ]
+       │
+     1 │ a ::= "a"
+       │ ┬
+       │ ╰── first defined here
+       │
+       │ Help: rename one of the two, or join them with `|`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("Root ::= \"a\""), @r#"
+    [ebnf/missing-root] Error: there is no rule `root` to start from
+       ╭─[ grammar.ebnf:1:1 ]
+       │
+     1 │ Root ::= "a"
+       │ ──┬─
+       │   ╰─── the first rule is this one
+       │
+       │ Help: did you mean `Root`? name it `root`, or say that it is the root
+    ───╯
+    "#);
+    assert_snapshot!(ebnf(""), @r"
+    [ebnf/missing-root] Error: there is no rule `root` to start from
+       ╭─[ grammar.ebnf:1:1 ]
+       │
+     1 │
+       │ ┬
+       │ ╰── no rules
+       │
+       │ Help: name the start rule `root`, or say which rule is the root
+    ───╯
+    ");
+    assert_snapshot!(ebnf("root ::= \"a\" b ::= \"b\""), @r#"
+    [ebnf/rule] Error: the rule `b` does not start on a line of its own
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a" b ::= "b"
+       │              ┬
+       │              ╰── here
+       │
+       │ Help: put a line break before it
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root = \"a\""), @r#"
+    [ebnf/missing-root] Error: there is no rule `root` to start from
+       ╭─[ grammar.ebnf:1:1 ]
+       │
+     1 │ root = "a"
+       │ ┬
+       │ ╰── no rules
+       │
+       │ Help: name the start rule `root`, or say which rule is the root
+    ───╯
+
+    [ebnf/rule] Error: `=` is not how a rule's name and body are joined
+       ╭─[ grammar.ebnf:1:6 ]
+       │
+     1 │ root = "a"
+       │      ┬
+       │      ╰── here
+       │
+       │ Help: write `name ::= body`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("\"a\"\nroot ::= \"a\""), @r#"
+    [ebnf/rule] Error: `"a"` stands before the first rule
+       ╭─[ grammar.ebnf:1:1 ]
+       │
+     1 │ "a"
+       │ ─┬─
+       │  ╰─── here
+       │
+       │ Help: start with a rule: `root ::= ...`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root[max_tokens=5] ::= \"a\""), @r#"
+    [ebnf/rule-options] Error: rule options are not supported in this dialect
+       ╭─[ grammar.ebnf:1:5 ]
+       │
+     1 │ root[max_tokens=5] ::= "a"
+       │     ───────┬──────
+       │            ╰──────── here
+       │
+       │ Help: leave out `[max_tokens=5]`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= 1st\n1st ::= \"a\""), @r#"
+    [ebnf/name] Error: the name `1st` starts with a digit
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= 1st
+       │          ─┬─
+       │           ╰─── here
+       │
+       │ Help: start it with a letter or `_`
+    ───╯
+
+    [ebnf/name] Error: the name `1st` starts with a digit
+       ╭─[ grammar.ebnf:2:1 ]
+       │
+     1 │ 1st ::= "a"
+       │ ─┬─
+       │  ╰─── here
+       │
+       │ Help: start it with a letter or `_`
+    ───╯
+    "#);
+}
+
+#[test]
+fn literals() {
+    assert_snapshot!(ebnf(r#"root ::= "a\q""#), @r#"
+    [ebnf/escape] Error: there is no escape `\q`
+       ╭─[ grammar.ebnf:1:12 ]
+       │
+     1 │ root ::= "a\q"
+       │            ─┬
+       │             ╰── here
+       │
+       │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
+    ───╯
+    "#);
+    assert_snapshot!(ebnf(r#"root ::= "\u12" "\xg" "\ud83d""#), @r#"
+    [ebnf/escape] Error: the escape `\u` lacks hexadecimal digits
+       ╭─[ grammar.ebnf:1:11 ]
+       │
+     1 │ root ::= "\u12" "\xg" "\ud83d"
+       │           ─┬
+       │            ╰── here
+       │
+       │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
+    ───╯
+
+    [ebnf/escape] Error: the escape `\x` lacks hexadecimal digits
+       ╭─[ grammar.ebnf:1:18 ]
+       │
+     1 │ root ::= "\u12" "\xg" "\ud83d"
+       │                  ─┬
+       │                   ╰── here
+       │
+       │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
+    ───╯
+
+    [ebnf/escape] Error: the escape `\ud83d` names no character
+       ╭─[ grammar.ebnf:1:24 ]
+       │
+     1 │ root ::= "\u12" "\xg" "\ud83d"
+       │                        ───┬──
+       │                           ╰──── here
+       │
+       │ Help: characters are 0 to D7FF and E000 to 10FFFF; write \U0001F600 in place of a surrogate pair
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a | b\nb ::= \"x\""), @r#"
+    [ebnf/string] Error: this string is not closed
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= "a | b
+       │          ┬
+       │          ╰── here
+       │
+       │ Help: add a `"`; line breaks inside are written `\n`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= [a-z\n"), @r#"
+    [ebnf/class] Error: this character class is not closed
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= [a-z
+       │          ┬
+       │          ╰── here
+       │
+       │ Help: add a `]` on the same line, or write `"["` for the character
+    ───╯
+    "#);
+    assert_snapshot!(ebnf(r"root ::= [z-a] [\d]"), @r"
+    [ebnf/class] Error: the range `z-a` starts after its end
+       ╭─[ grammar.ebnf:1:11 ]
+       │
+     1 │ root ::= [z-a] [\d]
+       │           ─┬─
+       │            ╰─── here
+       │
+       │ Help: swap the two characters, or put `-` first or last for a dash
+    ───╯
+
+    [ebnf/class] Error: the class escape `\d` is not supported in this dialect
+       ╭─[ grammar.ebnf:1:17 ]
+       │
+     1 │ root ::= [z-a] [\d]
+       │                 ─┬
+       │                  ╰── here
+       │
+       │ Help: write the characters, such as `0-9` for \d and `0-9A-Za-z_` for \w
+    ───╯
+    ");
+    assert_snapshot!(ebnf(r#"root ::= Bytes("\xf" "é")"#), @r#"
+    [ebnf/escape] Error: `\x` does not stand for one byte
+       ╭─[ grammar.ebnf:1:17 ]
+       │
+     1 │ root ::= Bytes("\xf" "é")
+       │                 ─┬
+       │                  ╰── here
+       │
+       │ Help: write each byte as itself (ASCII) or as `\xHH`, two digits
+    ───╯
+
+    [ebnf/unexpected] Error: `"é"` cannot stand here
+       ╭─[ grammar.ebnf:1:22 ]
+       │
+     1 │ root ::= Bytes("\xf" "é")
+       │                      ─┬─
+       │                       ╰─── here
+       │
+       │ Help: expected a string, a character class, a rule's name, a group or `|`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= 'a'"), @r#"
+    [ebnf/character] Error: `'` means nothing here
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= 'a'
+       │          ┬
+       │          ╰── here
+       │
+       │ Help: strings stand in double quotes: `"text"`
+    ───╯
+
+    [ebnf/undefined-rule] Error: rule `a` is not defined
+       ╭─[ grammar.ebnf:1:11 ]
+       │
+     1 │ root ::= 'a'
+       │           ┬
+       │           ╰── no rule has this name
+       │
+       │ Help: define it (`a ::= ...`), or put it in double quotes if it is text
+    ───╯
+
+    [ebnf/character] Error: `'` means nothing here
+       ╭─[ grammar.ebnf:1:12 ]
+       │
+     1 │ root ::= 'a'
+       │            ┬
+       │            ╰── here
+       │
+       │ Help: strings stand in double quotes: `"text"`
+    ───╯
+    "#);
+}
+
+#[test]
+fn structure() {
+    assert_snapshot!(ebnf("root ::= (\"a\" | \"b\"\nb ::= \"b\""), @r#"
+    [ebnf/group] Error: this parenthesis is not closed
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= ("a" | "b"
+       │          ┬
+       │          ╰── here
+       │
+       │ Help: add a `)` before the next rule
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\" ) \"b\""), @r#"
+    [ebnf/group] Error: this `)` closes nothing
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a" ) "b"
+       │              ┬
+       │              ╰── here
+       │
+       │ Help: leave it out, or add a `(` before it
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\"++ | * \"b\""), @r#"
+    [ebnf/quantifier] Error: the repeat `+` stands directly after a repeat
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a"++ | * "b"
+       │              ┬
+       │              ╰── here
+       │
+       │ Help: put what is before it in parentheses: `(a+)*`
+    ───╯
+
+    [ebnf/quantifier] Error: there is nothing before the repeat `*`
+       ╭─[ grammar.ebnf:1:18 ]
+       │
+     1 │ root ::= "a"++ | * "b"
+       │                  ┬
+       │                  ╰── here
+       │
+       │ Help: put it after what it repeats, or write `"*"` for the characters
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\"{3,1} \"b\"{,2} \"c\"{x} \"d\"{99999999999} \"e\"{1"), @r#"
+    [ebnf/quantifier] Error: the repeat `{3,1}` has a least number greater than its greatest
+       ╭─[ grammar.ebnf:1:13 ]
+       │
+     1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
+       │             ──┬──
+       │               ╰──── here
+       │
+       │ Help: swap the two numbers
+    ───╯
+
+    [ebnf/quantifier] Error: this repeat has no least number
+       ╭─[ grammar.ebnf:1:22 ]
+       │
+     1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
+       │                      ──┬─
+       │                        ╰─── here
+       │
+       │ Help: write it out: `{0,m}` for at most m times
+    ───╯
+
+    [ebnf/quantifier] Error: this is not a number of repeats
+       ╭─[ grammar.ebnf:1:30 ]
+       │
+     1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
+       │                              ─┬─
+       │                               ╰─── here
+       │
+       │ Help: write `{n}`, `{n,}` or `{n,m}`
+    ───╯
+
+    [ebnf/quantifier] Error: the number 99999999999 is too large
+       ╭─[ grammar.ebnf:1:38 ]
+       │
+     1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
+       │                                      ─────┬─────
+       │                                           ╰─────── here
+       │
+       │ Help: write at most 4294967295, or leave the bound out: `{n,}`
+    ───╯
+
+    [ebnf/quantifier] Error: this is not a number of repeats
+       ╭─[ grammar.ebnf:1:54 ]
+       │
+     1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
+       │                                                      ─┬
+       │                                                       ╰── here
+       │
+       │ Help: write `{n}`, `{n,}` or `{n,m}`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\" |"), @r#"
+    [ebnf/empty-alternative] Error: there is nothing here to match
+       ╭─[ grammar.ebnf:1:15 ]
+       │
+     1 │ root ::= "a" |
+       │               ┬
+       │               ╰── here
+       │
+       │ Help: write `""` for the empty text
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= TagDispatch((\"<a>\", root), loop_after_dispatch=true) Regex(\"a\")"), @r#"
+    [ebnf/macro-not-supported] Error: the macro `TagDispatch` is not supported in this dialect
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
+       │          ─────┬─────
+       │               ╰─────── here
+       │
+       │ Help: write the alternatives out as rules
+    ───╯
+
+    [ebnf/macro-not-supported] Error: the macro `Regex` is not supported in this dialect
+       ╭─[ grammar.ebnf:1:63 ]
+       │
+     1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
+       │                                                               ──┬──
+       │                                                                 ╰──── here
+       │
+       │ Help: write the pattern as an expression, or build the rule with the regex frontend
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= Complement(\"a\", \"b\") Intersection() Bytes(root)"), @r#"
+    [ebnf/macro] Error: these are not the arguments of this macro
+       ╭─[ grammar.ebnf:1:10 ]
+       │
+     1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
+       │          ─────┬────
+       │               ╰────── here
+       │
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
+    ───╯
+
+    [ebnf/empty-alternative] Error: there is nothing here to match
+       ╭─[ grammar.ebnf:1:44 ]
+       │
+     1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
+       │                                            ┬
+       │                                            ╰── here
+       │
+       │ Help: write `""` for the empty text
+    ───╯
+
+    [ebnf/macro] Error: these are not the arguments of this macro
+       ╭─[ grammar.ebnf:1:46 ]
+       │
+     1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
+       │                                              ──┬──
+       │                                                ╰──── here
+       │
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
+    ───╯
+
+    [ebnf/unexpected] Error: `root` cannot stand here
+       ╭─[ grammar.ebnf:1:52 ]
+       │
+     1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
+       │                                                    ──┬─
+       │                                                      ╰─── here
+       │
+       │ Help: expected a string, a character class, a rule's name, a group or `|`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\" (=\"b\" | \"c\")"), @r#"
+    [ebnf/lookahead] Error: alternatives in a lookahead are not supported
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a" (="b" | "c")
+       │              ─┬
+       │               ╰── here
+       │
+       │ Help: put them in parentheses: `(=("a" | "b"))`
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\" (=\"b\") \"c\""), @r#"
+    [ebnf/lookahead] Error: a lookahead `(=...)` stands only once, at the end of a rule
+       ╭─[ grammar.ebnf:1:21 ]
+       │
+     1 │ root ::= "a" (="b") "c"
+       │                     ─┬─
+       │                      ╰─── here
+       │
+       │ Help: move it to the end of the rule, or leave it out; it is computed anyway
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= Complement(root) | \"a\""), @r#"
+    [grammar] Error: rule `root`: a complement is only defined for regular expressions, but its operand refers to rule `root`, which is recursive; write the operand without recursion
+       ╭─[ grammar.ebnf:1:1 ]
+       │
+     1 │ root ::= Complement(root) | "a"
+       │ ──┬─
+       │   ╰─── here
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= \"a\" , 5 } \"b\""), @r#"
+    [ebnf/lookahead] Error: a lookahead `(=...)` stands only once, at the end of a rule
+       ╭─[ grammar.ebnf:1:14 ]
+       │
+     1 │ root ::= "a" , 5 } "b"
+       │              ┬
+       │              ╰── here
+       │
+       │ Help: move it to the end of the rule, or leave it out; it is computed anyway
+    ───╯
+    "#);
+}
+
+#[test]
+fn several_at_once() {
+    assert_snapshot!(ebnf("root ::= a \"\\q\" | (b\na ::= \"a\"+* c\na ::= [z-a"), @r#"
+    [ebnf/escape] Error: there is no escape `\q`
+       ╭─[ grammar.ebnf:1:13 ]
+       │
+     1 │ root ::= a "\q" | (b
+       │             ─┬
+       │              ╰── here
+       │
+       │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
+    ───╯
+
+    [ebnf/group] Error: this parenthesis is not closed
+       ╭─[ grammar.ebnf:1:19 ]
+       │
+     1 │ root ::= a "\q" | (b
+       │                   ┬
+       │                   ╰── here
+       │
+       │ Help: add a `)` before the next rule
+    ───╯
+
+    [ebnf/undefined-rule] Error: rule `b` is not defined
+       ╭─[ grammar.ebnf:1:20 ]
+       │
+     1 │ root ::= a "\q" | (b
+       │                    ┬
+       │                    ╰── no rule has this name
+       │
+       │ Help: define it (`b ::= ...`), or put it in double quotes if it is text
+    ───╯
+
+    [ebnf/quantifier] Error: the repeat `*` stands directly after a repeat
+       ╭─[ grammar.ebnf:2:11 ]
+       │
+     1 │ a ::= "a"+* c
+       │           ┬
+       │           ╰── here
+       │
+       │ Help: put what is before it in parentheses: `(a+)*`
+    ───╯
+
+    [ebnf/undefined-rule] Error: rule `c` is not defined
+       ╭─[ grammar.ebnf:2:13 ]
+       │
+     1 │ a ::= "a"+* c
+       │             ┬
+       │             ╰── no rule has this name
+       │
+       │ Help: define it (`c ::= ...`), or put it in double quotes if it is text
+    ───╯
+
+    [ebnf/duplicate-rule] Error: rule `a` is defined twice
+       ╭─[ grammar.ebnf:3:1 ]
+       │
+     2 │ a ::= [z-a
+       │ ┬
+       │ ╰── defined again here
+       │
+       ├─[ grammar.ebnf:3:1 ]
+       │
+     1 │ a ::= "a"+* c
+       │ ┬
+       │ ╰── first defined here
+       │
+       │ Help: rename one of the two, or join them with `|`
+    ───╯
+
+    [ebnf/class] Error: this character class is not closed
+       ╭─[ grammar.ebnf:3:7 ]
+       │
+     1 │ a ::= [z-a
+       │       ┬
+       │       ╰── here
+       │
+       │ Help: add a `]` on the same line, or write `"["` for the character
+    ───╯
+    "#);
+}
+
+#[test]
+fn gbnf_reports() {
+    assert_snapshot!(gbnf("root ::= \"a\"\n  \"b\"\nb ::= \"c\""), @r#"
+    [gbnf/line] Error: the rule ended with its line, and `"b"` starts no new one
+       ╭─[ grammar.gbnf:2:3 ]
+       │
+     1 │   "b"
+       │   ─┬─
+       │    ╰─── here
+       │
+       │ Help: continue a rule inside parentheses or after `|`, or write `name ::=`
+    ───╯
+    "#);
+    assert_snapshot!(gbnf("root ::= <think> [^<]* !<[1000]>"), @r"
+    [gbnf/token] Error: token terminals such as `<think>` are not supported in this dialect
+       ╭─[ grammar.gbnf:1:10 ]
+       │
+     1 │ root ::= <think> [^<]* !<[1000]>
+       │          ───┬───
+       │             ╰───── here
+       │
+       │ Help: write the token's text as a string
+    ───╯
+
+    [gbnf/token] Error: token terminals such as `!<[1000]>` are not supported in this dialect
+       ╭─[ grammar.gbnf:1:24 ]
+       │
+     1 │ root ::= <think> [^<]* !<[1000]>
+       │                        ────┬────
+       │                            ╰────── here
+       │
+       │ Help: write the token's text as a string
+    ───╯
+    ");
+    assert_snapshot!(gbnf(r#"root ::= "\e" (="a")"#), @r#"
+    [ebnf/escape] Error: there is no escape `\e`
+       ╭─[ grammar.gbnf:1:11 ]
+       │
+     1 │ root ::= "\e" (="a")
+       │           ─┬
+       │            ╰── here
+       │
+       │ Help: the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH
+    ───╯
+
+    [ebnf/lookahead] Error: GBNF has no lookahead `(=...)`
+       ╭─[ grammar.gbnf:1:15 ]
+       │
+     1 │ root ::= "\e" (="a")
+       │               ─┬
+       │                ╰── here
+       │
+       │ Help: leave it out; it is computed anyway
+    ───╯
+    "#);
+}
+
+#[test]
+fn patterns() {
+    assert_snapshot!(perl("a(?=b)c"), @r"
+    [regex/look-around] Error: look-around is not supported
+       ╭─[ pattern:1:2 ]
+       │
+     1 │ a(?=b)c
+       │  ─┬─
+       │   ╰─── here
+       │
+       │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+    ───╯
+    ");
+    assert_snapshot!(perl(r"(a)\1"), @r"
+    [regex/back-reference] Error: back-references are not supported
+       ╭─[ pattern:1:4 ]
+       │
+     1 │ (a)\1
+       │    ─┬
+       │     ╰── here
+       │
+       │ Help: repeat the group's pattern; equality of two parts cannot be enforced
+    ───╯
+    ");
+    assert_snapshot!(perl(r"\bword"), @r"
+    [regex/word-boundary] Error: word boundaries (`\b`, `\B` and their kin) are not supported
+       ╭─[ pattern:1:1 ]
+       │
+     1 │ \bword
+       │ ─┬
+       │  ╰── here
+       │
+       │ Help: write the characters that may stand on either side, or leave the boundary out
+    ───╯
+    ");
+    assert_snapshot!(perl("a|(?m)^b"), @r"
+    [regex/multi-line] Error: `^` and `$` at line ends (the flag `m`) are not supported
+       ╭─[ pattern:1:5 ]
+       │
+     1 │ a|(?m)^b
+       │     ┬
+       │     ╰── here
+       │
+       │ Help: leave the flag out, or write out what may stand before and after a line end
+    ───╯
+    ");
+    assert_snapshot!(perl("(a"), @r"
+    [regex/syntax] Error: this group is not closed
+       ╭─[ pattern:1:1 ]
+       │
+     1 │ (a
+       │ ┬
+       │ ╰── here
+       │
+       │ Help: add a `)`, or write `\(`
+    ───╯
+    ");
+    assert_snapshot!(perl("[z-a]"), @r"
+    [regex/syntax] Error: the first character of this range comes after the last
+       ╭─[ pattern:1:2 ]
+       │
+     1 │ [z-a]
+       │  ─┬─
+       │   ╰─── here
+       │
+       │ Help: swap the two
+    ───╯
+    ");
+    assert_snapshot!(perl(r"a{3,1}\p{Nope}"), @r"
+    [regex/syntax] Error: the least number of repeats is greater than the greatest
+       ╭─[ pattern:1:2 ]
+       │
+     1 │ a{3,1}\p{Nope}
+       │  ──┬──
+       │    ╰──── here
+       │
+       │ Help: swap the two
+    ───╯
+    ");
+    assert_snapshot!(perl(&"(".repeat(1_000)), @r"
+    [regex/syntax] Error: this group is not closed
+       ╭─[ pattern, column 1000 of a long line:1:62 ]
+       │
+     1 │ …(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
+       │                                                              ┬
+       │                                                              ╰── here
+       │
+       │ Help: add a `)`, or write `\(`
+    ───╯
+    ");
+    assert_snapshot!(perl(r"(?-u)\xff"), @r"
+    [regex/not-text] Error: without Unicode mode this matches bytes that are not text
+       ╭─[ pattern:1:6 ]
+       │
+     1 │ (?-u)\xff
+       │      ──┬─
+       │        ╰─── here
+       │
+       │ Help: leave out the flag `-u`
+    ───╯
+    ");
+}
+
+#[test]
+fn ecma_patterns() {
+    assert_snapshot!(
+        [
+            r"^(?!a)b", r"(?<=a)b", r"(a)\1", r"\k<x>", r"a\b", r"\Aa\Z", "a++", "*a", "a**", "a{,3}", "[z-a]", "[a", "(a",
+            "a)", r"\u12", r"\u{110000}", r"\x1", r"\c1", r"\q", r"\pL", r"\p{Nope}", "(?<1>a)", "(?x)a", r"\07", "a\\",
+            "(?m)^a", "a{3,2}", "a{99999999999}",
+        ]
+        .map(|pattern| format!("{pattern:<10} {}", ecma(pattern)))
+        .join("\n"),
+        @r"
+    ^(?!a)b    1:2: error: look-around is not supported; say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+    (?<=a)b    1:1: error: look-around is not supported; say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+    (a)\1      1:4: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
+    \k<x>      1:1: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
+    a\b        1:2: error: word boundaries (`\b`, `\B` and their kin) are not supported; write the characters that may stand on either side, or leave the boundary out
+    \Aa\Z      1:1: error: ECMA-262 has no anchor `\A`; write `^` for the start of the text and `$` for its end
+    a++        1:3: error: a repeat directly after a repeat; put the first one in a group, `(?:...)`; possessive repeats are not supported
+    *a         1:1: error: there is nothing before this repeat; put it after what it repeats, or write `\*`
+    a**        1:3: error: a repeat directly after a repeat; put the first one in a group, `(?:...)`; possessive repeats are not supported
+    a{,3}      1:2: error: this repeat has no least number (ECMA-262 would read it as plain characters); write `{0,3}`, or `\{` for the character
+    [z-a]      1:2: error: the first character of this range comes after the last; swap the two, or write `\-` for a dash
+    [a         1:1: error: this character class is not closed; add a `]`, or write `\[`
+    (a         1:1: error: this group is not closed; add a `)`, or write `\(`
+    a)         1:2: error: this `)` closes nothing; add a `(` before it, or write `\)`
+    \u12       1:1: error: this escape does not name a character; write `\uHHHH`, or `\u{H...}` up to 10FFFF
+    \u{110000} 1:1: error: this escape does not name a character; write `\uHHHH`, or `\u{H...}` up to 10FFFF
+    \x1        1:1: error: this escape does not name a character; write two hexadecimal digits, `\xHH`
+    \c1        1:1: error: `\c` needs a letter; write `\cA` to `\cZ`, or `\xHH`
+    \q         1:1: error: ECMA-262 has no escape `\q`; write `q` for the character
+    \pL        1:1: error: a Unicode property needs braces; write `\p{L}`, `\p{Script=Greek}` or another Unicode property in braces
+    \p{Nope}   1:1: error: there is no such Unicode property; write a general category (`\p{L}`), a script (`\p{Script=Greek}`) or a binary property
+    (?<1>a)    1:1: error: this group name is not valid; write `(?<name>...)` with letters, digits and `_`
+    (?x)a      1:1: error: this group is not understood; groups are `(...)`, `(?:...)`, `(?<name>...)` and `(?flags:...)` with the flags i and s
+    \07        1:1: error: octal escapes are not supported; write `\xHH`
+    a\         1:2: error: the pattern ends in the middle of an escape; write `\\` for a backslash
+    (?m)^a     1:1: error: `^` and `$` at line ends (the flag `m`) are not supported; leave the flag out, or write out what may stand before and after a line end
+    a{3,2}     1:2: error: the least number of repeats is greater than the greatest; swap the two
+    a{99999999999} 1:2: error: this number is too large; write at most 4294967295, or leave the bound out
+    "
+    );
+}
+
+#[test]
+fn long_lines_are_cut_and_odd_characters_replaced() {
+    let padding = "\"padding\" ".repeat(100);
+    assert_snapshot!(ebnf(&format!("root ::= {padding} nope {padding}\n")), @r#"
+    [ebnf/undefined-rule] Error: rule `nope` is not defined
+       ╭─[ grammar.ebnf, column 1011 of a long line:1:62 ]
+       │
+     1 │ …padding" "padding" "padding" "padding" "padding" "padding"  nope "padding" "padding" "padding" "padding" "padding" "padd…
+       │                                                              ──┬─
+       │                                                                ╰─── no rule has this name
+       │
+       │ Help: define it (`nope ::= ...`), or put it in double quotes if it is text
+    ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::=\t\"\u{1b}[31m\u{2028}\" nope"), @r#"
+    [ebnf/undefined-rule] Error: rule `nope` is not defined
+       ╭─[ grammar.ebnf:1:19 ]
+       │
+     1 │ root ::= "␛[31m�" nope
+       │                   ──┬─
+       │                     ╰─── no rule has this name
+       │
+       │ Help: define it (`nope ::= ...`), or put it in double quotes if it is text
+    ───╯
+    "#);
+}
+
+#[test]
+fn limits() {
+    let limits = ebnf::EbnfLimits { source_bytes: 10, ..ebnf::EbnfLimits::default() };
+    let options = ebnf::EbnfOptions { limits, ..ebnf::EbnfOptions::default() };
+    assert_snapshot!(ebnf::parse("root ::= \"aaa\"", &options).unwrap_err(), @"error: the grammar is 14 bytes long, more than 10; shorten it or raise the limit `source_bytes`");
+    assert_snapshot!(ebnf(&format!("root ::= {}", "(".repeat(2_000))), @r"
+    [ebnf/limit] Error: parentheses nest more than 1000 levels deep
+       ╭─[ grammar.ebnf, column 1010 of a long line:1:62 ]
+       │
+     1 │ …((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…
+       │                                                              ┬
+       │                                                              ╰── here
+       │
+       │ Help: give inner parts a rule of their own
+    ───╯
+    ");
+}
+
+#[test]
+fn machine_readable() {
+    let error = ebnf::parse("a ::= \"a\"\na ::= b", &ebnf::EbnfOptions::default()).unwrap_err();
+    assert_snapshot!(serde_json::to_string_pretty(&error.to_json()).unwrap(), @r#"
+    [
+      {
+        "severity": "error",
+        "code": "ebnf/missing-root",
+        "message": "there is no rule `root` to start from",
+        "line": 1,
+        "column": 1,
+        "start": 0,
+        "end": 1,
+        "label": "the first rule is this one",
+        "hint": "name the start rule `root`, or say which rule is the root"
+      },
+      {
+        "severity": "error",
+        "code": "ebnf/duplicate-rule",
+        "message": "rule `a` is defined twice",
+        "line": 2,
+        "column": 1,
+        "start": 10,
+        "end": 11,
+        "label": "defined again here",
+        "related": [
+          {
+            "line": 1,
+            "column": 1,
+            "start": 0,
+            "end": 1,
+            "label": "first defined here"
+          }
+        ],
+        "hint": "rename one of the two, or join them with `|`"
+      },
+      {
+        "severity": "error",
+        "code": "ebnf/undefined-rule",
+        "message": "rule `b` is not defined",
+        "line": 2,
+        "column": 7,
+        "start": 16,
+        "end": 17,
+        "label": "no rule has this name",
+        "hint": "define it (`b ::= ...`), or put it in double quotes if it is text"
+      }
+    ]
+    "#);
+}
+
+#[test]
+fn an_empty_language_is_a_grammar() {
+    for matching in [Matching::Whole, Matching::Search] {
+        let grammar = regex::parse("a^b", &RegexOptions { matching, ..RegexOptions::default() }).unwrap();
+        assert_eq!(grammar.to_string(), "root ::= []\n");
+    }
+}

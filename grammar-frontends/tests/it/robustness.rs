@@ -1,0 +1,136 @@
+//! Hostile input is answered quickly, and never with a panic.
+
+use std::time::{Duration, Instant};
+
+use grammask_grammar_frontends::regex::{Dialect, RegexLimits, RegexOptions};
+use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, regex};
+use grammask_oracle::random::Rng;
+use proptest::prelude::*;
+
+/// Slow machines and unoptimised builds get room; what must not happen takes minutes.
+const LONGEST: Duration = Duration::from_secs(4);
+
+fn within<T>(what: &str, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = run();
+    let elapsed = start.elapsed();
+    assert!(elapsed < LONGEST, "{what} took {elapsed:?}");
+    result
+}
+
+fn everything(source: &str) -> Vec<Diagnostics> {
+    let mut errors = Vec::new();
+    errors.extend(ebnf::parse(source, &ebnf::EbnfOptions::default()).err());
+    errors.extend(gbnf::parse(source, &gbnf::GbnfOptions::default()).err());
+    for dialect in [Dialect::Perl, Dialect::Ecma] {
+        errors.extend(regex::parse(source, &RegexOptions { dialect, ..RegexOptions::default() }).err());
+    }
+    for error in &errors {
+        let rendered = error.render(source, "fuzz", Color::Never);
+        assert!(!rendered.contains('\u{1b}'), "no control characters reach the terminal");
+        error.render(source, "fuzz", Color::Always);
+        error.to_json();
+        assert_eq!(error.to_string().lines().count(), error.iter().count(), "one line each: {error}");
+    }
+    errors
+}
+
+#[test]
+fn a_mebibyte_of_noise() {
+    let mut rng = Rng::new(7);
+    let bytes: Vec<u8> = (0..1 << 20).map(|_| rng.below(256) as u8).collect();
+    let noise = String::from_utf8_lossy(&bytes);
+    let errors = within("noise", || everything(&noise));
+    assert!(errors.iter().all(|error| error.iter().count() <= 20));
+    let ascii: String = bytes.iter().map(|&byte| char::from(byte % 95 + 32)).collect();
+    within("ASCII noise", || everything(&ascii));
+    let shuffled: String = bytes
+        .iter()
+        .map(|&byte| {
+            ["(", ")", "|", "a", "\"b\"", "+", "{", "}", ",", "[c]", "\n", " "][usize::from(byte) % 12]
+        })
+        .collect();
+    within("shuffled tokens", || everything(&format!("root ::= {shuffled}")));
+}
+
+#[test]
+fn deep_nesting() {
+    for (open, close) in
+        [("(", ")"), ("(=", ")"), ("[", "]"), ("{", "}"), ("\"a\"(", ")+"), ("Complement(", ")")]
+    {
+        for source in [
+            format!("root ::= {}{}", open.repeat(100_000), close.repeat(100_000)),
+            format!("root ::= {}", open.repeat(100_000)),
+            format!("root ::= {}", close.repeat(100_000)),
+        ] {
+            within(open, || everything(&source));
+        }
+    }
+    let options = RegexOptions {
+        limits: RegexLimits { pattern_bytes: 1 << 20, ..RegexLimits::default() },
+        ..RegexOptions::default()
+    };
+    for (open, close) in [("(", ")"), ("[", "]"), ("(?:a|", ")*")] {
+        let pattern = format!("{}{}", open.repeat(100_000), close.repeat(100_000));
+        within(open, || regex::parse(&pattern, &options).unwrap_err());
+    }
+    let deepest = format!("root ::= {}\"a\"{}", "(".repeat(1_000), ")*".repeat(1_000));
+    assert!(ebnf::parse(&deepest, &ebnf::EbnfOptions::default()).is_ok());
+}
+
+#[test]
+fn a_megabyte_of_rules() {
+    let mut source = String::from("root ::= rule0\n");
+    let mut number = 0;
+    while source.len() < 1 << 20 {
+        let next = number + 1;
+        source +=
+            &format!("rule{number} ::= (\"key{number}\" [a-z0-9]{{1,20}} | rule{next}*)? \"\\u00e9\"\n");
+        number = next;
+    }
+    source += &format!("rule{number} ::= \"end\"\n");
+    let grammar = within("rules", || ebnf::parse(&source, &ebnf::EbnfOptions::default()).unwrap());
+    assert_eq!(grammar.rule_count(), number + 2);
+    assert!(gbnf::parse(&source, &gbnf::GbnfOptions::default()).unwrap().is_same(&grammar));
+
+    let one_rule = format!("root ::= {}\"a\"", "\"text\" | [a-z]+ root ".repeat(50_000));
+    within("one rule", || ebnf::parse(&one_rule, &ebnf::EbnfOptions::default()).unwrap());
+}
+
+#[test]
+fn large_counts_stay_counts() {
+    let grammar = regex::parse("(ab?){0,1000000000}", &RegexOptions::default()).unwrap();
+    assert!(grammar.expr_count() < 10);
+    let grammar = ebnf::parse("root ::= \"a\"{1000000000,}", &ebnf::EbnfOptions::default()).unwrap();
+    assert!(grammar.expr_count() < 5);
+}
+
+#[test]
+fn anchors_that_multiply_are_refused() {
+    let options = RegexOptions::default();
+    let pattern = "(a|$)".repeat(10_000);
+    let error = within("anchors", || regex::parse(&pattern, &options).unwrap_err());
+    assert!(error.to_string().contains("more than 500000 expressions"), "{error}");
+    let pattern = format!("{}a{}", "(".repeat(80), "|^|$)*".repeat(80));
+    within("nested anchors", || regex::parse(&pattern, &options).is_ok());
+    let pattern = r"\w".repeat(30_000);
+    within("classes", || regex::parse(&pattern, &options).unwrap_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text(source in any::<String>()) {
+        everything(&source);
+    }
+
+    #[test]
+    fn any_tokens(tokens in prop::collection::vec(prop::sample::select(vec![
+        "root ::= ", "\n", " ", "a", "b ::= ", "\"x\"", "\"", "[a-z]", "[", "]", "(", ")", "(=", "|", "*", "+", "?", "{", "}",
+        "{2}", "{3,1}", "{1,", ",", "=", "::=", "Bytes(\"\\xff\")", "Complement(", "Intersection(", "Regex(", "\\", "\\u12",
+        "\u{e9}", "#", "-1", "99999999999", ".", "<think>", "^", "$", "\\d", "(?", "\\p{L}", "\\b", "[^", "\r\n", "\u{2028}",
+    ]), 0..40)) {
+        everything(&tokens.concat());
+    }
+}

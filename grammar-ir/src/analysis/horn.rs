@@ -1,0 +1,106 @@
+//! Least fixed points of yes-or-no facts in linear time.
+//!
+//! The naive way is to go round all expressions until nothing changes, which a chain of rules makes quadratic.
+//! Here every expression counts the operands that it still waits for; an expression whose count reaches zero
+//! holds, and tells those that it is an operand of (Dowling and Gallier, "Linear-time algorithms for testing
+//! the satisfiability of propositional Horn formulae", 1984).
+
+use crate::{Expr, ExprId, Grammar};
+
+/// When a fact holds for an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    /// It does.
+    Nothing,
+    /// It does not.
+    Impossible,
+    /// If it holds for all operands (for a reference: for the rule's body).
+    All,
+    /// If it holds for any operand.
+    Any,
+}
+
+/// For every expression that a rule mentions, whether the fact follows from the needs.
+pub(crate) fn least_facts(grammar: &Grammar, need: impl Fn(ExprId, Expr<'_>) -> Need) -> Vec<bool> {
+    let count = grammar.expr_count();
+    let mut holds = vec![false; count];
+    let mut missing = vec![0_u32; count];
+    let mut ready = Vec::new();
+    // Who waits for an expression, as one table: `waiters[starts[e]..starts[e + 1]]`.
+    let mut starts = vec![0_usize; count + 1];
+    let mentioned = operands_first(grammar);
+    let waits = |id: ExprId| matches!(need(id, grammar.expr(id)), Need::All | Need::Any);
+    for &id in &mentioned {
+        match need(id, grammar.expr(id)) {
+            Need::Nothing => ready.push(id),
+            Need::Impossible => {}
+            // Lists of operands are shorter than 2^32: the builder bounds them.
+            Need::All => missing[id.index()] = operands(grammar, id).len() as u32,
+            Need::Any => missing[id.index()] = 1,
+        }
+        if waits(id) {
+            operands(grammar, id).iter().for_each(|operand| starts[operand.index() + 1] += 1);
+        }
+    }
+    for index in 0..count {
+        starts[index + 1] += starts[index];
+    }
+    let mut next = starts.clone();
+    let mut waiters = vec![0_u32; starts[count]];
+    for &id in mentioned.iter().filter(|&&id| waits(id)) {
+        for operand in operands(grammar, id) {
+            waiters[next[operand.index()]] = id.index() as u32;
+            next[operand.index()] += 1;
+        }
+    }
+    ready.iter().for_each(|id| holds[id.index()] = true);
+    while let Some(id) = ready.pop() {
+        for &waiter in &waiters[starts[id.index()]..starts[id.index() + 1]] {
+            let waiter = waiter as usize;
+            if holds[waiter] {
+                continue;
+            }
+            missing[waiter] -= 1;
+            if missing[waiter] == 0 {
+                holds[waiter] = true;
+                ready.extend(ExprId::new(waiter));
+            }
+        }
+    }
+    holds
+}
+
+/// The operands; of a reference the rule's body.
+fn operands(grammar: &Grammar, id: ExprId) -> &[ExprId] {
+    match grammar.expr(id) {
+        Expr::Rule(rule) => std::slice::from_ref(&grammar.rules[rule.index()].body),
+        _ => grammar.operands(id),
+    }
+}
+
+/// Every expression that a rule's body or lookahead mentions, once; operands before what they stand in, but
+/// for references to rules that are on the way already.
+pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
+    enum Step {
+        Enter(ExprId),
+        Leave(ExprId),
+    }
+    let mut is_met = vec![false; grammar.expr_count()];
+    let mut order = Vec::new();
+    let mut stack = Vec::new();
+    for rule in grammar.rules.iter() {
+        stack.extend(rule.lookahead.map(Step::Enter));
+        stack.push(Step::Enter(rule.body));
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Leave(id) => order.push(id),
+                Step::Enter(id) if std::mem::replace(&mut is_met[id.index()], true) => {}
+                Step::Enter(id) => {
+                    stack.push(Step::Leave(id));
+                    stack.extend(operands(grammar, id).iter().map(|&operand| Step::Enter(operand)));
+                }
+            }
+        }
+    }
+    order
+}

@@ -1,0 +1,56 @@
+//! Which expressions derive the empty string.
+
+use super::Facts;
+use super::horn::{Need, least_facts, operands_first};
+use crate::{Expr, ExprId, Grammar};
+
+/// Which expressions derive the empty string. Exact, below regular operators too.
+///
+/// A complement is nullable where its operand is *not*, so it has no place in a least fixed point. But what
+/// stands below regular operators is not recursive: those are decided first, operands before operators, and are
+/// constants for the rest.
+pub fn nullable(grammar: &Grammar) -> Facts {
+    let below = below_operators(grammar);
+    let holds = least_facts(grammar, |id, expr| match expr {
+        _ if below[id.index()] == Some(true) => Need::Nothing,
+        _ if below[id.index()] == Some(false) => Need::Impossible,
+        Expr::Empty | Expr::Repeat { min: 0, .. } => Need::Nothing,
+        Expr::Bytes(_) | Expr::Class(_) => Need::Impossible,
+        Expr::Choice(_) => Need::Any,
+        _ => Need::All,
+    });
+    Facts::new(grammar, holds)
+}
+
+/// The answer for regular operators and all that stands below them.
+fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
+    let mut is_below = vec![false; grammar.expr_count()];
+    let order = operands_first(grammar);
+    let is_operator =
+        |id| matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_));
+    let mut stack: Vec<ExprId> = order.iter().copied().filter(|&id| is_operator(id)).collect();
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut is_below[id.index()], true) {
+            continue;
+        }
+        match grammar.expr(id) {
+            Expr::Rule(rule) => stack.push(grammar.rule(rule).body()),
+            _ => stack.extend_from_slice(grammar.operands(id)),
+        }
+    }
+    let mut answers = vec![None; grammar.expr_count()];
+    for id in order.into_iter().filter(|id| is_below[id.index()]) {
+        let holds = |operand: &ExprId| answers[operand.index()] == Some(true);
+        let answer = match grammar.expr(id) {
+            Expr::Empty | Expr::Repeat { min: 0, .. } => true,
+            Expr::Bytes(_) | Expr::Class(_) => false,
+            Expr::Choice(parts) => parts.iter().any(holds),
+            Expr::Sequence(parts) | Expr::Intersection(parts) => parts.iter().all(holds),
+            Expr::Repeat { body: operand, .. } | Expr::JsonEscaped(operand) => holds(&operand),
+            Expr::Complement(operand) => !holds(&operand),
+            Expr::Rule(rule) => holds(&grammar.rule(rule).body()),
+        };
+        answers[id.index()] = Some(answer);
+    }
+    answers
+}

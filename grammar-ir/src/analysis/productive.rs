@@ -1,0 +1,19 @@
+//! Which expressions derive anything at all.
+
+use super::Facts;
+use super::horn::{Need, least_facts};
+use crate::{Expr, Grammar};
+
+/// Which expressions may derive anything at all. *No* is certain. *Yes* is exact but for regular operators:
+/// whether an intersection or a complement matches anything takes an automaton to decide; here an intersection
+/// may if its operands may, and a complement always may.
+pub fn productive(grammar: &Grammar) -> Facts {
+    let holds = least_facts(grammar, |_, expr| match expr {
+        Expr::Empty | Expr::Bytes(_) | Expr::Repeat { min: 0, .. } | Expr::Complement(_) => Need::Nothing,
+        Expr::Class([]) => Need::Impossible,
+        Expr::Class(_) => Need::Nothing,
+        Expr::Choice(_) => Need::Any,
+        _ => Need::All,
+    });
+    Facts::new(grammar, holds)
+}

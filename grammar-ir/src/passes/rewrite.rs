@@ -1,0 +1,117 @@
+//! What passes share: copying a grammar into a new arena, bottom up, each expression once.
+
+use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+
+/// How a pass changes expressions on their way.
+pub(super) trait Rewrite {
+    /// What has to be copied before an expression is: its operands, unless the pass looks through them. For a
+    /// reference: nothing, or the rule's body to put it there in place of the reference; then there must be
+    /// no way back from the body to the reference.
+    fn operands(&mut self, grammar: &Grammar, id: ExprId, operands: &mut Vec<ExprId>) {
+        operands.extend_from_slice(grammar.operands(id));
+    }
+
+    /// Makes the new expression. `expr` is the old one, but that a reference names the new rule; `operands` are
+    /// the copies of what [`operands`](Self::operands) asked for.
+    fn make(&mut self, builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
+        copy(builder, expr, operands)
+    }
+}
+
+/// Copies the rules to keep. The root must be one of them, and so must all rules that they go on to mention.
+pub(super) fn rewrite(
+    grammar: &Grammar,
+    keep: impl Fn(RuleId) -> bool,
+    pass: &mut impl Rewrite,
+) -> Result<Grammar, GrammarError> {
+    let mut copier = Copier {
+        grammar,
+        builder: GrammarBuilder::new(),
+        rules: vec![None; grammar.rule_count()],
+        exprs: vec![None; grammar.expr_count()],
+    };
+    for id in grammar.rule_ids().filter(|&id| keep(id)) {
+        copier.rules[id.index()] = Some(copier.builder.declare(grammar.rule(id).name())?);
+    }
+    for (old, new) in grammar.rule_ids().zip(copier.rules.clone()) {
+        let Some(new) = new else { continue };
+        let rule = grammar.rule(old);
+        let body = copier.copy(rule.body(), pass);
+        copier.builder.define(new, body)?;
+        if let Some(lookahead) = rule.lookahead() {
+            let lookahead = copier.copy(lookahead, pass);
+            copier.builder.set_lookahead(new, lookahead);
+        }
+        if let Some(span) = rule.span() {
+            copier.builder.set_span(new, span);
+        }
+    }
+    let root = copier.rules[grammar.root().index()].expect("passes keep the root");
+    copier.builder.finish(root)
+}
+
+/// The same expression in another arena.
+pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
+    match expr {
+        Expr::Empty => builder.empty(),
+        Expr::Bytes(bytes) => builder.bytes(bytes),
+        Expr::Class(ranges) => builder.class(ranges.iter().copied()),
+        Expr::Sequence(_) => builder.sequence(operands.iter().copied()),
+        Expr::Choice(_) => builder.choice(operands.iter().copied()),
+        Expr::Repeat { min, max, .. } => builder.repeat(operands[0], min, max),
+        Expr::Rule(rule) => builder.rule(rule),
+        Expr::Intersection(_) => builder.intersection(operands.iter().copied()),
+        Expr::Complement(_) => builder.complement(operands[0]),
+        Expr::JsonEscaped(_) => builder.json_escaped(operands[0]),
+    }
+}
+
+struct Copier<'g> {
+    grammar: &'g Grammar,
+    builder: GrammarBuilder,
+    rules: Vec<Option<RuleId>>,
+    exprs: Vec<Option<ExprId>>,
+}
+
+impl Copier<'_> {
+    fn copy(&mut self, root: ExprId, pass: &mut impl Rewrite) -> ExprId {
+        enum Step {
+            Enter(ExprId),
+            /// Make the expression from that many operands on the list of those that are open.
+            Leave(ExprId, usize),
+        }
+        let mut stack = vec![Step::Enter(root)];
+        let mut open: Vec<ExprId> = Vec::new();
+        let mut operands: Vec<ExprId> = Vec::new();
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Enter(id) if self.exprs[id.index()].is_some() => {}
+                Step::Enter(id) => {
+                    let before = open.len();
+                    pass.operands(self.grammar, id, &mut open);
+                    stack.push(Step::Leave(id, open.len() - before));
+                    stack.extend(open[before..].iter().rev().map(|&operand| Step::Enter(operand)));
+                }
+                Step::Leave(id, count) => {
+                    operands.clear();
+                    let copied = |old: ExprId| self.exprs[old.index()].expect("operands are made first");
+                    operands.extend(open.drain(open.len() - count..).map(copied));
+                    let new = self.make(id, &operands, pass);
+                    self.exprs[id.index()] = Some(new);
+                }
+            }
+        }
+        self.exprs[root.index()].expect("it was left last")
+    }
+
+    fn make(&mut self, id: ExprId, operands: &[ExprId], pass: &mut impl Rewrite) -> ExprId {
+        match (self.grammar.expr(id), operands) {
+            (Expr::Rule(_), &[body]) => body,
+            (Expr::Rule(rule), _) => {
+                let rule = self.rules[rule.index()].expect("passes keep the rules that are mentioned");
+                pass.make(&mut self.builder, Expr::Rule(rule), operands)
+            }
+            (expr, _) => pass.make(&mut self.builder, expr, operands),
+        }
+    }
+}

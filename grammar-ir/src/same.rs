@@ -1,0 +1,80 @@
+//! Comparing grammars by what they say.
+
+use std::collections::HashSet;
+
+use crate::{Expr, ExprId, Grammar};
+
+/// Whether rules must have equal names.
+#[derive(Clone, Copy, PartialEq)]
+enum Names {
+    Compared,
+    Ignored,
+}
+
+impl Grammar {
+    /// Whether both have the same root and the same rules in the same order, with the same names and the same
+    /// expressions and lookaheads. Where rules stand in their sources does not count, nor how expressions are
+    /// shared.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.compare(other, Names::Compared)
+    }
+
+    /// [`is_same`](Self::is_same), names apart.
+    pub fn is_same_up_to_names(&self, other: &Self) -> bool {
+        self.compare(other, Names::Ignored)
+    }
+
+    fn compare(&self, other: &Self, names: Names) -> bool {
+        if self.root() != other.root() || self.rule_count() != other.rule_count() {
+            return false;
+        }
+        // Pairs that were compared, or are about to be; a shared expression is looked at once.
+        let mut met: HashSet<(ExprId, ExprId)> = HashSet::new();
+        let mut stack: Vec<(ExprId, ExprId)> = Vec::new();
+        for id in self.rule_ids() {
+            let (ours, theirs) = (self.rule(id), other.rule(id));
+            if names == Names::Compared && ours.name() != theirs.name() {
+                return false;
+            }
+            match (ours.lookahead(), theirs.lookahead()) {
+                (None, None) => {}
+                (Some(ours), Some(theirs)) => stack.push((ours, theirs)),
+                _ => return false,
+            }
+            stack.push((ours.body(), theirs.body()));
+            while let Some(pair) = stack.pop() {
+                if !met.insert(pair) {
+                    continue;
+                }
+                if !is_same_kind(self.expr(pair.0), other.expr(pair.1)) {
+                    return false;
+                }
+                let (ours, theirs) = (self.operands(pair.0), other.operands(pair.1));
+                if ours.len() != theirs.len() {
+                    return false;
+                }
+                stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
+            }
+        }
+        true
+    }
+}
+
+/// Whether two expressions are equal, operands apart.
+fn is_same_kind(ours: Expr<'_>, theirs: Expr<'_>) -> bool {
+    match (ours, theirs) {
+        (Expr::Empty, Expr::Empty)
+        | (Expr::Sequence(_), Expr::Sequence(_))
+        | (Expr::Choice(_), Expr::Choice(_))
+        | (Expr::Intersection(_), Expr::Intersection(_))
+        | (Expr::Complement(_), Expr::Complement(_))
+        | (Expr::JsonEscaped(_), Expr::JsonEscaped(_)) => true,
+        (Expr::Bytes(ours), Expr::Bytes(theirs)) => ours == theirs,
+        (Expr::Class(ours), Expr::Class(theirs)) => ours == theirs,
+        (Expr::Rule(ours), Expr::Rule(theirs)) => ours == theirs,
+        (Expr::Repeat { min, max, .. }, Expr::Repeat { min: other_min, max: other_max, .. }) => {
+            (min, max) == (other_min, other_max)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,215 @@
+//! Masks that were computed, kept by what they depend on.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
+
+use crate::walk::{Found, set_bits, walk};
+use crate::{Scratch, TokenId, TokenMask, Vocabulary, bits, words_for};
+
+/// A mask as it is kept: in the smallest of three forms.
+///
+/// A mask of 128,000 tokens is 16 KB as bits. Most masks hold a few tokens, and most of the others hold almost
+/// all tokens of a slice that the vocabulary keeps anyway.
+#[derive(Debug)]
+pub struct StoredMask {
+    form: Form,
+    len: usize,
+    all: bool,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// The ids, in no order.
+    Ids(Box<[u32]>),
+    /// The tokens of the vocabulary's slice at this place, of at most so many characters, and others.
+    Slice { place: usize, at_most: Option<u32>, ids: Box<[u32]> },
+    /// Bits.
+    Words(Box<[u32]>),
+}
+
+impl StoredMask {
+    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.
+    pub fn write(&self, vocabulary: &Vocabulary, into: &mut [u32]) {
+        let words = words_for(self.len).min(into.len());
+        let (into, rest) = into.split_at_mut(words);
+        rest.fill(0);
+        match &self.form {
+            Form::Ids(ids) => {
+                into.fill(0);
+                set_all(into, ids);
+            }
+            Form::Slice { place, at_most, ids } => {
+                if let Some(slice) = vocabulary.slices().nth(*place) {
+                    match at_most {
+                        None => bits::copy(into, slice.tokens()),
+                        Some(chars) => slice.write_at_most(*chars, into),
+                    }
+                }
+                set_all(into, ids);
+            }
+            Form::Words(words) => bits::copy(into, words),
+        }
+    }
+
+    /// The mask in a buffer of its own.
+    pub fn to_mask(&self, vocabulary: &Vocabulary) -> TokenMask {
+        let mut mask = TokenMask::new(self.len);
+        self.write(vocabulary, mask.as_mut_words());
+        mask
+    }
+
+    /// The only token that is allowed, if there is just one.
+    pub fn single(&self) -> Option<TokenId> {
+        match &self.form {
+            Form::Ids(ids) => match **ids {
+                [id] => TokenId::new(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether every id is allowed, special ones and holes included.
+    pub fn allows_all(&self) -> bool {
+        self.all
+    }
+
+    /// Bytes of memory held, without the vocabulary's slice.
+    pub fn memory_usage(&self) -> usize {
+        let content = match &self.form {
+            Form::Ids(ids) | Form::Slice { ids, .. } => size_of_val(&**ids),
+            Form::Words(words) => size_of_val(&**words),
+        };
+        size_of::<Self>() + content
+    }
+
+    fn new(found: Found<'_, '_>, len: usize) -> Self {
+        let ids = found.ids;
+        // An id takes 32 bits, so past one id in 32 the bits are smaller.
+        let form = match found.slice {
+            Some((slice, at_most)) if ids.len() <= words_for(len) => {
+                Form::Slice { place: slice.place(), at_most, ids: ids.as_slice().into() }
+            }
+            None if ids.len() <= words_for(len) => Form::Ids(ids.as_slice().into()),
+            slice => {
+                let mut words = vec![0; words_for(len)];
+                match slice {
+                    Some((slice, None)) => bits::copy(&mut words, slice.tokens()),
+                    Some((slice, Some(chars))) => slice.write_at_most(chars, &mut words),
+                    None => {}
+                }
+                set_all(&mut words, ids);
+                Form::Words(words.into())
+            }
+        };
+        // A mask that is kept as a slice and a few ids never holds special tokens and padding.
+        let all = match &form {
+            Form::Ids(ids) => ids.len() == len,
+            Form::Slice { .. } => false,
+            Form::Words(words) => bits::count(words) == len,
+        };
+        Self { form, len, all }
+    }
+}
+
+fn set_all(words: &mut [u32], ids: &[u32]) {
+    for &id in ids {
+        words[id as usize / 32] |= 1 << (id % 32);
+    }
+}
+
+/// The masks of one engine for one vocabulary.
+///
+/// A mask is kept under its [`MaskKey`]: positions that allow the same texts share one, in this request or in
+/// another. When the masks outgrow their budget all are dropped; whoever still uses one holds it.
+pub struct MaskMemo {
+    vocabulary: Arc<Vocabulary>,
+    masks: RwLock<HashMap<MaskKey, Arc<StoredMask>, ahash::RandomState>>,
+    bytes: AtomicUsize,
+    max_bytes: usize,
+}
+
+impl MaskMemo {
+    /// An empty memo that holds at most about `max_bytes`.
+    pub fn new(vocabulary: Arc<Vocabulary>, max_bytes: usize) -> Self {
+        Self { vocabulary, masks: RwLock::default(), bytes: AtomicUsize::new(0), max_bytes }
+    }
+
+    /// The vocabulary that the masks are for.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// The mask of a state, computed if it is not known.
+    ///
+    /// # Errors
+    ///
+    /// Where the backend reaches a limit, where the vocabulary has no token that goes on although the grammar
+    /// does, or where only a stop token could follow and the vocabulary has none.
+    pub fn mask<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch<B::State>,
+        fuel: &mut Fuel,
+    ) -> Result<Arc<StoredMask>, StepError> {
+        let key = backend.mask_key(state);
+        if let Some(mask) = self.masks.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(mask));
+        }
+        let mask = Arc::new(self.compute(backend, state, scratch, fuel)?);
+        self.keep(key, &mask);
+        Ok(mask)
+    }
+
+    /// Bytes of memory that the masks hold.
+    pub fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many masks are kept.
+    pub fn len(&self) -> usize {
+        self.masks.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether no mask is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn compute<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch<B::State>,
+        fuel: &mut Fuel,
+    ) -> Result<StoredMask, StepError> {
+        let vocabulary = &*self.vocabulary;
+        let found = walk(backend, state, vocabulary, scratch, fuel)?;
+        if backend.is_complete(state) {
+            found.ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
+        }
+        if found.is_empty() {
+            return Err(match set_bits(&backend.next_bytes(state)).next() {
+                Some(byte) => StepError::Unspellable { byte },
+                None => StepError::NoStopToken,
+            });
+        }
+        Ok(StoredMask::new(found, vocabulary.len()))
+    }
+
+    fn keep(&self, key: MaskKey, mask: &Arc<StoredMask>) {
+        let size = mask.memory_usage() + 2 * size_of::<(MaskKey, Arc<StoredMask>)>();
+        let mut masks = self.masks.write().unwrap_or_else(PoisonError::into_inner);
+        if self.bytes.load(Ordering::Relaxed) + size > self.max_bytes {
+            masks.clear();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        if masks.insert(key, Arc::clone(mask)).is_none() {
+            self.bytes.fetch_add(size, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Reading Hugging Face's `tokenizer.json`.
+//!
+//! A file of a large model has some ten megabytes, most of them merge rules that masks have no use for. It is read
+//! in one pass into types that borrow from it; what is not needed is skipped, not stored. Only the decoder and the
+//! pre-tokenizer, which are small, become JSON values.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use ahash::AHashMap;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::build::Draft;
+use super::coding::{ALPHABET_SHIFTED, Decoder, Step, alphabet_byte, fallback_byte};
+use super::{TokenCoding, Vocabulary, VocabularyError, VocabularyOptions};
+
+pub(super) fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, VocabularyError> {
+    let json = std::str::from_utf8(json).map_err(|error| {
+        let before = &json[..error.valid_up_to()];
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        VocabularyError::not_utf8(line, before.len() - line_start + 1)
+    })?;
+    let file: TokenizerFile<'_> =
+        serde_json::from_str(json).map_err(|error| VocabularyError::syntax(&error))?;
+    check_model(&file.model)?;
+    let decoder = match options.coding {
+        Some(coding) => Decoder::from(coding),
+        None => decoder_of(&file)?,
+    };
+    let mut draft = Draft::new(options);
+    add_model_tokens(&mut draft, &file.model.vocab, &decoder)?;
+    add_added_tokens(&mut draft, file.added_tokens.as_deref().unwrap_or_default(), &decoder)?;
+    draft.finish()
+}
+
+#[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `model`, `decoder` and `added_tokens`")]
+struct TokenizerFile<'a> {
+    #[serde(borrow)]
+    model: Model<'a>,
+    #[serde(borrow)]
+    added_tokens: Option<Vec<AddedToken<'a>>>,
+    pre_tokenizer: Option<Value>,
+    decoder: Option<Value>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `type` and `vocab`")]
+struct Model<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<Text<'a>>,
+    #[serde(borrow)]
+    vocab: Tokens<'a>,
+    merges: Option<IgnoredAny>,
+    byte_fallback: Option<bool>,
+    #[serde(borrow)]
+    continuing_subword_prefix: Option<Text<'a>>,
+    #[serde(borrow)]
+    end_of_word_suffix: Option<Text<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `id`, `content` and `special`")]
+struct AddedToken<'a> {
+    id: u32,
+    #[serde(borrow)]
+    content: Text<'a>,
+    #[serde(default)]
+    special: bool,
+}
+
+/// A string that borrows from the file unless it holds escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// The tokens of a model: an object from token to id, or a list of token and score.
+enum Tokens<'a> {
+    Ids(Vec<(Text<'a>, u32)>),
+    Scores(Vec<Text<'a>>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Tokens<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TokensVisitor;
+
+        impl<'de> Visitor<'de> for TokensVisitor {
+            type Value = Tokens<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object from tokens to ids or a list of tokens and scores")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut tokens = Vec::new();
+                while let Some(token) = map.next_entry()? {
+                    tokens.push(token);
+                }
+                Ok(Tokens::Ids(tokens))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut tokens = Vec::new();
+                while let Some((token, _score)) = list.next_element::<(Text<'de>, IgnoredAny)>()? {
+                    tokens.push(token);
+                }
+                Ok(Tokens::Scores(tokens))
+            }
+        }
+
+        deserializer.deserialize_any(TokensVisitor)
+    }
+}
+
+impl Tokens<'_> {
+    fn spelled(&self) -> impl Iterator<Item = &str> {
+        let (ids, scores): (&[_], &[_]) = match self {
+            Tokens::Ids(ids) => (ids, &[]),
+            Tokens::Scores(scores) => (&[], scores),
+        };
+        ids.iter().map(|(text, _)| &*text.0).chain(scores.iter().map(|text| &*text.0))
+    }
+}
+
+/// What to do about a tokenizer whose tokens have no bytes of their own.
+const GIVE_BYTES: &str = "the text of a token depends on its neighbours, so it has no bytes of its own; decide on \
+                          bytes for each token and use `from_tokens`";
+
+/// Refuses models whose tokens are not byte strings.
+fn check_model(model: &Model<'_>) -> Result<(), VocabularyError> {
+    let kind = match (&model.kind, &model.vocab) {
+        (Some(kind), _) => &*kind.0,
+        // Files written before models had a `type` are told apart by what else they have.
+        (None, Tokens::Scores(_)) => "Unigram",
+        (None, Tokens::Ids(_)) if model.merges.is_some() => "BPE",
+        (None, Tokens::Ids(_)) => {
+            return Err(VocabularyError::at("/model", "the model has no `type`; add \"BPE\" or \"Unigram\""));
+        }
+    };
+    match (kind, &model.vocab) {
+        ("BPE", Tokens::Ids(_)) | ("Unigram", Tokens::Scores(_)) => {}
+        ("BPE" | "Unigram", _) => {
+            return Err(VocabularyError::at(
+                "/model/vocab",
+                "a `BPE` model has an object from tokens to ids, a `Unigram` model a list of tokens and scores; \
+                 correct the model's `type`",
+            ));
+        }
+        ("WordPiece" | "WordLevel", _) => {
+            return Err(VocabularyError::at("/model/type", format!("of a {kind} model, {GIVE_BYTES}")));
+        }
+        _ => {
+            return Err(VocabularyError::at(
+                "/model/type",
+                format!("{kind:?} is not a known model; use `BPE` or `Unigram`, or `from_tokens`"),
+            ));
+        }
+    }
+    for (name, affix) in [
+        ("continuing_subword_prefix", &model.continuing_subword_prefix),
+        ("end_of_word_suffix", &model.end_of_word_suffix),
+    ] {
+        if let Some(affix) = affix.as_ref().filter(|affix| !affix.0.is_empty()) {
+            let message = format!("with the affix {:?}, {GIVE_BYTES}", affix.0);
+            return Err(VocabularyError::at(format!("/model/{name}"), message));
+        }
+    }
+    Ok(())
+}
+
+/// Finds out how the file spells bytes.
+fn decoder_of(file: &TokenizerFile<'_>) -> Result<Decoder, VocabularyError> {
+    let mut decoder = Decoder::default();
+    if let Some(value) = &file.decoder {
+        decoder.steps = decoder_steps(value)?;
+    }
+    if decoder.steps.is_empty()
+        && let Some(value) = &file.pre_tokenizer
+    {
+        decoder.steps.extend(pre_tokenizer_step(value));
+    }
+    if decoder.steps.is_empty() {
+        decoder = guess(&file.model.vocab).into();
+    }
+    // The encoder makes byte tokens from bytes, whether or not the decoder undoes it.
+    let falls_back = file.model.byte_fallback == Some(true);
+    if falls_back && !decoder.steps.contains(&Step::ByteFallback) && !decoder.is_byte_level() {
+        decoder.steps.insert(0, Step::ByteFallback);
+    }
+    Ok(decoder)
+}
+
+/// Most steps of a decoder, and most bytes of a text that a step replaces. Each step reads every token, so without
+/// limits a file could ask for days of work. Real decoders have four steps and replace one character.
+const MAX_STEPS: usize = 16;
+const MAX_PATTERN: usize = 64;
+
+/// The steps of a decoder that change what one token says.
+fn decoder_steps(decoder: &Value) -> Result<Vec<Step>, VocabularyError> {
+    let mut steps = Vec::new();
+    let mut fused = false;
+    for (place, part) in flatten(decoder, "/decoder", "decoders") {
+        if steps.len() == MAX_STEPS {
+            let message =
+                format!("more than {MAX_STEPS} steps; set the option `coding`, or use `from_tokens`");
+            return Err(VocabularyError::at(place, message));
+        }
+        match kind_of(part) {
+            "ByteLevel" => steps.push(Step::ByteLevel),
+            "ByteFallback" => steps.push(Step::ByteFallback),
+            "Fuse" => fused = true,
+            "Metaspace" => steps.push(metaspace(part, &place)?),
+            "Replace" => steps.push(replacement(part, &place)?),
+            // Behind a `Fuse` it works on the whole text, whose start is not a matter of single tokens.
+            "Strip" if fused => {}
+            "Strip" => steps.push(stripping(part, &place)?),
+            "WordPiece" | "BPEDecoder" | "CTC" => {
+                let message = format!("with the decoder {}, {GIVE_BYTES}", kind_of(part));
+                return Err(VocabularyError::at(format!("{place}/type"), message));
+            }
+            other => {
+                return Err(VocabularyError::at(
+                    format!("{place}/type"),
+                    format!(
+                        "{other:?} is not a known decoder; set the option `coding`, or use `from_tokens`"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// The undoing of what a pre-tokenizer does, for files without a decoder.
+fn pre_tokenizer_step(pre_tokenizer: &Value) -> Option<Step> {
+    flatten(pre_tokenizer, "/pre_tokenizer", "pretokenizers").into_iter().find_map(|(place, part)| {
+        match kind_of(part) {
+            "ByteLevel" => Some(Step::ByteLevel),
+            "Metaspace" => metaspace(part, &place).ok(),
+            _ => None,
+        }
+    })
+}
+
+/// The parts of a pipeline in their order, sequences opened, each with its place in the file.
+fn flatten<'v>(pipeline: &'v Value, place: &str, list: &str) -> Vec<(String, &'v Value)> {
+    let mut parts = Vec::new();
+    let mut open = vec![(place.to_owned(), pipeline)];
+    while let Some((place, part)) = open.pop() {
+        match part.get(list).and_then(Value::as_array) {
+            Some(inner) if kind_of(part) == "Sequence" => {
+                let numbered = inner.iter().enumerate();
+                open.extend(numbered.rev().map(|(index, part)| (format!("{place}/{list}/{index}"), part)));
+            }
+            _ if part.is_null() => {}
+            _ => parts.push((place, part)),
+        }
+    }
+    parts
+}
+
+fn kind_of(part: &Value) -> &str {
+    part.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn metaspace(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+    let replacement = match part.get("replacement") {
+        None => "\u{2581}",
+        Some(value) => value.as_str().filter(|text| text.chars().count() == 1).ok_or_else(|| {
+            VocabularyError::at(
+                format!("{place}/replacement"),
+                "not a character; write the one that stands for a space",
+            )
+        })?,
+    };
+    Ok(Step::Replace { pattern: replacement.as_bytes().to_vec(), by: b" ".to_vec() })
+}
+
+fn replacement(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+    let pattern = part.pointer("/pattern/String").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let Some(pattern) = pattern else {
+        return Err(VocabularyError::at(
+            format!("{place}/pattern"),
+            "not a text (`{\"String\": ...}`); regular expressions in decoders are not supported: set the option \
+             `coding`, or use `from_tokens`",
+        ));
+    };
+    if pattern.len() > MAX_PATTERN {
+        let message =
+            format!("more than {MAX_PATTERN} bytes long, which is not supported: use `from_tokens`");
+        return Err(VocabularyError::at(format!("{place}/pattern"), message));
+    }
+    let by = part.get("content").and_then(Value::as_str).ok_or_else(|| {
+        VocabularyError::at(
+            format!("{place}/content"),
+            "not a string; write the text to put in place of the pattern",
+        )
+    })?;
+    // Several growing replacements on one long token could fill the memory.
+    if by.len() > pattern.len() {
+        return Err(VocabularyError::at(
+            format!("{place}/content"),
+            "longer than the pattern it replaces, which is not supported: use `from_tokens`",
+        ));
+    }
+    Ok(Step::Replace { pattern: pattern.as_bytes().to_vec(), by: by.as_bytes().to_vec() })
+}
+
+fn stripping(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+    let mut characters = part.get("content").and_then(Value::as_str).unwrap_or_default().chars();
+    let (Some(character), None) = (characters.next(), characters.next()) else {
+        let message = "not one character; write the one to cut off";
+        return Err(VocabularyError::at(format!("{place}/content"), message));
+    };
+    let times = |name: &str| {
+        let number = part.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| {
+            VocabularyError::at(format!("{place}/{name}"), "not a count; write how often to cut, 0 for never")
+        })
+    };
+    Ok(Step::Strip { character, start: times("start")?, end: times("stop")? })
+}
+
+/// What the tokens themselves say about how bytes are spelled.
+fn guess(tokens: &Tokens<'_>) -> TokenCoding {
+    /// Half of the byte tokens: no text vocabulary holds that many strings of this form.
+    const BYTE_TOKENS: usize = 128;
+    /// Nearly all of the 68 letters that the alphabet takes from beyond Latin-1.
+    const SHIFTED_LETTERS: usize = 64;
+    let mut byte_tokens = 0;
+    let mut shifted_letters = 0;
+    for spelled in tokens.spelled() {
+        byte_tokens += usize::from(fallback_byte(spelled.as_bytes()).is_some());
+        let mut characters = spelled.chars();
+        if let (Some(only), None) = (characters.next(), characters.next()) {
+            let only = u32::from(only);
+            shifted_letters += usize::from(only >= ALPHABET_SHIFTED && alphabet_byte(only).is_some());
+        }
+    }
+    if byte_tokens >= BYTE_TOKENS {
+        TokenCoding::ByteFallback
+    } else if shifted_letters >= SHIFTED_LETTERS {
+        TokenCoding::ByteLevel
+    } else {
+        TokenCoding::Plain
+    }
+}
+
+fn add_model_tokens(
+    draft: &mut Draft<'_>,
+    tokens: &Tokens<'_>,
+    decoder: &Decoder,
+) -> Result<(), VocabularyError> {
+    match tokens {
+        Tokens::Scores(tokens) => {
+            for (id, token) in tokens.iter().enumerate() {
+                draft
+                    .put(id, |bytes| decoder.decode(&token.0, bytes))
+                    .map_err(|error| error.within(format!("/model/vocab/{id}")))?;
+            }
+        }
+        Tokens::Ids(tokens) => {
+            for (token, id) in tokens {
+                let index = to_index(*id);
+                let place = || format!("/model/vocab/{}", pointer_part(&token.0));
+                if draft.has(index) {
+                    let first =
+                        tokens.iter().find(|(_, other)| other == id).map_or("", |(token, _)| &token.0);
+                    return Err(VocabularyError::given_twice(place(), *id, first, &token.0));
+                }
+                draft
+                    .put(index, |bytes| decoder.decode(&token.0, bytes))
+                    .map_err(|error| error.within(place()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add_added_tokens(
+    draft: &mut Draft<'_>,
+    tokens: &[AddedToken<'_>],
+    decoder: &Decoder,
+) -> Result<(), VocabularyError> {
+    let mut seen = AHashMap::with_capacity(tokens.len());
+    for (place, token) in tokens.iter().enumerate() {
+        if let Some(before) = seen.insert(token.id, &*token.content.0)
+            && before != token.content.0
+        {
+            let place = format!("/added_tokens/{place}/id");
+            return Err(VocabularyError::given_twice(place, token.id, before, &token.content.0));
+        }
+        let write = |bytes: &mut Vec<u8>| {
+            // In byte-level files added tokens are matched in the text as it is, before bytes become letters.
+            if token.special || decoder.is_byte_level() {
+                bytes.extend_from_slice(token.content.0.as_bytes());
+            } else {
+                decoder.decode(&token.content.0, bytes);
+            }
+        };
+        draft
+            .put(to_index(token.id), write)
+            .map_err(|error| error.within(format!("/added_tokens/{place}")))?;
+        if token.special {
+            draft.mark_special(token.id);
+        }
+    }
+    Ok(())
+}
+
+/// An id as an index. Where it does not fit, it is past every limit anyway.
+fn to_index(id: u32) -> usize {
+    usize::try_from(id).unwrap_or(usize::MAX)
+}
+
+/// A key as a part of a JSON pointer (RFC 6901).
+fn pointer_part(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,129 @@
+//! From a structure in some syntax to a compiled grammar.
+
+use std::sync::Arc;
+
+use grammask_earley::{Config, Engine};
+use grammask_fsm::CompileOptions;
+use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
+use grammask_grammar_frontends::regex::{self, RegexOptions};
+use grammask_grammar_ir::Grammar;
+use grammask_mask_cache::Vocabulary;
+
+use crate::{CompileError, CompiledGrammar, Limits};
+
+/// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    vocabulary: Arc<Vocabulary>,
+    limits: Limits,
+    automata: CompileOptions,
+}
+
+/// Settings of a [`Compiler`].
+#[derive(Clone, Debug)]
+pub struct CompilerBuilder {
+    compiler: Compiler,
+}
+
+impl CompilerBuilder {
+    /// Bounds on what is compiled later.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.compiler.limits = limits;
+        self
+    }
+
+    /// Which passes run on automata, and their bounds.
+    #[must_use]
+    pub fn automata(mut self, options: CompileOptions) -> Self {
+        self.compiler.automata = options;
+        self
+    }
+
+    /// The compiler.
+    pub fn build(self) -> Compiler {
+        self.compiler
+    }
+}
+
+impl Compiler {
+    /// A builder with the default limits.
+    pub fn builder(vocabulary: impl Into<Arc<Vocabulary>>) -> CompilerBuilder {
+        let compiler = Self {
+            vocabulary: vocabulary.into(),
+            limits: Limits::default(),
+            automata: CompileOptions::default(),
+        };
+        CompilerBuilder { compiler }
+    }
+
+    /// A compiler with the default limits.
+    pub fn new(vocabulary: impl Into<Arc<Vocabulary>>) -> Self {
+        Self::builder(vocabulary).build()
+    }
+
+    /// The vocabulary that masks are for.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// Compiles a JSON Schema given as JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no schema, uses a keyword that is not enforced, or cannot be satisfied; with the JSON
+    /// pointer and the keyword.
+    pub fn json_schema(
+        &self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<CompiledGrammar, CompileError> {
+        self.json_schema_with_report(schema, options).map(|(grammar, _)| grammar)
+    }
+
+    /// Compiles a JSON Schema, and says of every keyword what became of it.
+    pub fn json_schema_with_report(
+        &self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<(CompiledGrammar, Report), CompileError> {
+        let compiled = json_schema::compile(schema, options)?;
+        Ok((self.grammar(&compiled.grammar)?, compiled.report))
+    }
+
+    /// Compiles a grammar in EBNF or, by its options, in llama.cpp's GBNF.
+    ///
+    /// # Errors
+    ///
+    /// Where the source is not a grammar: all faults at once, each with its line and column.
+    pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar, CompileError> {
+        self.grammar(&ebnf::parse(source, options)?)
+    }
+
+    /// Compiles a regular expression, which the whole text must match by default.
+    ///
+    /// # Errors
+    ///
+    /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
+    pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar, CompileError> {
+        self.grammar(&regex::parse(pattern, options)?)
+    }
+
+    /// Compiles a grammar given as data.
+    ///
+    /// # Errors
+    ///
+    /// Where the grammar derives nothing or passes a limit.
+    pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar, CompileError> {
+        let program = grammask_fsm::compile(grammar, &self.automata)?;
+        let longest = u32::try_from(self.vocabulary.max_token_len()).unwrap_or(u32::MAX);
+        let config = Config {
+            longest_token: longest,
+            max_bytes: self.limits.max_table_bytes,
+            max_items_per_set: self.limits.max_items_per_set,
+        };
+        let engine = Engine::new(Arc::new(program), config)?;
+        Ok(CompiledGrammar::from_backend(engine, Arc::clone(&self.vocabulary), self.limits))
+    }
+}

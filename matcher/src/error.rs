@@ -1,0 +1,69 @@
+//! What can go wrong, by who can mend it.
+
+use grammask_grammar_frontends::Diagnostics;
+use grammask_mask_cache::TokenId;
+use grammask_parser_backend::{BuildError, StepError};
+
+/// A structure that cannot be compiled. `Display` says why and what to change.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CompileError {
+    kind: CompileErrorKind,
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+enum CompileErrorKind {
+    #[error(transparent)]
+    Source(#[from] Diagnostics),
+    #[error(transparent)]
+    Automata(#[from] grammask_fsm::BuildError),
+    #[error(transparent)]
+    Backend(#[from] BuildError),
+}
+
+impl CompileError {
+    /// The located reports of the frontend, if the source text is at fault.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        match &self.kind {
+            CompileErrorKind::Source(diagnostics) => Some(diagnostics),
+            _ => None,
+        }
+    }
+}
+
+impl<E: Into<CompileErrorKind>> From<E> for CompileError {
+    fn from(error: E) -> Self {
+        Self { kind: error.into() }
+    }
+}
+
+/// Why a matcher refuses a call. The matcher is left as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatchError {
+    /// The structure does not allow the token.
+    #[error("token {} is not allowed here", .0.index())]
+    TokenRefused(TokenId),
+    /// The structure does not allow a byte.
+    #[error("byte {byte:#04x} at offset {offset} is not allowed here")]
+    ByteRefused {
+        /// Offset in the bytes that were given.
+        offset: usize,
+        /// The byte.
+        byte: u8,
+    },
+    /// The text has ended with a stop token.
+    #[error("the text has ended with a stop token; roll back or reset first")]
+    Terminated,
+    /// A rollback reaches back further than the text goes.
+    #[error("cannot roll back {asked} steps: only {taken} were taken")]
+    RollbackTooFar {
+        /// Steps asked for.
+        asked: usize,
+        /// Steps that can be taken back.
+        taken: usize,
+    },
+    /// A limit was reached; nothing is known of the token.
+    #[error(transparent)]
+    Limit(#[from] StepError),
+}

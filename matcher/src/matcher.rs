@@ -1,0 +1,359 @@
+//! Following one text.
+
+use std::sync::Arc;
+
+use grammask_earley::Engine;
+use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, read_token};
+use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
+
+use crate::compiled::{Generation, is_full};
+use crate::explain::Explanation;
+use crate::{CompiledGrammar, MatchError};
+
+/// What a mask says as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskKind {
+    /// Every id of the vocabulary is allowed: there is nothing to apply.
+    All,
+    /// The mask equals the one that this matcher filled last; a copy that was transferred then still holds.
+    Unchanged,
+    /// One token is allowed.
+    Single(TokenId),
+    /// Some tokens are allowed.
+    Some,
+}
+
+/// Follows one text through a compiled grammar.
+///
+/// A matcher is a pointer to the grammar, the current state and the states before it: cloning one (a *fork*)
+/// copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+pub struct Matcher<B: Backend = Engine> {
+    grammar: CompiledGrammar<B>,
+    /// The generations of tables that states of the history belong to, with the number of the first state.
+    generations: Vec<(usize, Arc<Generation<B>>)>,
+    /// The state after each step, the start first. Never empty.
+    states: Vec<B::State>,
+    /// Whether a stop token was accepted last.
+    terminated: bool,
+    /// The mask that was filled last: generation number and key.
+    last_mask: Option<(usize, MaskKey)>,
+    scratch: Scratch<B::State>,
+}
+
+impl<B: Backend> Clone for Matcher<B> {
+    fn clone(&self) -> Self {
+        Self {
+            grammar: self.grammar.clone(),
+            generations: self.generations.clone(),
+            states: self.states.clone(),
+            terminated: self.terminated,
+            last_mask: self.last_mask,
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl<B: Backend> std::fmt::Debug for Matcher<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Matcher")
+            .field("state", &self.state())
+            .field("steps", &self.steps())
+            .field("terminated", &self.terminated)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: Backend> Matcher<B> {
+    pub(crate) fn new(grammar: CompiledGrammar<B>) -> Self {
+        let generation = grammar.generation();
+        let start = generation.engine.start();
+        Self {
+            grammar,
+            generations: vec![(0, generation)],
+            states: vec![start],
+            terminated: false,
+            last_mask: None,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// The grammar that is followed.
+    pub fn grammar(&self) -> &CompiledGrammar<B> {
+        &self.grammar
+    }
+
+    /// Number of steps taken: tokens accepted, and calls of [`accept_bytes`](Self::accept_bytes).
+    pub fn steps(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// Whether the text so far is whole: a stop token may follow.
+    pub fn is_completed(&self) -> bool {
+        self.generation().engine.is_complete(self.state())
+    }
+
+    /// Whether a stop token was accepted.
+    pub fn is_terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// Accepts a token.
+    ///
+    /// # Errors
+    ///
+    /// Where the token is not allowed, has no bytes, or the text has ended; or where a limit is reached.
+    pub fn accept_token(&mut self, id: TokenId) -> Result<(), MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        let vocabulary = Arc::clone(self.grammar.vocabulary());
+        if vocabulary.is_stop(id) {
+            if !self.is_completed() {
+                return Err(MatchError::TokenRefused(id));
+            }
+            self.states.push(self.state());
+            self.terminated = true;
+            return Ok(());
+        }
+        let next = self.with_tables(|generation, state, _, fuel| {
+            read_token(&generation.engine, state, &vocabulary, id, fuel)
+        })?;
+        self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        Ok(())
+    }
+
+    /// Accepts bytes that need not be tokens, as one step.
+    ///
+    /// # Errors
+    ///
+    /// Where a byte is not allowed, with its offset; or where a limit is reached.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        let next = self.with_tables(|generation, mut state, _, fuel| {
+            for (offset, &byte) in bytes.iter().enumerate() {
+                match generation.engine.step(state, byte, fuel)? {
+                    Some(next) => state = next,
+                    None => return Ok(Err(MatchError::ByteRefused { offset, byte })),
+                }
+            }
+            Ok(Ok(state))
+        })??;
+        self.states.push(next);
+        Ok(())
+    }
+
+    /// Writes the mask of the next token: bit `id` is set if and only if [`accept_token`](Self::accept_token)
+    /// would accept `id`.
+    ///
+    /// # Errors
+    ///
+    /// Where the text has ended, or a limit is reached; the mask is then not written.
+    pub fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<MaskKind, MatchError> {
+        self.fill_mask_words(mask.as_mut_words())
+    }
+
+    /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
+    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared.
+    pub fn fill_mask_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        let (mask, seen) = self.find_mask()?;
+        mask.write(self.grammar.vocabulary(), words);
+        let kind = match mask.single() {
+            _ if self.last_mask == Some(seen) => MaskKind::Unchanged,
+            Some(id) => MaskKind::Single(id),
+            None if mask.allows_all() => MaskKind::All,
+            None => MaskKind::Some,
+        };
+        self.last_mask = Some(seen);
+        Ok(kind)
+    }
+
+    /// The mask of the next token, shared and not copied.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fill_mask`](Self::fill_mask).
+    pub fn mask(&mut self) -> Result<Arc<StoredMask>, MatchError> {
+        self.find_mask().map(|(mask, _)| mask)
+    }
+
+    /// Takes back the last `steps` steps, a stop token counted.
+    ///
+    /// # Errors
+    ///
+    /// Where fewer were taken.
+    pub fn rollback(&mut self, steps: usize) -> Result<(), MatchError> {
+        if steps > self.steps() {
+            return Err(MatchError::RollbackTooFar { asked: steps, taken: self.steps() });
+        }
+        if steps > 0 {
+            self.terminated = false;
+        }
+        self.states.truncate(self.states.len() - steps);
+        while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
+            self.generations.pop();
+        }
+        Ok(())
+    }
+
+    /// A matcher at the same place, independent from here on.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Goes back to the beginning, to the newest tables.
+    pub fn reset(&mut self) {
+        let scratch = std::mem::take(&mut self.scratch);
+        *self = Self { scratch, ..Self::new(self.grammar.clone()) };
+    }
+
+    /// The longest text that every way on begins with: the bytes that are forced here. Empty where the text
+    /// may end here or go on in more than one way; at most 64 KiB.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached.
+    pub fn jump_forward(&mut self) -> Result<Vec<u8>, MatchError> {
+        if self.terminated {
+            return Ok(Vec::new());
+        }
+        self.with_tables(|generation, mut state, _, fuel| {
+            let mut forced = Vec::new();
+            while forced.len() < MAX_FORCED && !generation.engine.is_complete(state) {
+                let Some(byte) = only_byte(&generation.engine.next_bytes(state)) else { break };
+                let Some(next) = generation.engine.step(state, byte, fuel)? else { break };
+                forced.push(byte);
+                state = next;
+            }
+            Ok(forced)
+        })
+    }
+
+    /// A shortest text that finishes the sentence from here; empty where it is whole. `None` where it takes
+    /// more than `max_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached.
+    pub fn shortest_ending(&mut self, max_bytes: usize) -> Result<Option<Vec<u8>>, MatchError> {
+        if self.terminated {
+            return Ok(Some(Vec::new()));
+        }
+        self.with_tables(|generation, mut state, _, fuel| {
+            let engine = &generation.engine;
+            let length = engine.ending(state);
+            if length > max_bytes as u64 {
+                return Ok(None);
+            }
+            let mut ending = Vec::new();
+            for left in (0..length).rev() {
+                let bytes = engine.next_bytes(state);
+                let mut found = None;
+                for byte in allowed_bytes(&bytes) {
+                    let Some(next) = engine.step(state, byte, fuel)? else { continue };
+                    if engine.ending(next) == left {
+                        found = Some((byte, next));
+                        break;
+                    }
+                }
+                let Some((byte, next)) = found else { return Ok(None) };
+                ending.push(byte);
+                state = next;
+            }
+            Ok(Some(ending))
+        })
+    }
+
+    /// The bytes that may come next: bit `b % 64` of word `b / 64`.
+    pub fn next_bytes(&self) -> [u64; 4] {
+        if self.terminated {
+            return [0; 4];
+        }
+        self.generation().engine.next_bytes(self.state())
+    }
+
+    /// Whether a token is allowed here, and if not, at which of its bytes it dies and what was possible there.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached.
+    pub fn explain(&mut self, id: TokenId) -> Result<Explanation, MatchError> {
+        let vocabulary = Arc::clone(self.grammar.vocabulary());
+        let terminated = self.terminated;
+        self.with_tables(|generation, state, _, fuel| {
+            crate::explain::explain(&generation.engine, state, &vocabulary, id, terminated, fuel)
+        })
+    }
+
+    fn state(&self) -> B::State {
+        self.states[self.states.len() - 1]
+    }
+
+    fn generation(&self) -> &Arc<Generation<B>> {
+        &self.generations[self.generations.len() - 1].1
+    }
+
+    fn find_mask(&mut self) -> Result<(Arc<StoredMask>, (usize, MaskKey)), MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        let mask = self.with_tables(|generation, state, scratch, fuel| {
+            generation.masks.mask(&generation.engine, state, scratch, fuel)
+        })?;
+        let key = self.generation().engine.mask_key(self.state());
+        // Generations are kept alive by the history, so the address names one.
+        let generation = Arc::as_ptr(self.generation()) as usize;
+        Ok((mask, (generation, key)))
+    }
+
+    /// Runs a call on the current tables; if they are full, once more on new ones.
+    fn with_tables<T>(
+        &mut self,
+        mut call: impl FnMut(
+            &Generation<B>,
+            B::State,
+            &mut Scratch<B::State>,
+            &mut Fuel,
+        ) -> Result<T, StepError>,
+    ) -> Result<T, MatchError> {
+        let work = self.grammar.limits().max_work_per_call;
+        let generation = Arc::clone(self.generation());
+        match call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work)) {
+            Err(error) if is_full(&error) => {
+                self.move_over(&generation, error)?;
+                let generation = Arc::clone(self.generation());
+                Ok(call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work))?)
+            }
+            result => Ok(result?),
+        }
+    }
+
+    /// Makes the current state one of the newest generation of tables.
+    fn move_over(&mut self, full: &Arc<Generation<B>>, error: StepError) -> Result<(), MatchError> {
+        let next = self.grammar.generation_after(full).map_err(|_| error)?;
+        let state = next.engine.import(&full.engine, self.state())?;
+        let current = self.states.len() - 1;
+        if self.generations.last().is_some_and(|(first, _)| *first == current) {
+            self.generations.pop();
+        }
+        self.generations.push((current, next));
+        self.states[current] = state;
+        Ok(())
+    }
+}
+
+/// Forced text is cut here: a grammar can force a text without end.
+const MAX_FORCED: usize = 64 << 10;
+
+fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
+    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+}
+
+/// The only byte of a set, if it holds just one.
+fn only_byte(bits: &[u64; 4]) -> Option<u8> {
+    let count: u32 = bits.iter().map(|word| word.count_ones()).sum();
+    if count == 1 { allowed_bytes(bits).next() } else { None }
+}

@@ -1,0 +1,154 @@
+//! Accepting, rolling back, forking, ending.
+
+use grammask_grammar_frontends::regex::RegexOptions;
+use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_matcher::{CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError};
+
+const STOP: u32 = 6;
+
+/// A compiled pattern over the tokens `a`, `b`, `ab`, `ba`, ` `, none, stop.
+fn compile(pattern: &str) -> CompiledGrammar {
+    let tokens = [Some("a"), Some("b"), Some("ab"), Some("ba"), Some(" "), None, Some("</s>")];
+    let options = VocabularyOptions::default().stop_ids([STOP]);
+    let vocabulary = Vocabulary::from_tokens(tokens, &options).unwrap();
+    Compiler::new(vocabulary).regex(pattern, &RegexOptions::default()).unwrap()
+}
+
+fn token(id: u32) -> TokenId {
+    TokenId::new(id).unwrap()
+}
+
+fn mask(grammar: &CompiledGrammar, matcher: &mut grammask_matcher::Matcher) -> Vec<u32> {
+    let mut mask = TokenMask::new(grammar.vocabulary().len());
+    matcher.fill_mask(&mut mask).unwrap();
+    mask.iter().map(TokenId::get).collect()
+}
+
+#[test]
+fn a_failed_call_changes_nothing() {
+    let grammar = compile("abab");
+    let mut matcher = grammar.matcher();
+    matcher.accept_token(token(2)).unwrap();
+    for id in [1, 3, 4, 5, STOP] {
+        assert_eq!(matcher.accept_token(token(id)), Err(MatchError::TokenRefused(token(id))));
+    }
+    assert_eq!(matcher.accept_bytes(b"aa"), Err(MatchError::ByteRefused { offset: 1, byte: b'a' }));
+    assert_eq!(matcher.steps(), 1);
+    assert_eq!(mask(&grammar, &mut matcher), [0, 2]);
+}
+
+#[test]
+fn the_stop_token_ends_and_is_rolled_back() {
+    let grammar = compile("a+");
+    let mut matcher = grammar.matcher();
+    assert_eq!(mask(&grammar, &mut matcher), [0]);
+    matcher.accept_token(token(0)).unwrap();
+    assert_eq!(mask(&grammar, &mut matcher), [0, STOP]);
+    matcher.accept_token(token(STOP)).unwrap();
+    assert!(matcher.is_terminated());
+    assert_eq!(matcher.accept_token(token(0)), Err(MatchError::Terminated));
+    assert_eq!(matcher.fill_mask(&mut TokenMask::new(7)), Err(MatchError::Terminated));
+    assert_eq!(matcher.rollback(3), Err(MatchError::RollbackTooFar { asked: 3, taken: 2 }));
+    matcher.rollback(1).unwrap();
+    assert!(!matcher.is_terminated() && matcher.is_completed());
+    matcher.reset();
+    assert_eq!((matcher.steps(), matcher.is_completed()), (0, false));
+}
+
+#[test]
+fn forks_go_their_own_ways() {
+    let grammar = compile("(a|b){3}");
+    let mut first = grammar.matcher();
+    first.accept_token(token(2)).unwrap();
+    let mut second = first.fork();
+    first.accept_token(token(0)).unwrap();
+    assert_eq!(mask(&grammar, &mut first), [STOP]);
+    assert_eq!(mask(&grammar, &mut second), [0, 1]);
+}
+
+#[test]
+fn mask_kinds_say_what_the_mask_is() {
+    let grammar = compile("b[ab]*");
+    let mut matcher = grammar.matcher();
+    let mut buffer = TokenMask::new(7);
+    assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Some));
+    matcher.accept_token(token(1)).unwrap();
+    assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Some));
+    matcher.accept_token(token(1)).unwrap();
+    assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Unchanged));
+    let mut single = compile("a ").matcher();
+    single.accept_token(token(0)).unwrap();
+    assert_eq!(single.fill_mask(&mut buffer), Ok(MaskKind::Single(token(4))));
+}
+
+#[test]
+fn forced_text_stops_where_there_is_a_choice() {
+    let mut matcher = compile("ab(ab| a)b?").matcher();
+    assert_eq!(matcher.jump_forward().unwrap(), b"ab");
+    matcher.accept_bytes(b"ab ").unwrap();
+    assert_eq!(matcher.jump_forward().unwrap(), b"a");
+    matcher.accept_bytes(b"a").unwrap();
+    assert_eq!(matcher.jump_forward().unwrap(), b"");
+}
+
+#[test]
+fn endings_are_shortest() {
+    let check = |pattern: &str, read: &str, ending: Option<&str>| {
+        let mut matcher = compile(pattern).matcher();
+        matcher.accept_bytes(read.as_bytes()).unwrap();
+        let found = matcher.shortest_ending(1_000).unwrap();
+        assert_eq!(found.as_deref(), ending.map(str::as_bytes), "{pattern} after {read:?}");
+    };
+    check("a*", "aa", Some(""));
+    check("(aab|ab)(ba){2}", "a", Some("bbaba"));
+    check("[ab]{300,500}", "ab", Some(&"a".repeat(298)));
+    check("[ab]{3000}", "ab", None);
+    check("( [ab]{90,}){90,}", " ab", None);
+    check("( [ab]{9,}){40,}", " ab", Some(&format!("aaaaaaa{}", " aaaaaaaaa".repeat(39))));
+}
+
+#[test]
+fn explanations_name_the_byte() {
+    let mut matcher = compile("ab+").matcher();
+    let Explanation::Dies { offset, byte, possible, may_end } = matcher.explain(token(3)).unwrap() else {
+        panic!("`ba` is refused");
+    };
+    assert_eq!((offset, byte, may_end), (0, b'b', false));
+    assert_eq!(possible, [0, 1 << (b'a' - 64), 0, 0]);
+    assert_eq!(matcher.explain(token(2)).unwrap(), Explanation::Allowed);
+    assert_eq!(matcher.explain(token(5)).unwrap(), Explanation::NoBytes);
+    assert!(matches!(matcher.explain(token(STOP)).unwrap(), Explanation::TooEarlyToStop { .. }));
+}
+
+#[test]
+fn full_tables_are_begun_anew() {
+    let tokens = [Some("a"), Some("("), Some(")"), Some("</s>")];
+    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([3])).unwrap();
+    let limits = Limits { max_table_bytes: 400_000, ..Limits::default() };
+    let compiler = Compiler::builder(vocabulary).limits(limits).build();
+    let source = r#"root ::= "(" root ")" root | "a""#;
+    let grammar = compiler.ebnf(source, &Default::default()).unwrap();
+    let mut matcher = grammar.matcher();
+    let mut buffer = TokenMask::new(4);
+    let depth = 1_000;
+    for _ in 0..depth {
+        matcher.accept_token(token(1)).unwrap();
+        matcher.fill_mask(&mut buffer).unwrap();
+    }
+    for round in 0..60 {
+        matcher.accept_token(token(0)).unwrap();
+        for _ in 0..=round {
+            matcher.accept_token(token(2)).unwrap();
+            matcher.fill_mask(&mut buffer).unwrap();
+            assert_eq!(buffer.iter().map(TokenId::get).collect::<Vec<_>>(), [0, 1]);
+            matcher.accept_token(token(0)).unwrap();
+        }
+        matcher.rollback(2 * (round + 1) + 1).unwrap();
+        assert_eq!(matcher.steps(), depth);
+    }
+    for _ in 0..depth {
+        matcher.accept_bytes(b"a)").unwrap();
+    }
+    matcher.accept_bytes(b"a").unwrap();
+    assert!(matcher.is_completed());
+}

@@ -1,0 +1,270 @@
+//! Earley's algorithm over dotted expressions.
+//!
+//! Every expression is a nonterminal of its own. An *item* says: from position `origin` on we have been reading
+//! expression `expr`, and are `progress` far into it. What progress means is up to the kind of expression:
+//!
+//! | expression | progress | reads a byte | waits for |
+//! |---|---|---|---|
+//! | empty | - | - | - |
+//! | bytes | bytes read | the next one | - |
+//! | class | bytes of the character read, or *done* | those that can continue | - |
+//! | sequence | parts read | - | the next part |
+//! | choice, rule | 0 or *done* | - | any alternative; the body |
+//! | repeat | iterations read | - | the body, below the maximum |
+//! | regular operator | what remains of it | those that leave something | - |
+//!
+//! A repeat's count stops at its minimum where there is no maximum: from there on all counts behave alike.
+//!
+//! The set of a position is closed under three rules. *Predict*: what an item waits for begins here. *Complete*:
+//! an item that is done advances those that have been waiting for its expression since its origin. *Nullable*:
+//! an item that waits for something nullable also advances at once (Aycock and Horspool); so an expression
+//! that begins and ends at one position need not be completed, and the order of work does not matter. A repeat
+//! does not count empty iterations, and where its body is nullable its minimum is 0: those that are missing
+//! can be empty.
+//!
+//! # Why a byte that is taken keeps the text a prefix of a sentence
+//!
+//! An item in a set was predicted by an item that was in the set of its origin, which leads back to the root;
+//! what has been read matches that chain of items. Only productive expressions are predicted, and a productive
+//! sequence or repeat stays so when parts of it have been read; classes and operators advance only where
+//! something is left that matches. So every item of the chain can be finished, and a sentence comes out. The
+//! other direction is Earley's theorem: every parse of a sentence leaves its items in the sets.
+
+use std::rc::Rc;
+
+use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::{Expr, ExprId};
+
+use crate::Recogniser;
+use crate::text::Remainder;
+use crate::utf8::{Partial, Read};
+
+/// Progress of an expression that is done, where nothing else says so.
+const DONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Item {
+    expr: ExprId,
+    progress: u32,
+    origin: u32,
+}
+
+/// The items of one position.
+#[derive(Debug, Default)]
+struct Set {
+    items: Vec<Item>,
+    /// The items by what they wait for.
+    waiting: AHashMap<ExprId, Vec<Item>>,
+    /// Whether the text up to here is a sentence.
+    is_complete: bool,
+}
+
+/// What has been read of a text, and every way in which the grammar reads it. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Chart<'r> {
+    recogniser: &'r Recogniser,
+    /// One set for each position, that before the first byte included.
+    sets: Vec<Rc<Set>>,
+}
+
+impl<'r> Chart<'r> {
+    pub(crate) fn new(recogniser: &'r Recogniser) -> Self {
+        let mut chart = Self { recogniser, sets: Vec::new() };
+        let root = recogniser.root_body();
+        let start = recogniser.facts().is_productive(root).then(|| chart.start_of(root, 0));
+        let mut set = chart.close(start);
+        set.is_complete = recogniser.facts().is_nullable(root);
+        chart.sets.push(Rc::new(set));
+        chart
+    }
+
+    /// How many bytes have been read.
+    pub fn len(&self) -> usize {
+        self.sets.len() - 1
+    }
+
+    /// Whether nothing has been read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether what has been read is a sentence.
+    pub fn is_complete(&self) -> bool {
+        self.last().is_complete
+    }
+
+    /// Reads a byte if some sentence goes on with it; otherwise the chart stays as it is. Returns whether it
+    /// was read.
+    pub fn push(&mut self, byte: u8) -> bool {
+        let read: Vec<Item> = self.last().items.iter().filter_map(|&item| self.scan(item, byte)).collect();
+        if read.is_empty() {
+            return false;
+        }
+        let set = self.close(read);
+        self.sets.push(Rc::new(set));
+        true
+    }
+
+    /// Goes back to the first `len` bytes. Does nothing if no more have been read.
+    pub fn truncate(&mut self, len: usize) {
+        self.sets.truncate(len.saturating_add(1));
+    }
+
+    /// The bytes with which some sentence goes on, ascending.
+    pub fn next_bytes(&self) -> Vec<u8> {
+        let items = &self.last().items;
+        let mut allowed = [false; 256];
+        for &item in items {
+            for byte in 0..=255 {
+                let is_allowed = &mut allowed[usize::from(byte)];
+                *is_allowed = *is_allowed || self.scan(item, byte).is_some();
+            }
+        }
+        (0..=255).filter(|&byte| allowed[usize::from(byte)]).collect()
+    }
+
+    fn last(&self) -> &Set {
+        self.sets.last().expect("the set before the first byte is never removed")
+    }
+
+    /// An expression of which nothing has been read.
+    fn start_of(&self, expr: ExprId, origin: u32) -> Item {
+        let progress = self.recogniser.facts().operator(expr).map_or(0, Remainder::pack);
+        Item { expr, progress, origin }
+    }
+
+    /// What an item becomes by reading a byte.
+    fn scan(&self, item: Item, byte: u8) -> Option<Item> {
+        let progress = match self.recogniser.grammar().expr(item.expr) {
+            Expr::Bytes(bytes) => {
+                (bytes.get(item.progress as usize) == Some(&byte)).then_some(item.progress + 1)?
+            }
+            Expr::Class(_) if item.progress == DONE => return None,
+            Expr::Class(ranges) => match Partial::unpack(item.progress).push(byte)? {
+                Read::Whole(character) => {
+                    let inside = ranges.iter().any(|&(low, high)| (low..=high).contains(&character));
+                    inside.then_some(DONE)?
+                }
+                Read::More(partial) => {
+                    let (least, greatest) = partial.range();
+                    let possible =
+                        ranges.iter().any(|&(low, high)| low as u32 <= greatest && high as u32 >= least);
+                    possible.then(|| partial.pack())?
+                }
+            },
+            Expr::Empty | Expr::Sequence(_) | Expr::Choice(_) | Expr::Repeat { .. } | Expr::Rule(_) => {
+                return None;
+            }
+            _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
+        };
+        Some(Item { progress, ..item })
+    }
+
+    /// The set of a new position that holds some items and all that follows from them.
+    fn close(&self, items: impl IntoIterator<Item = Item>) -> Set {
+        let mut closing = Closing {
+            chart: self,
+            position: u32::try_from(self.sets.len()).expect("texts are shorter than 2^32 bytes"),
+            met: AHashSet::new(),
+            set: Set::default(),
+        };
+        items.into_iter().for_each(|item| closing.add(item));
+        let mut next = 0;
+        while let Some(&item) = closing.set.items.get(next) {
+            closing.follow(item);
+            next += 1;
+        }
+        closing.set
+    }
+}
+
+/// A set that is being closed.
+struct Closing<'c, 'r> {
+    chart: &'c Chart<'r>,
+    position: u32,
+    met: AHashSet<Item>,
+    set: Set,
+}
+
+impl Closing<'_, '_> {
+    fn add(&mut self, item: Item) {
+        if self.met.insert(item) {
+            self.set.items.push(item);
+        }
+    }
+
+    /// Adds what follows from one item.
+    fn follow(&mut self, item: Item) {
+        let recogniser = self.chart.recogniser;
+        let grammar = recogniser.grammar();
+        let done = match grammar.expr(item.expr) {
+            Expr::Empty => true,
+            Expr::Bytes(bytes) => item.progress as usize == bytes.len(),
+            Expr::Class(_) => item.progress == DONE,
+            Expr::Sequence(parts) => match parts.get(item.progress as usize) {
+                Some(&part) => {
+                    self.wait(item, part);
+                    false
+                }
+                None => true,
+            },
+            Expr::Choice(_) | Expr::Rule(_) if item.progress == DONE => true,
+            Expr::Choice(alternatives) => {
+                alternatives.iter().for_each(|&alternative| self.wait(item, alternative));
+                false
+            }
+            Expr::Rule(rule) => {
+                self.wait(item, grammar.rule(rule).body());
+                false
+            }
+            Expr::Repeat { body, min, max } => {
+                if max.is_none_or(|max| item.progress < max) {
+                    self.wait(item, body);
+                }
+                item.progress >= min || recogniser.facts().is_nullable(body)
+            }
+            _ => recogniser.is_text_complete(Remainder::unpack(item.progress)),
+        };
+        if done {
+            self.complete(item);
+        }
+    }
+
+    /// The item goes on when `expr`, from here on, has been read.
+    fn wait(&mut self, item: Item, expr: ExprId) {
+        let facts = self.chart.recogniser.facts();
+        if !facts.is_productive(expr) {
+            return;
+        }
+        self.set.waiting.entry(expr).or_default().push(item);
+        let is_repeat = matches!(self.chart.recogniser.grammar().expr(item.expr), Expr::Repeat { .. });
+        if facts.is_nullable(expr) && !is_repeat {
+            self.add(self.advance(item));
+        }
+        self.add(self.chart.start_of(expr, self.position));
+    }
+
+    fn complete(&mut self, item: Item) {
+        if item.origin == self.position {
+            return;
+        }
+        if item.origin == 0 && item.expr == self.chart.recogniser.root_body() {
+            self.set.is_complete = true;
+        }
+        let origin = Rc::clone(&self.chart.sets[item.origin as usize]);
+        for &waiting in origin.waiting.get(&item.expr).into_iter().flatten() {
+            self.add(self.advance(waiting));
+        }
+    }
+
+    /// The item after what it waits for.
+    fn advance(&self, item: Item) -> Item {
+        let progress = match self.chart.recogniser.grammar().expr(item.expr) {
+            Expr::Sequence(_) => item.progress + 1,
+            Expr::Repeat { min, max: None, .. } => (item.progress + 1).min(min),
+            Expr::Repeat { .. } => item.progress + 1,
+            _ => DONE,
+        };
+        Item { progress, ..item }
+    }
+}

@@ -1,0 +1,123 @@
+//! What must be known of every expression before parsing: does it derive anything, does it derive the empty
+//! string.
+//!
+//! Both are least fixed points, found in the plainest way: assume *no* for all, apply the definition to
+//! every expression, and go round until nothing changes. No assumption of *no* is ever relied on for a *yes*.
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+
+use crate::text::{Remainder, Texts};
+
+/// Facts about the expressions that the root reaches outside regular operators.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// By expression: whether it derives something.
+    productive: Vec<bool>,
+    /// By expression: whether it derives the empty string.
+    nullable: Vec<bool>,
+    /// What remains of each regular operator that is reached and matches something, before its first byte.
+    operators: AHashMap<ExprId, Remainder>,
+}
+
+impl Facts {
+    pub(crate) fn new(grammar: &Grammar) -> (Self, Texts) {
+        let reached = reached(grammar, &[grammar.rule(grammar.root()).body()], Below::Stop);
+        let is_operator = |expr: &ExprId| {
+            matches!(grammar.expr(*expr), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+        };
+        let operators: Vec<ExprId> = reached.iter().copied().filter(is_operator).collect();
+        let mut texts = Texts::new(grammar, self::reached(grammar, &operators, Below::Enter));
+        let mut known = AHashMap::new();
+        let starts = operators
+            .into_iter()
+            .filter_map(|operator| Some((operator, texts.start(grammar, operator, &mut known)?)))
+            .collect();
+
+        let mut facts = Self {
+            productive: vec![false; grammar.expr_count()],
+            nullable: vec![false; grammar.expr_count()],
+            operators: starts,
+        };
+        facts.close(grammar, &reached, &texts);
+        (facts, texts)
+    }
+
+    pub(crate) fn is_productive(&self, expr: ExprId) -> bool {
+        self.productive[expr.index()]
+    }
+
+    pub(crate) fn is_nullable(&self, expr: ExprId) -> bool {
+        self.nullable[expr.index()]
+    }
+
+    /// What a regular operator is before its first byte, if it matches anything.
+    pub(crate) fn operator(&self, expr: ExprId) -> Option<Remainder> {
+        self.operators.get(&expr).copied()
+    }
+
+    fn close(&mut self, grammar: &Grammar, reached: &[ExprId], texts: &Texts) {
+        loop {
+            let mut changed = false;
+            // Builders make operands before what they stand in, so ascending ids settle most in one round.
+            for &expr in reached {
+                let (productive, nullable) = self.judge(grammar, expr, texts);
+                changed |= productive != self.is_productive(expr) || nullable != self.is_nullable(expr);
+                self.productive[expr.index()] = productive;
+                self.nullable[expr.index()] = nullable;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// The definition: (derives something, derives the empty string), given the same of the operands.
+    fn judge(&self, grammar: &Grammar, expr: ExprId, texts: &Texts) -> (bool, bool) {
+        let productive = |expr: &ExprId| self.is_productive(*expr);
+        let nullable = |expr: &ExprId| self.is_nullable(*expr);
+        match grammar.expr(expr) {
+            Expr::Empty => (true, true),
+            Expr::Bytes(bytes) => (true, bytes.is_empty()),
+            Expr::Class(ranges) => (!ranges.is_empty(), false),
+            Expr::Sequence(parts) => (parts.iter().all(productive), parts.iter().all(nullable)),
+            Expr::Choice(parts) => (parts.iter().any(productive), parts.iter().any(nullable)),
+            Expr::Repeat { body, min, .. } => (min == 0 || productive(&body), min == 0 || nullable(&body)),
+            Expr::Rule(rule) => {
+                let body = grammar.rule(rule).body();
+                (productive(&body), nullable(&body))
+            }
+            _ => match self.operator(expr) {
+                Some(remainder) => (true, texts.is_complete(remainder)),
+                None => (false, false),
+            },
+        }
+    }
+}
+
+/// Whether to look below regular operators.
+#[derive(Clone, Copy, PartialEq)]
+enum Below {
+    Enter,
+    Stop,
+}
+
+/// All expressions that `starts` reach, themselves included, ascending.
+fn reached(grammar: &Grammar, starts: &[ExprId], below: Below) -> Vec<ExprId> {
+    let mut is_reached = vec![false; grammar.expr_count()];
+    let mut rules_met = vec![false; grammar.rule_count()];
+    let mut met_rule = |rule: RuleId| std::mem::replace(&mut rules_met[rule.index()], true);
+    let mut stack = starts.to_vec();
+    while let Some(expr) = stack.pop() {
+        if std::mem::replace(&mut is_reached[expr.index()], true) {
+            continue;
+        }
+        match grammar.expr(expr) {
+            Expr::Rule(rule) if !met_rule(rule) => stack.push(grammar.rule(rule).body()),
+            Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_) if below == Below::Stop => {}
+            _ => stack.extend_from_slice(grammar.operands(expr)),
+        }
+    }
+    let ids = (0..grammar.expr_count()).filter(|&index| is_reached[index]);
+    ids.map(|index| ExprId::new(index).expect("it indexes the grammar")).collect()
+}

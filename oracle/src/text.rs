@@ -1,0 +1,96 @@
+//! Regular operators read byte by byte: a term and the character that is being read.
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{ExprId, Grammar};
+
+use crate::term::{TermId, Terms};
+use crate::utf8::{Partial, Read};
+
+/// What remains of a regular operator: the derivative by the whole characters read, and the bytes of the next
+/// one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Remainder(u32);
+
+impl Remainder {
+    pub(crate) fn pack(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn unpack(packed: u32) -> Self {
+        Self(packed)
+    }
+}
+
+/// All remainders of a recogniser, numbered.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    terms: Terms,
+    remainders: Vec<(TermId, Partial)>,
+    ids: AHashMap<(TermId, Partial), Remainder>,
+    steps: AHashMap<(Remainder, u8), Option<Remainder>>,
+}
+
+impl Texts {
+    pub(crate) fn new(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Self {
+        Self {
+            terms: Terms::new(grammar, exprs),
+            remainders: Vec::new(),
+            ids: AHashMap::new(),
+            steps: AHashMap::new(),
+        }
+    }
+
+    /// What remains of an operator of which nothing has been read; `None` if it matches no text.
+    pub(crate) fn start(
+        &mut self,
+        grammar: &Grammar,
+        operator: ExprId,
+        known: &mut AHashMap<ExprId, TermId>,
+    ) -> Option<Remainder> {
+        let term = self.terms.build(grammar, operator, known);
+        self.terms.is_inhabited(term).then(|| self.intern(term, Partial::default()))
+    }
+
+    /// Whether what was read is one of the operator's texts.
+    pub(crate) fn is_complete(&self, remainder: Remainder) -> bool {
+        let (term, partial) = self.remainders[remainder.0 as usize];
+        partial.is_empty() && self.terms.is_nullable(term)
+    }
+
+    /// What remains after one more byte; `None` if no text goes on like that.
+    pub(crate) fn step(&mut self, remainder: Remainder, byte: u8) -> Option<Remainder> {
+        if let Some(&known) = self.steps.get(&(remainder, byte)) {
+            return known;
+        }
+        let (term, partial) = self.remainders[remainder.0 as usize];
+        let next = match partial.push(byte) {
+            None => None,
+            Some(Read::Whole(character)) => {
+                let cell = self.terms.cell(character);
+                let after = self.terms.derivative(term, cell);
+                self.terms.is_inhabited(after).then(|| self.intern(after, Partial::default()))
+            }
+            // The beginning of a character is allowed if some character that begins so is.
+            Some(Read::More(more)) => {
+                let (low, high) = more.range();
+                let mut cells = self.terms.cells_in(low, high);
+                let viable = cells.any(|cell| {
+                    let after = self.terms.derivative(term, cell);
+                    self.terms.is_inhabited(after)
+                });
+                viable.then(|| self.intern(term, more))
+            }
+        };
+        self.steps.insert((remainder, byte), next);
+        next
+    }
+
+    fn intern(&mut self, term: TermId, partial: Partial) -> Remainder {
+        let next = Remainder(u32::try_from(self.remainders.len()).expect("memory ends before ids do"));
+        let remainder = *self.ids.entry((term, partial)).or_insert(next);
+        if remainder == next {
+            self.remainders.push((term, partial));
+        }
+        remainder
+    }
+}

@@ -1,0 +1,51 @@
+//! Starting other programs.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::Workspace;
+
+/// `cargo` with arguments, at the workspace's root.
+pub(crate) fn cargo<S: AsRef<OsStr>>(
+    workspace: &Workspace,
+    arguments: impl IntoIterator<Item = S>,
+) -> Command {
+    // Cargo names itself to what it starts; without it we were started by hand.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(workspace.root());
+    command
+}
+
+/// Runs a program of the workspace in release mode and hands it all further arguments.
+pub(crate) fn run_release(workspace: &Workspace, package: &str, arguments: &[String]) -> Result<()> {
+    let mut command = cargo(workspace, ["run", "--release", "--package", package, "--"]);
+    command.args(arguments);
+    run(&mut command)
+}
+
+/// Runs a command and fails where it does. The command line is shown first, so that a failed step can be
+/// repeated by hand.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let line = describe(command);
+    eprintln!("$ {line}");
+    let status = command.status().with_context(|| format!("could not start `{line}`"))?;
+    if !status.success() {
+        bail!("`{line}` failed: {status}");
+    }
+    Ok(())
+}
+
+fn describe(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(command.get_program());
+    let mut line = name.to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}

@@ -1,0 +1,65 @@
+//! What a published crate owes its users.
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::workspace::{Member, Workspace};
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let rust_version = workspace.members().find_map(|member| member.package.rust_version.clone());
+    let mut findings = Vec::new();
+    for member in workspace.members() {
+        let manifest = format!("{}/Cargo.toml", member.folder);
+        if member.package.rust_version != rust_version {
+            findings.push(Finding::new(&manifest, "take `rust-version` from the workspace"));
+        }
+        if !fs::read_to_string(&member.package.manifest_path)?.contains("[lints]\nworkspace = true") {
+            findings.push(Finding::new(&manifest, "take `[lints]` from the workspace"));
+        }
+        findings.extend(documentation(&member)?);
+        if member.is_published() {
+            findings.extend(publication(workspace, &member, &manifest));
+        }
+    }
+    Ok(findings)
+}
+
+fn documentation(member: &Member<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let Some(root) = member.crate_root() else { return Ok(findings) };
+    let text = fs::read_to_string(&root)?;
+    let place = format!("{}/src", member.folder);
+    let documented =
+        text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("//!"));
+    if !documented {
+        findings
+            .push(Finding::new(&place, "the crate's first file begins with `//!` and says what it is for"));
+    }
+    if member.is_published() && member.has_library() && !text.contains("#![deny(missing_docs)]") {
+        findings.push(Finding::new(&place, "a published library has `#![deny(missing_docs)]`"));
+    }
+    Ok(findings)
+}
+
+fn publication(workspace: &Workspace, member: &Member<'_>, manifest: &str) -> Vec<Finding> {
+    let package = member.package;
+    let mut findings = Vec::new();
+    if package.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        findings.push(Finding::new(manifest, "a published crate has a `description`"));
+    }
+    if package.license.is_none() {
+        findings.push(Finding::new(manifest, "take `license` from the workspace"));
+    }
+    let changelog = workspace.root().join(&member.folder).join("CHANGELOG.md");
+    match fs::read_to_string(changelog) {
+        Err(_) => findings.push(Finding::new(&member.folder, "a published crate has a `CHANGELOG.md`")),
+        Ok(text) if !text.contains(&package.version.to_string()) => {
+            let message = format!("lacks an entry for version {}", package.version);
+            findings.push(Finding::new(format!("{}/CHANGELOG.md", member.folder), message));
+        }
+        Ok(_) => {}
+    }
+    findings
+}
