@@ -1,5 +1,6 @@
 //! From a case to its grammar, through the frontends.
 
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, regex};
 use grammask_grammar_ir::Grammar;
 
@@ -22,10 +23,11 @@ impl Case {
     /// The grammar that the frontend makes of the source.
     pub fn grammar(&self) -> Result<Grammar, FrontendError> {
         match self.kind {
+            Kind::Ebnf | Kind::Gbnf if !self.options.is_empty() => Err(misplaced(self.options[0])),
             Kind::Ebnf => Ok(ebnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
             Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
             Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
-            Kind::JsonSchema => Err(FrontendError { message: "no json".into() }),
+            Kind::JsonSchema => Ok(json_schema::compile(&self.source, &self.schema_options()?)?.grammar),
         }
     }
 
@@ -38,6 +40,23 @@ impl Case {
                 FrontendOption::IgnoreCase => options.letter_case = regex::LetterCase::Ignored,
                 other => return Err(misplaced(*other)),
             }
+        }
+        Ok(options)
+    }
+
+    fn schema_options(&self) -> Result<JsonSchemaOptions, FrontendError> {
+        let mut options = JsonSchemaOptions::default();
+        for option in &self.options {
+            options = match option {
+                FrontendOption::Compact => options.whitespace(Whitespace::Compact),
+                FrontendOption::AnyWhitespace => options.whitespace(Whitespace::Free { max_run: None }),
+                FrontendOption::Spaced => {
+                    let (item_separator, key_separator) = (", ".to_owned(), ": ".to_owned());
+                    options.whitespace(Whitespace::Fixed { item_separator, key_separator })
+                }
+                FrontendOption::Closed => options.objects(Objects::Closed),
+                other => return Err(misplaced(*other)),
+            };
         }
         Ok(options)
     }

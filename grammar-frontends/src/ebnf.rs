@@ -362,7 +362,7 @@ fn build(
         }
     }
     let root_id = builder.rule_by_name(root);
-    if root_id.is_none() {
+    if root_id.is_none() && (!rules.is_empty() || reports.found.is_empty()) {
         reports.push(missing_root(source, root, &names, rules));
     }
     match (reports.into_error(), root_id) {

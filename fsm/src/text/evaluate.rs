@@ -93,11 +93,12 @@ impl<'g> Evaluator<'g> {
                 result.map_or_else(|| self.value(id, meter), Ok)
             }
             Expr::Complement(operand) => {
-                let complement = self.value(operand, meter)?.complement();
                 // A state from which every text is accepted becomes a dead end, and minimising removes it. A
-                // finite language has no such state, so the most common case is done.
-                let is_finite = self.literals(operand)?.is_some();
-                Ok(Rc::new(if is_finite { complement } else { minimize(&complement, meter)? }))
+                // finite language has no such state, so the most common case is done with its trie.
+                if let Some(trie) = self.literals(operand)? {
+                    return Ok(Rc::new(trie.complement()));
+                }
+                Ok(Rc::new(minimize(&self.value(operand, meter)?.complement(), meter)?))
             }
             Expr::JsonEscaped(operand) => {
                 let value = self.value(operand, meter)?;

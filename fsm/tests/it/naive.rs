@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 
 /// Whether the root derives the text.
-pub fn accepts(grammar: &Grammar, text: &[u8]) -> bool {
+pub(crate) fn accepts(grammar: &Grammar, text: &[u8]) -> bool {
     matches(grammar, grammar.rule(grammar.root()).body(), text)
 }
 
 /// Whether an expression derives the text.
-pub fn matches(grammar: &Grammar, expr: ExprId, text: &[u8]) -> bool {
+pub(crate) fn matches(grammar: &Grammar, expr: ExprId, text: &[u8]) -> bool {
     // Recursive rules: begin with nothing and repeat until nothing is added.
     let mut known = HashMap::new();
     loop {
@@ -110,7 +110,7 @@ impl Round<'_> {
 }
 
 /// What the inside of a JSON string stands for.
-pub fn decode(inside: &[u8]) -> Option<String> {
+pub(crate) fn decode(inside: &[u8]) -> Option<String> {
     let quoted = [b"\"", inside, b"\""].concat();
     serde_json::from_slice(&quoted).ok()
 }

@@ -170,7 +170,7 @@ fn fits(grammar: &Grammar) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn recursive_grammars(trees in prop::collection::vec(tree(Some(4)), 1..5), texts in texts()) {

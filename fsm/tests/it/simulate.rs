@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use grammask_fsm::{Count, FragmentId, Program, StateId};
 
 /// Whether the program accepts the text.
-pub fn accepts(program: &Program, text: &[u8]) -> bool {
+pub(crate) fn accepts(program: &Program, text: &[u8]) -> bool {
     let mut known = HashMap::new();
     loop {
         let mut round = Round { program, text, before: &known, now: HashMap::new() };
@@ -82,7 +82,7 @@ impl Round<'_> {
 }
 
 /// Checks what the documentation of `Program` promises.
-pub fn check_invariants(program: &Program) {
+pub(crate) fn check_invariants(program: &Program) {
     assert!(program.fragment(program.root()).count.is_none(), "the root is not counted");
     for fragment in program.fragments() {
         if let Some(count) = fragment.count {

@@ -7,10 +7,13 @@
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, pointer};
+use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, line_and_column, pointer};
 
 /// Lines longer than this many bytes are cut.
 const LONGEST_LINE: usize = 240;
+/// Past this many lines the numbers in the margin are wrong, which costs less than the memory for right ones;
+/// the head of the report is always right.
+const MOST_LINES_ABOVE: usize = 200_000;
 /// How much of a cut line is shown before the label, and after its start.
 const WINDOW: usize = 60;
 
@@ -36,10 +39,7 @@ fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -
         }
     }
     let excerpt = Excerpt::new(source, marks.iter().map(|(range, _)| range.clone()));
-    let id = match excerpt.cut_column {
-        Some(column) => format!("{name}, column {column} of a long line"),
-        None => name.to_owned(),
-    };
+    let id = printable(name);
     let kind = match diagnostic.severity() {
         Severity::Error => ReportKind::Error,
         Severity::Warning => ReportKind::Warning,
@@ -52,12 +52,14 @@ fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -
         .with_config(config)
         .with_code(diagnostic.code())
         .with_message(printable(diagnostic.message()));
-    for (order, ((_, message), range)) in marks.iter().zip(&excerpt.ranges).enumerate() {
+    // ariadne wants labels in the order of the text; the first of ours is the one that matters.
+    let mut labels: Vec<_> = marks.iter().zip(&excerpt.ranges).enumerate().collect();
+    labels.sort_by_key(|(_, (_, range))| range.start);
+    for (order, ((_, message), range)) in labels {
         let color = if order == 0 { ariadne::Color::Red } else { ariadne::Color::Blue };
-        let message = if message.is_empty() { "here" } else { message };
-        report = report.with_label(
-            Label::new((id.clone(), range.clone())).with_message(printable(message)).with_color(color),
-        );
+        // Without any message ariadne draws no underline.
+        let label = Label::new((id.clone(), range.clone())).with_message(printable(message));
+        report = report.with_label(label.with_color(color));
     }
     if let Some(pointer) = diagnostic.pointer() {
         report = report.with_note(format!("at `{}`", printable(pointer)));
@@ -65,13 +67,21 @@ fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -
     if let Some(hint) = diagnostic.hint() {
         report = report.with_help(printable(hint));
     }
-    let text = Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
+    let shown = line_and_column(&excerpt.text, excerpt.ranges[0].start);
+    let actual = line_and_column(source, marks[0].0.start);
     let mut output = Vec::new();
-    match report.finish().write((id, text), &mut output) {
-        Ok(()) => trim_line_ends(&String::from_utf8_lossy(&output)),
+    match report.finish().write((id.clone(), Source::from(excerpt.text)), &mut output) {
+        Ok(()) => correct_place(&trim_line_ends(&String::from_utf8_lossy(&output)), &id, shown, actual),
         // A vector takes every write; should ariadne fail by itself, the plain line still says it all.
         Err(_) => render_without_source(diagnostic, name),
     }
+}
+
+/// The place in the head of a report is that in the excerpt; in a cut line the column is another.
+fn correct_place(report: &str, id: &str, shown: (u32, u32), actual: (u32, u32)) -> String {
+    let (message, rest) = report.split_once('\n').unwrap_or((report, ""));
+    let place = |(line, column): (u32, u32)| format!("{id}:{line}:{column}");
+    format!("{message}\n{}", rest.replacen(&place(shown), &place(actual), 1))
 }
 
 fn render_without_source(diagnostic: &Diagnostic, name: &str) -> String {
@@ -92,10 +102,6 @@ struct Excerpt {
     text: String,
     /// Where the spans are in `text`.
     ranges: Vec<std::ops::Range<usize>>,
-    /// Number of lines of the source before `text`.
-    first_line: usize,
-    /// The column of the first span, where the line was cut and ariadne cannot know it.
-    cut_column: Option<usize>,
 }
 
 impl Excerpt {
@@ -105,12 +111,10 @@ impl Excerpt {
         let last = spans.iter().map(|span| span.start).max().unwrap_or(0);
         let start = source[..first].rfind('\n').map_or(0, |newline| newline + 1);
         let end = source[last..].find('\n').map_or(source.len(), |newline| last + newline);
-        let mut excerpt = Self {
-            text: String::new(),
-            ranges: vec![0..0; spans.len()],
-            first_line: source[..start].bytes().filter(|&byte| byte == b'\n').count(),
-            cut_column: None,
-        };
+        // Empty lines stand for those above, so that lines are numbered as in the source.
+        let above = source[..start].bytes().filter(|&byte| byte == b'\n').count();
+        let mut excerpt =
+            Self { text: "\n".repeat(above.min(MOST_LINES_ABOVE)), ranges: vec![0..0; spans.len()] };
         let mut offset = start;
         for line in source[start..end].split('\n') {
             excerpt.push_line(line, offset, &spans);
@@ -130,10 +134,6 @@ impl Excerpt {
             Some(_) if line.len() <= LONGEST_LINE => (0, line.len()),
             Some(span) => {
                 let column = span.start - offset;
-                if here(&spans[0]) {
-                    let exact = spans[0].start - offset;
-                    self.cut_column = Some(line[..exact].chars().count() + 1);
-                }
                 (
                     floor_boundary(line, column.saturating_sub(WINDOW)),
                     floor_boundary(line, (column + WINDOW).min(line.len())),

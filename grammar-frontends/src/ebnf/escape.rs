@@ -62,7 +62,11 @@ impl<'a> Reader<'a> {
                 self.position += 1;
                 match self.hex(2) {
                     Some(byte) => decoded.push(byte as u8),
-                    None => self.fault(start, Mistake::NotAsciiInBytes),
+                    None => {
+                        let rest = self.text[self.position..].bytes();
+                        self.position += rest.take(2).take_while(u8::is_ascii_hexdigit).count();
+                        self.fault(start, Mistake::NotAsciiInBytes);
+                    }
                 }
                 continue;
             }
@@ -142,6 +146,8 @@ impl<'a> Reader<'a> {
             }
         };
         let Some(point) = self.hex(digits) else {
+            let rest = self.text[self.position..].bytes();
+            self.position += rest.take(digits).take_while(u8::is_ascii_hexdigit).count();
             self.fault(start, Mistake::BadHexEscape);
             return None;
         };

@@ -49,6 +49,7 @@ pub(super) enum Mistake {
     UnknownCharacters,
     Unexpected,
     UnmatchedClose,
+    WrongQuotes,
 }
 
 impl Fault {
@@ -251,6 +252,11 @@ impl Mistake {
                 "ebnf/unexpected",
                 format!("`{written}` cannot stand here"),
                 "expected a string, a character class, a rule's name, a group or `|`".to_owned(),
+            ),
+            Mistake::WrongQuotes => (
+                "ebnf/string",
+                format!("`{written}` stands in quotes of another language"),
+                "strings stand in double quotes: `\"text\"`".to_owned(),
             ),
             Mistake::UnmatchedClose => {
                 own("ebnf/group", "this `)` closes nothing", "leave it out, or add a `(` before it")

@@ -58,22 +58,21 @@ struct Quantifier {
 pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tokens<'t>, Body, Extra> {
     let choices = choices(source, dialect).boxed();
     let lookahead = lookahead(choices.clone(), dialect).boxed();
-    // A closing parenthesis too many ends the alternatives; go on behind it.
-    let rest = just(Token::CloseGroup)
-        .validate(|_, extra, emitter| emitter.emit(Fault::new(extra.span(), Mistake::UnmatchedClose)))
-        .ignore_then(choices.clone().or_not());
-    let misplaced = choice((
-        any().filter(|token| *token != Token::CloseGroup && *token != Token::OpenLookahead).ignored(),
-        lookahead.clone().ignored(),
-    ))
-    .validate(|(), extra, emitter| emitter.emit(Fault::new(extra.span(), Mistake::LookaheadNotLast)))
-    .then(any().repeated())
-    .ignored();
+    // What ends alternatives ends nothing here: a parenthesis too many, a comma. Go on behind it.
+    let wrong_end = select! {
+        Token::CloseGroup = extra => Fault::new(extra.span(), Mistake::UnmatchedClose),
+        Token::Comma = extra => Fault::new(extra.span(), Mistake::Unexpected),
+    }
+    .validate(|fault, _, emitter| emitter.emit(fault));
+    let starts =
+        any().filter(|token| !matches!(token, Token::CloseGroup | Token::Comma | Token::OpenLookahead));
+    let rest = wrong_end.then(starts.rewind().ignore_then(choices.clone()).or_not());
+    let misplaced = any()
+        .validate(|_, extra, emitter| emitter.emit(Fault::new(extra.span(), Mistake::LookaheadNotLast)))
+        .then(any().repeated());
     choices
         .then_ignore(rest.repeated())
-        .then(lookahead.or_not())
-        .then_ignore(misplaced.or_not())
-        .then_ignore(any().repeated())
+        .then(lookahead.then_ignore(misplaced.or_not()).or_not())
         .map(|(expression, lookahead)| Body { expression, lookahead })
 }
 

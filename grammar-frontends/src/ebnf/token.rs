@@ -163,7 +163,14 @@ pub(super) fn lex(source: &str, dialect: Dialect, mut report: impl FnMut(Fault) 
                 tokens.push((token, span));
                 continue;
             }
-            Err(()) => unknown(source, dialect, &mut lexer),
+            Err(()) => {
+                let fault = unknown(source, dialect, &mut lexer);
+                if fault.mistake != Mistake::UnknownCharacters {
+                    // It was meant to be something, and is no reason for further reports.
+                    tokens.push((Token::Broken, fault.span));
+                }
+                fault
+            }
         };
         if report(fault) == Continue::No {
             break;
@@ -182,6 +189,11 @@ fn unknown(source: &str, dialect: Dialect, lexer: &mut Lexer<'_, Token>) -> Faul
     if token_terminal && let Some(close) = line.find('>') {
         lexer.bump(close + 1);
         return Fault::at(start, lexer.span().end, Mistake::TokenTerminal);
+    }
+    let quoted = source[start..].chars().next().filter(|quote| "'`".contains(*quote));
+    if let Some(close) = quoted.and_then(|quote| line.find(quote)) {
+        lexer.bump(close + 1);
+        return Fault::at(start, lexer.span().end, Mistake::WrongQuotes);
     }
     let known = |c: char| {
         c.is_ascii() && (c.is_ascii_whitespace() || c.is_ascii_alphanumeric() || "\"[]()|".contains(c))

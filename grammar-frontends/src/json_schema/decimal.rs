@@ -161,9 +161,7 @@ impl Decimal {
             (true, true) => Ordering::Equal,
             (true, false) => Ordering::Less,
             (false, true) => Ordering::Greater,
-            (false, false) => {
-                self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits))
-            }
+            (false, false) => self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits)),
         }
     }
 }

@@ -273,7 +273,8 @@ fn collect_names(root: &Value, draft: Draft) -> Names<'_> {
         }
         let id = members.get(draft.id_keyword()).and_then(Value::as_str);
         let fragment = id.and_then(|id| id.strip_prefix('#')).filter(|_| draft.ref_hides_siblings());
-        let anchors = ["$anchor", "$dynamicAnchor"].map(|keyword| members.get(keyword).and_then(Value::as_str));
+        let anchors =
+            ["$anchor", "$dynamicAnchor"].map(|keyword| members.get(keyword).and_then(Value::as_str));
         for anchor in anchors.into_iter().flatten().chain(fragment) {
             let entry = names.anchors.entry(format!("{base}#{anchor}"));
             entry.or_insert_with(|| (value, pointer.clone()));

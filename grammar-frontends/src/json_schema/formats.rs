@@ -136,7 +136,8 @@ fn uri_parts(more: &str) -> UriParts {
     let segment_char = of(":@");
     let literal = format!("\\[(?:{}|[vV][0-9A-Fa-f]+\\.[:A-Za-z0-9._~!$&'()*+,;=-]+)\\]", ipv6());
     let authority = format!("(?:{}*@)?(?:{literal}|{}*)(?::[0-9]*)?", of(":"), of(""));
-    let private = if more.is_empty() { "" } else { "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}" };
+    let private =
+        if more.is_empty() { "" } else { "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}" };
     let query = format!("(?:[{private}:@/?{plain}]|{escape})*");
     let fragment = of(":@/?");
     UriParts {
@@ -164,7 +165,8 @@ fn uri_reference(more: &str) -> String {
 /// RFC 6570, section 2.
 fn uri_template() -> String {
     let escape = "%[0-9A-Fa-f]{2}";
-    let literal = format!("(?:[!#$&(-;=?-\\[\\]_a-z~{UCSCHAR}\\uE000-\\uF8FF\\u{{F0000}}-\\u{{10FFFD}}]|{escape})");
+    let literal =
+        format!("(?:[!#$&(-;=?-\\[\\]_a-z~{UCSCHAR}\\uE000-\\uF8FF\\u{{F0000}}-\\u{{10FFFD}}]|{escape})");
     let name_char = format!("(?:[A-Za-z0-9_]|{escape})");
     let variable = format!("{name_char}(?:\\.?{name_char})*(?::[1-9][0-9]{{0,3}}|\\*)?");
     format!("(?:{literal}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")

@@ -290,7 +290,10 @@ impl<'s> Normalizer<'s> {
             let shape = string_keywords::read(self, node, members)?;
             norm.strings = if shape.is_empty(&self.algebra.tests) { Vec::new() } else { vec![shape] };
             if norm.strings.is_empty() {
-                self.conflict(node, "no string satisfies the length bounds, the pattern and the format together");
+                self.conflict(
+                    node,
+                    "no string satisfies the length bounds, the pattern and the format together",
+                );
             }
         }
         if !norm.arrays.is_empty() {
@@ -304,7 +307,10 @@ impl<'s> Normalizer<'s> {
             let shape = object_keywords::read(self, node, members)?;
             norm.objects = if shape.is_empty() { Vec::new() } else { vec![shape] };
             if norm.objects.is_empty() {
-                self.conflict(node, "no object satisfies the bounds on its size and the required names together");
+                self.conflict(
+                    node,
+                    "no object satisfies the bounds on its size and the required names together",
+                );
             }
         }
         Ok(norm)
@@ -413,7 +419,11 @@ impl<'s> Normalizer<'s> {
 
     /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
     fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
-        if norm.null || norm.booleans != [false, false] || !norm.numbers.is_empty() || !norm.strings.is_empty() {
+        if norm.null
+            || norm.booleans != [false, false]
+            || !norm.numbers.is_empty()
+            || !norm.strings.is_empty()
+        {
             return false;
         }
         let arrays = norm.arrays.iter().all(|shape| {
@@ -680,7 +690,12 @@ fn unevaluated<'s>(
 ) -> Fallible<Norm<'s>> {
     if n.subschema(node, Step::Keyword(keyword), value)? != GoalId::ANY {
         let reason = "what other keywords leave unevaluated is not tracked";
-        n.unsupported(node, keyword, reason, "say `additionalProperties` or `items` in the schema that declares")?;
+        n.unsupported(
+            node,
+            keyword,
+            reason,
+            "say `additionalProperties` or `items` in the schema that declares",
+        )?;
     }
     Ok(Norm::any())
 }

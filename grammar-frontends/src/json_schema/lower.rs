@@ -54,10 +54,7 @@ pub(super) struct Lowering<'s> {
 }
 
 /// The grammar of the root schema, and the normalizer for its report.
-pub(super) fn lower<'s>(
-    normalizer: Normalizer<'s>,
-    root: GoalId,
-) -> Fallible<(Grammar, Normalizer<'s>)> {
+pub(super) fn lower<'s>(normalizer: Normalizer<'s>, root: GoalId) -> Fallible<(Grammar, Normalizer<'s>)> {
     let mut builder = GrammarBuilder::new();
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let punctuation = punctuation(&mut builder, &normalizer.options.whitespace)?;
@@ -295,7 +292,12 @@ impl<'s> Lowering<'s> {
         }
         if !shape.owed.is_empty() {
             let reason = "it asks for items somewhere in the array (`contains`, or `not` around `items`)";
-            self.normalizer.unsupported(node, "contains", reason, "put the item at a fixed place (`prefixItems`)")?;
+            self.normalizer.unsupported(
+                node,
+                "contains",
+                reason,
+                "put the item at a fixed place (`prefixItems`)",
+            )?;
         }
         Ok(())
     }
@@ -369,18 +371,17 @@ impl<'s> Lowering<'s> {
 }
 
 pub(super) fn grammar_error(error: GrammarError) -> Box<Diagnostic> {
-    Box::new(
-        Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller"),
-    )
+    Box::new(Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller"))
 }
 
 /// Names the parts that contradict themselves, if any was met.
 fn unsatisfiable(normalizer: &Normalizer<'_>) -> Box<Diagnostic> {
     let error = match normalizer.conflicts.last() {
-        Some((pointer, message)) => {
-            Diagnostic::error("json-schema/unsatisfiable", format!("no JSON text satisfies the schema: {message}"))
-                .with_pointer(pointer.clone())
-        }
+        Some((pointer, message)) => Diagnostic::error(
+            "json-schema/unsatisfiable",
+            format!("no JSON text satisfies the schema: {message}"),
+        )
+        .with_pointer(pointer.clone()),
         None => {
             let message = "no JSON text satisfies the schema: what it requires is excluded, or never ends";
             Diagnostic::error("json-schema/unsatisfiable", message).with_pointer("")

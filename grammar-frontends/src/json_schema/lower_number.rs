@@ -92,7 +92,12 @@ impl Lowering<'_> {
         if bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit) {
             let keyword = if shape.values.is_some() { "enum" } else { "minimum" };
             let reason = format!("a number of more than {limit} digits when written without an exponent");
-            self.normalizer.unsupported(node, keyword, reason, "use fewer digits or raise the limit `digits`")?;
+            self.normalizer.unsupported(
+                node,
+                keyword,
+                reason,
+                "use fewer digits or raise the limit `digits`",
+            )?;
             return self.any_number().map(Some);
         }
         if let Some(values) = &shape.values {
@@ -164,7 +169,12 @@ impl Lowering<'_> {
             }
             _ => {
                 let reason = "the step does not fit the other keywords on the number";
-                self.normalizer.unsupported(node, "multipleOf", reason, "use a whole step or a power of ten")?;
+                self.normalizer.unsupported(
+                    node,
+                    "multipleOf",
+                    reason,
+                    "use a whole step or a power of ten",
+                )?;
                 Ok(self.interval(shape))
             }
         }
@@ -241,7 +251,9 @@ impl Lowering<'_> {
                 let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
                 Decimal::parse(&text)
             };
-            return Ok(digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref()));
+            return Ok(
+                digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
+            );
         }
         let mut multiples =
             Multiples { step, low: &low, high: high.as_deref(), rules: HashMap::new(), todo: Vec::new() };
@@ -278,7 +290,12 @@ impl Lowering<'_> {
         if unsupported || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
             let reason = "a step with a fraction that is no power of ten is told only without bounds (or with \
                           `minimum: 0`), and for few digits";
-            self.normalizer.unsupported(node, "multipleOf", reason, "use a power of ten, or remove the bounds")?;
+            self.normalizer.unsupported(
+                node,
+                "multipleOf",
+                reason,
+                "use a power of ten, or remove the bounds",
+            )?;
             let mut digits = Digits { builder: &mut self.builder };
             return Ok(digits.between(lower, upper));
         }

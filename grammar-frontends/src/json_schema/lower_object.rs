@@ -96,8 +96,10 @@ impl<'s> Lowering<'s> {
         let required = required.count() as u64;
         let keyword = if shape.min > 0 { "minProperties" } else { "maxProperties" };
         if has_free && shape.min > required + 1 {
-            let reason = "two members of one free name count once, and a grammar cannot tell free names apart";
-            let hint = "declare the names and set `additionalProperties: false`, or ask for at most one member";
+            let reason =
+                "two members of one free name count once, and a grammar cannot tell free names apart";
+            let hint =
+                "declare the names and set `additionalProperties: false`, or ask for at most one member";
             self.normalizer.unsupported(node, "minProperties", reason, hint)?;
             return Ok(Some(Counts { min: 0, max: None }));
         }
@@ -225,7 +227,8 @@ impl Chain<'_> {
                 before.push(match state {
                     // What two places refer to is a rule; what only the member before refers to is not.
                     Some(state) if start > 0 && !is_required(start - 1) || cap > 0 => {
-                        let rule: RuleId = lowering.builder.declare_fresh("members").map_err(grammar_error)?;
+                        let rule: RuleId =
+                            lowering.builder.declare_fresh("members").map_err(grammar_error)?;
                         lowering.builder.define(rule, state).map_err(grammar_error)?;
                         Some(lowering.builder.rule(rule))
                     }

@@ -140,7 +140,9 @@ impl<'s> Lowering<'s> {
                 }
                 self.builder.choice(texts)
             }
-            None => self.pattern_text(test.test).map_err(|error| Box::new(error.into_vec().swap_remove(0)))?,
+            None => {
+                self.pattern_text(test.test).map_err(|error| Box::new(error.into_vec().swap_remove(0)))?
+            }
         };
         Ok(match test.sense {
             Sense::Holds => Some(text),

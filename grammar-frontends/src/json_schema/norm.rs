@@ -156,21 +156,15 @@ impl<'s> Norm<'s> {
     /// Merges finite sets, and drops alternatives that another one covers: they would only make the grammar
     /// ambiguous.
     fn simplify(&mut self, algebra: &mut Algebra<'s>) {
-        merge_finite(
-            &mut self.numbers,
-            |shape| shape.values.as_ref(),
-            NumberShape::finite,
-        );
-        merge_finite(
-            &mut self.strings,
-            |shape| shape.values.as_ref(),
-            StringShape::finite,
-        );
+        merge_finite(&mut self.numbers, |shape| shape.values.as_ref(), NumberShape::finite);
+        merge_finite(&mut self.strings, |shape| shape.values.as_ref(), StringShape::finite);
         let Algebra { goals, tests, .. } = algebra;
         absorb(&mut self.numbers, |left, right| left.and(right) == *left);
         absorb(&mut self.strings, |left, right| left.and(right, tests) == *left);
         absorb(&mut self.arrays, |left, right| left.and(right, goals) == *left);
-        absorb(&mut self.objects, |left, right| covered(left, right) && left.and(right, goals, tests) == *left);
+        absorb(&mut self.objects, |left, right| {
+            covered(left, right) && left.and(right, goals, tests) == *left
+        });
     }
 }
 

@@ -8,8 +8,10 @@ use super::keywords::{Fallible, Members, Normalizer};
 use super::number_shape::{Bound, Edge, NumberShape};
 
 pub(super) fn read(n: &mut Normalizer<'_>, node: NodeId, members: &Members) -> Fallible<NumberShape> {
-    let lower = NumberShape { lower: bound(n, node, members, "minimum", "exclusiveMinimum")?, ..NumberShape::any() };
-    let upper = NumberShape { upper: bound(n, node, members, "maximum", "exclusiveMaximum")?, ..NumberShape::any() };
+    let lower =
+        NumberShape { lower: bound(n, node, members, "minimum", "exclusiveMinimum")?, ..NumberShape::any() };
+    let upper =
+        NumberShape { upper: bound(n, node, members, "maximum", "exclusiveMaximum")?, ..NumberShape::any() };
     let mut shape = lower.and(&upper);
     for (keyword, side) in [("exclusiveMinimum", Side::Lower), ("exclusiveMaximum", Side::Upper)] {
         if let Some(value) = members.get(keyword).filter(|value| !value.is_boolean()) {

@@ -167,7 +167,8 @@ impl<'s> ObjectShape<'s> {
     /// Whether the set is known to be empty, without looking into goals.
     pub(super) fn is_empty(&self) -> bool {
         let required = self.properties.iter().filter(|property| property.presence == Presence::Required);
-        let possible = self.properties.iter().filter(|property| property.value != GoalId::NEVER).count() as u64;
+        let possible =
+            self.properties.iter().filter(|property| property.value != GoalId::NEVER).count() as u64;
         let required = required.clone().count() as u64;
         let impossible = self
             .properties
@@ -220,8 +221,12 @@ impl<'s> ObjectShape<'s> {
                 shape = Self::with_rest(value);
             }
             for &name in &owed.except {
-                let property =
-                    Property { name, value: GoalId::ANY, presence: Presence::Optional, origin: Origin::Mentioned };
+                let property = Property {
+                    name,
+                    value: GoalId::ANY,
+                    presence: Presence::Optional,
+                    origin: Origin::Mentioned,
+                };
                 shape.properties.push(property);
             }
             result.push(shape);
@@ -282,9 +287,8 @@ impl<'s> ObjectShape<'s> {
             case.properties[at].presence = Presence::Required;
             cases.push(case.normalized());
         }
-        let pays = |cell: &Cell| {
-            cell.value != GoalId::NEVER && join_tests(&cell.tests, &member.tests).is_some()
-        };
+        let pays =
+            |cell: &Cell| cell.value != GoalId::NEVER && join_tests(&cell.tests, &member.tests).is_some();
         if self.cells.iter().any(pays) {
             let mut case = self.clone();
             case.owed.push(member.clone());

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
-use crate::regex::{self, RegexOptions};
 use crate::Diagnostics;
+use crate::regex::{self, RegexOptions};
 
 /// An interned condition on decoded texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +64,11 @@ pub(super) struct TextTests<'s> {
 
 impl<'s> TextTests<'s> {
     /// The test of an ECMA-262 pattern.
-    pub(super) fn pattern(&mut self, pattern: &str, matching: regex::Matching) -> Result<TestId, Diagnostics> {
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &str,
+        matching: regex::Matching,
+    ) -> Result<TestId, Diagnostics> {
         let key = (Box::from(pattern), matching);
         if let Some(&known) = self.patterns.get(&key) {
             return Ok(known);

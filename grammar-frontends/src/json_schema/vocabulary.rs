@@ -18,15 +18,42 @@ pub(super) enum Class {
 pub(super) fn classify(keyword: &str, draft: Draft) -> Class {
     let since = match keyword {
         "format" => return Class::Special,
-        "type" | "enum" | "allOf" | "anyOf" | "oneOf" | "not" | "$ref" | "minimum" | "maximum"
-        | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" | "minLength" | "maxLength" | "pattern"
-        | "items" | "additionalItems" | "minItems" | "maxItems" | "uniqueItems" | "properties"
-        | "patternProperties" | "additionalProperties" | "required" | "minProperties" | "maxProperties"
+        "type"
+        | "enum"
+        | "allOf"
+        | "anyOf"
+        | "oneOf"
+        | "not"
+        | "$ref"
+        | "minimum"
+        | "maximum"
+        | "exclusiveMinimum"
+        | "exclusiveMaximum"
+        | "multipleOf"
+        | "minLength"
+        | "maxLength"
+        | "pattern"
+        | "items"
+        | "additionalItems"
+        | "minItems"
+        | "maxItems"
+        | "uniqueItems"
+        | "properties"
+        | "patternProperties"
+        | "additionalProperties"
+        | "required"
+        | "minProperties"
+        | "maxProperties"
         | "dependencies" => Draft::Draft4,
         "const" | "contains" | "propertyNames" => Draft::Draft6,
         "if" | "then" | "else" => Draft::Draft7,
-        "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" | "unevaluatedItems"
-        | "minContains" | "maxContains" | "$recursiveRef" => Draft::Draft2019,
+        "dependentRequired"
+        | "dependentSchemas"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "minContains"
+        | "maxContains"
+        | "$recursiveRef" => Draft::Draft2019,
         "prefixItems" | "$dynamicRef" => Draft::Draft2020,
         "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" | "$vocabulary"
         | "$comment" | "$defs" | "definitions" | "title" | "description" | "default" | "examples"

@@ -41,15 +41,13 @@ fn rules() {
     [ebnf/duplicate-rule] Error: rule `a` is defined twice
        ╭─[ grammar.ebnf:5:1 ]
        │
-     4 │ a ::= "c"
-       │ ┬
-       │ ╰── defined again here
-       │
-       ├─[ grammar.ebnf:5:1 ]
-       │
-     1 │ a ::= "a"
+     2 │ a ::= "a"
        │ ┬
        │ ╰── first defined here
+       │
+     5 │ a ::= "c"
+       │ ┬
+       │ ╰── defined again here
        │
        │ Help: rename one of the two, or join them with `|`
     ───╯
@@ -82,28 +80,18 @@ fn rules() {
        │
      1 │ root ::= "a" b ::= "b"
        │              ┬
-       │              ╰── here
+       │              ╰──
        │
        │ Help: put a line break before it
     ───╯
     "#);
     assert_snapshot!(ebnf("root = \"a\""), @r#"
-    [ebnf/missing-root] Error: there is no rule `root` to start from
-       ╭─[ grammar.ebnf:1:1 ]
-       │
-     1 │ root = "a"
-       │ ┬
-       │ ╰── no rules
-       │
-       │ Help: name the start rule `root`, or say which rule is the root
-    ───╯
-
     [ebnf/rule] Error: `=` is not how a rule's name and body are joined
        ╭─[ grammar.ebnf:1:6 ]
        │
      1 │ root = "a"
        │      ┬
-       │      ╰── here
+       │      ╰──
        │
        │ Help: write `name ::= body`
     ───╯
@@ -114,7 +102,7 @@ fn rules() {
        │
      1 │ "a"
        │ ─┬─
-       │  ╰─── here
+       │  ╰───
        │
        │ Help: start with a rule: `root ::= ...`
     ───╯
@@ -125,7 +113,7 @@ fn rules() {
        │
      1 │ root[max_tokens=5] ::= "a"
        │     ───────┬──────
-       │            ╰──────── here
+       │            ╰────────
        │
        │ Help: leave out `[max_tokens=5]`
     ───╯
@@ -136,7 +124,7 @@ fn rules() {
        │
      1 │ root ::= 1st
        │          ─┬─
-       │           ╰─── here
+       │           ╰───
        │
        │ Help: start it with a letter or `_`
     ───╯
@@ -144,9 +132,9 @@ fn rules() {
     [ebnf/name] Error: the name `1st` starts with a digit
        ╭─[ grammar.ebnf:2:1 ]
        │
-     1 │ 1st ::= "a"
+     2 │ 1st ::= "a"
        │ ─┬─
-       │  ╰─── here
+       │  ╰───
        │
        │ Help: start it with a letter or `_`
     ───╯
@@ -161,18 +149,18 @@ fn literals() {
        │
      1 │ root ::= "a\q"
        │            ─┬
-       │             ╰── here
+       │             ╰──
        │
        │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
     ───╯
     "#);
     assert_snapshot!(ebnf(r#"root ::= "\u12" "\xg" "\ud83d""#), @r#"
-    [ebnf/escape] Error: the escape `\u` lacks hexadecimal digits
+    [ebnf/escape] Error: the escape `\u12` lacks hexadecimal digits
        ╭─[ grammar.ebnf:1:11 ]
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
-       │           ─┬
-       │            ╰── here
+       │           ──┬─
+       │             ╰───
        │
        │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
     ───╯
@@ -182,7 +170,7 @@ fn literals() {
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
        │                  ─┬
-       │                   ╰── here
+       │                   ╰──
        │
        │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
     ───╯
@@ -192,7 +180,7 @@ fn literals() {
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
        │                        ───┬──
-       │                           ╰──── here
+       │                           ╰────
        │
        │ Help: characters are 0 to D7FF and E000 to 10FFFF; write \U0001F600 in place of a surrogate pair
     ───╯
@@ -203,7 +191,7 @@ fn literals() {
        │
      1 │ root ::= "a | b
        │          ┬
-       │          ╰── here
+       │          ╰──
        │
        │ Help: add a `"`; line breaks inside are written `\n`
     ───╯
@@ -214,7 +202,7 @@ fn literals() {
        │
      1 │ root ::= [a-z
        │          ┬
-       │          ╰── here
+       │          ╰──
        │
        │ Help: add a `]` on the same line, or write `"["` for the character
     ───╯
@@ -225,7 +213,7 @@ fn literals() {
        │
      1 │ root ::= [z-a] [\d]
        │           ─┬─
-       │            ╰─── here
+       │            ╰───
        │
        │ Help: swap the two characters, or put `-` first or last for a dash
     ───╯
@@ -235,18 +223,18 @@ fn literals() {
        │
      1 │ root ::= [z-a] [\d]
        │                 ─┬
-       │                  ╰── here
+       │                  ╰──
        │
        │ Help: write the characters, such as `0-9` for \d and `0-9A-Za-z_` for \w
     ───╯
     ");
     assert_snapshot!(ebnf(r#"root ::= Bytes("\xf" "é")"#), @r#"
-    [ebnf/escape] Error: `\x` does not stand for one byte
+    [ebnf/escape] Error: `\xf` does not stand for one byte
        ╭─[ grammar.ebnf:1:17 ]
        │
      1 │ root ::= Bytes("\xf" "é")
-       │                 ─┬
-       │                  ╰── here
+       │                 ─┬─
+       │                  ╰───
        │
        │ Help: write each byte as itself (ASCII) or as `\xHH`, two digits
     ───╯
@@ -256,38 +244,18 @@ fn literals() {
        │
      1 │ root ::= Bytes("\xf" "é")
        │                      ─┬─
-       │                       ╰─── here
+       │                       ╰───
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= 'a'"), @r#"
-    [ebnf/character] Error: `'` means nothing here
+    [ebnf/string] Error: `'a'` stands in quotes of another language
        ╭─[ grammar.ebnf:1:10 ]
        │
      1 │ root ::= 'a'
-       │          ┬
-       │          ╰── here
-       │
-       │ Help: strings stand in double quotes: `"text"`
-    ───╯
-
-    [ebnf/undefined-rule] Error: rule `a` is not defined
-       ╭─[ grammar.ebnf:1:11 ]
-       │
-     1 │ root ::= 'a'
-       │           ┬
-       │           ╰── no rule has this name
-       │
-       │ Help: define it (`a ::= ...`), or put it in double quotes if it is text
-    ───╯
-
-    [ebnf/character] Error: `'` means nothing here
-       ╭─[ grammar.ebnf:1:12 ]
-       │
-     1 │ root ::= 'a'
-       │            ┬
-       │            ╰── here
+       │          ─┬─
+       │           ╰───
        │
        │ Help: strings stand in double quotes: `"text"`
     ───╯
@@ -302,7 +270,7 @@ fn structure() {
        │
      1 │ root ::= ("a" | "b"
        │          ┬
-       │          ╰── here
+       │          ╰──
        │
        │ Help: add a `)` before the next rule
     ───╯
@@ -313,7 +281,7 @@ fn structure() {
        │
      1 │ root ::= "a" ) "b"
        │              ┬
-       │              ╰── here
+       │              ╰──
        │
        │ Help: leave it out, or add a `(` before it
     ───╯
@@ -324,7 +292,7 @@ fn structure() {
        │
      1 │ root ::= "a"++ | * "b"
        │              ┬
-       │              ╰── here
+       │              ╰──
        │
        │ Help: put what is before it in parentheses: `(a+)*`
     ───╯
@@ -334,7 +302,7 @@ fn structure() {
        │
      1 │ root ::= "a"++ | * "b"
        │                  ┬
-       │                  ╰── here
+       │                  ╰──
        │
        │ Help: put it after what it repeats, or write `"*"` for the characters
     ───╯
@@ -345,7 +313,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │             ──┬──
-       │               ╰──── here
+       │               ╰────
        │
        │ Help: swap the two numbers
     ───╯
@@ -355,7 +323,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                      ──┬─
-       │                        ╰─── here
+       │                        ╰───
        │
        │ Help: write it out: `{0,m}` for at most m times
     ───╯
@@ -365,7 +333,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                              ─┬─
-       │                               ╰─── here
+       │                               ╰───
        │
        │ Help: write `{n}`, `{n,}` or `{n,m}`
     ───╯
@@ -375,7 +343,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                                      ─────┬─────
-       │                                           ╰─────── here
+       │                                           ╰───────
        │
        │ Help: write at most 4294967295, or leave the bound out: `{n,}`
     ───╯
@@ -385,7 +353,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                                                      ─┬
-       │                                                       ╰── here
+       │                                                       ╰──
        │
        │ Help: write `{n}`, `{n,}` or `{n,m}`
     ───╯
@@ -396,7 +364,7 @@ fn structure() {
        │
      1 │ root ::= "a" |
        │               ┬
-       │               ╰── here
+       │               ╰──
        │
        │ Help: write `""` for the empty text
     ───╯
@@ -407,7 +375,7 @@ fn structure() {
        │
      1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
        │          ─────┬─────
-       │               ╰─────── here
+       │               ╰───────
        │
        │ Help: write the alternatives out as rules
     ───╯
@@ -417,7 +385,7 @@ fn structure() {
        │
      1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
        │                                                               ──┬──
-       │                                                                 ╰──── here
+       │                                                                 ╰────
        │
        │ Help: write the pattern as an expression, or build the rule with the regex frontend
     ───╯
@@ -428,7 +396,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │          ─────┬────
-       │               ╰────── here
+       │               ╰──────
        │
        │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
     ───╯
@@ -438,7 +406,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                            ┬
-       │                                            ╰── here
+       │                                            ╰──
        │
        │ Help: write `""` for the empty text
     ───╯
@@ -448,7 +416,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                              ──┬──
-       │                                                ╰──── here
+       │                                                ╰────
        │
        │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
     ───╯
@@ -458,7 +426,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                                    ──┬─
-       │                                                      ╰─── here
+       │                                                      ╰───
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -469,7 +437,7 @@ fn structure() {
        │
      1 │ root ::= "a" (="b" | "c")
        │              ─┬
-       │               ╰── here
+       │               ╰──
        │
        │ Help: put them in parentheses: `(=("a" | "b"))`
     ───╯
@@ -480,7 +448,7 @@ fn structure() {
        │
      1 │ root ::= "a" (="b") "c"
        │                     ─┬─
-       │                      ╰─── here
+       │                      ╰───
        │
        │ Help: move it to the end of the rule, or leave it out; it is computed anyway
     ───╯
@@ -491,18 +459,38 @@ fn structure() {
        │
      1 │ root ::= Complement(root) | "a"
        │ ──┬─
-       │   ╰─── here
+       │   ╰───
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= \"a\" , 5 } \"b\""), @r#"
-    [ebnf/lookahead] Error: a lookahead `(=...)` stands only once, at the end of a rule
+    [ebnf/unexpected] Error: `,` cannot stand here
        ╭─[ grammar.ebnf:1:14 ]
        │
      1 │ root ::= "a" , 5 } "b"
        │              ┬
-       │              ╰── here
+       │              ╰──
        │
-       │ Help: move it to the end of the rule, or leave it out; it is computed anyway
+       │ Help: expected a string, a character class, a rule's name, a group or `|`
+    ───╯
+
+    [ebnf/unexpected] Error: `5` cannot stand here
+       ╭─[ grammar.ebnf:1:16 ]
+       │
+     1 │ root ::= "a" , 5 } "b"
+       │                ┬
+       │                ╰──
+       │
+       │ Help: expected a string, a character class, a rule's name, a group or `|`
+    ───╯
+
+    [ebnf/unexpected] Error: `}` cannot stand here
+       ╭─[ grammar.ebnf:1:18 ]
+       │
+     1 │ root ::= "a" , 5 } "b"
+       │                  ┬
+       │                  ╰──
+       │
+       │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
     "#);
 }
@@ -515,7 +503,7 @@ fn several_at_once() {
        │
      1 │ root ::= a "\q" | (b
        │             ─┬
-       │              ╰── here
+       │              ╰──
        │
        │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
     ───╯
@@ -525,7 +513,7 @@ fn several_at_once() {
        │
      1 │ root ::= a "\q" | (b
        │                   ┬
-       │                   ╰── here
+       │                   ╰──
        │
        │ Help: add a `)` before the next rule
     ───╯
@@ -543,9 +531,9 @@ fn several_at_once() {
     [ebnf/quantifier] Error: the repeat `*` stands directly after a repeat
        ╭─[ grammar.ebnf:2:11 ]
        │
-     1 │ a ::= "a"+* c
+     2 │ a ::= "a"+* c
        │           ┬
-       │           ╰── here
+       │           ╰──
        │
        │ Help: put what is before it in parentheses: `(a+)*`
     ───╯
@@ -553,7 +541,7 @@ fn several_at_once() {
     [ebnf/undefined-rule] Error: rule `c` is not defined
        ╭─[ grammar.ebnf:2:13 ]
        │
-     1 │ a ::= "a"+* c
+     2 │ a ::= "a"+* c
        │             ┬
        │             ╰── no rule has this name
        │
@@ -563,15 +551,12 @@ fn several_at_once() {
     [ebnf/duplicate-rule] Error: rule `a` is defined twice
        ╭─[ grammar.ebnf:3:1 ]
        │
-     2 │ a ::= [z-a
-       │ ┬
-       │ ╰── defined again here
-       │
-       ├─[ grammar.ebnf:3:1 ]
-       │
-     1 │ a ::= "a"+* c
+     2 │ a ::= "a"+* c
        │ ┬
        │ ╰── first defined here
+     3 │ a ::= [z-a
+       │ ┬
+       │ ╰── defined again here
        │
        │ Help: rename one of the two, or join them with `|`
     ───╯
@@ -579,9 +564,9 @@ fn several_at_once() {
     [ebnf/class] Error: this character class is not closed
        ╭─[ grammar.ebnf:3:7 ]
        │
-     1 │ a ::= [z-a
+     3 │ a ::= [z-a
        │       ┬
-       │       ╰── here
+       │       ╰──
        │
        │ Help: add a `]` on the same line, or write `"["` for the character
     ───╯
@@ -594,9 +579,9 @@ fn gbnf_reports() {
     [gbnf/line] Error: the rule ended with its line, and `"b"` starts no new one
        ╭─[ grammar.gbnf:2:3 ]
        │
-     1 │   "b"
+     2 │   "b"
        │   ─┬─
-       │    ╰─── here
+       │    ╰───
        │
        │ Help: continue a rule inside parentheses or after `|`, or write `name ::=`
     ───╯
@@ -607,7 +592,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= <think> [^<]* !<[1000]>
        │          ───┬───
-       │             ╰───── here
+       │             ╰─────
        │
        │ Help: write the token's text as a string
     ───╯
@@ -617,7 +602,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= <think> [^<]* !<[1000]>
        │                        ────┬────
-       │                            ╰────── here
+       │                            ╰──────
        │
        │ Help: write the token's text as a string
     ───╯
@@ -628,7 +613,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= "\e" (="a")
        │           ─┬
-       │            ╰── here
+       │            ╰──
        │
        │ Help: the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH
     ───╯
@@ -638,7 +623,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= "\e" (="a")
        │               ─┬
-       │                ╰── here
+       │                ╰──
        │
        │ Help: leave it out; it is computed anyway
     ───╯
@@ -653,7 +638,7 @@ fn patterns() {
        │
      1 │ a(?=b)c
        │  ─┬─
-       │   ╰─── here
+       │   ╰───
        │
        │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
     ───╯
@@ -664,7 +649,7 @@ fn patterns() {
        │
      1 │ (a)\1
        │    ─┬
-       │     ╰── here
+       │     ╰──
        │
        │ Help: repeat the group's pattern; equality of two parts cannot be enforced
     ───╯
@@ -675,7 +660,7 @@ fn patterns() {
        │
      1 │ \bword
        │ ─┬
-       │  ╰── here
+       │  ╰──
        │
        │ Help: write the characters that may stand on either side, or leave the boundary out
     ───╯
@@ -686,7 +671,7 @@ fn patterns() {
        │
      1 │ a|(?m)^b
        │     ┬
-       │     ╰── here
+       │     ╰──
        │
        │ Help: leave the flag out, or write out what may stand before and after a line end
     ───╯
@@ -697,7 +682,7 @@ fn patterns() {
        │
      1 │ (a
        │ ┬
-       │ ╰── here
+       │ ╰──
        │
        │ Help: add a `)`, or write `\(`
     ───╯
@@ -708,7 +693,7 @@ fn patterns() {
        │
      1 │ [z-a]
        │  ─┬─
-       │   ╰─── here
+       │   ╰───
        │
        │ Help: swap the two
     ───╯
@@ -719,18 +704,18 @@ fn patterns() {
        │
      1 │ a{3,1}\p{Nope}
        │  ──┬──
-       │    ╰──── here
+       │    ╰────
        │
        │ Help: swap the two
     ───╯
     ");
     assert_snapshot!(perl(&"(".repeat(1_000)), @r"
     [regex/syntax] Error: this group is not closed
-       ╭─[ pattern, column 1000 of a long line:1:62 ]
+       ╭─[ pattern:1:1000 ]
        │
      1 │ …(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
        │                                                              ┬
-       │                                                              ╰── here
+       │                                                              ╰──
        │
        │ Help: add a `)`, or write `\(`
     ───╯
@@ -741,7 +726,7 @@ fn patterns() {
        │
      1 │ (?-u)\xff
        │      ──┬─
-       │        ╰─── here
+       │        ╰───
        │
        │ Help: leave out the flag `-u`
     ───╯
@@ -796,7 +781,7 @@ fn long_lines_are_cut_and_odd_characters_replaced() {
     let padding = "\"padding\" ".repeat(100);
     assert_snapshot!(ebnf(&format!("root ::= {padding} nope {padding}\n")), @r#"
     [ebnf/undefined-rule] Error: rule `nope` is not defined
-       ╭─[ grammar.ebnf, column 1011 of a long line:1:62 ]
+       ╭─[ grammar.ebnf:1:1011 ]
        │
      1 │ …padding" "padding" "padding" "padding" "padding" "padding"  nope "padding" "padding" "padding" "padding" "padding" "padd…
        │                                                              ──┬─
@@ -825,11 +810,11 @@ fn limits() {
     assert_snapshot!(ebnf::parse("root ::= \"aaa\"", &options).unwrap_err(), @"error: the grammar is 14 bytes long, more than 10; shorten it or raise the limit `source_bytes`");
     assert_snapshot!(ebnf(&format!("root ::= {}", "(".repeat(2_000))), @r"
     [ebnf/limit] Error: parentheses nest more than 1000 levels deep
-       ╭─[ grammar.ebnf, column 1010 of a long line:1:62 ]
+       ╭─[ grammar.ebnf:1:1010 ]
        │
      1 │ …((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…
        │                                                              ┬
-       │                                                              ╰── here
+       │                                                              ╰──
        │
        │ Help: give inner parts a rule of their own
     ───╯

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 use grammask_oracle::{Recogniser, random};
 
-const LONGEST: usize = 6;
-const MOST: usize = 3000;
+const LONGEST: usize = 5;
+const MOST: usize = 1000;
 
 type Texts = BTreeSet<Vec<u8>>;
 
@@ -74,7 +74,7 @@ fn random_context_free_grammars() {
         ..random::GrammarOptions::context_free()
     };
     let (mut listed, mut members) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..800 {
         let mut rng = random::Rng::new(seed);
         let grammar = random::any_grammar(&mut rng, &options);
         let Some(sentences) = sentences(&grammar) else { continue };
@@ -102,5 +102,5 @@ fn random_context_free_grammars() {
             }
         }
     }
-    assert!(listed > 700 && members > 5000, "{listed} {members}");
+    assert!(listed > 400 && members > 3000, "{listed} {members}");
 }

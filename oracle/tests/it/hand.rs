@@ -213,7 +213,7 @@ fn masks_are_over_bytes() {
 fn depth_is_no_danger() {
     let deep = grammar(|builder, _| {
         let (a, b) = (builder.literal("a"), builder.literal("b"));
-        (0..100_000).fold(a, |inner, _| {
+        (0..30_000).fold(a, |inner, _| {
             let other = builder.optional(b);
             let both = builder.choice([inner, other]);
             builder.repeat(both, 0, Some(1))
@@ -222,8 +222,8 @@ fn depth_is_no_danger() {
     check(&deep, &["", "a", "b"], &[], &[("ab", 1)]);
     let below_operator = grammar(|builder, _| {
         let a = builder.class([('a', 'b')]);
-        let nest = (0..100_000).fold(a, |inner, _| builder.complement(inner));
-        let wrapped = (0..50_000).fold(nest, |inner, _| builder.repeat(inner, 0, Some(1)));
+        let nest = (0..30_000).fold(a, |inner, _| builder.complement(inner));
+        let wrapped = (0..30_000).fold(nest, |inner, _| builder.repeat(inner, 0, Some(1)));
         builder.json_escaped(wrapped)
     });
     check(&below_operator, &["a", "b", "", "\\u0061"], &["\\u00"], &[("ab", 1), ("\\u0071", 4)]);
