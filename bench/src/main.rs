@@ -26,6 +26,10 @@ enum Command {
     Maskbench(command::maskbench::MaskbenchArgs),
     /// The hot path on a handful of grammars, cold and warm.
     Micro(command::micro::MicroArgs),
+    /// Every mask of random walks through the corpus, bit by bit against the naive recogniser.
+    Oracle(command::oracle::OracleArgs),
+    /// One instance of one schema, token by token.
+    Trace(command::trace::TraceArgs),
     #[command(hide = true)]
     Worker(command::worker::WorkerArgs),
 }
@@ -34,6 +38,8 @@ fn main() -> anyhow::Result<()> {
     match Program::parse().command {
         Command::Maskbench(args) => command::maskbench::run(&args),
         Command::Micro(args) => command::micro::run(&args),
+        Command::Oracle(args) => command::oracle::run(&args),
+        Command::Trace(args) => command::trace::run(&args),
         Command::Worker(args) => command::worker::run(&args),
     }
 }

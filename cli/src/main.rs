@@ -1,2 +1,99 @@
-//! See README.md.
-fn main() {}
+//! The `grammask` program: structured generation from the command line.
+//!
+//! Everything that the program knows about grammars and masks it asks of the `grammask` crate, through the
+//! module `engine`; the other modules are arguments, output and a sampler that stands in for a model.
+
+#[cfg(test)]
+mod agreement;
+mod arguments;
+mod command;
+mod engine;
+mod escape;
+mod place;
+mod progress;
+mod sampler;
+mod style;
+mod table;
+mod token_class;
+mod writer;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::arguments::Global;
+use crate::engine::{Indeterminate, Rejected};
+
+const EXIT_CODES: &str = "\
+Exit status:
+  0  done; for `check`: the text obeys the structure
+  1  `check`: the text does not obey the structure
+  2  wrong arguments, an unreadable file, or a structure that cannot be compiled
+  3  a limit on work or memory was reached, so that nothing can be said
+
+Colours follow the terminal; NO_COLOR and --color switch them off.";
+
+/// Exact token masks for language models, from the command line.
+#[derive(Parser)]
+#[command(name = "grammask", version, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Writes a random text that obeys a structure, token by token, as a model would under masks
+    Generate(command::generate::Arguments),
+    /// Says whether a text obeys a structure, and if not, where and why it stops to do so
+    Check(command::check::Arguments),
+    /// Shows the tokens that may follow a text
+    Mask(command::mask::Arguments),
+    /// Prints a structure as EBNF
+    Convert(command::convert::Arguments),
+    /// Draws the automaton of a structure
+    Viz(command::viz::Arguments),
+    /// Describes a vocabulary, or some of its tokens
+    Vocab(command::vocab::Arguments),
+}
+
+fn main() -> ExitCode {
+    let Arguments { global, command } = Arguments::parse();
+    global.color.write_global();
+    let result = match &command {
+        Command::Generate(arguments) => command::generate::run(&global, arguments),
+        Command::Check(arguments) => command::check::run(&global, arguments),
+        Command::Mask(arguments) => command::mask::run(&global, arguments),
+        Command::Convert(arguments) => command::convert::run(&global, arguments),
+        Command::Viz(arguments) => command::viz::run(&global, arguments),
+        Command::Vocab(arguments) => command::vocab::run(&global, arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => report(&global, &error),
+    }
+}
+
+fn report(global: &Global, error: &anyhow::Error) -> ExitCode {
+    let code = if error.downcast_ref::<Indeterminate>().is_some() { 3 } else { 2 };
+    let mut value = serde_json::json!({ "error": format!("{error:#}") });
+    if let Some(rejected) = error.downcast_ref::<Rejected>() {
+        anstream::eprint!("{}", rejected.rendered);
+        value["findings"] = rejected.findings.clone();
+    } else {
+        let error_style = style::ERROR;
+        anstream::eprintln!("{error_style}error{error_style:#}: {error:#}");
+    }
+    if global.json {
+        anstream::println!("{value}");
+    }
+    ExitCode::from(code)
+}
+
+/// `grammask ... | head` is no mistake.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -61,7 +61,9 @@ impl fmt::Display for ByteSet {
             match next - start {
                 0 => next += 1,
                 1 => write!(formatter, "{}", (start as u8).escape_ascii())?,
-                2 => write!(formatter, "{}{}", (start as u8).escape_ascii(), (next as u8 - 1).escape_ascii())?,
+                2 => {
+                    write!(formatter, "{}{}", (start as u8).escape_ascii(), (next as u8 - 1).escape_ascii())?
+                }
                 _ => {
                     let last = (next - 1) as u8;
                     write!(formatter, "{}-{}", (start as u8).escape_ascii(), last.escape_ascii())?;

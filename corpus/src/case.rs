@@ -199,7 +199,8 @@ impl WrittenCase {
             (Some(source), None) => source.clone(),
             (None, Some(file)) => {
                 let path = corpus_folder().join("../examples/grammars").join(file);
-                std::fs::read_to_string(path).map_err(|error| CorpusError::new(format!("{id}: {file}"), error))?
+                std::fs::read_to_string(path)
+                    .map_err(|error| CorpusError::new(format!("{id}: {file}"), error))?
             }
             _ => return Err(CorpusError::new(id, "give either `source` or `file`")),
         };
@@ -223,7 +224,10 @@ impl WrittenCase {
         for (prefix, rest) in &self.rejected {
             let (mut text, rest) = (read(prefix)?, read(rest)?);
             if rest.is_empty() {
-                return Err(CorpusError::new(id, "the second part of a rejected text begins with the byte that is refused"));
+                return Err(CorpusError::new(
+                    id,
+                    "the second part of a rejected text begins with the byte that is refused",
+                ));
             }
             let dies_at = Some(text.len());
             text.extend(rest);

@@ -26,7 +26,8 @@ pub fn unescape(text: &str) -> Result<Vec<u8>, UnescapeError> {
             Some(b'r') => (b'\r', 2),
             Some(b't') => (b'\t', 2),
             Some(b'x') => {
-                let digit = |offset: usize| source.get(at + offset).and_then(|&byte| char::from(byte).to_digit(16));
+                let digit =
+                    |offset: usize| source.get(at + offset).and_then(|&byte| char::from(byte).to_digit(16));
                 match (digit(2), digit(3)) {
                     (Some(high), Some(low)) => ((high * 16 + low) as u8, 4),
                     _ => return Err(UnescapeError { text: text.to_owned(), at }),

@@ -63,5 +63,7 @@ impl Case {
 }
 
 fn misplaced(option: FrontendOption) -> FrontendError {
-    FrontendError { message: format!("the option {option:?} does not belong to a case of this kind; take it out") }
+    FrontendError {
+        message: format!("the option {option:?} does not belong to a case of this kind; take it out"),
+    }
 }

@@ -10,14 +10,19 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError};
 const TRIES: usize = 3_000;
 
 /// A smaller grammar and a shorter text on which `fails` still holds.
-pub fn minimise(grammar: &Grammar, text: &[u8], fails: impl Fn(&Grammar, &[u8]) -> bool) -> (Grammar, Vec<u8>) {
+pub fn minimise(
+    grammar: &Grammar,
+    text: &[u8],
+    fails: impl Fn(&Grammar, &[u8]) -> bool,
+) -> (Grammar, Vec<u8>) {
     let (mut grammar, mut text) = (grammar.clone(), text.to_vec());
     let mut tries = TRIES;
     loop {
         let before = tries;
         let mut has_changed = false;
         for at in (0..text.len()).rev() {
-            let shorter: Vec<u8> = text.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, b)| *b).collect();
+            let shorter: Vec<u8> =
+                text.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, b)| *b).collect();
             if fails(&grammar, &shorter) {
                 text = shorter;
                 has_changed = true;
@@ -44,7 +49,11 @@ enum Instead {
     Without(usize),
 }
 
-fn smaller_grammar(grammar: &Grammar, tries: &mut usize, fails: impl Fn(&Grammar) -> bool) -> Option<Grammar> {
+fn smaller_grammar(
+    grammar: &Grammar,
+    tries: &mut usize,
+    fails: impl Fn(&Grammar) -> bool,
+) -> Option<Grammar> {
     for (id, instead) in steps(grammar) {
         if *tries == 0 {
             return None;

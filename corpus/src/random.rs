@@ -2,12 +2,15 @@
 
 use grammask_grammar_ir::Grammar;
 use grammask_oracle::Recogniser;
-use grammask_oracle::random::{self, GrammarOptions, VocabularyOptions};
+use grammask_oracle::random::{self, GrammarOptions, Rng, VocabularyOptions};
 use grammask_parser_backend::Backend;
 
 use crate::report::guarded;
 use crate::runner::{look_closely, quoted};
 use crate::{BackendSubject, Subject, minimise};
+
+/// Bytes of the longest text of a case: enough to go round every loop of a small grammar several times.
+const LONG_WALK: usize = 40;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +24,8 @@ pub struct Tally {
 }
 
 /// Compares a backend with the naive recogniser on the random cases of some seeds: at each position of every
-/// text all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text and its prefix,
-/// alone and followed by some tokens of the vocabulary.
+/// text all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text, a long
+/// random walk, and the case's prefix alone and followed by some tokens of the vocabulary.
 ///
 /// The first difference ends it, with a grammar and a text made as small as a quick search can.
 pub fn compare<B: Backend>(
@@ -38,8 +41,9 @@ pub fn compare<B: Backend>(
         tally.grammars += 1;
         let subject = built(&case.grammar, &build);
         let tokens = case.vocabulary.iter().step_by(5).take(3);
+        let long_walk = random::walk(&mut Rng::new(seed), &recogniser, LONG_WALK);
         let longer = tokens.map(|token| [case.prefix.as_slice(), token].concat());
-        for text in [case.text.clone(), case.prefix.clone()].into_iter().chain(longer) {
+        for text in [case.text.clone(), case.prefix.clone(), long_walk].into_iter().chain(longer) {
             tally.texts += 1;
             match outcome(subject.as_ref(), &recogniser, &text) {
                 Ok(positions) => tally.positions += positions,
@@ -53,16 +57,17 @@ pub fn compare<B: Backend>(
 /// Reads a text with both, up to where it dies, and compares them at each position. Returns how many positions
 /// that were, or what differs and after what.
 pub fn difference<S: Subject>(subject: &S, recogniser: &Recogniser, text: &[u8]) -> Result<usize, String> {
-    let mut state = subject.start();
+    let (mut state, mut chart) = (subject.start(), recogniser.begin());
     for at in 0..=text.len() {
-        let prefix = &text[..at];
-        if let Some(problem) = look_closely(subject, &state, Some((recogniser, prefix)))? {
-            return Err(format!("{}: {problem}", quoted(prefix)));
+        // Whether the two read the same next byte is a part of what is compared.
+        if let Some(problem) = look_closely(subject, &state, Some(&chart))? {
+            return Err(format!("{}: {problem}", quoted(&text[..at])));
         }
         let Some(&byte) = text.get(at) else { break };
-        match subject.step(&state, byte)? {
-            Some(after) => state = after,
-            None => return Ok(at + 1),
+        let after = subject.step(&state, byte)?;
+        match (after, chart.push(byte)) {
+            (Some(after), true) => state = after,
+            _ => return Ok(at + 1),
         }
     }
     Ok(text.len() + 1)
@@ -80,7 +85,11 @@ fn built<B: Backend>(
     }
 }
 
-fn outcome<S: Subject>(subject: Result<&S, &String>, recogniser: &Recogniser, text: &[u8]) -> Result<usize, String> {
+fn outcome<S: Subject>(
+    subject: Result<&S, &String>,
+    recogniser: &Recogniser,
+    text: &[u8],
+) -> Result<usize, String> {
     let subject = subject.map_err(String::clone)?;
     guarded(|| difference(subject, recogniser, text)).and_then(|outcome| outcome)
 }
@@ -99,8 +108,7 @@ fn explain<B: Backend>(
         }
         outcome(built(grammar, &build).as_ref(), &recogniser, text).err()
     };
-    let (smaller, shorter) =
-        minimise(grammar, text, |grammar, text| differs(grammar, text).is_some());
+    let (smaller, shorter) = minimise(grammar, text, |grammar, text| differs(grammar, text).is_some());
     let smaller_problem = differs(&smaller, &shorter).unwrap_or_default();
     format!(
         "seed {seed}, text {}: {problem}\n{grammar}\nsmaller, text {}: {smaller_problem}\n{smaller}",

@@ -55,7 +55,8 @@ impl Report {
             if self.passed.iter().any(|passed| passed == case) {
                 let _ = writeln!(message, "{case} on {} passes; take it off corpus/gaps.toml", self.backend);
             } else if !self.failed.iter().any(|failure| failure.case == case) {
-                let _ = writeln!(message, "there is no case {case}; correct or remove it in corpus/gaps.toml");
+                let _ =
+                    writeln!(message, "there is no case {case}; correct or remove it in corpus/gaps.toml");
             }
         }
         if message.is_empty() { Ok(()) } else { Err(message) }
@@ -81,12 +82,12 @@ pub(crate) fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, String> {
 
 /// Reports side by side: backend, cases, passed, declared gaps, failures that are not declared.
 pub fn table(reports: &[Report], gaps: &[Gap]) -> String {
-    let mut out = format!("{:<12} {:>6} {:>7} {:>5} {:>7}\n", "backend", "cases", "passed", "gaps", "failed");
+    let mut out = format!("{:<16} {:>6} {:>7} {:>5} {:>7}\n", "backend", "cases", "passed", "gaps", "failed");
     for report in reports {
         let open = report.open_gaps(gaps);
         let _ = writeln!(
             out,
-            "{:<12} {:>6} {:>7} {:>5} {:>7}",
+            "{:<16} {:>6} {:>7} {:>5} {:>7}",
             report.backend,
             report.passed.len() + report.failed.len(),
             report.passed.len(),

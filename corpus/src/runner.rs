@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use grammask_grammar_ir::Grammar;
-use grammask_oracle::Recogniser;
+use grammask_oracle::{Chart, Recogniser};
 use grammask_parser_backend::Backend;
 
 use crate::report::{CaseFailure, Report};
@@ -20,8 +20,12 @@ const FAILURES_PER_CASE: usize = 5;
 pub fn check_oracle(cases: &[Case]) -> Report {
     Report::collect("oracle", cases, |case| {
         let grammar = match (case.grammar(), case.expectation()) {
-            (Err(error), Expectation::Refusal(message)) => return expect_message(&error.to_string(), message),
-            (Err(error), Expectation::Texts { .. }) => return vec![format!("the frontend refuses it: {error}")],
+            (Err(error), Expectation::Refusal(message)) => {
+                return expect_message(&error.to_string(), message);
+            }
+            (Err(error), Expectation::Texts { .. }) => {
+                return vec![format!("the frontend refuses it: {error}")];
+            }
             (Ok(grammar), _) => grammar,
         };
         let recogniser = Recogniser::new(&grammar);
@@ -52,7 +56,9 @@ pub fn check_backend<B: Backend>(
         match (built, case.expectation()) {
             (Err(error), Expectation::Refusal(message)) => expect_message(&error, message),
             (Err(error), Expectation::Texts { .. }) => vec![format!("it is refused: {error}")],
-            (Ok(_), Expectation::Refusal(message)) => vec![format!("it is built, and not refused with `{message}`")],
+            (Ok(_), Expectation::Refusal(message)) => {
+                vec![format!("it is built, and not refused with `{message}`")]
+            }
             (Ok((grammar, backend)), Expectation::Texts { .. }) => {
                 check_case(case, &BackendSubject(backend), Some(&Recogniser::new(&grammar)))
             }
@@ -132,7 +138,8 @@ impl<S: Subject> Check<'_, S> {
         let mut state = match self.read(&forced.after) {
             Ok(state) => state,
             Err(Stop::Refused(at)) => {
-                return self.fail(&forced.after, format!("dies at byte {at}, and something should be forced there"));
+                return self
+                    .fail(&forced.after, format!("dies at byte {at}, and something should be forced there"));
             }
             Err(Stop::Error(error)) => return self.fail(&forced.after, error),
         };
@@ -152,7 +159,10 @@ impl<S: Subject> Check<'_, S> {
             found.push(byte);
         }
         if found != forced.text {
-            self.fail(&forced.after, format!("forces {}, and should force {}", quoted(&found), quoted(&forced.text)));
+            self.fail(
+                &forced.after,
+                format!("forces {}, and should force {}", quoted(&found), quoted(&forced.text)),
+            );
         }
     }
 
@@ -174,7 +184,15 @@ impl<S: Subject> Check<'_, S> {
         if !self.seen.insert(prefix.to_vec()) {
             return Ok(());
         }
-        if let Some(problem) = look_closely(self.subject, state, self.judge.map(|judge| (judge, prefix)))? {
+        let chart = match self.judge.map(|judge| judge.read(prefix)) {
+            None => None,
+            Some(Some(chart)) => Some(chart),
+            Some(None) => {
+                self.fail(prefix, "is read, and begins no sentence");
+                return Ok(());
+            }
+        };
+        if let Some(problem) = look_closely(self.subject, state, chart.as_ref())? {
             self.fail(prefix, problem);
         }
         Ok(())
@@ -196,7 +214,7 @@ impl From<String> for Stop {
 pub(crate) fn look_closely<S: Subject>(
     subject: &S,
     state: &S::State,
-    judge: Option<(&Recogniser, &[u8])>,
+    judge: Option<&Chart>,
 ) -> Result<Option<String>, String> {
     let said = subject.next_bytes(state);
     let mut read = ByteSet::default();
@@ -214,14 +232,13 @@ pub(crate) fn look_closely<S: Subject>(
     if let Some(ending) = subject.ending(state) {
         let expected = if is_complete { Some(0) } else { least_ending.map(|least| least.saturating_add(1)) };
         if Some(ending) != expected {
-            return Ok(Some(format!("ending says {ending}, and the states behind it make that {expected:?}")));
+            return Ok(Some(format!(
+                "ending says {ending}, and the states behind it make that {expected:?}"
+            )));
         }
     }
-    let Some((judge, prefix)) = judge else {
+    let Some(chart) = judge else {
         return Ok(None);
-    };
-    let Some(chart) = judge.read(prefix) else {
-        return Ok(Some("is read, and begins no sentence".to_owned()));
     };
     let expected: ByteSet = chart.next_bytes().into_iter().collect();
     if said != expected {

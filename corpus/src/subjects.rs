@@ -5,17 +5,27 @@ use std::sync::Arc;
 use grammask_earley::{Config, Engine};
 use grammask_fsm::CompileOptions;
 use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::passes::{PassOptions, optimize};
 
 use crate::{Case, Report, check_backend, check_oracle};
 
-/// The Earley backend for a grammar, with the defaults of the compiler and of the engine.
+/// The Earley backend for a grammar as it stands, with the defaults of the compiler and of the engine.
 pub fn earley(grammar: &Grammar) -> Result<Engine, String> {
     let program =
         grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
     Engine::new(Arc::new(program), Config::default()).map_err(|error| error.to_string())
 }
 
+/// The Earley backend for a grammar that went through all passes first.
+pub fn earley_after_passes(grammar: &Grammar) -> Result<Engine, String> {
+    earley(&optimize(grammar, &PassOptions::default()).map_err(|error| error.to_string())?)
+}
+
 /// Runs cases on the naive recogniser and on every backend.
 pub fn check_all(cases: &[Case]) -> Vec<Report> {
-    vec![check_oracle(cases), check_backend("earley", cases, earley)]
+    vec![
+        check_oracle(cases),
+        check_backend("earley", cases, earley),
+        check_backend("earley-passes", cases, earley_after_passes),
+    ]
 }

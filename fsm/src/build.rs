@@ -16,7 +16,9 @@ use crate::draft::{Draft, Label};
 use crate::error::Failure;
 use crate::literals::Literals;
 use crate::plan::{Copies, Plan};
-use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
+use crate::spell::{
+    CharArc, CharOutput, EscapeFragments, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output,
+};
 use crate::text::{Evaluator, RangeDfa};
 use crate::{BuildError, CompileOptions, Count, Pass};
 
@@ -27,8 +29,9 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         grammar,
         options,
         plan,
-        draft: Draft::default(),
+        draft: Draft::with_capacity(grammar.expr_count()),
         utf8: Utf8Cache::default(),
+        escapes: EscapeFragments::default(),
         json: JsonSpeller::default(),
         evaluator: Evaluator::new(grammar, options.text),
         plain_rules: vec![u32::MAX; grammar.rule_count()],
@@ -40,11 +43,11 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         arcs: Vec::new(),
         work: 0,
     };
-    let place = Place { depth: 0, copies: Copies::One };
-    builder.rule_fragment(grammar.root(), place);
+    let root = grammar.root();
+    builder.rule_fragment(root, Place { rule: root, depth: 0, copies: Copies::One });
     let mut next = 0;
     while let Some(&job) = builder.jobs.get(next) {
-        builder.fragment(next, job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
+        builder.fragment(job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
         next += 1;
     }
     Ok(builder.draft)
@@ -53,6 +56,8 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
 /// What surrounds an expression.
 #[derive(Clone, Copy)]
 struct Place {
+    /// The rule that it stands in, which may have been written into another.
+    rule: RuleId,
     /// How many times over the text is spelled as JSON.
     depth: u32,
     copies: Copies,
@@ -61,6 +66,7 @@ struct Place {
 /// A fragment whose body is to be written.
 #[derive(Clone, Copy)]
 struct Job {
+    fragment: u32,
     rule: RuleId,
     body: ExprId,
     depth: u32,
@@ -88,6 +94,7 @@ struct Builder<'g> {
     plan: Plan,
     draft: Draft,
     utf8: Utf8Cache,
+    escapes: EscapeFragments,
     json: JsonSpeller,
     evaluator: Evaluator<'g>,
     /// The fragment of every rule as it stands.
@@ -96,7 +103,7 @@ struct Builder<'g> {
     escaped_rules: AHashMap<(RuleId, u32), u32>,
     /// The fragments of repeats.
     counted: AHashMap<(ExprId, u32, Count), u32>,
-    /// One for each fragment, in order; the starts of the fragments are made as their turn comes.
+    /// The fragments met so far, in order.
     jobs: Vec<Job>,
     stack: Vec<Item<'g>>,
     literals: Literals<'g>,
@@ -106,12 +113,12 @@ struct Builder<'g> {
 }
 
 impl<'g> Builder<'g> {
-    fn fragment(&mut self, number: usize, job: Job) -> Result<(), Failure> {
-        self.draft.current = number as u32;
-        let from = self.draft.fragments[number].start;
+    fn fragment(&mut self, job: Job) -> Result<(), Failure> {
+        self.draft.current = job.fragment;
+        let from = self.draft.fragments[job.fragment as usize].start;
         let to = self.draft.state();
         self.draft.states[to as usize].is_final = true;
-        let place = Place { depth: job.depth, copies: Copies::One };
+        let place = Place { rule: job.rule, depth: job.depth, copies: Copies::One };
         self.stack.push(Item { what: What::One(job.body), from, to, place });
         while let Some(item) = self.stack.pop() {
             self.check_limits()?;
@@ -129,7 +136,11 @@ impl<'g> Builder<'g> {
         // The tables are numbered in 32 bits, with one bit to spare.
         let cap = 1 << 30;
         if self.draft.states.len() > max_states.min(cap) {
-            return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
+            return Err(Failure::Limit {
+                what: "states",
+                limit: max_states.min(cap),
+                knob: Some("max_states"),
+            });
         }
         if self.draft.edges.len().max(self.work) > max_edges.min(cap) {
             return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
@@ -148,7 +159,7 @@ impl<'g> Builder<'g> {
             Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
             Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
                 let what = What::One(self.grammar.rule(rule).body());
-                self.stack.push(Item { what, ..item });
+                self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
             }
             Expr::Rule(rule) => {
                 let fragment = self.rule_fragment(rule, place);
@@ -156,7 +167,8 @@ impl<'g> Builder<'g> {
             }
             Expr::JsonEscaped(operand) => {
                 if place.depth == MAX_JSON_DEPTH {
-                    let (what, limit) = ("levels of JSON strings inside one another", MAX_JSON_DEPTH as usize);
+                    let (what, limit) =
+                        ("levels of JSON strings inside one another", MAX_JSON_DEPTH as usize);
                     return Err(Failure::Limit { what, limit, knob: None });
                 }
                 let place = Place { depth: place.depth + 1, ..place };
@@ -203,7 +215,8 @@ impl<'g> Builder<'g> {
     }
 
     fn spell(&mut self, from: u32, arcs: &[CharArc], depth: u32) {
-        let mut output = Utf8Output { draft: &mut self.draft, cache: &mut self.utf8 };
+        let mut output =
+            Utf8Output { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
         if depth == 0 {
             output.arcs(from, arcs);
         } else {
@@ -232,24 +245,26 @@ impl<'g> Builder<'g> {
         }
         let mut literals = std::mem::take(&mut self.literals);
         literals.clear();
-        let mut pending: Vec<ExprId> = alternatives.to_vec();
-        while let Some(id) = pending.pop() {
+        let mut pending: Vec<(ExprId, Place)> = alternatives.iter().map(|&id| (id, place)).collect();
+        while let Some((id, place)) = pending.pop() {
             self.check_limits()?;
+            let other = Item { what: What::One(id), place, ..item };
             match self.grammar.expr(id) {
-                Expr::Choice(nested) => pending.extend_from_slice(nested),
+                Expr::Choice(nested) => pending.extend(nested.iter().map(|&id| (id, place))),
                 Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
-                    pending.push(self.grammar.rule(rule).body());
+                    pending.push((self.grammar.rule(rule).body(), Place { rule, ..place }));
                 }
-                Expr::Bytes(bytes) => literals.push(bytes, &[]),
+                Expr::Bytes(bytes) => literals.push(bytes, &[], place.rule),
                 Expr::Sequence([first, rest @ ..]) if place.depth == 0 => match self.grammar.expr(*first) {
-                    Expr::Bytes(bytes) => literals.push(bytes, rest),
-                    _ => self.stack.push(Item { what: What::One(id), ..item }),
+                    Expr::Bytes(bytes) => literals.push(bytes, rest, place.rule),
+                    _ => self.stack.push(other),
                 },
-                _ => self.stack.push(Item { what: What::One(id), ..item }),
+                _ => self.stack.push(other),
             }
         }
         if place.depth == 0 {
-            literals.write_trie(&mut self.draft, from, to, |tail, from| {
+            literals.write_trie(&mut self.draft, from, to, |tail, rule, from| {
+                let place = Place { rule, ..place };
                 self.stack.push(Item { what: What::All(tail), from, to, place });
             });
         } else if let Some(automaton) = literals.text_trie()? {
@@ -282,8 +297,7 @@ impl<'g> Builder<'g> {
                 let fragment = match self.counted.get(&(body, place.depth, count)) {
                     Some(&fragment) => fragment,
                     None => {
-                        let rule = self.jobs[self.draft.current as usize].rule;
-                        let fragment = self.add_fragment(rule, body, place.depth, Some(count));
+                        let fragment = self.add_fragment(place.rule, body, place.depth, Some(count));
                         self.counted.insert((body, place.depth, count), fragment);
                         fragment
                     }
@@ -306,7 +320,7 @@ impl<'g> Builder<'g> {
     fn expands(&self, body: ExprId, times: u32, place: Place) -> bool {
         // Spelling multiplies by about sixteen a level.
         let budget = self.options.expand_states >> (4 * place.depth);
-        self.plan.cost(self.grammar, body, budget / times).is_some()
+        times <= budget && self.plan.cost(self.grammar, body, budget / times).is_some()
     }
 
     /// The repeat, written out: `min` copies, then optional ones or a loop.
@@ -383,7 +397,7 @@ impl<'g> Builder<'g> {
         let current = self.draft.current;
         let fragment = self.draft.fragment(rule.index() as u32, count);
         self.draft.current = current;
-        self.jobs.push(Job { rule, body, depth });
+        self.jobs.push(Job { fragment, rule, body, depth });
         fragment
     }
 }

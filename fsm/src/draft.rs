@@ -62,6 +62,8 @@ pub(crate) struct DraftState {
 pub(crate) struct DraftFragment {
     /// Index of the rule that gives the name.
     pub(crate) rule: u32,
+    /// The fragment reads the escape of this character after the backslash, and is named after it.
+    pub(crate) escaped: Option<char>,
     pub(crate) start: u32,
     pub(crate) count: Option<Count>,
     /// Whether the body derives the empty string. Known from the pass `nullable` on.
@@ -87,6 +89,13 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// A draft with room for about the automata of so many expressions.
+    pub(crate) fn with_capacity(expressions: usize) -> Self {
+        // Literals have a state a byte; a few states an expression is what schemas have.
+        let states = expressions.saturating_mul(4).min(1 << 20);
+        Self { states: Vec::with_capacity(states), edges: Vec::with_capacity(2 * states), ..Self::default() }
+    }
+
     /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far
     /// below what 32 bits can number.
     pub(crate) fn state(&mut self) -> u32 {
@@ -100,7 +109,7 @@ impl Draft {
         let id = self.fragments.len() as u32;
         self.current = id;
         let start = self.state();
-        self.fragments.push(DraftFragment { rule, start, count, nullable: false });
+        self.fragments.push(DraftFragment { rule, escaped: None, start, count, nullable: false });
         id
     }
 

@@ -53,8 +53,9 @@ impl fmt::Display for BuildError {
             write!(formatter, "rule `{rule}`: ")?;
         }
         match &self.kind {
-            Kind::EmptyLanguage => formatter
-                .write_str("the language is empty: no text matches; give it an alternative that can be finished"),
+            Kind::EmptyLanguage => formatter.write_str(
+                "the language is empty: no text matches; give it an alternative that can be finished",
+            ),
             Kind::Failure(Failure::NotText { literal }) => write!(
                 formatter,
                 "the literal {literal} below an intersection, a complement or JSON escaping is not valid UTF-8; \

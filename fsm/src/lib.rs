@@ -1,4 +1,49 @@
-//! Byte automata of grammar rules.
+//! Byte automata of grammars.
+//!
+//! [`compile`] turns a [`Grammar`](grammask_grammar_ir::Grammar) into a [`Program`]: for each rule that the
+//! root reaches one automaton over bytes, whose edges read a byte range, nothing, or another automaton. All
+//! automata stand in flat tables, have no dead ends, and are what parsers run on. The module [`text`] holds
+//! the algebra of regular languages over characters that intersections and complements need, and
+//! [`picture`] draws programs.
+//!
+//! This crate parses no text and knows no tokens. To match a plain regular expression against text, a
+//! regular expression library is faster and smaller.
+//!
+//! # Example
+//!
+//! ```
+//! use grammask_fsm::{CompileOptions, compile};
+//! use grammask_grammar_ir::GrammarBuilder;
+//!
+//! // A JSON string of at most a thousand characters.
+//! let mut builder = GrammarBuilder::new();
+//! let any = builder.any_char();
+//! let text = builder.repeat(any, 0, Some(1_000));
+//! let inside = builder.json_escaped(text);
+//! let quote = builder.literal("\"");
+//! let body = builder.sequence([quote, inside, quote]);
+//! let root = builder.add_rule("root", body)?;
+//! let grammar = builder.finish(root)?;
+//!
+//! let program = compile(&grammar, &CompileOptions::default())?;
+//! // The repeat is a counter over one character, not a thousand copies.
+//! assert_eq!(program.fragments().len(), 2);
+//! assert!(program.state_count() < 40);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The model
+//!
+//! A [`Fragment`] is the automaton of a rule or of the body of a counted repeat. A [`Call`] reads one sentence
+//! of a rule's fragment, or for a counted fragment as many iterations as its [`Count`] says. Small rules are
+//! written into their callers, small repeats are written out, and `\uXXXX` escapes of single characters are
+//! fragments that all rules share; what a program accepts does not depend on any of that.
+//!
+//! # Errors and limits
+//!
+//! [`BuildError`] names the rule; its [`Cause`] tells a grammar that is wrong from a limit that was reached.
+//! Limits are fields of [`CompileOptions`]. No input overflows the stack, and work is about linear in what is
+//! written into the tables, except below intersections and complements, where [`TextLimits`] bounds it.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -11,6 +56,7 @@ mod graph;
 mod literals;
 mod options;
 mod passes;
+pub mod picture;
 mod plan;
 mod program;
 mod spell;

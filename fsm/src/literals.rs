@@ -4,7 +4,7 @@
 //! 2,000 strings would be 2,000 parses at once. Sorted, literals with a common prefix are neighbours, and one
 //! sweep that keeps the path of the literal before writes each prefix once.
 
-use grammask_grammar_ir::ExprId;
+use grammask_grammar_ir::{ExprId, RuleId};
 
 use crate::draft::Draft;
 use crate::error::Failure;
@@ -13,8 +13,8 @@ use crate::text::RangeDfa;
 /// Alternatives of one choice that begin with a literal.
 #[derive(Default)]
 pub(crate) struct Literals<'g> {
-    /// The literal and what follows it in its alternative.
-    entries: Vec<(&'g [u8], &'g [ExprId])>,
+    /// The literal, what follows it in its alternative, and the rule that both stand in.
+    entries: Vec<(&'g [u8], &'g [ExprId], RuleId)>,
     /// The states after each prefix of the literal written last.
     path: Vec<u32>,
 }
@@ -24,8 +24,8 @@ impl<'g> Literals<'g> {
         self.entries.clear();
     }
 
-    pub(crate) fn push(&mut self, literal: &'g [u8], tail: &'g [ExprId]) {
-        self.entries.push((literal, tail));
+    pub(crate) fn push(&mut self, literal: &'g [u8], tail: &'g [ExprId], rule: RuleId) {
+        self.entries.push((literal, tail, rule));
     }
 
     /// Writes all literals between two states. What follows a literal is handed to `tail`, with the state
@@ -35,17 +35,17 @@ impl<'g> Literals<'g> {
         draft: &mut Draft,
         from: u32,
         to: u32,
-        mut tail: impl FnMut(&'g [ExprId], u32),
+        mut tail: impl FnMut(&'g [ExprId], RuleId, u32),
     ) {
         self.entries.sort_unstable_by_key(|entry| entry.0);
         self.path.clear();
         self.path.push(from);
         let mut before: &[u8] = &[];
-        for (index, &(literal, rest)) in self.entries.iter().enumerate() {
+        for (index, &(literal, rest, rule)) in self.entries.iter().enumerate() {
             let shared = literal.iter().zip(before).take_while(|(left, right)| left == right).count();
             self.path.truncate(shared + 1);
             let goes_on =
-                self.entries.get(index + 1).is_some_and(|(following, _)| following.starts_with(literal));
+                self.entries.get(index + 1).is_some_and(|(following, ..)| following.starts_with(literal));
             // The state after the whole literal is the end, unless something else begins there.
             let shares_end = goes_on || !rest.is_empty() || literal == before;
             let inner = if shares_end { literal.len() } else { literal.len() - 1 };
@@ -56,7 +56,7 @@ impl<'g> Literals<'g> {
             }
             let last = self.path[self.path.len() - 1];
             if !rest.is_empty() {
-                tail(rest, last);
+                tail(rest, rule, last);
             } else if inner == literal.len() {
                 draft.epsilon(last, to);
             } else {

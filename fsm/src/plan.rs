@@ -9,6 +9,7 @@ use crate::{CompileOptions, Pass};
 /// Facts on the rules of one grammar.
 pub(crate) struct Plan {
     rules: Vec<RulePlan>,
+    expand_states: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -39,6 +40,7 @@ impl Plan {
                 .iter()
                 .map(|&references| RulePlan { references, cost: 1, how: Reference::Call })
                 .collect(),
+            expand_states: options.expand_states,
         };
         if options.inlining == Pass::On {
             // Callees come first, so that the cost of a rule is known where it is asked for.
@@ -93,7 +95,10 @@ impl Plan {
                 }
                 Expr::Repeat { body, min, max } => {
                     let times = max.unwrap_or(min).max(1);
-                    stack.push((body, copies.saturating_mul(times)));
+                    // A long repeat is a call of a fragment of its own.
+                    if times <= self.expand_states {
+                        stack.push((body, copies.saturating_mul(times)));
+                    }
                     1
                 }
                 Expr::Rule(rule) => self.rules[rule.index()].cost,

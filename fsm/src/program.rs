@@ -65,7 +65,8 @@ pub struct Call {
 /// The automaton of a rule, or of the body of a counted repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fragment {
-    /// The rule's name; for a repeat the name of the rule that it stands in.
+    /// The rule's name; for a repeat the name of the rule that it stands in; for the escape of a character
+    /// in JSON strings, which all rules share, words that say so.
     pub name: Box<str>,
     /// First state.
     pub start: StateId,
@@ -99,7 +100,7 @@ pub struct State<'p> {
     pub is_final: bool,
     /// Byte edges, sorted. Ranges may overlap: the automaton need not be deterministic.
     pub bytes: &'p [ByteEdge],
-    /// Edges that read nothing.
+    /// Edges that read nothing. They may form cycles.
     pub epsilons: &'p [StateId],
     /// Edges that read a fragment.
     pub calls: &'p [Call],

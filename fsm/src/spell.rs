@@ -10,14 +10,14 @@
 //! * Such a uniform block is spelled once a target and shared by all who lead there. Sharing is always exact,
 //!   since what a state accepts depends on its way on and not on how it was reached. "Any character of a JSON
 //!   string" takes about twenty states.
-//! * The state that reads `\` splits in two: the arcs to the widest target are spelled apart from the others,
-//!   and shared between states whose wide arcs are equal. A property name that must differ from thirty
-//!   others has hundreds of states that differ in one character; each costs five states of its own, in place
-//!   of the whole tree of escapes.
+//! * In a property name that must differ from thirty others, hundreds of states read "this one character" or
+//!   "anything else". The arcs to "anything else" go to a state that is shared by all whose wide arcs are
+//!   equal, and the escape of the one character is a fragment that all places call. Each such state costs two
+//!   states and four edges, in place of the whole tree of escapes.
 
 use ahash::AHashMap;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Label};
 
 /// Reads one code point out of an inclusive range. A range may run over the surrogates, which are never
 /// spelled.
@@ -40,16 +40,39 @@ pub(crate) trait CharOutput {
     fn state(&mut self) -> u32;
     /// Adds arcs, sorted and disjoint, to a state.
     fn arcs(&mut self, from: u32, arcs: &[CharArc]);
+    /// Adds an arc that reads nothing.
+    fn epsilon(&mut self, from: u32, to: u32);
+    /// Lets `from` read the rest of the escape of a character, the backslash being read, by way of an
+    /// automaton that all places share. `write` makes that automaton between two states that it is given
+    /// or returns, and is called once a character. False if the output cannot share.
+    fn shared_escape(
+        &mut self,
+        from: u32,
+        code: u32,
+        to: u32,
+        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+    ) -> Sharing;
+}
+
+/// Whether an output could share an automaton.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    Shared,
+    NotSupported,
 }
 
 /// Uniform blocks of UTF-8 continuation bytes that were spelled before: (target, shape) to state. Valid as
 /// long as no state is added that goes on differently, that is, for one draft.
 pub(crate) type Utf8Cache = AHashMap<u64, u32>;
 
+/// The fragments of escapes, by character.
+pub(crate) type EscapeFragments = AHashMap<u32, u32>;
+
 /// Spells characters as UTF-8 into a draft.
 pub(crate) struct Utf8Output<'d> {
     pub(crate) draft: &'d mut Draft,
     pub(crate) cache: &'d mut Utf8Cache,
+    pub(crate) escapes: &'d mut EscapeFragments,
 }
 
 impl CharOutput for Utf8Output<'_> {
@@ -69,6 +92,37 @@ impl CharOutput for Utf8Output<'_> {
                 fan(self, from, *lead, arcs);
             }
         }
+    }
+
+    fn epsilon(&mut self, from: u32, to: u32) {
+        self.draft.epsilon(from, to);
+    }
+
+    fn shared_escape(
+        &mut self,
+        from: u32,
+        code: u32,
+        to: u32,
+        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+    ) -> Sharing {
+        let fragment = match self.escapes.get(&code) {
+            Some(&fragment) => fragment,
+            None => {
+                let caller = self.draft.current;
+                let rule = self.draft.fragments[caller as usize].rule;
+                let fragment = self.draft.fragment(rule, None);
+                let end = self.draft.state();
+                self.draft.states[end as usize].is_final = true;
+                let start = write(self, end);
+                let entry = &mut self.draft.fragments[fragment as usize];
+                (entry.start, entry.escaped) = (start, char::from_u32(code));
+                self.draft.current = caller;
+                self.escapes.insert(code, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
+        Sharing::Shared
     }
 }
 
@@ -161,13 +215,16 @@ fn uniform(output: &mut Utf8Output<'_>, this: Fan, target: u32) -> u32 {
 pub(crate) struct JsonSpeller {
     /// Uniform blocks: (shape, depth, target) to state.
     blocks: AHashMap<(Block, u32, u32), u32>,
-    /// States after the backslash for wide arcs. Keys are compared in full.
-    escapes: AHashMap<(u32, Vec<CharArc2>), u32>,
+    /// States that hold nothing but wide arcs, by depth and arcs.
+    wide: AHashMap<(u32, Vec<ArcKey>), u32>,
     scratch: Vec<CharArc>,
 }
 
 /// An arc as a key.
-type CharArc2 = (u32, u32, u32);
+type ArcKey = (u32, u32, u32);
+
+/// Arcs of more characters than this lead to "everything else".
+const WIDE: u32 = 64;
 
 /// Spellings nested deeper than this are refused: each level multiplies the size.
 pub(crate) const MAX_JSON_DEPTH: u32 = 4;
@@ -205,16 +262,8 @@ impl Block {
     }
 }
 
-const SHORT_ESCAPES: [(char, u32); 8] = [
-    ('"', 0x22),
-    ('/', 0x2F),
-    ('\\', 0x5C),
-    ('b', 0x08),
-    ('f', 0x0C),
-    ('n', 0x0A),
-    ('r', 0x0D),
-    ('t', 0x09),
-];
+const SHORT_ESCAPES: [(char, u32); 8] =
+    [('"', 0x22), ('/', 0x2F), ('\\', 0x5C), ('b', 0x08), ('f', 0x0C), ('n', 0x0A), ('r', 0x0D), ('t', 0x09)];
 
 /// What JSON allows to stand for itself in a string (RFC 8259, section 7).
 const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
@@ -228,43 +277,56 @@ impl JsonSpeller {
             return output.arcs(from, arcs);
         }
         let Some(widest) = arcs.iter().max_by_key(|arc| arc.hi - arc.lo) else { return };
-        let target = widest.to;
-        let wide: Vec<CharArc> = arcs.iter().filter(|arc| arc.to == target).copied().collect();
-        let escape = self.wide_escape(output, &wide, depth);
+        let is_wide = widest.hi - widest.lo >= WIDE;
+        if !is_wide || arcs.iter().all(|arc| arc.to == widest.to) {
+            return self.spell_here(output, from, arcs, depth);
+        }
+        let (wide, others): (Vec<CharArc>, Vec<CharArc>) = arcs.iter().partition(|arc| arc.to == widest.to);
+        let key = (depth, wide.iter().map(|arc| (arc.lo, arc.hi, arc.to)).collect());
+        let state = match self.wide.get(&key) {
+            Some(&state) => state,
+            None => {
+                let state = output.state();
+                self.spell_here(output, state, &wide, depth);
+                self.wide.insert(key, state);
+                state
+            }
+        };
+        output.epsilon(from, state);
+        self.spell_here(output, from, &others, depth);
+    }
+
+    fn spell_here<O: CharOutput>(&mut self, output: &mut O, from: u32, arcs: &[CharArc], depth: u32) {
+        let escape = self.any_escape(output, arcs, depth);
         let mut spelled = std::mem::take(&mut self.scratch);
         spelled.clear();
         for (lo, hi) in UNESCAPED {
             let first = arcs.partition_point(|arc| arc.hi < lo);
-            spelled.extend(
-                arcs[first..]
-                    .iter()
-                    .take_while(|arc| arc.lo <= hi)
-                    .map(|arc| CharArc { lo: arc.lo.max(lo), hi: arc.hi.min(hi), to: arc.to }),
-            );
+            spelled.extend(arcs[first..].iter().take_while(|arc| arc.lo <= hi).map(|arc| CharArc {
+                lo: arc.lo.max(lo),
+                hi: arc.hi.min(hi),
+                to: arc.to,
+            }));
             if lo == 0x23 {
                 spelled.push(single('\\', escape));
             }
         }
         self.spell(output, from, &spelled, depth - 1);
         self.scratch = spelled;
-        if wide.len() < arcs.len() {
-            let others: Vec<CharArc> = arcs.iter().filter(|arc| arc.to != target).copied().collect();
-            let escape = self.escape(output, &others, depth);
-            self.spell(output, from, &[single('\\', escape)], depth - 1);
-        }
     }
 
-    /// The state after the backslash for arcs to one target, shared if they are wide.
-    fn wide_escape<O: CharOutput>(&mut self, output: &mut O, wide: &[CharArc], depth: u32) -> u32 {
-        if wide.iter().all(|arc| arc.hi - arc.lo < 8) {
-            return self.escape(output, wide, depth);
+    /// The state after the backslash: shared character by character if there are few of them.
+    fn any_escape<O: CharOutput>(&mut self, output: &mut O, arcs: &[CharArc], depth: u32) -> u32 {
+        if depth > 1 || arcs.iter().any(|arc| arc.lo < arc.hi) {
+            return self.escape(output, arcs, depth);
         }
-        let key = (depth, wide.iter().map(|arc| (arc.lo, arc.hi, arc.to)).collect());
-        if let Some(&state) = self.escapes.get(&key) {
-            return state;
+        let state = output.state();
+        for arc in arcs {
+            let mut write = |output: &mut O, to: u32| self.escape(output, &[CharArc { to, ..*arc }], depth);
+            if output.shared_escape(state, arc.lo, arc.to, &mut write) == Sharing::NotSupported {
+                return self.escape(output, arcs, depth);
+            }
         }
-        let state = self.escape(output, wide, depth);
-        self.escapes.insert(key, state);
         state
     }
 

@@ -125,7 +125,6 @@ impl Diagnostic {
 
     /// Looks up the JSON pointer in the document that the diagnostic is about, so that line and column are
     /// known too. Does nothing where there is a label already, no pointer, or nothing at the pointer.
-    #[allow(dead_code, reason = "used by frontends whose sources are JSON")]
     pub(crate) fn with_json_source(self, source: &str) -> Self {
         match self.pointer.as_deref().and_then(|pointer| pointer::locate(source, pointer)) {
             Some(span) if self.labels.is_empty() => self.with_label(source, span, ""),
@@ -135,7 +134,6 @@ impl Diagnostic {
 
     /// Moves a diagnostic about an embedded text (a pattern, say) to the place of that text in a JSON
     /// document. `what` names the text; the column inside it goes into the message.
-    #[allow(dead_code, reason = "used by frontends that embed other syntaxes")]
     pub(crate) fn embedded_at(mut self, pointer: &str, what: &str) -> Self {
         let place = self.labels.first().map_or(String::new(), |label| match label.line {
             1 => format!(", column {}", label.column),
@@ -265,7 +263,6 @@ impl Diagnostics {
     }
 
     /// What the grammar builder refused, at the rule that it names.
-    #[allow(dead_code, reason = "frontends with no rules of their own have no place to give")]
     pub(crate) fn from_grammar_error(source: &str, error: &GrammarError) -> Self {
         let diagnostic = Diagnostic::error("grammar", error.to_string());
         match error.span() {
@@ -280,7 +277,6 @@ impl Diagnostics {
     }
 
     /// The findings by value.
-    #[allow(dead_code, reason = "used by frontends that embed other syntaxes")]
     pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
         let mut all = vec![*self.first];
         all.extend(self.others);
@@ -333,4 +329,68 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
         offset -= 1;
     }
     offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "{\n  \"properties\": {\n    \"a/b\": {\"pattern\": \"(?=x)\"}\n  }\n}";
+
+    fn refusal() -> Diagnostic {
+        let pattern = crate::regex::parse("(?=x)", &crate::regex::RegexOptions::json_schema()).unwrap_err();
+        let diagnostic = pattern.into_vec().remove(0).embedded_at("/properties/a~1b/pattern", "`pattern`");
+        diagnostic.with_hint("list the texts")
+    }
+
+    #[test]
+    fn embedded_text_is_reported_at_its_pointer() {
+        insta::assert_snapshot!(
+            Diagnostics::from(refusal()),
+            @"at `/properties/a~1b/pattern`: error: `pattern`, column 1: look-around is not supported; list the texts"
+        );
+        insta::assert_snapshot!(Diagnostics::from(refusal()).render(SCHEMA, "schema.json", Color::Never), @r#"
+        [regex/look-around] Error: `pattern`, column 1: look-around is not supported
+           ╭─[ schema.json:3:24 ]
+           │
+         3 │     "a/b": {"pattern": "(?=x)"}
+           │                        ───┬───
+           │                           ╰───── here
+           │
+           │ Help: list the texts
+           │
+           │ Note: at `/properties/a~1b/pattern`
+        ───╯
+        "#);
+        insta::assert_snapshot!(
+            Diagnostics::from(refusal().with_json_source(SCHEMA)),
+            @"3:24 (at `/properties/a~1b/pattern`): error: `pattern`, column 1: look-around is not supported; list the texts"
+        );
+    }
+
+    #[test]
+    fn without_a_source_the_pointer_stands_alone() {
+        let warning = Diagnostic::warning("json-schema/ignored", "`x` is ignored").with_pointer("/x");
+        let all = Diagnostics::from_vec(vec![warning, refusal()]).unwrap();
+        insta::assert_snapshot!(all.render("not JSON", "schema.json", Color::Never), @r"
+        schema.json: at `/x`: warning: `x` is ignored
+
+        schema.json: at `/properties/a~1b/pattern`: error: `pattern`, column 1: look-around is not supported; list the texts
+        ");
+        insta::assert_snapshot!(all.to_json(), @r#"[{"severity":"warning","code":"json-schema/ignored","message":"`x` is ignored","pointer":"/x"},{"severity":"error","code":"regex/look-around","message":"`pattern`, column 1: look-around is not supported","pointer":"/properties/a~1b/pattern","hint":"list the texts"}]"#);
+    }
+
+    #[test]
+    fn colours_are_only_written_when_asked_for() {
+        let all = Diagnostics::from(refusal());
+        assert!(all.render(SCHEMA, "schema.json", Color::Always).contains('\u{1b}'));
+        assert!(!all.render(SCHEMA, "schema.json", Color::Never).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn places_count_characters() {
+        assert_eq!(line_and_column("a\n\u{e9}b", 4), (2, 2));
+        assert_eq!(line_and_column("a\n\u{e9}b", 3), (2, 1), "the middle of a character is its start");
+        assert_eq!(line_and_column("", 7), (1, 1));
+    }
 }

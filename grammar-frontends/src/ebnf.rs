@@ -13,7 +13,8 @@
 //! - `"text"` is a literal, `""` the empty text, and so is `()`.
 //! - `[a-z_]` is one character out of a class, `[^a-z]` one outside it; `[]` is none, `[^]` any.
 //! - Escapes: `\" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e`, `\xH...` (any number of digits, one character),
-//!   `\uHHHH`, `\UHHHHHHHH`; in classes also `\^ \$ \. \* \+ \( \) \[ \] \{ \} \| \-`.
+//!   `\uHHHH`, `\UHHHHHHHH`; in classes also `\^ \$ \. \* \+ \( \) \[ \] \{ \} \| \-`. A `-` at either end of a
+//!   class is itself.
 //! - `a b` is a sequence, `a | b` a choice, `(...)` a group.
 //! - `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}`; `a{n, -1}` is `a{n,}`. A repeat of a repeat needs a group.
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.

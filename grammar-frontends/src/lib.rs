@@ -1,4 +1,49 @@
-//! Concrete syntaxes for grammask: EBNF, GBNF, regular expressions and JSON Schema
+//! Concrete syntaxes for grammask: each module reads one syntax and hands out a
+//! [`Grammar`](grammask_grammar_ir::Grammar), or says where and why not.
+//!
+//! | module | reads | for |
+//! |---|---|---|
+//! | [`ebnf`] | extended Backus-Naur form in xgrammar's dialect, with regular operators | grammars written by hand; what a grammar prints |
+//! | [`gbnf`] | llama.cpp's GBNF | grammars that exist |
+//! | [`regex`] | regular expressions, of the `regex` crate or ECMA-262 | one pattern as a whole grammar, or inside one that is being built |
+//! | [`json_schema`] | JSON Schema, drafts 4 to 2020-12 | JSON that satisfies a schema |
+//!
+//! A frontend is exact or refuses: a construct that it cannot express is an error with its place, never
+//! left out. It knows no vocabulary and runs no parser; engines take it from the grammar on.
+//!
+//! Not for matching: to test a text against a pattern or a document against a schema, use a regular
+//! expression engine or a validator. These take inputs that no grammar can describe.
+//!
+//! # Example
+//!
+//! ```
+//! use grammask_grammar_frontends::{Color, ebnf};
+//!
+//! let source = "root ::= greeting \"!\"\ngreting ::= \"hello\" | \"good day\"\n";
+//! let error = ebnf::parse(source, &ebnf::EbnfOptions::default()).unwrap_err();
+//!
+//! // One line each, for logs:
+//! assert_eq!(error.to_string(), "1:10: error: rule `greeting` is not defined; did you mean `greting`?");
+//! // With the source line and a caret, for people:
+//! let report = error.render(source, "grammar.ebnf", Color::Never);
+//! assert!(report.contains("grammar.ebnf:1:10"));
+//!
+//! let grammar = ebnf::parse(&source.replace("greting", "greeting"), &ebnf::EbnfOptions::default())?;
+//! assert_eq!(grammar.rule_count(), 2);
+//! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
+//! ```
+//!
+//! # Errors
+//!
+//! All frontends fail with [`Diagnostics`]: one or more findings, each with a fixed code, a message, its place
+//! (a span with line and column, or a JSON pointer) and what to write instead. They print as plain lines,
+//! render with the source, and serialise as JSON.
+//!
+//! # Limits
+//!
+//! Input may be hostile. The options of each frontend bound its size, its nesting and what is made of it, with
+//! documented defaults; nothing recurses deeper than a limit that is checked first, and counts in repeats
+//! cost nothing. Parsing takes time in proportion to the input.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

@@ -92,6 +92,9 @@ pub struct RegexLimits {
     /// Most places that stand for a large Unicode class (`\w`, `\p{L}`, a case-insensitive class); 2,000 by
     /// default. Each is up to some 800 ranges.
     pub unicode_classes: usize,
+    /// Most characters that case folding may have to look up, where case is ignored; 40 million by default,
+    /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million.
+    pub folded_characters: usize,
     /// Most expressions in the grammar that results, counted as a tree; 500,000 by default. Only anchors in
     /// the middle of a pattern make it grow faster than the pattern.
     pub expressions: usize,
@@ -99,7 +102,13 @@ pub struct RegexLimits {
 
 impl Default for RegexLimits {
     fn default() -> Self {
-        Self { pattern_bytes: 64 << 10, nesting: 250, unicode_classes: 2_000, expressions: 500_000 }
+        Self {
+            pattern_bytes: 64 << 10,
+            nesting: 250,
+            unicode_classes: 2_000,
+            folded_characters: 40_000_000,
+            expressions: 500_000,
+        }
     }
 }
 

@@ -58,18 +58,31 @@ impl Facts {
 
     fn close(&mut self, grammar: &Grammar, reached: &[ExprId], texts: &Texts) {
         loop {
-            let mut changed = false;
-            // Builders make operands before what they stand in, so ascending ids settle most in one round.
-            for &expr in reached {
-                let (productive, nullable) = self.judge(grammar, expr, texts);
-                changed |= productive != self.is_productive(expr) || nullable != self.is_nullable(expr);
-                self.productive[expr.index()] = productive;
-                self.nullable[expr.index()] = nullable;
-            }
-            if !changed {
+            // Builders make operands before what they stand in, and rules in either order of reference; one of
+            // the two directions settles most in one round.
+            let upwards = self.sweep(grammar, reached.iter(), texts);
+            let downwards = self.sweep(grammar, reached.iter().rev(), texts);
+            if !upwards && !downwards {
                 return;
             }
         }
+    }
+
+    /// Applies the definition to every expression, and says whether anything changed.
+    fn sweep<'e>(
+        &mut self,
+        grammar: &Grammar,
+        exprs: impl Iterator<Item = &'e ExprId>,
+        texts: &Texts,
+    ) -> bool {
+        let mut changed = false;
+        for &expr in exprs {
+            let (productive, nullable) = self.judge(grammar, expr, texts);
+            changed |= productive != self.is_productive(expr) || nullable != self.is_nullable(expr);
+            self.productive[expr.index()] = productive;
+            self.nullable[expr.index()] = nullable;
+        }
+        changed
     }
 
     /// The definition: (derives something, derives the empty string), given the same of the operands.

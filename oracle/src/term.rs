@@ -6,7 +6,8 @@
 //! operator on the derivatives: no automaton is built, and there is no product to get wrong.
 //!
 //! Terms are interned, so equal terms have equal ids. Unions and intersections are sorted and free of
-//! duplicates; with that alone a term has finitely many derivatives (Brzozowski's theorem 5.2), so searches end.
+//! duplicates; with that alone a term has finitely many derivatives (Brzozowski's theorem 5.2; an escape that has been begun
+//! adds finitely many sets of digits that can end it), so searches end.
 //!
 //! Characters that no class, literal or escape of the grammar tells apart have equal derivatives; they form a
 //! *cell*, and one character of the cell is tried for all of them.
@@ -404,9 +405,15 @@ impl Terms {
 
     /// Decides a term by looking for a text: all its derivatives, breadth first, until one is nullable. If
     /// none is, none of the terms met matches anything.
+    ///
+    /// A derivative that plainly lies within a term met before is not followed: the shortest text that any
+    /// term met matches begins with a character after which a shorter one is left, and if the term that matches
+    /// that one was passed over, the greater term matches it too. Without this, proving that a complement is
+    /// empty would go through all sets of parts of its operand.
     fn search(&mut self, start: TermId) {
         let mut met: AHashSet<TermId> = AHashSet::from([start]);
         let mut queue = vec![start];
+        let mut passed_over = Vec::new();
         let mut next = 0;
         while let Some(&term) = queue.get(next) {
             next += 1;
@@ -420,14 +427,44 @@ impl Terms {
             }
             for cell in 0..self.cells.len() as u32 {
                 let after = self.derivative(term, Cell(cell));
-                if met.insert(after) {
-                    queue.push(after);
+                if !met.insert(after) {
+                    continue;
                 }
+                let is_within_met = queue.iter().any(|&greater| self.is_within(after, greater));
+                if is_within_met { &mut passed_over } else { &mut queue }.push(after);
             }
         }
-        for term in queue {
+        for term in queue.into_iter().chain(passed_over) {
             self.inhabited[term.0 as usize] = Some(false);
         }
+    }
+
+    /// Whether a term's texts are among another's for a reason that can be seen: more operands of an
+    /// intersection, fewer parts of a union, more parts of a union that is complemented. *No* says nothing.
+    fn is_within(&self, term: TermId, greater: TermId) -> bool {
+        let operands = |term: &TermId| match &self.terms[term.0 as usize] {
+            Term::Intersection(operands) => operands.to_vec(),
+            _ => vec![*term],
+        };
+        let is_operand_within = |term: TermId, greater: TermId| match (
+            &self.terms[term.0 as usize],
+            &self.terms[greater.0 as usize],
+        ) {
+            (Term::Complement(more), Term::Complement(less)) => self.has_parts_of(*more, *less),
+            _ => self.has_parts_of(greater, term),
+        };
+        let ours = operands(&term);
+        operands(&greater).iter().all(|&theirs| ours.iter().any(|&ours| is_operand_within(ours, theirs)))
+    }
+
+    /// Whether all parts of the union `less` are parts of the union `more`; other terms are unions of one.
+    fn has_parts_of(&self, more: TermId, less: TermId) -> bool {
+        let parts = |term: TermId| match &self.terms[term.0 as usize] {
+            Term::Union(parts) => parts.to_vec(),
+            _ => vec![term],
+        };
+        let more = parts(more);
+        parts(less).iter().all(|part| more.binary_search(part).is_ok())
     }
 
     fn never(&mut self) -> TermId {

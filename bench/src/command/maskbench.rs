@@ -15,7 +15,7 @@ use crate::report::record_file::{self, Circumstances};
 use crate::report::summary::{Common, Summary};
 use crate::report::table::{self, Table};
 use crate::run::pack::{self, Choice, Line};
-use crate::run::protocol::{Caches, Depth, Record};
+use crate::run::protocol::{Caches, Clock, Depth, Record};
 use crate::run::supervisor::{self, Outcome, Settings};
 
 /// Arguments of `maskbench`.
@@ -63,6 +63,9 @@ pub(crate) struct MaskbenchArgs {
     /// The core to measure on [default: the last one].
     #[arg(long)]
     core: Option<usize>,
+    /// Time on the wall, or, on a machine that is not quiet, time on the core.
+    #[arg(long, default_value = "wall")]
+    clock: Clock,
     /// Folder for a dated CSV and a plot.
     #[arg(long)]
     record: Option<PathBuf>,
@@ -106,6 +109,7 @@ fn measure(args: &MaskbenchArgs, engines: &[EngineId], lines: &[Line]) -> Result
         memory_gib: args.memory_gib,
         caches: if args.cold { Caches::Dropped } else { Caches::Kept },
         depth: if args.compile_only { Depth::FirstMask } else { Depth::Instances },
+        clock: args.clock,
     };
     let groups: Vec<Vec<EngineId>> = if args.memory {
         engines.iter().map(|&engine| vec![engine]).collect()
@@ -163,6 +167,10 @@ fn report(args: &MaskbenchArgs, engines: &[EngineId], records: &[Record]) -> Res
             sample: args.sample,
             seed: args.seed,
             caches: if args.cold { "dropped" } else { "kept" },
+            clock: match args.clock {
+                Clock::Wall => "wall",
+                Clock::Cpu => "cpu",
+            },
         };
         let pair = common.as_ref().map(|(pair, common)| (*pair, common));
         let csv = record_file::append(folder, &circumstances, &summaries, pair)?;

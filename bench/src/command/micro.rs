@@ -1,7 +1,6 @@
 //! `micro`: the hot path on a handful of grammars, cold and warm.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -10,6 +9,8 @@ use crate::engine::{self, Engine, EngineId, Source};
 use crate::host;
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
+use crate::run::clock::Stopwatch;
+use crate::run::protocol::Clock;
 use crate::run::replay::is_allowed;
 use crate::run::tokenizer::LoadedTokenizer;
 use crate::workload::{self, OwnedSource, Workload};
@@ -32,6 +33,9 @@ pub(crate) struct MicroArgs {
     /// Only workloads whose names contain this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Time on the wall, or, on a machine that is not quiet, time on the core.
+    #[arg(long, default_value = "wall")]
+    clock: Clock,
     /// The core to measure on [default: the last one].
     #[arg(long)]
     core: Option<usize>,
@@ -64,7 +68,7 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
         for engine in &mut engines {
             let mut cells = vec![workload.name.to_owned(), engine.id().to_string()];
             let measured = check(engine.as_mut(), workload, &tokenizer)
-                .and_then(|()| measure(engine.as_mut(), workload, &tokenizer, args.rounds));
+                .and_then(|()| measure(engine.as_mut(), workload, &tokenizer, args));
             match measured {
                 Ok(times) => cells.extend(times.cells()),
                 Err(error) => cells.push(format!("{error:#}").chars().take(60).collect()),
@@ -153,29 +157,30 @@ fn measure(
     engine: &mut dyn Engine,
     workload: &Workload,
     tokenizer: &LoadedTokenizer,
-    rounds: usize,
+    args: &MicroArgs,
 ) -> Result<Times> {
+    let clock = args.clock;
     let texts = workload.texts.iter().map(|text| tokenizer.encode(text)).collect::<Result<Vec<_>>>()?;
     let mut times = Times::default();
     let mut words = vec![0; engine.mask_words()];
-    for _ in 0..rounds {
+    for _ in 0..args.rounds {
         engine.drop_caches();
-        let start = Instant::now();
+        let start = Stopwatch::start(clock);
         engine.compile(source(workload)).map_err(anyhow::Error::msg)?;
-        let compiled = elapsed(start);
+        let compiled = start.nanoseconds();
         engine.keep_copy();
-        let start = Instant::now();
+        let start = Stopwatch::start(clock);
         engine.start().map_err(anyhow::Error::msg)?;
         engine.mask(&mut words).map_err(anyhow::Error::msg)?;
         times.compile.push(compiled);
-        times.first_mask.push(compiled + elapsed(start));
+        times.first_mask.push(compiled + start.nanoseconds());
         // The first mask belongs to the time to it, so the cold pass starts on a matcher that has it.
         for tokens in &texts {
-            let masks = timed(engine, tokens, &mut words, &mut Vec::new())?;
+            let masks = timed(engine, tokens, &mut words, &mut Vec::new(), clock)?;
             times.cold.extend(masks);
         }
         for tokens in &texts {
-            let masks = timed(engine, tokens, &mut words, &mut times.commit)?;
+            let masks = timed(engine, tokens, &mut words, &mut times.commit, clock)?;
             times.warm.extend(masks);
         }
     }
@@ -187,20 +192,17 @@ fn timed(
     tokens: &[u32],
     words: &mut [u32],
     commits: &mut Vec<u64>,
+    clock: Clock,
 ) -> Result<Vec<u64>> {
     engine.start().map_err(anyhow::Error::msg)?;
     let mut masks = Vec::with_capacity(tokens.len());
     for &token in tokens {
-        let start = Instant::now();
+        let start = Stopwatch::start(clock);
         engine.mask(words).map_err(anyhow::Error::msg)?;
-        masks.push(elapsed(start));
-        let start = Instant::now();
+        masks.push(start.nanoseconds());
+        let start = Stopwatch::start(clock);
         engine.commit(token).map_err(anyhow::Error::msg)?;
-        commits.push(elapsed(start));
+        commits.push(start.nanoseconds());
     }
     Ok(masks)
-}
-
-fn elapsed(start: Instant) -> u64 {
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

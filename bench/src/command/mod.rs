@@ -2,4 +2,6 @@
 
 pub(crate) mod maskbench;
 pub(crate) mod micro;
+pub(crate) mod oracle;
+pub(crate) mod trace;
 pub(crate) mod worker;

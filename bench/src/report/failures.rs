@@ -8,7 +8,7 @@ use regex::Regex;
 use super::summary::Verdict;
 use super::table::microseconds;
 use crate::engine::{EngineId, PLACE};
-use crate::run::protocol::{Compile, Loss, Record, Replay};
+use crate::run::protocol::{Compile, Loss, Preempted, Record, Replay};
 
 /// How many of the slowest compilations and masks are listed.
 const SLOWEST: usize = 40;
@@ -56,10 +56,15 @@ fn refusals(own: &[&Record], text: &mut String) {
 }
 
 fn slow(own: &[&Record], text: &mut String) {
-    let mut compiles: Vec<(f64, &Record)> =
-        own.iter().filter_map(|record| Some((record.first_mask_after()? as f64 / 1000.0, *record))).collect();
+    let mut compiles: Vec<(f64, &Record)> = own
+        .iter()
+        .filter_map(|record| Some((undisturbed_first_mask(record)? as f64 / 1000.0, *record)))
+        .collect();
     compiles.sort_by(|a, b| b.0.total_cmp(&a.0));
-    section(text, "slowest to the first mask: microseconds, of which compile, bytes of schema, id");
+    section(
+        text,
+        "slowest undisturbed to the first mask: microseconds, of which compile, bytes of schema, id",
+    );
     for (time, record) in compiles.iter().take(SLOWEST) {
         let Compile::Done { compile, .. } = record.compile else { continue };
         let (total, part) = (microseconds(Some(*time)), microseconds(Some(compile as f64 / 1000.0)));
@@ -69,18 +74,27 @@ fn slow(own: &[&Record], text: &mut String) {
     for record in own {
         for (test, replay) in record.replays.iter().enumerate() {
             // Of one instance only its slowest mask, or one bad grammar would fill the list.
-            if let Some((token, &time)) = replay.masks.iter().enumerate().max_by_key(|(_, time)| **time) {
+            let calm = |token: &usize| !replay.disturbed.iter().any(|&other| other as usize == *token);
+            let masks_of = replay.masks.iter().enumerate().filter(|(token, _)| calm(token));
+            if let Some((token, &time)) = masks_of.max_by_key(|(_, time)| **time) {
                 masks.push((time, &record.id, test, token));
             }
         }
     }
     masks.sort_by_key(|mask| std::cmp::Reverse(mask.0));
-    section(text, "slowest masks: microseconds, id, test, token");
+    section(text, "slowest undisturbed masks: microseconds, id, test, token");
     for (time, id, test, token) in masks.iter().take(SLOWEST) {
         line(
             text,
             &format!("{}\t{id}\ttest {test}\ttoken {token}", microseconds(Some(*time as f64 / 1000.0))),
         );
+    }
+}
+
+fn undisturbed_first_mask(record: &Record) -> Option<u64> {
+    match record.compile {
+        Compile::Done { preempted: Preempted::No, .. } => record.first_mask_after(),
+        _ => None,
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Circumstances {
     pub(crate) seed: u32,
     /// `kept` or `dropped` caches.
     pub(crate) caches: &'static str,
+    /// `wall` or `cpu` time.
+    pub(crate) clock: &'static str,
 }
 
 const PERCENTS: [(&str, f64); 9] = [
@@ -85,6 +87,7 @@ fn head() -> Vec<String> {
         "sample",
         "seed",
         "caches",
+        "clock",
         "engine",
         "scope",
         "schemas",
@@ -111,6 +114,7 @@ fn first_cells(circumstances: &Circumstances, engine: EngineId, scope: &str) -> 
         circumstances.sample.to_string(),
         circumstances.seed.to_string(),
         circumstances.caches.to_owned(),
+        circumstances.clock.to_owned(),
         engine.label().to_owned(),
         scope.to_owned(),
     ]
@@ -136,6 +140,7 @@ mod tests {
             sample: 1,
             seed: 1,
             caches: "kept",
+            clock: "wall",
         };
         let engines = [EngineId::Grammask, EngineId::Llguidance];
         let summaries = engines.map(|engine| Summary::new(engine, &[]));

@@ -5,6 +5,7 @@
 //! and answers line by line; the parent ([`supervisor`]) keeps the watch and starts another child when one is
 //! lost.
 
+pub(crate) mod clock;
 pub(crate) mod pack;
 pub(crate) mod protocol;
 pub(crate) mod python;

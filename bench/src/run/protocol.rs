@@ -15,6 +15,8 @@ pub(crate) struct Job {
     pub(crate) caches: Caches,
     /// Whether instances are run, or only the schema compiled.
     pub(crate) depth: Depth,
+    /// What time is.
+    pub(crate) clock: Clock,
 }
 
 /// What an engine may keep from one schema to the next.
@@ -24,6 +26,16 @@ pub(crate) enum Caches {
     Kept,
     /// Nothing but the vocabulary.
     Dropped,
+}
+
+/// What time is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+pub(crate) enum Clock {
+    /// Time on the wall, as a serving engine waits for it. Other load on the machine counts.
+    Wall,
+    /// Time that the thread was on a core. Reading it is a system call, which adds some 0.3 us to each figure,
+    /// and other load still costs caches; for machines that are not quiet.
+    Cpu,
 }
 
 /// How much of a schema is run.

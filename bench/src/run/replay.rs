@@ -3,12 +3,11 @@
 //! Method of the MaskBench runner: every token is mask, look-up, commit. Mask and commit are timed apart, the
 //! schema's text is ready before the clock starts, and the end token has to be allowed after the last token.
 
-use std::time::Instant;
-
 use nix::sys::resource::{UsageWho, getrusage};
 
+use super::clock::Stopwatch;
 use super::pack::Item;
-use super::protocol::{Caches, Compile, Depth, Job, Preempted, Record, Replay, Stage};
+use super::protocol::{Caches, Clock, Compile, Depth, Job, Preempted, Record, Replay, Stage};
 use super::python::dumps;
 use super::tokenizer::LoadedTokenizer;
 use crate::engine::{Engine, Source};
@@ -66,11 +65,12 @@ pub(crate) fn run_case(
         engine.drop_caches();
     }
     let mut words = vec![0u32; engine.mask_words()];
+    let clock = job.clock;
     enter(Stage::Compile);
-    let start = Instant::now();
-    record.compile = match compile(engine, &case.schema, &mut words) {
+    let start = Stopwatch::start(clock);
+    record.compile = match compile(engine, &case.schema, &mut words, clock) {
         Ok(done) => done,
-        Err(reason) => Compile::Refused { reason, after: nanoseconds(start) },
+        Err(reason) => Compile::Refused { reason, after: start.nanoseconds() },
     };
     let Compile::Done { first_mask, .. } = record.compile else { return record };
     if job.depth == Depth::FirstMask {
@@ -81,36 +81,51 @@ pub(crate) fn run_case(
         // The first instance goes on where the first mask was taken.
         let first = if position == 0 { Ok(Some(first_mask)) } else { engine.start().map(|()| None) };
         let mut replay = Replay { valid: *valid, tokens: tokens.len(), ..Replay::default() };
-        let result =
-            first.and_then(|first| run_instance(engine, tokens, end, first, &mut words, &mut replay));
+        let result = first.and_then(|first| {
+            run_instance(engine, tokens, end, Timing { first, clock }, &mut words, &mut replay)
+        });
         replay.error = result.err();
         record.replays.push(replay);
     }
     record
 }
 
-fn compile(engine: &mut dyn Engine, schema: &str, words: &mut [u32]) -> Result<Compile, String> {
+fn compile(
+    engine: &mut dyn Engine,
+    schema: &str,
+    words: &mut [u32],
+    clock: Clock,
+) -> Result<Compile, String> {
     let switches = involuntary_switches();
-    let start = Instant::now();
+    let start = Stopwatch::start(clock);
     engine.compile(Source::JsonSchema(schema))?;
-    let compile = nanoseconds(start);
+    let compile = start.nanoseconds();
     // Keeping a copy for later instances is the harness's wish, not the engine's cost.
     engine.keep_copy();
-    let start = Instant::now();
+    let start = Stopwatch::start(clock);
     engine.start()?;
-    let matcher = nanoseconds(start);
-    let start = Instant::now();
+    let matcher = start.nanoseconds();
+    let start = Stopwatch::start(clock);
     engine.mask(words)?;
-    let first_mask = nanoseconds(start);
-    let preempted = if involuntary_switches() == switches { Preempted::No } else { Preempted::Yes };
+    let first_mask = start.nanoseconds();
+    let calm = clock == Clock::Cpu || involuntary_switches() == switches;
+    let preempted = if calm { Preempted::No } else { Preempted::Yes };
     Ok(Compile::Done { compile, matcher, first_mask, preempted })
+}
+
+/// How an instance is timed.
+#[derive(Clone, Copy)]
+struct Timing {
+    /// The time of the first mask, where it has been taken already.
+    first: Option<u64>,
+    clock: Clock,
 }
 
 fn run_instance(
     engine: &mut dyn Engine,
     tokens: &[u32],
     end: u32,
-    first: Option<u64>,
+    Timing { first, clock }: Timing,
     words: &mut [u32],
     replay: &mut Replay,
 ) -> Result<(), String> {
@@ -120,13 +135,13 @@ fn run_instance(
         let took = match known.take() {
             Some(took) => took,
             None => {
-                let start = Instant::now();
+                let start = Stopwatch::start(clock);
                 engine.mask(words)?;
-                nanoseconds(start)
+                start.nanoseconds()
             }
         };
         replay.masks.push(took);
-        if took > SLOW_NANOSECONDS {
+        if clock == Clock::Wall && took > SLOW_NANOSECONDS {
             let before = std::mem::replace(&mut switches, involuntary_switches());
             if before != switches {
                 replay.disturbed.push(position as u32);
@@ -136,9 +151,9 @@ fn run_instance(
             replay.disagreements += u32::from(engine.would_accept(token));
             return Ok(());
         }
-        let start = Instant::now();
+        let start = Stopwatch::start(clock);
         let committed = engine.commit(token);
-        replay.commits.push(nanoseconds(start));
+        replay.commits.push(start.nanoseconds());
         if let Err(refusal) = committed {
             replay.disagreements += 1;
             return Err(refusal);
@@ -154,10 +169,6 @@ fn run_instance(
 /// Whether a token's bit is set.
 pub(crate) fn is_allowed(words: &[u32], token: u32) -> bool {
     words.get((token / 32) as usize).is_some_and(|word| word >> (token % 32) & 1 == 1)
-}
-
-fn nanoseconds(start: Instant) -> u64 {
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How often the operating system took the core away from this thread.
@@ -216,7 +227,13 @@ mod tests {
                 .map(|tokens| Encoded { valid: true, tokens: tokens.to_vec() })
                 .collect(),
         };
-        let job = Job { engines: vec![], line: String::new(), caches: Caches::Kept, depth: Depth::Instances };
+        let job = Job {
+            engines: vec![],
+            line: String::new(),
+            caches: Caches::Kept,
+            depth: Depth::Instances,
+            clock: Clock::Wall,
+        };
         run_case(&mut engine, &case, &job, 31, |_| ()).replays
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::pack::Line;
-use super::protocol::{Caches, Compile, Depth, Event, Job, Loss, Record, Stage};
+use super::protocol::{Caches, Clock, Compile, Depth, Event, Job, Loss, Record, Stage};
 use crate::engine::EngineId;
 
 /// How workers are started and how long they may take.
@@ -25,6 +25,7 @@ pub(crate) struct Settings {
     pub(crate) memory_gib: u64,
     pub(crate) caches: Caches,
     pub(crate) depth: Depth,
+    pub(crate) clock: Clock,
 }
 
 /// Loading a tokenizer and an engine takes seconds; this is the limit.
@@ -64,6 +65,7 @@ pub(crate) fn run(
                 line: line.text.clone(),
                 caches: settings.caches,
                 depth: settings.depth,
+                clock: settings.clock,
             };
             let lost = current.run_job(&job, settings.timeout, &mut |record| {
                 todo.retain(|&engine| engine != record.engine);

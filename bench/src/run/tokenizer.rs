@@ -44,6 +44,11 @@ impl LoadedTokenizer {
             self.tokenizer.encode_fast(text, false).map_err(|error| anyhow!("cannot tokenise: {error}"))?;
         Ok(encoding.get_ids().to_vec())
     }
+
+    /// The text of a token; not every token has one.
+    pub(crate) fn decode(&self, token: u32) -> String {
+        self.tokenizer.decode(&[token], false).unwrap_or_default()
+    }
 }
 
 fn configured_end(tokenizer: &Path) -> Result<String> {

@@ -18,7 +18,10 @@ pub(crate) fn emit(draft: &Draft, grammar: &Grammar) -> Program {
         .map(|&old| {
             let fragment = &draft.fragments[old as usize];
             Fragment {
-                name: name(fragment.rule).into(),
+                name: match fragment.escaped {
+                    Some(character) => format!("escape of {character:?}").into(),
+                    None => name(fragment.rule).into(),
+                },
                 start: StateId::from_raw(numbering.state_number[fragment.start as usize]),
                 nullable: fragment.nullable,
                 count: fragment.count,
@@ -38,14 +41,13 @@ pub(crate) fn emit(draft: &Draft, grammar: &Grammar) -> Program {
     for &state in &numbering.states {
         push_row(&mut program, draft.states[state as usize].is_final);
         edges.clear();
-        edges.extend(
-            draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])),
-        );
+        edges.extend(draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])));
         push_edges(&mut program, &mut edges, &numbering);
     }
     push_row(&mut program, false);
     program.byte_edges.shrink_to_fit();
-    program.byte_classes = ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
+    program.byte_classes =
+        ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     program
 }
 

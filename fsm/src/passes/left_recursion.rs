@@ -37,7 +37,8 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
 /// Which fragments can call themselves before they have read a byte.
 fn on_cycles(count: usize, LeftCalls(mut calls): LeftCalls) -> Vec<bool> {
     calls.sort_unstable();
-    let rows: Vec<usize> = (0..=count as u32).map(|caller| calls.partition_point(|call| call.0 < caller)).collect();
+    let rows: Vec<usize> =
+        (0..=count as u32).map(|caller| calls.partition_point(|call| call.0 < caller)).collect();
     let targets: Vec<u32> = calls.iter().map(|call| call.1).collect();
     let successors = |caller: u32| &targets[rows[caller as usize]..rows[caller as usize + 1]];
     let mut on_cycle = vec![false; count];

@@ -43,9 +43,8 @@ pub struct ClassRun {
 impl TextAutomaton {
     /// The texts that an expression matches.
     ///
-    /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. The expression
-    /// must not refer to recursive rules except below its regular operators' guarantee; recursion is cut off
-    /// by the limit on states.
+    /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. An expression that
+    /// refers to recursive rules is not regular and reaches a limit.
     pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, BuildError> {
         let dfa = Evaluator::new(grammar, *limits).evaluate(expr).map_err(Failure::alone)?;
         Self::minimal(&dfa, limits)
@@ -116,6 +115,11 @@ impl TextAutomaton {
     /// How many states there are. A character without a way on takes none.
     pub fn state_count(&self) -> usize {
         self.dfa.state_count()
+    }
+
+    /// Bytes of memory that the tables hold.
+    pub fn memory_usage(&self) -> usize {
+        self.dfa.memory_usage()
     }
 
     /// The least and the greatest length of an accepted text, in characters; no greatest length if there

@@ -32,6 +32,12 @@ impl RangeDfa {
         self.arcs.len()
     }
 
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.rows.capacity() * size_of::<u32>()
+            + self.arcs.capacity() * size_of::<RangeArc>()
+            + self.finals.capacity()
+    }
+
     pub(crate) fn is_final(&self, state: u32) -> bool {
         self.finals[state as usize]
     }

@@ -57,7 +57,8 @@ impl Meter {
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Failure> {
         self.spent = self.spent.saturating_add(steps);
         let limit = self.limits.max_steps;
-        let failure = Failure::Limit { what: "steps of work on its text", limit, knob: Some("text.max_steps") };
+        let failure =
+            Failure::Limit { what: "steps of work on its text", limit, knob: Some("text.max_steps") };
         if self.spent > limit { Err(failure) } else { Ok(()) }
     }
 

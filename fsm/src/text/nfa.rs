@@ -5,7 +5,7 @@ use ahash::AHashMap;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::{Meter, scalar};
 use crate::error::Failure;
-use crate::spell::{CharArc, CharOutput};
+use crate::spell::{CharArc, CharOutput, Sharing};
 
 /// An automaton with arcs that read nothing. State 0 is the start, state 1 the only final one.
 pub(crate) struct Nfa {
@@ -119,6 +119,14 @@ impl CharOutput for Nfa {
                 self.arc(from, lo, hi, arc.to);
             }
         }
+    }
+
+    fn epsilon(&mut self, from: u32, to: u32) {
+        self.epsilon(from, to);
+    }
+
+    fn shared_escape(&mut self, _: u32, _: u32, _: u32, _: &mut dyn FnMut(&mut Self, u32) -> u32) -> Sharing {
+        Sharing::NotSupported
     }
 }
 

@@ -1,1 +1,284 @@
-//! .
+//! Programs as a whole: sizes, bounds, emptiness, limits.
+
+use grammask_fsm::{Cause, CompileOptions, Count, Program, compile};
+use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, RuleId};
+
+use crate::{built, check, grammar, no_passes, recursive_grammar, refused};
+
+/// "fragments, states, edges" of a program.
+fn size(program: &Program) -> String {
+    let states = (0..program.state_count()).filter_map(grammask_fsm::StateId::new);
+    let edges: usize = states
+        .map(|id| program.state(id))
+        .map(|state| state.bytes.len() + state.epsilons.len() + state.calls.len())
+        .sum();
+    format!("{} fragments, {} states, {edges} edges", program.fragments().len(), program.state_count())
+}
+
+#[test]
+fn literals_share_prefixes_and_ends() {
+    let grammar = grammar(|builder| {
+        let words = ["true", "tree", "free", "fee", "t", "t"].map(|word| builder.literal(word));
+        builder.choice(words)
+    });
+    let texts = ["true", "tree", "free", "fee", "t", "tr", "", "trueq", "ree"];
+    check(&grammar, texts.map(str::as_bytes));
+    insta::assert_snapshot!(size(&built(&grammar)), @"1 fragments, 7 states, 9 edges");
+}
+
+#[test]
+fn alternatives_that_begin_alike_are_one_way() {
+    let grammar = recursive_grammar(|builder, root| {
+        let word = |builder: &mut GrammarBuilder, ending: &str| {
+            let (open, inner) = (builder.literal("("), builder.rule(root));
+            let ending = builder.literal(ending);
+            builder.sequence([open, inner, ending])
+        };
+        let words = [word(builder, "a"), word(builder, "b"), builder.literal("x")];
+        builder.choice(words)
+    });
+    check(&grammar, ["x", "(xa", "(xb", "((xba", "(x", "(a", "((xa"].map(str::as_bytes));
+    insta::assert_snapshot!(size(&built(&grammar)), @"1 fragments, 4 states, 4 edges");
+}
+
+#[test]
+fn optional_passes_change_sizes_only() {
+    let grammar = json();
+    check(
+        &grammar,
+        [
+            &b"{}"[..],
+            br#"{"a":[1,-0.5e+3,null,true,"\u00e9\n"]}"#,
+            br#"{"a":1,"b":{"c":[]}}"#,
+            br#"{"a":1,}"#,
+            br#"[01]"#,
+            br#""\ud800""#,
+            br#""\ud83d\udE00""#,
+            b"\"\xC3\xA9\"",
+            b"\"\xC3\"",
+        ],
+    );
+    insta::assert_snapshot!(size(&built(&grammar)), @"2 fragments, 49 states, 110 edges");
+    let plain = compile(&grammar, &no_passes()).expect("the grammar compiles");
+    insta::assert_snapshot!(size(&plain), @"2 fragments, 62 states, 121 edges");
+}
+
+/// JSON without white space.
+fn json() -> Grammar {
+    recursive_grammar(|builder, root| {
+        let list = |builder: &mut GrammarBuilder, open: &str, item: ExprId, close: &str| {
+            let (comma, open, close) = (builder.literal(","), builder.literal(open), builder.literal(close));
+            let more = builder.sequence([comma, item]);
+            let more = builder.repeat(more, 0, None);
+            let items = builder.sequence([item, more]);
+            let items = builder.optional(items);
+            builder.sequence([open, items, close])
+        };
+        let quote = builder.literal("\"");
+        let any = builder.any_char();
+        let text = builder.repeat(any, 0, None);
+        let inside = builder.json_escaped(text);
+        let string = builder.sequence([quote, inside, quote]);
+        let string = builder.add_rule("string", string).expect("the name is free");
+        let (name, colon, value) = (builder.rule(string), builder.literal(":"), builder.rule(root));
+        let member = builder.sequence([name, colon, value]);
+        let object = list(builder, "{", member, "}");
+        let array = list(builder, "[", value, "]");
+        let digit = builder.class([('0', '9')]);
+        let digits = builder.repeat(digit, 1, None);
+        let any_digits = builder.repeat(digit, 0, None);
+        let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
+        let whole = builder.sequence([first, any_digits]);
+        let whole = builder.choice([zero, whole]);
+        let (minus, point) = (builder.literal("-"), builder.literal("."));
+        let sign = builder.optional(minus);
+        let fraction = builder.sequence([point, digits]);
+        let fraction = builder.optional(fraction);
+        let (mark, plus_minus) =
+            (builder.class([('E', 'E'), ('e', 'e')]), builder.class([('+', '+'), ('-', '-')]));
+        let plus_minus = builder.optional(plus_minus);
+        let exponent = builder.sequence([mark, plus_minus, digits]);
+        let exponent = builder.optional(exponent);
+        let number = builder.sequence([sign, whole, fraction, exponent]);
+        let words = ["true", "false", "null"].map(|word| builder.literal(word));
+        let words = builder.choice(words);
+        builder.choice([object, array, name, number, words])
+    })
+}
+
+fn repeat_of(ranges: &[CharRange], min: u32, max: Option<u32>) -> Grammar {
+    grammar(|builder| {
+        let body = builder.class(ranges.iter().copied());
+        builder.repeat(body, min, max)
+    })
+}
+
+#[test]
+fn long_repeats_are_counted() {
+    let program = built(&repeat_of(&[('a', 'a')], 1_000_000_000, Some(1_000_000_000)));
+    insta::assert_snapshot!(size(&program), @"2 fragments, 4 states, 2 edges");
+    let count = program.fragments().iter().find_map(|fragment| fragment.count);
+    assert_eq!(count, Some(Count { min: 1_000_000_000, max: Some(1_000_000_000) }));
+    let program = built(&repeat_of(&[('a', 'a')], 70, None));
+    let count = program.fragments().iter().find_map(|fragment| fragment.count);
+    assert_eq!(count, Some(Count { min: 70, max: None }));
+    let thirty: Vec<u8> = vec![b'a'; 30];
+    check(&repeat_of(&[('a', 'a')], 30, Some(60)), [&thirty[..], &thirty[1..], &[b'a'; 60], &[b'a'; 61]]);
+}
+
+#[test]
+fn counted_bodies_may_be_nullable_loops_or_repeats() {
+    let grammar = grammar(|builder| {
+        let (a, b) = (builder.literal("a"), builder.literal("b"));
+        let many = builder.repeat(a, 0, None);
+        let outer = builder.repeat(many, 500, Some(1000));
+        let inner = builder.repeat(b, 2, Some(400));
+        let end = builder.literal("c");
+        let inner = builder.sequence([inner, end]);
+        let nested = builder.repeat(inner, 0, Some(300));
+        builder.sequence([outer, nested])
+    });
+    check(&grammar, ["", "a", "aaaa", "bbc", "bc", "abbbcbbc", "abbcb"].map(str::as_bytes));
+}
+
+#[test]
+fn left_recursive_repeats_are_written_out() {
+    let grammar = |min, max| {
+        recursive_grammar(|builder, root| {
+            let (a, inner) = (builder.literal("a"), builder.rule(root));
+            let repeat = builder.repeat(inner, min, max);
+            let b = builder.literal("b");
+            let longer = builder.sequence([repeat, b]);
+            builder.choice([a, longer])
+        })
+    };
+    for (min, max) in [(3, Some(40)), (2, Some(100)), (40, None), (0, Some(37))] {
+        let grammar = grammar(min, max);
+        assert!(built(&grammar).fragments().iter().all(|fragment| fragment.count.is_none()));
+        check(&grammar, ["a", "ab", "b", "aab", "aaab", "aaabaab", "bb", "aaaab"].map(str::as_bytes));
+    }
+    let long = [vec![b'a'; 40], vec![b'b']].concat();
+    check(
+        &grammar(40, Some(41)),
+        [&long[..], &long[1..], &[&b"a"[..], &long].concat(), &[&b"aa"[..], &long].concat()],
+    );
+    let program = built(&grammar(1_000_000_000, Some(2_000_000_000)));
+    assert!(program.state_count() < 1_000, "logarithmic: {}", program.state_count());
+}
+
+#[test]
+fn what_derives_nothing_is_removed() {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").expect("new");
+    let endless = builder.declare("endless").expect("new");
+    let (a, again) = (builder.literal("a"), builder.rule(endless));
+    let body = builder.sequence([a, again]);
+    builder.define(endless, body).expect("once");
+    let none = builder.repeat(again, 0, Some(500));
+    let some = builder.repeat(again, 3, Some(500));
+    let (b, c, never) = (builder.literal("b"), builder.literal("c"), builder.never());
+    let words =
+        [builder.sequence([b, none]), builder.sequence([c, some]), builder.sequence([c, never]), again];
+    let body = builder.choice(words);
+    builder.define(root, body).expect("once");
+    let grammar = builder.finish(root).expect("good");
+    check(&grammar, ["b", "c", "ba", "a", ""].map(str::as_bytes));
+    insta::assert_snapshot!(size(&built(&grammar)), @"1 fragments, 2 states, 1 edges");
+}
+
+#[test]
+fn empty_languages_are_refused() {
+    let error = refused(&recursive_grammar(|builder, root| {
+        let (a, inner) = (builder.literal("a"), builder.rule(root));
+        builder.sequence([a, inner])
+    }));
+    assert_eq!(error.cause(), Cause::EmptyLanguage);
+    insta::assert_snapshot!(error, @"rule `root`: the language is empty: no text matches; give it an alternative that can be finished");
+    let error = refused(&grammar(|builder| {
+        let (a, b) = (builder.literal("a"), builder.literal("b"));
+        let both = builder.intersection([a, b]);
+        builder.repeat(both, 1, Some(1000))
+    }));
+    assert_eq!(error.cause(), Cause::EmptyLanguage);
+}
+
+#[test]
+fn limits_are_reported() {
+    let pattern = |builder: &mut GrammarBuilder| {
+        // The classic exponential: an `a` that stands a number of places before the end.
+        let any = builder.class([('a', 'b')]);
+        let (a, many) = (builder.literal("a"), builder.repeat(any, 0, None));
+        let tail = builder.repeat(any, 30, Some(30));
+        let text = builder.sequence([many, a, tail]);
+        builder.complement(text)
+    };
+    let error = refused(&grammar(pattern));
+    assert_eq!((error.cause(), error.rule()), (Cause::LimitReached, Some("root")));
+    insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 50000 states for its text; simplify the rule or raise `text.max_states`");
+    let options = CompileOptions { max_states: 10, ..CompileOptions::default() };
+    let error = compile(&json(), &options).expect_err("ten states are not enough");
+    insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 10 states; simplify the rule or raise `max_states`");
+}
+
+#[test]
+fn shared_expressions_do_not_multiply_without_bound() {
+    let grammar = grammar(|builder| {
+        let mut part = builder.literal("a");
+        for _ in 0..24 {
+            let other = builder.optional(part);
+            part = builder.choice([part, other]);
+            part = builder.optional(part);
+        }
+        part
+    });
+    let options = CompileOptions { max_states: 10_000, max_edges: 10_000, ..CompileOptions::default() };
+    let error = compile(&grammar, &options).expect_err("2^24 alternatives");
+    assert_eq!(error.cause(), Cause::LimitReached);
+}
+
+#[test]
+fn deep_and_long_grammars_do_not_overflow() {
+    let nested = grammar(|builder| {
+        let a = builder.literal("a");
+        (0..20_000).fold(a, |inner, _| {
+            let (open, close) = (builder.literal("("), builder.literal(")"));
+            let inner = builder.sequence([open, inner, close]);
+            builder.repeat(inner, 0, None)
+        })
+    });
+    assert!(built(&nested).state_count() > 20_000);
+    let mut builder = GrammarBuilder::new();
+    let rules: Vec<RuleId> =
+        (0..16_000).map(|number| builder.declare(&format!("r{number}")).expect("new")).collect();
+    for (number, &rule) in rules.iter().enumerate() {
+        let word = builder.literal(&format!(",\"p{number}\":1"));
+        let rest = match rules.get(number + 1) {
+            Some(&next) => builder.rule(next),
+            None => builder.empty(),
+        };
+        let with = builder.sequence([word, rest]);
+        let body = builder.choice([with, rest]);
+        builder.define(rule, body).expect("once");
+    }
+    let grammar = builder.finish(rules[0]).expect("good");
+    // Work per rule is constant: a minute would pass here otherwise.
+    assert!(built(&grammar).state_count() > 16_000);
+}
+
+#[test]
+fn a_long_row_of_optional_parts_stays_linear() {
+    let grammar = grammar(|builder| {
+        let parts: Vec<ExprId> = (0..5_000)
+            .map(|number| {
+                let word = builder.literal(&format!("<{number}>"));
+                builder.optional(word)
+            })
+            .collect();
+        builder.sequence(parts)
+    });
+    let program = built(&grammar);
+    let states = (0..program.state_count()).filter_map(grammask_fsm::StateId::new);
+    let edges: usize =
+        states.map(|id| program.state(id).bytes.len() + program.state(id).epsilons.len()).sum();
+    assert!(edges < 60_000, "{edges} edges");
+}

@@ -50,7 +50,15 @@ fn no_passes() -> CompileOptions {
 /// accepted with the naive reading of the grammar.
 fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
     let small_counters = CompileOptions { expand_states: 0, ..CompileOptions::default() };
-    let programs: Vec<Program> = [CompileOptions::default(), no_passes(), small_counters]
+    let no_epsilon_removal = CompileOptions { epsilon_removal: Pass::Off, ..CompileOptions::default() };
+    let only_merging = CompileOptions {
+        prefix_merging: Pass::On,
+        suffix_merging: Pass::On,
+        expand_states: 4,
+        ..no_passes()
+    };
+    let options = [CompileOptions::default(), no_passes(), small_counters, no_epsilon_removal, only_merging];
+    let programs: Vec<Program> = options
         .iter()
         .filter_map(|options| match compile(grammar, options) {
             Ok(program) => Some(program),
@@ -60,7 +68,7 @@ fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
             }
         })
         .collect();
-    assert!(programs.is_empty() || programs.len() == 3, "all options agree on emptiness");
+    assert!(programs.is_empty() || programs.len() == options.len(), "all options agree on emptiness");
     programs.iter().for_each(simulate::check_invariants);
     for text in texts {
         let expected = naive::accepts(grammar, text);

@@ -52,8 +52,10 @@ impl Round<'_> {
             Expr::Bytes(bytes) if rest.starts_with(bytes) => Ends::from([start + bytes.len()]),
             Expr::Bytes(_) => Ends::new(),
             Expr::Class(ranges) => {
-                let length = (1..=rest.len().min(4)).find(|&length| std::str::from_utf8(&rest[..length]).is_ok());
-                let character = length.and_then(|length| std::str::from_utf8(&rest[..length]).ok()?.chars().next());
+                let length =
+                    (1..=rest.len().min(4)).find(|&length| std::str::from_utf8(&rest[..length]).is_ok());
+                let character =
+                    length.and_then(|length| std::str::from_utf8(&rest[..length]).ok()?.chars().next());
                 match character {
                     Some(c) if ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c)) => {
                         Ends::from([start + c.len_utf8()])
@@ -61,7 +63,9 @@ impl Round<'_> {
                     _ => Ends::new(),
                 }
             }
-            Expr::Sequence(parts) => parts.iter().fold(Ends::from([start]), |from, &part| self.after(part, &from)),
+            Expr::Sequence(parts) => {
+                parts.iter().fold(Ends::from([start]), |from, &part| self.after(part, &from))
+            }
             Expr::Choice(alternatives) => {
                 alternatives.iter().flat_map(|&alternative| self.ends(alternative, start)).collect()
             }
@@ -83,7 +87,7 @@ impl Round<'_> {
                         .is_some_and(|decoded| matches(self.grammar, operand, decoded.as_bytes()))
                 })
                 .collect(),
-            other => panic!("a new kind of expression: {other:?}"),
+            other => unreachable!("a new kind of expression: {other:?}"),
         }
     }
 

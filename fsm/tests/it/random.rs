@@ -24,8 +24,28 @@ enum Tree {
 }
 
 const PIECES: [&str; 22] = [
-    "a", "b", "ab", "aa", "abb", "c", "\\", "\"", "u", "0", "\\u0061", "\\u00e9", "\\u00E9", "\\n", "\n", "é", "€",
-    "\u{1D11E}", "\\ud834\\uDD1E", "\\/", "/", "\\\\",
+    "a",
+    "b",
+    "ab",
+    "aa",
+    "abb",
+    "c",
+    "\\",
+    "\"",
+    "u",
+    "0",
+    "\\u0061",
+    "\\u00e9",
+    "\\u00E9",
+    "\\n",
+    "\n",
+    "é",
+    "€",
+    "\u{1D11E}",
+    "\\ud834\\uDD1E",
+    "\\/",
+    "/",
+    "\\\\",
 ];
 
 fn leaf() -> impl Strategy<Value = Tree> {
@@ -182,6 +202,17 @@ proptest! {
     #[test]
     fn regular_grammars(tree in tree(None), texts in texts()) {
         let grammar = grammar(&[tree]);
+        prop_assume!(fits(&grammar));
+        check(&grammar, texts.iter().map(Vec::as_slice));
+    }
+
+    #[test]
+    fn rules_below_operators(one in tree(None), other in tree(None), texts in texts()) {
+        let rule = |number| Box::new(Tree::Rule(number));
+        let difference = Tree::Both(rule(1), Box::new(Tree::Complement(rule(2))));
+        let twice = Tree::Escaped(Box::new(Tree::Sequence(vec![Tree::Rule(1), Tree::Rule(2), Tree::Rule(1)])));
+        let root = Tree::Choice(vec![difference, twice, Tree::Rule(2)]);
+        let grammar = grammar(&[root, one, other]);
         prop_assume!(fits(&grammar));
         check(&grammar, texts.iter().map(Vec::as_slice));
     }

@@ -108,7 +108,9 @@ pub(crate) fn check_invariants(program: &Program) {
     let mut live: HashSet<StateId> = states().filter(|&state| program.state(state).is_final).collect();
     loop {
         let before = live.len();
-        live.extend(states().filter(|&state| successors(state).any(|to| live.contains(&to))).collect::<Vec<_>>());
+        live.extend(
+            states().filter(|&state| successors(state).any(|to| live.contains(&to))).collect::<Vec<_>>(),
+        );
         if live.len() == before {
             break;
         }

@@ -1,1 +1,147 @@
-//! .
+//! The algebra of texts.
+
+use grammask_fsm::text::{ClassRun, TextAutomaton};
+use grammask_fsm::{BuildError, Cause, CompileOptions, TextLimits, compile};
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
+
+use crate::{check, grammar, simulate};
+
+fn automaton(write: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> TextAutomaton {
+    let grammar = grammar(write);
+    TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &TextLimits::default())
+        .expect("small enough")
+}
+
+#[test]
+fn equal_languages_are_equal() -> Result<(), BuildError> {
+    // (a|b)* written in two ways.
+    let one = automaton(|builder| {
+        let any = builder.class([('a', 'b')]);
+        builder.repeat(any, 0, None)
+    });
+    let other = automaton(|builder| {
+        let (a, b) = (builder.literal("a"), builder.literal("b"));
+        let (many, again) = (builder.repeat(a, 0, None), builder.repeat(a, 0, None));
+        let pair = builder.sequence([b, many]);
+        let pairs = builder.repeat(pair, 0, None);
+        builder.sequence([again, pairs])
+    });
+    assert_eq!(one, other);
+    assert_eq!(one.state_count(), 1);
+    let limits = TextLimits::default();
+    assert_eq!(one.union(&one.complement(), &limits)?, TextAutomaton::everything());
+    assert_eq!(one.intersect(&one.complement(), &limits)?, TextAutomaton::nothing());
+    assert_eq!(TextAutomaton::nothing().complement(), TextAutomaton::everything());
+    Ok(())
+}
+
+#[test]
+fn bytes_that_are_not_text_are_refused() {
+    let grammar = grammar(|builder| builder.bytes(b"a\xFF"));
+    let body = grammar.rule(grammar.root()).body();
+    let error = TextAutomaton::from_expr(&grammar, body, &TextLimits::default()).expect_err("not text");
+    assert_eq!(error.cause(), Cause::NotText);
+    insta::assert_snapshot!(error, @r#"the literal "a\xff" below an intersection, a complement or JSON escaping is not valid UTF-8; write whole characters there"#);
+}
+
+#[test]
+fn lengths_and_examples() {
+    let words = TextAutomaton::from_literals(["no", "none", "", "né"]);
+    assert_eq!(words.length_range(), Some((0, Some(4))));
+    assert_eq!(words.complement().length_range(), Some((1, None)));
+    assert_eq!(words.complement().shortest_text().as_deref(), Some("a"));
+    assert_eq!(TextAutomaton::nothing().length_range(), None);
+    assert_eq!(TextAutomaton::from_literals([""]).length_range(), Some((0, Some(0))));
+}
+
+#[test]
+fn class_runs_are_recognised() {
+    let run = |min, max| {
+        automaton(|builder| {
+            let class = builder.class([('a', 'z'), ('é', '€')]);
+            builder.repeat(class, min, max)
+        })
+        .as_class_run()
+    };
+    let class = vec![('a', 'z'), ('é', '€')];
+    for (min, max) in [(0, None), (1, None), (3, None), (0, Some(1)), (2, Some(2)), (2, Some(500))] {
+        assert_eq!(run(min, max), Some(ClassRun { class: class.clone(), min, max }));
+    }
+    assert_eq!(
+        TextAutomaton::everything().as_class_run(),
+        Some(ClassRun { class: vec![('\0', char::MAX)], min: 0, max: None })
+    );
+    let only_empty = ClassRun { class: vec![], min: 0, max: Some(0) };
+    assert_eq!(TextAutomaton::from_literals([""]).as_class_run(), Some(only_empty));
+    assert_eq!(TextAutomaton::from_literals(["ab"]).as_class_run(), None);
+    assert_eq!(TextAutomaton::from_literals(["a", "aaa"]).as_class_run(), None);
+    assert_eq!(TextAutomaton::nothing().as_class_run(), None);
+}
+
+#[test]
+fn automata_become_rules() {
+    let names = TextAutomaton::from_literals(["id", "idx", "name"]);
+    for automaton in [names.complement(), names, TextAutomaton::nothing(), TextAutomaton::everything()] {
+        let mut builder = GrammarBuilder::new();
+        let root = automaton.to_rules(&mut builder, "name").expect("new names");
+        let grammar = builder.finish(root).expect("a good grammar");
+        let program = compile(&grammar, &CompileOptions::default());
+        assert_eq!(program.is_err(), automaton.is_empty());
+        for text in ["", "i", "id", "idx", "idxx", "name", "nam€", "\u{1D11E}"] {
+            let accepted = program.as_ref().is_ok_and(|program| simulate::accepts(program, text.as_bytes()));
+            assert_eq!(accepted, automaton.accepts(text), "{text}");
+        }
+    }
+}
+
+#[test]
+fn names_that_differ_from_others() {
+    let names = ["id", "idx", "name", "n\"", "é"];
+    let grammar = grammar(|builder| {
+        let names = names.map(|name| builder.literal(name));
+        let names = builder.choice(names);
+        let others = builder.complement(names);
+        builder.json_escaped(others)
+    });
+    let texts = [
+        "id",
+        "i",
+        "",
+        "idx",
+        "idxy",
+        "idy",
+        "\\u0069d",
+        "\\u0069\\u0064",
+        "\\u0069\\u0065",
+        "n\\\"",
+        "n\\\"x",
+        "n\\n",
+        "n\\u0022",
+        "é",
+        "\\u00e9",
+        "\\u00E9a",
+        "è",
+        "\\ud834\\udd1e",
+        "\"",
+        "i\\/",
+        "\\u0049d",
+    ];
+    check(&grammar, texts.map(str::as_bytes));
+}
+
+/// Large sets of names must not cost more than their share: no table is quadratic.
+#[test]
+fn many_names_stay_small() {
+    let grammar = |count: u32| {
+        grammar(|builder| {
+            let name = |number: u32| format!("{:08x}", number.wrapping_mul(0x9E37_79B1));
+            let names: Vec<ExprId> = (0..count).map(|number| builder.literal(&name(number))).collect();
+            let names = builder.choice(names);
+            let others = builder.complement(names);
+            builder.json_escaped(others)
+        })
+    };
+    let states = |count| crate::built(&grammar(count)).state_count();
+    let (few, many) = (states(500), states(4_000));
+    assert!(many < 9 * few, "{few} states for 500 names, {many} for 4,000");
+}

@@ -58,6 +58,7 @@ fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -
     for (order, ((_, message), range)) in labels {
         let color = if order == 0 { ariadne::Color::Red } else { ariadne::Color::Blue };
         // Without any message ariadne draws no underline.
+        let message = if message.is_empty() { "here" } else { message };
         let label = Label::new((id.clone(), range.clone())).with_message(printable(message));
         report = report.with_label(label.with_color(color));
     }

@@ -6,7 +6,7 @@
 pub(super) enum Format {
     /// The texts that the pattern matches as a whole.
     Pattern(String),
-    /// A format of the standard that this frontend takes for an annotation.
+    /// A format of the standard that this frontend cannot enforce.
     NotEnforced,
     /// Not a format of the standard: an annotation.
     Unknown,

@@ -49,7 +49,6 @@ pub(super) struct Lowering<'s> {
     pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: HashMap<TestId, ExprId>,
     pub(super) shared: HashMap<&'static str, RuleId>,
-    pub(super) multiples: u32,
     tasks: Vec<Task<'s>>,
 }
 
@@ -69,7 +68,6 @@ pub(super) fn lower<'s>(normalizer: Normalizer<'s>, root: GoalId) -> Fallible<(G
         strings: HashMap::new(),
         patterns: HashMap::new(),
         shared: HashMap::new(),
-        multiples: 0,
         tasks: Vec::new(),
     };
     let body = lowering.value(root)?;
@@ -242,8 +240,11 @@ impl<'s> Lowering<'s> {
         Ok(rule)
     }
 
-    fn array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
+    pub(super) fn array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
         self.refuse_array_debts(shape, node)?;
+        if let [owed] = shape.owed.as_slice() {
+            return self.counted_array(shape, owed, node);
+        }
         let mut max = shape.max.unwrap_or(u64::MAX);
         let mut prefix = Vec::with_capacity(shape.prefix.len());
         for (index, &goal) in shape.prefix.iter().enumerate() {
@@ -290,14 +291,11 @@ impl<'s> Lowering<'s> {
                 self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
             }
         }
-        if !shape.owed.is_empty() {
-            let reason = "it asks for items somewhere in the array (`contains`, or `not` around `items`)";
-            self.normalizer.unsupported(
-                node,
-                "contains",
-                reason,
-                "put the item at a fixed place (`prefixItems`)",
-            )?;
+        if shape.owed.len() > 1 {
+            let reason = "more than one condition asks for items somewhere in the array (`contains`, or `not` \
+                          around `items`)";
+            let hint = "put the items at fixed places (`prefixItems`)";
+            self.normalizer.unsupported(node, "contains", reason, hint)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::decimal::{Decimal, Step};
-use super::document::NodeId;
+use super::document::{Draft, NodeId};
 use super::keywords::Fallible;
 use super::lower::{Lowering, grammar_error};
 use super::number_shape::{Bound, Edge, Kind, NumberShape};
@@ -71,8 +71,17 @@ impl Lowering<'_> {
         })
     }
 
-    /// Digits with a sign, and a fraction of zeros.
+    /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
+    fn whole_end(&mut self) -> ExprId {
+        match self.normalizer.document.draft() {
+            Draft::Draft4 => self.builder.empty(),
+            _ => Digits { builder: &mut self.builder }.zero_fraction(),
+        }
+    }
+
+    /// Digits with a sign, and what may follow.
     fn any_integer(&mut self) -> Fallible<ExprId> {
+        let end = self.whole_end();
         self.shared("json_integer", |builder| {
             let digit = builder.class([('0', '9')]);
             let minus = builder.literal("-");
@@ -81,8 +90,7 @@ impl Lowering<'_> {
             let rest = builder.repeat(digit, 0, None);
             let positive = builder.sequence([first, rest]);
             let whole = builder.choice([zero, positive]);
-            let fraction = Digits { builder }.zero_fraction();
-            builder.sequence([sign, whole, fraction])
+            builder.sequence([sign, whole, end])
         })
     }
 
@@ -134,7 +142,7 @@ impl Lowering<'_> {
             Kind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
             Kind::Integer => {
                 let (lower, upper) = shape.whole_bounds();
-                digits.whole_between(lower.as_ref(), upper.as_ref())
+                self.whole_interval(lower.as_ref(), upper.as_ref())
             }
             Kind::Fractional => {
                 let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
@@ -147,6 +155,12 @@ impl Lowering<'_> {
         }
     }
 
+    fn whole_interval(&mut self, lower: Option<&Decimal>, upper: Option<&Decimal>) -> Option<ExprId> {
+        let whole = Digits { builder: &mut self.builder }.whole_between(lower, upper)?;
+        let end = self.whole_end();
+        Some(self.builder.sequence([whole, end]))
+    }
+
     fn stepped(&mut self, shape: &NumberShape, step: Step, node: NodeId) -> Fallible<Option<ExprId>> {
         let one = Step { units: 1, places: 0 };
         let whole = if shape.kind == Kind::Integer { step.least_common_multiple(one) } else { Some(step) };
@@ -155,8 +169,7 @@ impl Lowering<'_> {
             Some(step @ Step { places: 0, units }) => {
                 let (lower, upper) = shape.whole_bounds();
                 if units == 1 {
-                    let mut digits = Digits { builder: &mut self.builder };
-                    return Ok(digits.whole_between(lower.as_ref(), upper.as_ref()));
+                    return Ok(self.whole_interval(lower.as_ref(), upper.as_ref()));
                 }
                 self.whole_multiples(step.units, lower, upper, node)
             }
@@ -222,8 +235,8 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let whole = self.builder.choice(alternatives);
-        let zeros = Digits { builder: &mut self.builder }.zero_fraction();
-        Ok(Some(self.builder.sequence([whole, zeros])))
+        let end = self.whole_end();
+        Ok(Some(self.builder.sequence([whole, end])))
     }
 
     /// Multiples between bounds that are not negative, as right-linear rules: one for each remainder and each
@@ -364,7 +377,7 @@ impl Lowering<'_> {
             }
             ends.push(ways);
         }
-        let mut step_on = |from: usize, digit: u8, lowering: &mut Self| {
+        let step_on = |from: usize, digit: u8, lowering: &mut Self| {
             let rule = lowering.builder.rule(rules[times_ten(from, u128::from(digit))]);
             let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
             lowering.builder.sequence([digit, rule])

@@ -27,7 +27,16 @@ struct Free {
     /// Any of them; without the opening quote.
     any: ExprId,
     /// One of those of which at least one must occur.
-    owed: Option<ExprId>,
+    owed: Option<(ExprId, Place)>,
+}
+
+/// Where a member that must occur stands among those with free names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Anywhere,
+    /// At the end: free names may repeat, a reader takes the last member of a name, and only of the last
+    /// member is it certain that no other one overrides its value.
+    Last,
 }
 
 /// Bounds on the number of members.
@@ -126,15 +135,16 @@ impl<'s> Lowering<'s> {
         }
         let mut owed_members = Vec::new();
         if let Some((owed, others)) = shape.owed.split_first() {
-            if !others.is_empty() || owed.value != GoalId::ANY || shape.min > 1 || shape.max.is_some() {
-                let reason = "it asks for a member of any name whose value is checked (`not` around \
+            if !others.is_empty() || shape.min > 1 || shape.max.is_some() {
+                let reason = "more than one condition asks for members of any name (`not` around \
                               `additionalProperties` or `patternProperties`)";
                 self.normalizer.unsupported(node, "not", reason, "name the member under `required`")?;
             } else {
                 let excluded = [names.as_slice(), &owed.except].concat();
                 for cell in &shape.cells {
                     if let Some(tests) = join_tests(&cell.tests, &owed.tests) {
-                        let cell = Cell { tests, value: cell.value };
+                        let value = self.normalizer.algebra.goals.and(cell.value, owed.value);
+                        let cell = Cell { tests, value };
                         owed_members.extend(self.free_member(&cell, &excluded, node)?);
                     }
                 }
@@ -145,7 +155,11 @@ impl<'s> Lowering<'s> {
         }
         let any = self.builder.choice(any);
         let owed = (!owed_members.is_empty()).then(|| self.builder.choice(owed_members));
-        Ok(Some(Free { any, owed }))
+        let place = match shape.owed.first() {
+            Some(owed) if owed.value != GoalId::ANY => Place::Last,
+            _ => Place::Anywhere,
+        };
+        Ok(Some(Free { any, owed: owed.map(|owed| (owed, place)) }))
     }
 
     /// A member whose name belongs to a cell and is none of `names`; without the opening quote.
@@ -319,9 +333,13 @@ impl Chain<'_> {
                 let more = builder.repeat(more, least, most);
                 builder.sequence([free.any, more, space, close])
             }
-            Some(owed) => {
+            Some((owed, place)) => {
                 let before = builder.sequence([free.any, separator]);
-                let (before, more) = (builder.repeat(before, 0, None), builder.repeat(more, 0, None));
+                let before = builder.repeat(before, 0, None);
+                let more = match place {
+                    Place::Anywhere => builder.repeat(more, 0, None),
+                    Place::Last => builder.empty(),
+                };
                 builder.sequence([before, owed, more, space, close])
             }
         })

@@ -33,12 +33,14 @@
 //!
 //! * Keys come in the order in which they are declared: first those of the schema's own `properties`, then
 //!   those of `$ref` and of the members of `allOf`, `anyOf`, `oneOf`, then names that only `required` or a
-//!   dependency mentions. Undeclared keys come last, in any order. A declared name occurs at most once;
-//!   undeclared names may repeat.
+//!   dependency mentions. Undeclared keys come last, in any order; where `not` demands a member of any name
+//!   with a certain value, such a member is the last. A declared name occurs at most once; undeclared names
+//!   may repeat.
 //! * Whitespace: see [`Whitespace`]. None before and none after the root value.
 //! * Strings and keys: any escapes that JSON allows. `"\u0061"` is the key `a`.
 //! * Numbers without bounds (`type: number`): all that JSON allows, exponents included.
-//! * Integers: `-?(0|[1-9][0-9]*)`, and after it a point and zeros, if any (`1.0` is an integer).
+//! * Integers: `-?(0|[1-9][0-9]*)`, and after it a point and zeros, if any (`1.0` is an integer, except in
+//!   draft 4).
 //! * Numbers under bounds or `multipleOf`, and numbers of `enum` and `const`: without an exponent, with any
 //!   number of zeros at the end of a fraction, and without a sign for zero. Every number can be written so.
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
@@ -48,12 +50,12 @@
 //! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
 //! `duration`, `email`, `hostname` (up to 3 labels of 63 characters, 8 of 30, or 25 of 9: the bound of 253 on
 //! the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
-//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`. Annotations: `regex`, `idn-hostname`,
-//! `idn-email`, and every name that the standard does not know.
+//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`. Refused: `regex`, `idn-hostname`,
+//! `idn-email`. Names that the standard does not know are annotations.
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems`, `contains`, `unevaluatedProperties`, `unevaluatedItems`,
+//! Refused with their places: `uniqueItems`, more than one `contains` for an array, `unevaluatedProperties`, `unevaluatedItems`,
 //! `$dynamicRef`, `$recursiveRef`, references to other documents, patterns with look-around or
 //! back-references, and combinations whose alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
 //! says so in the report.
@@ -72,6 +74,7 @@ mod formats;
 mod goal;
 mod keywords;
 mod lower;
+mod lower_contains;
 mod lower_number;
 mod lower_object;
 mod lower_string;

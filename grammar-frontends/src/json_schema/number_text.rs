@@ -38,7 +38,7 @@ impl Digits<'_> {
         self.signed(negative, positive, Self::magnitude)
     }
 
-    /// All texts of whole numbers between two inclusive bounds, each with any number of zeros after a point.
+    /// All whole numbers between two inclusive bounds, without a fraction.
     pub(super) fn whole_between(
         &mut self,
         lower: Option<&Decimal>,
@@ -49,9 +49,7 @@ impl Digits<'_> {
         };
         let (lower, upper) = (bound(lower), bound(upper));
         let (negative, positive) = signs(lower.as_ref(), upper.as_ref());
-        let whole = self.signed(negative, positive, Self::whole_magnitude)?;
-        let zeros = self.zero_fraction();
-        Some(self.builder.sequence([whole, zeros]))
+        self.signed(negative, positive, Self::whole_magnitude)
     }
 
     /// An optional fraction of zeros.

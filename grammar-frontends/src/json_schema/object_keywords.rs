@@ -237,12 +237,11 @@ fn dependent<'s>(
         let mut present = ObjectShape::with_property(name, GoalId::ANY, Presence::Required);
         if value.is_array() {
             for other in required(n, node, Some(value), keyword)? {
-                if other != name {
+                if present.properties.iter().all(|known| known.name != other) {
                     let (presence, origin) = (Presence::Required, Origin::Mentioned);
                     present.properties.push(Property { name: other, value: GoalId::ANY, presence, origin });
                 }
             }
-            present.properties.dedup_by(|left, right| left.name == right.name);
             if present.properties.len() == 1 {
                 continue;
             }

@@ -67,7 +67,10 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Fallible<Opt
     let (test, note) = match (n.options.formats, formats::find(name)) {
         (Formats::Annotation, _) => (None, "formats are annotations by the caller's choice"),
         (_, Format::Unknown) => (None, "not a format of JSON Schema"),
-        (_, Format::NotEnforced) => (None, "this format is not enforced"),
+        (_, Format::NotEnforced) => {
+            let hint = "remove the format, or ask for formats to be annotations";
+            return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
+        }
         (_, Format::Pattern(pattern)) => match n.algebra.tests.pattern(&pattern, Matching::Whole) {
             Ok(test) => (Some(TextTest { test, sense: Sense::Holds }), ""),
             Err(_) => {

@@ -3,8 +3,8 @@
 use regex_syntax::ast::{self, AssertionKind, Ast, ClassSetItem, FlagsItemKind};
 use regex_syntax::hir;
 
-use super::RegexOptions;
 use super::ecma::Translated;
+use super::{LetterCase, RegexLimits, RegexOptions};
 use crate::{Diagnostic, Diagnostics};
 
 /// A refusal whose place is in the text that `regex-syntax` read.
@@ -166,26 +166,39 @@ impl Flags {
     }
 }
 
-/// Refuses word boundaries and too many large classes, and notes the multi-line flag. `regex-syntax` loses
+/// Refuses word boundaries and what large classes would cost, and notes the multi-line flag. `regex-syntax` loses
 /// the places of these in its next step.
 pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refusal> {
-    let limit = options.limits.unicode_classes;
-    ast::visit(ast, Checker { flags: Flags::default(), classes: 0, limit })
+    let checker = Checker {
+        flags: Flags::default(),
+        letter_case: options.letter_case,
+        classes: 0,
+        folded: 0,
+        limits: &options.limits,
+    };
+    ast::visit(ast, checker)
 }
 
-struct Checker {
+/// More characters than any class holds.
+const ALL: usize = 0x11_0000;
+
+struct Checker<'o> {
     flags: Flags,
+    /// Whether case may be ignored from here on.
+    letter_case: LetterCase,
     classes: usize,
-    limit: usize,
+    /// Characters in classes that case folding walks over, at most.
+    folded: usize,
+    limits: &'o RegexLimits,
 }
 
-impl Checker {
+impl Checker<'_> {
     fn count_class(&mut self, span: &ast::Span) -> Result<(), Refusal> {
         self.classes += 1;
-        if self.classes <= self.limit {
+        if self.classes <= self.limits.unicode_classes {
             return Ok(());
         }
-        let message = format!("the pattern has more than {} Unicode classes", self.limit);
+        let message = format!("the pattern has more than {} Unicode classes", self.limits.unicode_classes);
         Err(Refusal::new(
             "regex/limit",
             message,
@@ -194,16 +207,33 @@ impl Checker {
         ))
     }
 
+    fn count_folded(&mut self, characters: usize, span: &ast::Span) -> Result<(), Refusal> {
+        if self.letter_case == LetterCase::Exact {
+            return Ok(());
+        }
+        self.folded = self.folded.saturating_add(characters);
+        if self.folded <= self.limits.folded_characters {
+            return Ok(());
+        }
+        let hint = "list both cases (`[Aa]`), use smaller classes, or raise `folded_characters`";
+        Err(Refusal::new("regex/limit", "the pattern ignores case in too many large classes", hint, span))
+    }
+
     fn note_flags(&mut self, flags: &ast::Flags) {
         for item in &flags.items {
-            if matches!(item.kind, FlagsItemKind::Flag(ast::Flag::MultiLine)) {
-                self.flags.multi_line.get_or_insert((item.span.start.offset, item.span.end.offset));
+            match item.kind {
+                FlagsItemKind::Flag(ast::Flag::MultiLine) => {
+                    self.flags.multi_line.get_or_insert((item.span.start.offset, item.span.end.offset));
+                }
+                // Where the flag ends does not matter to a bound.
+                FlagsItemKind::Flag(ast::Flag::CaseInsensitive) => self.letter_case = LetterCase::Ignored,
+                _ => {}
             }
         }
     }
 }
 
-impl ast::Visitor for Checker {
+impl ast::Visitor for Checker<'_> {
     type Output = Flags;
     type Err = Refusal;
 
@@ -229,7 +259,10 @@ impl ast::Visitor for Checker {
                     self.note_flags(flags);
                 }
             }
-            Ast::ClassUnicode(class) => self.count_class(&class.span)?,
+            Ast::ClassUnicode(class) => {
+                self.count_class(&class.span)?;
+                self.count_folded(ALL, &class.span)?;
+            }
             Ast::ClassPerl(class) => self.count_class(&class.span)?,
             _ => {}
         }
@@ -238,9 +271,26 @@ impl ast::Visitor for Checker {
 
     fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Refusal> {
         match item {
-            ClassSetItem::Unicode(class) => self.count_class(&class.span),
-            ClassSetItem::Perl(class) => self.count_class(&class.span),
-            _ => Ok(()),
+            ClassSetItem::Unicode(class) => {
+                self.count_class(&class.span)?;
+                self.count_folded(ALL, &class.span)
+            }
+            ClassSetItem::Perl(class) => {
+                self.count_class(&class.span)?;
+                self.count_folded(ALL, &class.span)
+            }
+            ClassSetItem::Range(range) => {
+                let characters = (range.end.c as usize).saturating_sub(range.start.c as usize) + 1;
+                self.count_folded(characters, &range.span)
+            }
+            // May be negated, and is folded by itself.
+            ClassSetItem::Bracketed(class) => self.count_folded(ALL, &class.span),
+            ClassSetItem::Ascii(class) => self.count_folded(ALL, &class.span),
+            ClassSetItem::Empty(_) | ClassSetItem::Literal(_) | ClassSetItem::Union(_) => Ok(()),
         }
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, operation: &ast::ClassSetBinaryOp) -> Result<(), Refusal> {
+        self.count_folded(2 * ALL, &operation.span)
     }
 }

@@ -1,7 +1,12 @@
 //! The frontends from outside: languages against independent judges, texts back and forth, and reports.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod ebnf;
 mod gbnf;
+mod json_schema;
+mod json_schema_errors;
+mod json_schema_scale;
 mod regex_ecma;
 mod regex_language;
 mod reports;

@@ -80,7 +80,7 @@ fn rules() {
        │
      1 │ root ::= "a" b ::= "b"
        │              ┬
-       │              ╰──
+       │              ╰── here
        │
        │ Help: put a line break before it
     ───╯
@@ -91,7 +91,7 @@ fn rules() {
        │
      1 │ root = "a"
        │      ┬
-       │      ╰──
+       │      ╰── here
        │
        │ Help: write `name ::= body`
     ───╯
@@ -102,7 +102,7 @@ fn rules() {
        │
      1 │ "a"
        │ ─┬─
-       │  ╰───
+       │  ╰─── here
        │
        │ Help: start with a rule: `root ::= ...`
     ───╯
@@ -113,7 +113,7 @@ fn rules() {
        │
      1 │ root[max_tokens=5] ::= "a"
        │     ───────┬──────
-       │            ╰────────
+       │            ╰──────── here
        │
        │ Help: leave out `[max_tokens=5]`
     ───╯
@@ -124,7 +124,7 @@ fn rules() {
        │
      1 │ root ::= 1st
        │          ─┬─
-       │           ╰───
+       │           ╰─── here
        │
        │ Help: start it with a letter or `_`
     ───╯
@@ -134,7 +134,7 @@ fn rules() {
        │
      2 │ 1st ::= "a"
        │ ─┬─
-       │  ╰───
+       │  ╰─── here
        │
        │ Help: start it with a letter or `_`
     ───╯
@@ -149,7 +149,7 @@ fn literals() {
        │
      1 │ root ::= "a\q"
        │            ─┬
-       │             ╰──
+       │             ╰── here
        │
        │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
     ───╯
@@ -160,7 +160,7 @@ fn literals() {
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
        │           ──┬─
-       │             ╰───
+       │             ╰─── here
        │
        │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
     ───╯
@@ -170,7 +170,7 @@ fn literals() {
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
        │                  ─┬
-       │                   ╰──
+       │                   ╰── here
        │
        │ Help: write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)
     ───╯
@@ -180,7 +180,7 @@ fn literals() {
        │
      1 │ root ::= "\u12" "\xg" "\ud83d"
        │                        ───┬──
-       │                           ╰────
+       │                           ╰──── here
        │
        │ Help: characters are 0 to D7FF and E000 to 10FFFF; write \U0001F600 in place of a surrogate pair
     ───╯
@@ -191,7 +191,7 @@ fn literals() {
        │
      1 │ root ::= "a | b
        │          ┬
-       │          ╰──
+       │          ╰── here
        │
        │ Help: add a `"`; line breaks inside are written `\n`
     ───╯
@@ -202,7 +202,7 @@ fn literals() {
        │
      1 │ root ::= [a-z
        │          ┬
-       │          ╰──
+       │          ╰── here
        │
        │ Help: add a `]` on the same line, or write `"["` for the character
     ───╯
@@ -213,7 +213,7 @@ fn literals() {
        │
      1 │ root ::= [z-a] [\d]
        │           ─┬─
-       │            ╰───
+       │            ╰─── here
        │
        │ Help: swap the two characters, or put `-` first or last for a dash
     ───╯
@@ -223,7 +223,7 @@ fn literals() {
        │
      1 │ root ::= [z-a] [\d]
        │                 ─┬
-       │                  ╰──
+       │                  ╰── here
        │
        │ Help: write the characters, such as `0-9` for \d and `0-9A-Za-z_` for \w
     ───╯
@@ -234,7 +234,7 @@ fn literals() {
        │
      1 │ root ::= Bytes("\xf" "é")
        │                 ─┬─
-       │                  ╰───
+       │                  ╰─── here
        │
        │ Help: write each byte as itself (ASCII) or as `\xHH`, two digits
     ───╯
@@ -244,7 +244,7 @@ fn literals() {
        │
      1 │ root ::= Bytes("\xf" "é")
        │                      ─┬─
-       │                       ╰───
+       │                       ╰─── here
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -255,7 +255,7 @@ fn literals() {
        │
      1 │ root ::= 'a'
        │          ─┬─
-       │           ╰───
+       │           ╰─── here
        │
        │ Help: strings stand in double quotes: `"text"`
     ───╯
@@ -270,7 +270,7 @@ fn structure() {
        │
      1 │ root ::= ("a" | "b"
        │          ┬
-       │          ╰──
+       │          ╰── here
        │
        │ Help: add a `)` before the next rule
     ───╯
@@ -281,7 +281,7 @@ fn structure() {
        │
      1 │ root ::= "a" ) "b"
        │              ┬
-       │              ╰──
+       │              ╰── here
        │
        │ Help: leave it out, or add a `(` before it
     ───╯
@@ -292,7 +292,7 @@ fn structure() {
        │
      1 │ root ::= "a"++ | * "b"
        │              ┬
-       │              ╰──
+       │              ╰── here
        │
        │ Help: put what is before it in parentheses: `(a+)*`
     ───╯
@@ -302,7 +302,7 @@ fn structure() {
        │
      1 │ root ::= "a"++ | * "b"
        │                  ┬
-       │                  ╰──
+       │                  ╰── here
        │
        │ Help: put it after what it repeats, or write `"*"` for the characters
     ───╯
@@ -313,7 +313,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │             ──┬──
-       │               ╰────
+       │               ╰──── here
        │
        │ Help: swap the two numbers
     ───╯
@@ -323,7 +323,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                      ──┬─
-       │                        ╰───
+       │                        ╰─── here
        │
        │ Help: write it out: `{0,m}` for at most m times
     ───╯
@@ -333,7 +333,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                              ─┬─
-       │                               ╰───
+       │                               ╰─── here
        │
        │ Help: write `{n}`, `{n,}` or `{n,m}`
     ───╯
@@ -343,7 +343,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                                      ─────┬─────
-       │                                           ╰───────
+       │                                           ╰─────── here
        │
        │ Help: write at most 4294967295, or leave the bound out: `{n,}`
     ───╯
@@ -353,7 +353,7 @@ fn structure() {
        │
      1 │ root ::= "a"{3,1} "b"{,2} "c"{x} "d"{99999999999} "e"{1
        │                                                      ─┬
-       │                                                       ╰──
+       │                                                       ╰── here
        │
        │ Help: write `{n}`, `{n,}` or `{n,m}`
     ───╯
@@ -364,7 +364,7 @@ fn structure() {
        │
      1 │ root ::= "a" |
        │               ┬
-       │               ╰──
+       │               ╰── here
        │
        │ Help: write `""` for the empty text
     ───╯
@@ -375,7 +375,7 @@ fn structure() {
        │
      1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
        │          ─────┬─────
-       │               ╰───────
+       │               ╰─────── here
        │
        │ Help: write the alternatives out as rules
     ───╯
@@ -385,7 +385,7 @@ fn structure() {
        │
      1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
        │                                                               ──┬──
-       │                                                                 ╰────
+       │                                                                 ╰──── here
        │
        │ Help: write the pattern as an expression, or build the rule with the regex frontend
     ───╯
@@ -396,7 +396,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │          ─────┬────
-       │               ╰──────
+       │               ╰────── here
        │
        │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
     ───╯
@@ -406,7 +406,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                            ┬
-       │                                            ╰──
+       │                                            ╰── here
        │
        │ Help: write `""` for the empty text
     ───╯
@@ -416,7 +416,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                              ──┬──
-       │                                                ╰────
+       │                                                ╰──── here
        │
        │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
     ───╯
@@ -426,7 +426,7 @@ fn structure() {
        │
      1 │ root ::= Complement("a", "b") Intersection() Bytes(root)
        │                                                    ──┬─
-       │                                                      ╰───
+       │                                                      ╰─── here
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -437,7 +437,7 @@ fn structure() {
        │
      1 │ root ::= "a" (="b" | "c")
        │              ─┬
-       │               ╰──
+       │               ╰── here
        │
        │ Help: put them in parentheses: `(=("a" | "b"))`
     ───╯
@@ -448,7 +448,7 @@ fn structure() {
        │
      1 │ root ::= "a" (="b") "c"
        │                     ─┬─
-       │                      ╰───
+       │                      ╰─── here
        │
        │ Help: move it to the end of the rule, or leave it out; it is computed anyway
     ───╯
@@ -459,7 +459,7 @@ fn structure() {
        │
      1 │ root ::= Complement(root) | "a"
        │ ──┬─
-       │   ╰───
+       │   ╰─── here
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= \"a\" , 5 } \"b\""), @r#"
@@ -468,7 +468,7 @@ fn structure() {
        │
      1 │ root ::= "a" , 5 } "b"
        │              ┬
-       │              ╰──
+       │              ╰── here
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -478,7 +478,7 @@ fn structure() {
        │
      1 │ root ::= "a" , 5 } "b"
        │                ┬
-       │                ╰──
+       │                ╰── here
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -488,7 +488,7 @@ fn structure() {
        │
      1 │ root ::= "a" , 5 } "b"
        │                  ┬
-       │                  ╰──
+       │                  ╰── here
        │
        │ Help: expected a string, a character class, a rule's name, a group or `|`
     ───╯
@@ -503,7 +503,7 @@ fn several_at_once() {
        │
      1 │ root ::= a "\q" | (b
        │             ─┬
-       │              ╰──
+       │              ╰── here
        │
        │ Help: the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH
     ───╯
@@ -513,7 +513,7 @@ fn several_at_once() {
        │
      1 │ root ::= a "\q" | (b
        │                   ┬
-       │                   ╰──
+       │                   ╰── here
        │
        │ Help: add a `)` before the next rule
     ───╯
@@ -533,7 +533,7 @@ fn several_at_once() {
        │
      2 │ a ::= "a"+* c
        │           ┬
-       │           ╰──
+       │           ╰── here
        │
        │ Help: put what is before it in parentheses: `(a+)*`
     ───╯
@@ -566,7 +566,7 @@ fn several_at_once() {
        │
      3 │ a ::= [z-a
        │       ┬
-       │       ╰──
+       │       ╰── here
        │
        │ Help: add a `]` on the same line, or write `"["` for the character
     ───╯
@@ -581,7 +581,7 @@ fn gbnf_reports() {
        │
      2 │   "b"
        │   ─┬─
-       │    ╰───
+       │    ╰─── here
        │
        │ Help: continue a rule inside parentheses or after `|`, or write `name ::=`
     ───╯
@@ -592,7 +592,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= <think> [^<]* !<[1000]>
        │          ───┬───
-       │             ╰─────
+       │             ╰───── here
        │
        │ Help: write the token's text as a string
     ───╯
@@ -602,7 +602,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= <think> [^<]* !<[1000]>
        │                        ────┬────
-       │                            ╰──────
+       │                            ╰────── here
        │
        │ Help: write the token's text as a string
     ───╯
@@ -613,7 +613,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= "\e" (="a")
        │           ─┬
-       │            ╰──
+       │            ╰── here
        │
        │ Help: the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH
     ───╯
@@ -623,7 +623,7 @@ fn gbnf_reports() {
        │
      1 │ root ::= "\e" (="a")
        │               ─┬
-       │                ╰──
+       │                ╰── here
        │
        │ Help: leave it out; it is computed anyway
     ───╯
@@ -638,7 +638,7 @@ fn patterns() {
        │
      1 │ a(?=b)c
        │  ─┬─
-       │   ╰───
+       │   ╰─── here
        │
        │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
     ───╯
@@ -649,7 +649,7 @@ fn patterns() {
        │
      1 │ (a)\1
        │    ─┬
-       │     ╰──
+       │     ╰── here
        │
        │ Help: repeat the group's pattern; equality of two parts cannot be enforced
     ───╯
@@ -660,7 +660,7 @@ fn patterns() {
        │
      1 │ \bword
        │ ─┬
-       │  ╰──
+       │  ╰── here
        │
        │ Help: write the characters that may stand on either side, or leave the boundary out
     ───╯
@@ -671,7 +671,7 @@ fn patterns() {
        │
      1 │ a|(?m)^b
        │     ┬
-       │     ╰──
+       │     ╰── here
        │
        │ Help: leave the flag out, or write out what may stand before and after a line end
     ───╯
@@ -682,7 +682,7 @@ fn patterns() {
        │
      1 │ (a
        │ ┬
-       │ ╰──
+       │ ╰── here
        │
        │ Help: add a `)`, or write `\(`
     ───╯
@@ -693,7 +693,7 @@ fn patterns() {
        │
      1 │ [z-a]
        │  ─┬─
-       │   ╰───
+       │   ╰─── here
        │
        │ Help: swap the two
     ───╯
@@ -704,7 +704,7 @@ fn patterns() {
        │
      1 │ a{3,1}\p{Nope}
        │  ──┬──
-       │    ╰────
+       │    ╰──── here
        │
        │ Help: swap the two
     ───╯
@@ -715,7 +715,7 @@ fn patterns() {
        │
      1 │ …(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
        │                                                              ┬
-       │                                                              ╰──
+       │                                                              ╰── here
        │
        │ Help: add a `)`, or write `\(`
     ───╯
@@ -726,7 +726,7 @@ fn patterns() {
        │
      1 │ (?-u)\xff
        │      ──┬─
-       │        ╰───
+       │        ╰─── here
        │
        │ Help: leave out the flag `-u`
     ───╯
@@ -814,7 +814,7 @@ fn limits() {
        │
      1 │ …((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…
        │                                                              ┬
-       │                                                              ╰──
+       │                                                              ╰── here
        │
        │ Help: give inner parts a rule of their own
     ───╯

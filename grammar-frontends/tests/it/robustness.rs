@@ -115,6 +115,11 @@ fn anchors_that_multiply_are_refused() {
     within("nested anchors", || regex::parse(&pattern, &options).is_ok());
     let pattern = r"\w".repeat(30_000);
     within("classes", || regex::parse(&pattern, &options).unwrap_err());
+    for class in ["[b-\u{10FFFE}]", r"\p{L}", "[a[^b]]", r"[\W]", "[^a&&b]", "[[:^alpha:]]"] {
+        let pattern = format!("(?i){}", class.repeat(5_000));
+        let error = within(class, || regex::parse(&pattern, &options).unwrap_err());
+        assert!(error.to_string().contains("ignores case in too many large classes"), "{error}");
+    }
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Putting small rules in the place of references to them.
 //!
-//! A reference costs a push and a pop at run time (paper 1, section 3.4: rule inlining). Only rules that are not
+//! A reference costs a push and a pop at run time (rule inlining in section 3.4 of the XGrammar paper). Only rules that are not
 //! recursive are inlined, and only small ones, since the automata of those that refer to them grow. Rules keep
 //! standing; those that nothing mentions any more are for [`drop_unreachable`](super::drop_unreachable).
 

@@ -85,7 +85,7 @@ fn has_operators(grammar: &Grammar) -> bool {
 #[test]
 fn random_grammars_agree_with_the_oracle() {
     let mut exact = 0;
-    for seed in 0..2000 {
+    for seed in 0..1200 {
         let grammar = random::any_grammar(&mut random::Rng::new(seed), &Default::default());
         let recogniser = Recogniser::new(&grammar);
         let (root, chart) = (grammar.root(), recogniser.begin());
@@ -105,5 +105,5 @@ fn random_grammars_agree_with_the_oracle() {
             }
         }
     }
-    assert!(exact > 500, "{exact}");
+    assert!(exact > 300, "{exact}");
 }

@@ -7,7 +7,7 @@ use grammask_oracle::{Recogniser, mask, random};
 #[test]
 fn cases_are_viable_and_reproducible() {
     let (mut allowed, mut refused, mut empty, mut sentences) = (0, 0, 0, 0);
-    for seed in 0..1000 {
+    for seed in 0..600 {
         let case = random::case(seed);
         let recogniser = Recogniser::new(&case.grammar);
         assert!(!recogniser.is_language_empty());
@@ -24,8 +24,8 @@ fn cases_are_viable_and_reproducible() {
         assert_eq!((case.vocabulary, case.prefix, case.text), (again.vocabulary, again.prefix, again.text));
     }
     // Masks that are nearly all ones or zeros, or texts that all die, would test little.
-    assert!(allowed > 1500 && refused > 5000 && empty > 300, "{allowed} {refused} {empty}");
-    assert!((200..900).contains(&sentences), "{sentences}");
+    assert!(allowed > 900 && refused > 3000 && empty > 200, "{allowed} {refused} {empty}");
+    assert!((120..540).contains(&sentences), "{sentences}");
 }
 
 #[test]
@@ -81,7 +81,6 @@ fn walks_and_mutations_stay_in_bounds() {
             assert!(sentence.len() <= 9 && recogniser.accepts(&sentence));
         }
         assert!(random::mutate(&mut rng, &walk).len().abs_diff(walk.len()) <= 3);
-        assert!(!random::mutate(&mut rng, b"").is_empty() || walk.is_empty() || seed > 0);
     }
 }
 

@@ -73,7 +73,18 @@ fn check_text(relative: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::new(format!("{relative}:{}", number + 1), message));
         }
     }
+    if is_rust {
+        let names = text.lines().zip(text.lines().skip(1)).zip(2..);
+        for ((_, _), number) in names.filter(|((before, line), _)| is_badly_named_test(before, line)) {
+            let message = "name a test after what it shows, without `test_`";
+            findings.push(Finding::new(format!("{relative}:{number}"), message));
+        }
+    }
     findings
+}
+
+fn is_badly_named_test(before: &str, line: &str) -> bool {
+    before.trim() == "#[test]" && line.trim_start().starts_with("fn test_")
 }
 
 fn check_line(line: &str, is_rust: bool) -> Option<String> {
@@ -82,9 +93,6 @@ fn check_line(line: &str, is_rust: bool) -> Option<String> {
     }
     if is_rust && let Some(found) = UNFINISHED.iter().find(|pattern| line.contains(**pattern)) {
         return Some(format!("`{found}`: finish it or take it out"));
-    }
-    if is_rust && line.trim_start().starts_with("fn test_") {
-        return Some("name a test after what it shows, without `test_`".to_owned());
     }
     if MACHINE_PATHS.iter().any(|path| names_path(line, path)) {
         return Some("names a folder of one machine".to_owned());

@@ -1,0 +1,221 @@
+//! `oracle`: random steps through the corpus grammars with a whole vocabulary, every mask compared bit by bit
+//! with the naive recogniser's.
+//!
+//! The judge shares nothing with the engine but the grammar: the bytes of tokens come from another reader of
+//! the tokenizer file, and which tokens may follow from [`grammask_oracle`].
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use grammask::{Compiler, Matcher};
+use grammask_corpus::{Case, Expectation};
+use grammask_oracle::{Chart, Recogniser};
+use indicatif::ProgressBar;
+use toktrie::TokTrie;
+use toktrie_hf_tokenizers::ByteTokenizer;
+
+use crate::engine::ours;
+use crate::judge::{SortedVocabulary, differences};
+use crate::run::python::Random;
+use crate::run::tokenizer::LoadedTokenizer;
+
+/// Arguments of `oracle`.
+#[derive(Debug, Args)]
+pub(crate) struct OracleArgs {
+    /// A `tokenizer.json`, or the folder that holds it.
+    #[arg(long)]
+    tokenizer: PathBuf,
+    /// The end token, if no `tokenizer_config.json` beside the tokenizer names it.
+    #[arg(long)]
+    end: Option<String>,
+    /// How many masks to compare.
+    #[arg(long, default_value_t = 2000)]
+    steps: usize,
+    /// Seed of the walk.
+    #[arg(long, default_value_t = 1)]
+    seed: u32,
+    /// Only cases whose ids contain this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Stop after so many seconds, however many masks have been compared.
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+}
+
+/// Longest text of one walk: the recogniser's time grows with it.
+const LONGEST: usize = 160;
+/// Tokens outside of each mask that the matcher is asked about.
+const PROBES: usize = 16;
+
+/// Compares until the steps or the time are used up; fails on the first difference.
+pub(crate) fn run(args: &OracleArgs) -> Result<()> {
+    let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
+    let bytes = token_bytes(&tokenizer)?;
+    let sorted = SortedVocabulary::new((0..).zip(bytes.iter().cloned()));
+    let compiler = Compiler::new(ours::vocabulary(&tokenizer)?);
+    let mut cases: Vec<Case> = grammask_corpus::cases()?;
+    cases.retain(|case| {
+        case.id().contains(&args.only) && matches!(case.expectation(), Expectation::Texts { .. })
+    });
+    if cases.is_empty() {
+        bail!("no case of the corpus has an id that contains {:?}", args.only);
+    }
+    let mut judge = Judge {
+        tokenizer: &tokenizer,
+        bytes: &bytes,
+        sorted: &sorted,
+        random: Random::new(args.seed),
+        steps_left: args.steps,
+        until: Instant::now() + Duration::from_secs(args.seconds),
+        bar: ProgressBar::new(args.steps as u64),
+    };
+    let mut walks = 0;
+    let mut skipped = 0;
+    while !judge.is_done() {
+        let case = &cases[judge.random.below(cases.len())];
+        judge.bar.set_message(case.id().to_owned());
+        let Ok(grammar) = case.grammar() else {
+            skipped += 1;
+            continue;
+        };
+        let Ok(compiled) = compiler.grammar(&grammar) else {
+            skipped += 1;
+            continue;
+        };
+        let recogniser = Recogniser::new(&grammar);
+        let goal = judge.goal(case);
+        judge
+            .walk(compiled.matcher(), recogniser.begin(), &goal)
+            .with_context(|| format!("case {} (seed {})", case.id(), args.seed))?;
+        walks += 1;
+    }
+    judge.bar.finish_and_clear();
+    let compared = args.steps - judge.steps_left;
+    println!(
+        "{compared} masks of {} tokens agree bit by bit with the recogniser, in {walks} walks over {} cases; \
+         {skipped} cases drawn do not compile",
+        tokenizer.size,
+        cases.len(),
+    );
+    if compared < args.steps {
+        println!("the time was used up before {} masks; raise --seconds for more", args.steps);
+    }
+    Ok(())
+}
+
+struct Judge<'v> {
+    tokenizer: &'v LoadedTokenizer,
+    bytes: &'v [Vec<u8>],
+    sorted: &'v SortedVocabulary,
+    random: Random,
+    steps_left: usize,
+    until: Instant,
+    bar: ProgressBar,
+}
+
+impl Judge<'_> {
+    fn is_done(&self) -> bool {
+        self.steps_left == 0 || Instant::now() >= self.until
+    }
+
+    /// An accepted text of the case to walk along, or nothing: then the walk is at random. A walk at random
+    /// soon drowns in free text; one along a text sees what lies behind it.
+    fn goal(&mut self, case: &Case) -> Vec<u8> {
+        match case.expectation() {
+            Expectation::Texts { accepted, .. } if !accepted.is_empty() && self.random.below(3) > 0 => {
+                accepted[self.random.below(accepted.len())].clone()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn walk(&mut self, mut matcher: Matcher, mut chart: Chart<'_>, goal: &[u8]) -> Result<()> {
+        let words = self.tokenizer.size.div_ceil(32);
+        let (mut ours, mut theirs) = (vec![0; words], vec![0; words]);
+        while !self.is_done() && chart.len() < LONGEST {
+            matcher.fill_mask_words(&mut ours)?;
+            self.sorted.mask(&mut chart, &mut theirs);
+            if chart.is_complete() {
+                theirs[(self.tokenizer.end / 32) as usize] |= 1 << (self.tokenizer.end % 32);
+            }
+            self.compare(&ours, &theirs, chart.len())?;
+            self.probe(&matcher, &theirs)?;
+            self.steps_left -= 1;
+            self.bar.inc(1);
+            let Some(token) = self.choose(&theirs, goal.get(chart.len()..).unwrap_or(&[])) else {
+                return Ok(());
+            };
+            let id = matcher.grammar().vocabulary().id(token).context("a token outside the vocabulary")?;
+            matcher.accept_token(id)?;
+            for &byte in &self.bytes[token as usize] {
+                if !chart.push(byte) {
+                    bail!("the recogniser takes back token {token}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, ours: &[u32], theirs: &[u32], at: usize) -> Result<()> {
+        let different = differences(ours, theirs);
+        if different.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<String> = different
+            .iter()
+            .take(8)
+            .map(|&id| {
+                let spelled = String::from_utf8_lossy(&self.bytes[id as usize]).into_owned();
+                let side =
+                    if theirs[(id / 32) as usize] >> (id % 32) & 1 == 1 { "missing" } else { "too many" };
+                format!("{id} {spelled:?} {side}")
+            })
+            .collect();
+        bail!("after {at} bytes {} bits differ: {}", different.len(), shown.join(", "))
+    }
+
+    /// Asks the matcher about tokens at random: it must accept those of the mask and no others.
+    fn probe(&mut self, matcher: &Matcher, mask: &[u32]) -> Result<()> {
+        for _ in 0..PROBES {
+            let token = self.random.below(self.tokenizer.size) as u32;
+            let Some(id) = matcher.grammar().vocabulary().id(token) else { continue };
+            let allowed = mask[(token / 32) as usize] >> (token % 32) & 1 == 1;
+            if matcher.fork().accept_token(id).is_ok() != allowed {
+                bail!(
+                    "token {token} is {}in the mask, and accept says otherwise",
+                    if allowed { "" } else { "not " }
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// A token that goes on with the goal, else any token with bytes of the mask.
+    fn choose(&mut self, mask: &[u32], goal: &[u8]) -> Option<u32> {
+        let allowed: Vec<u32> = (0..self.tokenizer.size as u32)
+            .filter(|&id| mask[(id / 32) as usize] >> (id % 32) & 1 == 1)
+            .filter(|&id| !self.bytes[id as usize].is_empty())
+            .collect();
+        let along: Vec<u32> = allowed
+            .iter()
+            .copied()
+            .filter(|&id| !goal.is_empty() && goal.starts_with(&self.bytes[id as usize]))
+            .collect();
+        let choice = if along.is_empty() { &allowed } else { &along };
+        (!choice.is_empty()).then(|| choice[self.random.below(choice.len())])
+    }
+}
+
+/// The bytes of every token, none for special tokens.
+fn token_bytes(tokenizer: &LoadedTokenizer) -> Result<Vec<Vec<u8>>> {
+    let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?.token_bytes();
+    for token in &mut bytes {
+        if token.first() == Some(&TokTrie::SPECIAL_TOKEN_MARKER) {
+            token.clear();
+        }
+    }
+    bytes.resize(tokenizer.size, Vec::new());
+    Ok(bytes)
+}

@@ -1,0 +1,90 @@
+//! `trace`: one instance of one schema, token by token, for looking into a slow or wrong mask.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use regex::Regex;
+
+use crate::engine::{self, EngineId, Source};
+use crate::host;
+use crate::report::table::microseconds;
+use crate::run::clock::Stopwatch;
+use crate::run::pack::{self, Choice, Item};
+use crate::run::protocol::Clock;
+use crate::run::python::dumps;
+use crate::run::replay::is_allowed;
+use crate::run::tokenizer::LoadedTokenizer;
+
+/// Arguments of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The pack.
+    #[arg(long)]
+    pack: PathBuf,
+    /// A `tokenizer.json`, or the folder that holds it.
+    #[arg(long)]
+    tokenizer: PathBuf,
+    /// The end token, if no `tokenizer_config.json` beside the tokenizer names it.
+    #[arg(long)]
+    end: Option<String>,
+    /// The schema's id.
+    #[arg(long)]
+    id: String,
+    /// Which of its instances.
+    #[arg(long, default_value_t = 0)]
+    test: usize,
+    /// The engine.
+    #[arg(long, default_value = "grammask")]
+    engine: EngineId,
+    /// Time on the core, or on the wall.
+    #[arg(long, default_value = "cpu")]
+    clock: Clock,
+    /// Only masks at least so many microseconds slow.
+    #[arg(long, default_value_t = 0.0)]
+    slower_than: f64,
+}
+
+/// Prints a line for each token: position, time of the mask and of the commit, tokens allowed, the token.
+pub(crate) fn run(args: &TraceArgs) -> Result<()> {
+    if let Some(core) = host::quiet_core() {
+        host::pin(core);
+    }
+    let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
+    let only = Some(Regex::new(&format!("^{}$", regex::escape(&args.id)))?);
+    let lines = pack::read(&args.pack, &Choice { only, sample: 0, seed: 0 })?;
+    let line = lines.first().with_context(|| format!("the pack has no schema {:?}", args.id))?;
+    let item: Item = serde_json::from_str(&line.text)?;
+    let instance =
+        item.tests.get(args.test).with_context(|| format!("there are {} instances", item.tests.len()))?;
+    let tokens = tokenizer.encode(&dumps(&instance.data))?;
+    let mut engine = engine::load(args.engine, &tokenizer)?;
+    let mut words = vec![0; engine.mask_words()];
+    let schema = item.schema.to_string();
+    let start = Stopwatch::start(args.clock);
+    engine.compile(Source::JsonSchema(&schema)).map_err(|reason| anyhow!("refused: {reason}"))?;
+    println!("compiled in {} us", microseconds(Some(start.nanoseconds() as f64 / 1000.0)));
+    engine.start().map_err(anyhow::Error::msg)?;
+    for (position, &token) in tokens.iter().enumerate() {
+        let start = Stopwatch::start(args.clock);
+        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+        let mask = start.nanoseconds() as f64 / 1000.0;
+        let allowed: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let spelled = tokenizer.decode(token);
+        if !is_allowed(&words, token) {
+            println!("{position}\t{}\t-\t{allowed}\t{spelled:?} is not allowed", microseconds(Some(mask)));
+            return Ok(());
+        }
+        let start = Stopwatch::start(args.clock);
+        engine.commit(token).map_err(anyhow::Error::msg)?;
+        let commit = start.nanoseconds() as f64 / 1000.0;
+        if mask >= args.slower_than {
+            let [mask, commit] = [mask, commit].map(|time| microseconds(Some(time)));
+            println!("{position}\t{mask}\t{commit}\t{allowed}\t{spelled:?}");
+        }
+    }
+    engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+    let end = if is_allowed(&words, tokenizer.end) { "allowed" } else { "not allowed" };
+    println!("end {end}; the instance is {}", if instance.valid { "valid" } else { "invalid" });
+    Ok(())
+}

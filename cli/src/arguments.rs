@@ -1,0 +1,169 @@
+//! Arguments that several commands share: the structure, the vocabulary, colours.
+
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+
+use anstream::ColorChoice;
+use anyhow::{Context, Result, bail};
+
+/// Options of every command.
+#[derive(clap::Args)]
+pub(crate) struct Global {
+    /// Prints one JSON value on standard output, for other programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Decides for the whole process.
+    pub(crate) fn write_global(self) {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// A concrete syntax of structures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Syntax {
+    JsonSchema,
+    Ebnf,
+    Gbnf,
+    Regex,
+}
+
+impl Syntax {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::JsonSchema => "JSON Schema",
+            Self::Ebnf => "EBNF",
+            Self::Gbnf => "GBNF",
+            Self::Regex => "regular expression",
+        }
+    }
+}
+
+/// The structure that texts shall obey: exactly one of these.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct StructureArguments {
+    /// A JSON Schema: a file, `-` for standard input, or the schema itself where it begins with `{`
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    schema: Option<String>,
+    /// A JSON Schema, as text
+    #[arg(long, value_name = "JSON", help_heading = "Structure (exactly one)")]
+    schema_text: Option<String>,
+    /// A grammar in EBNF: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    ebnf: Option<String>,
+    /// A grammar in EBNF, as text
+    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    ebnf_text: Option<String>,
+    /// A grammar in GBNF: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    gbnf: Option<String>,
+    /// A grammar in GBNF, as text
+    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    gbnf_text: Option<String>,
+    /// A file that holds a regular expression, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    regex: Option<String>,
+    /// A regular expression, which the whole text must match
+    #[arg(long, value_name = "PATTERN", help_heading = "Structure (exactly one)")]
+    regex_text: Option<String>,
+}
+
+/// A structure as it was read.
+pub(crate) struct StructureText {
+    pub(crate) syntax: Syntax,
+    pub(crate) text: String,
+    /// A file's name, for messages.
+    pub(crate) origin: String,
+}
+
+impl StructureArguments {
+    pub(crate) fn read(&self) -> Result<StructureText> {
+        use Syntax::{Ebnf, Gbnf, JsonSchema, Regex};
+        let inline = [
+            (JsonSchema, &self.schema_text, "--schema-text"),
+            (Ebnf, &self.ebnf_text, "--ebnf-text"),
+            (Gbnf, &self.gbnf_text, "--gbnf-text"),
+            (Regex, &self.regex_text, "--regex-text"),
+        ];
+        for (syntax, text, option) in inline {
+            if let Some(text) = text {
+                return Ok(StructureText { syntax, text: text.clone(), origin: option.to_owned() });
+            }
+        }
+        let files = [
+            (JsonSchema, &self.schema, "--schema-text"),
+            (Ebnf, &self.ebnf, "--ebnf-text"),
+            (Gbnf, &self.gbnf, "--gbnf-text"),
+            (Regex, &self.regex, "--regex-text"),
+        ];
+        for (syntax, name, inline) in files {
+            let Some(name) = name else { continue };
+            if syntax == JsonSchema && name.trim_start().starts_with('{') {
+                return Ok(StructureText { syntax, text: name.clone(), origin: "--schema".to_owned() });
+            }
+            let mut text = read_text(name)
+                .with_context(|| format!("to pass the {} itself, use {inline}", syntax.name()))?;
+            if syntax == Regex {
+                // Editors end files with a line feed, which is hardly ever meant.
+                text.truncate(text.trim_end_matches(['\n', '\r']).len());
+            }
+            let origin = if name == "-" { "standard input".to_owned() } else { name.clone() };
+            return Ok(StructureText { syntax, text, origin });
+        }
+        bail!("no structure was given; see --help")
+    }
+}
+
+/// Reads a text file, or standard input for `-`.
+pub(crate) fn read_text(name: &str) -> Result<String> {
+    let bytes = read_bytes(name)?;
+    String::from_utf8(bytes).with_context(|| format!("`{name}` is not UTF-8"))
+}
+
+/// Reads a file, or standard input for `-`.
+pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
+    if name == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    fs::read(name).with_context(|| format!("cannot read `{name}`"))
+}
+
+/// How a JSON Schema is read; other structures are not affected.
+#[derive(clap::Args)]
+pub(crate) struct SchemaArguments {
+    /// No whitespace outside strings
+    #[arg(long, help_heading = "JSON Schema")]
+    pub(crate) compact: bool,
+    /// Objects have no members but those that the schema declares
+    #[arg(long, help_heading = "JSON Schema")]
+    pub(crate) closed: bool,
+}
+
+/// Where the vocabulary comes from.
+#[derive(clap::Args)]
+pub(crate) struct VocabularyArguments {
+    /// A Hugging Face `tokenizer.json`; without it the embedded o200k_harmony vocabulary is used
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tokenizer: Option<PathBuf>,
+}

@@ -1,0 +1,28 @@
+//! `grammask convert`
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::arguments::{Global, SchemaArguments, StructureArguments};
+use crate::engine;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    structure: StructureArguments,
+    #[command(flatten)]
+    schema: SchemaArguments,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+    let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
+    let ebnf = engine::to_ebnf(&grammar);
+    if global.json {
+        anstream::println!("{}", json!({ "ebnf": ebnf, "rules": engine::rule_names(&grammar) }));
+    } else {
+        anstream::println!("{}", ebnf.trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}

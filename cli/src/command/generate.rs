@@ -1,0 +1,119 @@
+//! `grammask generate`
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::arguments::{Global, SchemaArguments, StructureArguments, VocabularyArguments};
+use crate::engine::{Structure, Vocabulary};
+use crate::escape::{quoted, shortened};
+use crate::style;
+use crate::table::{self, Column};
+use crate::writer::{Writer, Writing};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    structure: StructureArguments,
+    #[command(flatten)]
+    schema: SchemaArguments,
+    #[command(flatten)]
+    vocabulary: VocabularyArguments,
+    /// Equal seeds give equal texts
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// After so many tokens the text is steered to its shortest ending
+    #[arg(long, default_value_t = 256, value_name = "COUNT")]
+    max_tokens: usize,
+    /// So many texts, with seeds that count up, one on a line
+    #[arg(long, short = 'n', default_value_t = 1, value_name = "COUNT")]
+    count: u64,
+    /// Shows every step on standard error: token, number of allowed tokens, forced text, microseconds
+    #[arg(long)]
+    trace: bool,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+    let text = arguments.structure.read()?;
+    let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, &vocabulary)?;
+    let writer = Writer::new(&vocabulary);
+    for number in 0..arguments.count {
+        let seed = arguments.seed.wrapping_add(number);
+        let writing = writer.write(&structure, seed, arguments.max_tokens)?;
+        if arguments.trace {
+            trace(&vocabulary, &writing)?;
+        }
+        if global.json {
+            anstream::println!("{}", as_json(&vocabulary, &writing, seed));
+        } else {
+            // The text is data: it goes out byte by byte as it is, whatever it holds.
+            let mut out = std::io::stdout().lock();
+            out.write_all(&writing.bytes)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn trace(vocabulary: &Vocabulary, writing: &Writing) -> Result<()> {
+    let columns = [
+        Column::right("step"),
+        Column::right("id"),
+        Column::left("token", style::TEXT),
+        Column::right("allowed"),
+        Column::right("us"),
+        Column::left("forced text", style::FORCED),
+    ];
+    let rows: Vec<Vec<String>> = writing
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| {
+            vec![
+                (number + 1).to_string(),
+                step.token.get().to_string(),
+                shortened(&quoted(vocabulary.bytes(step.token)), 32),
+                step.allowed.to_string(),
+                format!("{:.1}", step.microseconds),
+                if step.forced.is_empty() { String::new() } else { shortened(&quoted(&step.forced), 40) },
+            ]
+        })
+        .collect();
+    let mut out = anstream::stderr().lock();
+    table::write(&mut out, &columns, &rows)?;
+    let faint = style::FAINT;
+    let total: f64 = writing.steps.iter().map(|step| step.microseconds).sum();
+    writeln!(
+        out,
+        "{faint}{} tokens, {} bytes, {total:.0} us; ending: {}{faint:#}",
+        writing.steps.len(),
+        writing.bytes.len(),
+        writing.ending.name(),
+    )?;
+    Ok(())
+}
+
+fn as_json(vocabulary: &Vocabulary, writing: &Writing, seed: u64) -> Value {
+    let steps: Vec<Value> = writing
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "id": step.token.get(),
+                "token": String::from_utf8_lossy(vocabulary.bytes(step.token)),
+                "allowed": step.allowed,
+                "forced": String::from_utf8_lossy(&step.forced),
+                "microseconds": (step.microseconds * 10.0).round() / 10.0,
+            })
+        })
+        .collect();
+    json!({
+        "text": String::from_utf8_lossy(&writing.bytes),
+        "seed": seed,
+        "ending": writing.ending.name(),
+        "steps": steps,
+    })
+}

@@ -1,0 +1,87 @@
+//! `grammask mask`
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::engine::TokenId;
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use crate::arguments::{Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text};
+use crate::engine::{Structure, Vocabulary};
+use crate::escape::{byte_set, quoted, shortened};
+use crate::place::Place;
+use crate::style;
+use crate::table::{self, Column};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    structure: StructureArguments,
+    #[command(flatten)]
+    schema: SchemaArguments,
+    #[command(flatten)]
+    vocabulary: VocabularyArguments,
+    /// The text so far
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    prefix: String,
+    /// A file with the text so far, or `-` for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
+    prefix_file: Option<String>,
+    /// Shows at most so many tokens
+    #[arg(long, default_value_t = 40, value_name = "COUNT")]
+    limit: usize,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+    let text = arguments.structure.read()?;
+    let prefix = match &arguments.prefix_file {
+        Some(file) => read_text(file)?,
+        None => arguments.prefix.clone(),
+    };
+    let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, &vocabulary)?;
+    let mut cursor = structure.cursor();
+    let read = cursor.read(prefix.as_bytes())?;
+    if read < prefix.len() {
+        let place = Place::of(prefix.as_bytes(), read);
+        bail!(
+            "the prefix leaves the structure at line {}, column {} (byte {}); see `grammask check`",
+            place.line,
+            place.column,
+            place.byte,
+        );
+    }
+    let (complete, next, forced) = (cursor.is_complete(), byte_set(cursor.next_bytes()), cursor.forced()?);
+    let allowed: Vec<TokenId> = cursor.allowed()?.iter().collect();
+    let shown = &allowed[..allowed.len().min(arguments.limit)];
+    if global.json {
+        let tokens: Vec<Value> = shown.iter().map(|&id| super::vocab::describe(&vocabulary, id)).collect();
+        let value = json!({
+            "allowed": allowed.len(),
+            "complete": complete,
+            "forced": String::from_utf8_lossy(&forced),
+            "next": next,
+            "tokens": tokens,
+        });
+        anstream::println!("{value}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (head, style) = (style::HEAD, style::FORCED);
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{head}allowed{head:#}   {} of {} tokens", allowed.len(), vocabulary.len())?;
+    writeln!(out, "{head}complete{head:#}  {}", if complete { "yes: the text may end here" } else { "no" })?;
+    if !forced.is_empty() {
+        writeln!(out, "{head}forced{head:#}    {style}{}{style:#}", shortened(&quoted(&forced), 80))?;
+    }
+    writeln!(out, "{head}next{head:#}      {}\n", next.join(", "))?;
+    let columns =
+        [Column::right("id"), Column::left("token", style::TEXT), Column::left("kind", style::FAINT)];
+    let rows: Vec<Vec<String>> = shown.iter().map(|&id| super::vocab::row(&vocabulary, id)).collect();
+    table::write(&mut out, &columns, &rows)?;
+    if shown.len() < allowed.len() {
+        let faint = style::FAINT;
+        writeln!(out, "{faint}and {} more; see --limit{faint:#}", allowed.len() - shown.len())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,49 @@
+//! `grammask viz`
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use crate::arguments::{Global, SchemaArguments, StructureArguments};
+use crate::engine::{self, Drawing};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    structure: StructureArguments,
+    #[command(flatten)]
+    schema: SchemaArguments,
+    /// Draws the automaton of this rule alone
+    #[arg(long)]
+    rule: Option<String>,
+    /// The form of the drawing; by default that of the file's ending, else SVG
+    #[arg(long)]
+    format: Option<Drawing>,
+    /// The file to write; without it the drawing goes to standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+    let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
+    let drawing = engine::draw(&grammar, arguments.rule.as_deref(), arguments.form())?;
+    match &arguments.output {
+        Some(file) => {
+            fs::write(file, drawing).with_context(|| format!("cannot write `{}`", file.display()))?;
+        }
+        None if global.json => anstream::println!("{}", json!({ "drawing": drawing })),
+        None => anstream::println!("{}", drawing.trim_end()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Arguments {
+    fn form(&self) -> Drawing {
+        let ending = self.output.as_ref().and_then(|file| file.extension());
+        let is_dot = ending.is_some_and(|ending| ending == "dot" || ending == "gv");
+        self.format.unwrap_or(if is_dot { Drawing::Dot } else { Drawing::Svg })
+    }
+}

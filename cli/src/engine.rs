@@ -1,0 +1,310 @@
+//! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
+//! one text.
+
+use std::fs;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use grammask::ebnf::{self, EbnfOptions};
+use grammask::fsm::picture::{self, Scope};
+use grammask::fsm::{self, CompileOptions, FragmentId};
+use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
+use grammask::regex::{self, RegexOptions};
+use grammask::{
+    Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError, VocabularyOptions,
+};
+pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
+
+use crate::arguments::{SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::progress;
+
+/// A limit on work or memory was reached: nothing is known.
+#[derive(Debug, Clone)]
+pub(crate) struct Indeterminate {
+    message: String,
+}
+
+impl std::fmt::Display for Indeterminate {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Indeterminate {}
+
+/// A structure whose text is at fault, with its findings shown in the text.
+#[derive(Debug)]
+pub(crate) struct Rejected {
+    /// With the lines of the source, in colour.
+    pub(crate) rendered: String,
+    /// The findings for other programs.
+    pub(crate) findings: serde_json::Value,
+    message: String,
+}
+
+impl std::fmt::Display for Rejected {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// A vocabulary and what it is called.
+pub(crate) struct Vocabulary {
+    inner: Arc<grammask::Vocabulary>,
+    name: String,
+}
+
+impl Vocabulary {
+    /// The vocabulary that the arguments name.
+    pub(crate) fn load(arguments: &VocabularyArguments) -> Result<Self> {
+        let Some(file) = &arguments.tokenizer else {
+            let load = || Ok(grammask::Vocabulary::o200k_harmony()?);
+            let inner = progress::spin("loading the embedded vocabulary", load)?;
+            return Ok(Self { inner, name: "o200k_harmony (embedded)".to_owned() });
+        };
+        let name = file.display().to_string();
+        let load = || {
+            let json = fs::read(file).with_context(|| format!("cannot read `{name}`"))?;
+            grammask::Vocabulary::from_tokenizer_json(&json, &VocabularyOptions::default())
+                .with_context(|| format!("cannot use `{name}`"))
+        };
+        let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);
+        Ok(Self { inner, name })
+    }
+
+    /// A token for each byte and one for the end: for commands whose answers do not depend on a vocabulary.
+    pub(crate) fn of_bytes() -> Result<Self> {
+        let tokens = (0..=255_u8).map(|byte| Some([byte])).chain([None]);
+        let inner = grammask::Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
+        Ok(Self { inner: Arc::new(inner), name: "bytes".to_owned() })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// All ids.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TokenId> {
+        (0..).map_while(|number| self.inner.id(number))
+    }
+
+    pub(crate) fn id(&self, number: u32) -> Option<TokenId> {
+        self.inner.id(number)
+    }
+
+    pub(crate) fn kind(&self, id: TokenId) -> TokenKind {
+        self.inner.kind(id)
+    }
+
+    /// The bytes of a text token; nothing for other ids.
+    pub(crate) fn bytes(&self, id: TokenId) -> &[u8] {
+        self.inner.token_bytes(id)
+    }
+
+    /// What to call a token: the bytes of a text token, the name of a special one.
+    pub(crate) fn label(&self, id: TokenId) -> &[u8] {
+        match self.inner.special_name(id) {
+            Some(name) => name,
+            None => self.inner.token_bytes(id),
+        }
+    }
+
+    pub(crate) fn stop_tokens(&self) -> &[TokenId] {
+        self.inner.stop_tokens()
+    }
+
+    /// The bytes that no token spells.
+    pub(crate) fn missing_bytes(&self) -> &[u8] {
+        self.inner.missing_bytes()
+    }
+
+    /// The token that spells the most of the beginning of `bytes`.
+    ///
+    /// Masks are exact: where `bytes` may follow, so may every token that spells a beginning of them.
+    pub(crate) fn longest(&self, bytes: &[u8]) -> Option<TokenId> {
+        let most = self.inner.max_token_len().min(bytes.len());
+        (1..=most).rev().find_map(|length| self.inner.text_token(&bytes[..length]))
+    }
+}
+
+/// A structure that was compiled for a vocabulary.
+pub(crate) struct Structure {
+    compiled: CompiledGrammar,
+}
+
+impl Structure {
+    pub(crate) fn compile(
+        text: &StructureText,
+        schema: &SchemaArguments,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        let grammar = parse(text, schema)?;
+        let compiler = Compiler::new(Arc::clone(&vocabulary.inner));
+        let compiled = compiler
+            .grammar(&grammar)
+            .with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))?;
+        Ok(Self { compiled })
+    }
+
+    /// The beginning of a text.
+    pub(crate) fn cursor(&self) -> Cursor {
+        let mask = TokenMask::new(self.compiled.vocabulary().len());
+        Cursor { matcher: self.compiled.matcher(), mask }
+    }
+}
+
+/// Reads a structure without compiling it.
+pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Grammar> {
+    let source = text.text.as_str();
+    let parsed = match text.syntax {
+        Syntax::JsonSchema => {
+            json_schema::compile(source, &schema_options(schema)).map(|compiled| compiled.grammar)
+        }
+        Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
+        Syntax::Gbnf => ebnf::parse(source, &EbnfOptions::default()),
+        Syntax::Regex => regex::parse(source, &RegexOptions::default()),
+    };
+    Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
+}
+
+fn schema_options(arguments: &SchemaArguments) -> JsonSchemaOptions {
+    let mut options = JsonSchemaOptions::default();
+    if arguments.compact {
+        options = options.whitespace(Whitespace::Compact);
+    }
+    if arguments.closed {
+        options = options.objects(Objects::Closed);
+    }
+    options
+}
+
+fn reject(text: &StructureText, diagnostics: &Diagnostics) -> Rejected {
+    Rejected {
+        // Colours are dropped again where standard error is no terminal.
+        rendered: diagnostics.render(&text.text, &text.origin, Color::Always),
+        findings: diagnostics.to_json(),
+        message: diagnostics.to_string(),
+    }
+}
+
+/// A grammar as EBNF that reads back as the same grammar.
+pub(crate) fn to_ebnf(grammar: &Grammar) -> String {
+    grammar.to_string()
+}
+
+pub(crate) fn rule_names(grammar: &Grammar) -> Vec<&str> {
+    grammar.rule_ids().map(|rule| grammar.rule(rule).name()).collect()
+}
+
+/// The automata of a grammar, drawn: those of all rules, or that of one.
+pub(crate) fn draw(grammar: &Grammar, rule: Option<&str>, form: Drawing) -> Result<String> {
+    let program = fsm::compile(grammar, &CompileOptions::default())?;
+    let scope = match rule {
+        None => Scope::Program,
+        Some(name) => {
+            let fragments = program.fragments();
+            let found = fragments.iter().position(|fragment| &*fragment.name == name);
+            match found.and_then(FragmentId::new) {
+                Some(fragment) => Scope::Fragment(fragment),
+                None => {
+                    let names: Vec<&str> = fragments.iter().map(|fragment| &*fragment.name).collect();
+                    bail!(
+                        "no automaton is called `{name}` (small rules are written into those that use them); \
+                         there are: {}",
+                        names.join(", ")
+                    );
+                }
+            }
+        }
+    };
+    Ok(match form {
+        Drawing::Dot => picture::dot(&program, scope),
+        Drawing::Svg => picture::svg(&program, scope)?,
+    })
+}
+
+/// The form of a drawing.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Drawing {
+    Svg,
+    /// Graphviz
+    Dot,
+}
+
+/// A place in one text.
+pub(crate) struct Cursor {
+    matcher: Matcher,
+    mask: TokenMask,
+}
+
+/// Bytes are read in pieces of this size, so that a long text is not one call with one call's limit.
+const PIECE: usize = 16 << 10;
+/// Endings are looked for up to this length.
+const LONGEST_ENDING: usize = 1 << 20;
+
+impl Cursor {
+    /// The tokens that may come next.
+    pub(crate) fn allowed(&mut self) -> Result<&TokenMask> {
+        self.matcher.fill_mask(&mut self.mask).map_err(explain)?;
+        Ok(&self.mask)
+    }
+
+    pub(crate) fn accept(&mut self, token: TokenId) -> Result<()> {
+        self.matcher.accept_token(token).map_err(explain)
+    }
+
+    /// Reads bytes as far as they are allowed, and says how many those are.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<usize> {
+        let mut read = 0;
+        for piece in bytes.chunks(PIECE) {
+            match self.matcher.accept_bytes(piece) {
+                Ok(()) => read += piece.len(),
+                Err(MatchError::ByteRefused { offset, .. }) => {
+                    self.matcher.accept_bytes(&piece[..offset]).map_err(explain)?;
+                    return Ok(read + offset);
+                }
+                Err(error) => return Err(explain(error)),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The text that must come next, whatever token is chosen.
+    pub(crate) fn forced(&mut self) -> Result<Vec<u8>> {
+        self.matcher.jump_forward().map_err(explain)
+    }
+
+    /// The shortest text that ends the structure here.
+    pub(crate) fn shortest_ending(&mut self) -> Result<Vec<u8>> {
+        match self.matcher.shortest_ending(LONGEST_ENDING).map_err(explain)? {
+            Some(ending) => Ok(ending),
+            None => bail!("the shortest ending has more than {LONGEST_ENDING} bytes"),
+        }
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.matcher.is_completed()
+    }
+
+    /// The bytes that may come next, bit `b % 64` of word `b / 64`.
+    pub(crate) fn next_bytes(&self) -> [u64; 4] {
+        self.matcher.next_bytes()
+    }
+}
+
+fn is_limit(error: &StepError) -> bool {
+    !matches!(error, StepError::Unspellable { .. } | StepError::NoStopToken)
+}
+
+fn explain(error: MatchError) -> anyhow::Error {
+    match error {
+        MatchError::Limit(limit) if is_limit(&limit) => Indeterminate { message: limit.to_string() }.into(),
+        other => other.into(),
+    }
+}

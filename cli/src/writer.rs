@@ -1,0 +1,121 @@
+//! Writes a text that obeys a structure: the loop that a serving engine runs, with a sampler for a model.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::TokenId;
+use anyhow::{Result, bail};
+
+use crate::engine::{Cursor, Structure, Vocabulary};
+use crate::sampler::{Choice, Sampler, TokenTable};
+
+/// What texts of one vocabulary share.
+pub(crate) struct Writer<'v> {
+    vocabulary: &'v Vocabulary,
+    table: TokenTable,
+}
+
+/// A finished text.
+pub(crate) struct Writing {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) ending: Ending,
+}
+
+/// One token.
+pub(crate) struct Step {
+    pub(crate) token: TokenId,
+    /// How many tokens were allowed.
+    pub(crate) allowed: usize,
+    /// What had to come next, whatever the token.
+    pub(crate) forced: Vec<u8>,
+    /// What the mask and accepting the token took together.
+    pub(crate) microseconds: f64,
+}
+
+/// Why a text ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    /// The sampler ended it where it was complete.
+    Chosen,
+    /// It had its number of tokens, and was steered to the shortest ending.
+    Steered,
+}
+
+impl Ending {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Chosen => "chosen",
+            Self::Steered => "steered",
+        }
+    }
+}
+
+impl<'v> Writer<'v> {
+    pub(crate) fn new(vocabulary: &'v Vocabulary) -> Self {
+        let table = TokenTable::new(vocabulary.ids().map(|id| (id, vocabulary.bytes(id))));
+        Self { vocabulary, table }
+    }
+
+    /// Writes a text. After `max_tokens` tokens it takes the shortest way to the end, so that it always ends.
+    pub(crate) fn write(&self, structure: &Structure, seed: u64, max_tokens: usize) -> Result<Writing> {
+        let mut cursor = structure.cursor();
+        let mut sampler = Sampler::new(&self.table, seed, max_tokens);
+        let mut writing = Writing { bytes: Vec::new(), steps: Vec::new(), ending: Ending::Chosen };
+        while writing.steps.len() < max_tokens {
+            let may_stop = cursor.is_complete();
+            if may_stop && cursor.next_bytes() == [0; 4] {
+                return Ok(writing);
+            }
+            let start = Instant::now();
+            let allowed = cursor.allowed()?;
+            let elapsed = start.elapsed();
+            let count = allowed.count();
+            match sampler.choose(allowed, may_stop) {
+                Some(Choice::Stop) => return Ok(writing),
+                Some(Choice::Token(token)) => {
+                    self.take(&mut cursor, &mut writing, token, (count, elapsed))?;
+                    sampler.write(self.vocabulary.bytes(token));
+                }
+                None => bail!("no token that spells text is allowed after {} bytes", writing.bytes.len()),
+            }
+        }
+        if !cursor.is_complete() {
+            self.steer(&mut cursor, &mut writing)?;
+        }
+        Ok(writing)
+    }
+
+    /// Completes the text with as few bytes as can be, spelled by the longest tokens.
+    fn steer(&self, cursor: &mut Cursor, writing: &mut Writing) -> Result<()> {
+        writing.ending = Ending::Steered;
+        let ending = cursor.shortest_ending()?;
+        let mut rest = ending.as_slice();
+        while let Some(first) = rest.first() {
+            let Some(token) = self.vocabulary.longest(rest) else {
+                bail!("the vocabulary has no token for byte 0x{first:02x}, with which the text must go on");
+            };
+            let start = Instant::now();
+            let count = cursor.allowed()?.count();
+            self.take(cursor, writing, token, (count, start.elapsed()))?;
+            rest = &rest[self.vocabulary.bytes(token).len()..];
+        }
+        Ok(())
+    }
+
+    /// Takes a step, given how many tokens were allowed and how long it took to find that out.
+    fn take(
+        &self,
+        cursor: &mut Cursor,
+        writing: &mut Writing,
+        token: TokenId,
+        (allowed, mask_time): (usize, Duration),
+    ) -> Result<()> {
+        let forced = cursor.forced()?;
+        let start = Instant::now();
+        cursor.accept(token)?;
+        let microseconds = (mask_time + start.elapsed()).as_secs_f64() * 1e6;
+        writing.bytes.extend_from_slice(self.vocabulary.bytes(token));
+        writing.steps.push(Step { token, allowed, forced, microseconds });
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+use crate::program::{run, run_with};
+
+const LIST: &str = r#"{"type": "array", "items": {"enum": ["red", "green"]}}"#;
+
+#[test]
+fn a_good_text_ends_with_0() {
+    let run = run_with(&["check", "--schema", LIST], "[\"red\", \"green\"]\n");
+    assert_eq!((run.code, run.out.as_str()), (0, "ok: the text obeys the structure (16 bytes)\n"));
+}
+
+#[test]
+fn a_refused_text_ends_with_1_and_shows_the_place() {
+    let run = run_with(&["check", "--schema", LIST], "[\n  \"red\",\n  \"grün\"\n]");
+    assert_eq!(run.code, 1);
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines[0], r#"refused at line 3, column 6 (byte 16): "ü" is not allowed here"#);
+    assert_eq!(lines[1], r#"3 |   "grün""#);
+    assert_eq!(lines[2], "  |      ^");
+    assert_eq!(lines[3], r"possible here: '\\', 'e'");
+}
+
+#[test]
+fn a_text_that_is_cut_short_is_refused_at_its_end() {
+    let run = run(&["check", "--regex-text", "a+b", "--text", "aa"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.out.starts_with("refused at line 1, column 3 (byte 2): the text ends too early\n"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.ends_with("possible here: 'a', 'b'\n"), "{}", run.out);
+}
+
+#[test]
+fn nothing_may_follow_a_finished_text() {
+    let run = run(&["check", "--regex-text", "ab?", "--text", "abc", "--json"]);
+    assert_eq!(run.code, 1);
+    let value = run.json();
+    assert_eq!(value["ok"], false);
+    assert_eq!(value["byte"].to_string(), "2");
+    assert_eq!(value["expected"], serde_json::json!(["the end of the text"]));
+}
+
+#[test]
+fn the_newline_at_the_end_can_count() {
+    let arguments = ["check", "--regex-text", "a"];
+    assert_eq!(run_with(&arguments, "a\n").code, 0);
+    assert_eq!(run_with(&[arguments.as_slice(), &["--keep-newline"]].concat(), "a\n").code, 1);
+}
+
+#[test]
+fn json_says_ok() {
+    let run = run(&["check", "--ebnf-text", r#"root ::= "x" root | "x""#, "--text", "xxx", "--json"]);
+    assert_eq!((run.code, run.out.as_str()), (0, "{\"ok\":true}\n"));
+}
+
+#[test]
+fn mistakes_end_with_2() {
+    for arguments in [
+        &["check", "--schema", "no-such-file.json", "--text", "1"][..],
+        &["check", "--schema", r#"{"type": "no such type"}"#, "--text", "1"],
+        &["check", "--ebnf-text", "root ::= (", "--text", "1"],
+        &["check", "--regex-text", "(", "--text", "1"],
+        &["check", "--text", "1"],
+        &["check", "--regex-text", "a", "--schema", "{}", "--text", "1"],
+        &["no-such-command"],
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {run:?}");
+        assert!(run.err.to_lowercase().contains("error"), "{arguments:?}: {run:?}");
+        assert_eq!(run.out, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_missing_file_names_the_way_out() {
+    let run = run(&["check", "--schema", "no-such-file.json", "--text", "1"]);
+    assert!(run.err.contains("`no-such-file.json`") && run.err.contains("--schema-text"), "{}", run.err);
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let arguments = ["check", "--regex-text", "a", "--text", "a"];
+    assert!(!run(&arguments).out.contains('\x1b'));
+    assert!(run(&[arguments.as_slice(), &["--color", "always"]].concat()).out.contains('\x1b'));
+}

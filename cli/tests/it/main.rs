@@ -1,0 +1,8 @@
+//! The program as its users meet it: arguments in, text and exit status out.
+
+mod check;
+mod convert;
+mod generate;
+mod mask;
+mod program;
+mod vocab;

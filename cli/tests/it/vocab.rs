@@ -1,0 +1,46 @@
+use serde_json::json;
+
+use crate::program::{STOP, run, tokenizer};
+
+#[test]
+fn a_vocabulary_is_summed_up() {
+    let value = run(&["vocab", "--tokenizer", tokenizer(), "--json"]).json();
+    assert_eq!(value["size"].to_string(), "265");
+    assert_eq!(value["text"].to_string(), "264");
+    assert_eq!(value["missing_bytes"], json!([]));
+    assert_eq!(value["stop"][0]["id"].to_string(), STOP.to_string());
+    assert_eq!(value["longest"][0]["token"], "green");
+}
+
+#[test]
+fn people_see_fields() {
+    let run = run(&["vocab", "--tokenizer", tokenizer()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for line in ["size           265 ids", "missing bytes  none", "longest tokens"] {
+        assert!(run.out.lines().any(|found| found == line), "{line}: {}", run.out);
+    }
+}
+
+#[test]
+fn ids_are_looked_up() {
+    let run = run(&["vocab", "--tokenizer", tokenizer(), "--ids", "97-98,256", "--json"]);
+    let tokens: Vec<_> = run.json().as_array().unwrap().iter().map(|token| token["token"].clone()).collect();
+    assert_eq!(tokens, ["a", "b", "name"]);
+}
+
+#[test]
+fn tokens_are_found_by_their_text() {
+    let run = run(&["vocab", "--tokenizer", tokenizer(), "--find", "re", "--json"]);
+    let tokens: Vec<_> = run.json().as_array().unwrap().iter().map(|token| token["token"].clone()).collect();
+    assert_eq!(tokens, ["red", "green", "gre"]);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let unknown = run(&["vocab", "--tokenizer", tokenizer(), "--ids", "1000"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("ids 0 to 264"), "{}", unknown.err);
+    let missing = run(&["vocab", "--tokenizer", "no-such-tokenizer.json"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("no-such-tokenizer.json"), "{}", missing.err);
+}
