@@ -42,7 +42,6 @@ impl Color {
 pub(crate) enum Syntax {
     JsonSchema,
     Ebnf,
-    Gbnf,
     Regex,
 }
 
@@ -51,7 +50,6 @@ impl Syntax {
         match self {
             Self::JsonSchema => "JSON Schema",
             Self::Ebnf => "EBNF",
-            Self::Gbnf => "GBNF",
             Self::Regex => "regular expression",
         }
     }
@@ -73,12 +71,6 @@ pub(crate) struct StructureArguments {
     /// A grammar in EBNF, as text
     #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
     ebnf_text: Option<String>,
-    /// A grammar in GBNF: a file, or `-` for standard input
-    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
-    gbnf: Option<String>,
-    /// A grammar in GBNF, as text
-    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
-    gbnf_text: Option<String>,
     /// A file that holds a regular expression, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     regex: Option<String>,
@@ -97,11 +89,10 @@ pub(crate) struct StructureText {
 
 impl StructureArguments {
     pub(crate) fn read(&self) -> Result<StructureText> {
-        use Syntax::{Ebnf, Gbnf, JsonSchema, Regex};
+        use Syntax::{Ebnf, JsonSchema, Regex};
         let inline = [
             (JsonSchema, &self.schema_text, "--schema-text"),
             (Ebnf, &self.ebnf_text, "--ebnf-text"),
-            (Gbnf, &self.gbnf_text, "--gbnf-text"),
             (Regex, &self.regex_text, "--regex-text"),
         ];
         for (syntax, text, option) in inline {
@@ -112,7 +103,6 @@ impl StructureArguments {
         let files = [
             (JsonSchema, &self.schema, "--schema-text"),
             (Ebnf, &self.ebnf, "--ebnf-text"),
-            (Gbnf, &self.gbnf, "--gbnf-text"),
             (Regex, &self.regex, "--regex-text"),
         ];
         for (syntax, name, inline) in files {

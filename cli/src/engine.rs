@@ -167,7 +167,6 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
             json_schema::compile(source, &schema_options(schema)).map(|compiled| compiled.grammar)
         }
         Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
-        Syntax::Gbnf => ebnf::parse(source, &EbnfOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)

@@ -66,7 +66,7 @@ fn weight(id: TokenId, class: TokenClass, bytes: &[u8]) -> f64 {
     let length = bytes.len() as f64;
     let fit = match class {
         TokenClass::Word | TokenClass::SpacedWord => (length / 5.0).min(5.0 / length).powi(3),
-        TokenClass::Punctuation if b",:.-@".contains(&bytes[0]) => 4.0 / length.powi(3),
+        TokenClass::Punctuation if b",:-".contains(&bytes[0]) => 4.0 / length.powi(3),
         TokenClass::Digits => 1.0 / length.powi(2),
         TokenClass::Punctuation if bytes[0] == b'@' => 20.0 / length.powi(3),
         _ => 1.0 / length.powi(3),
@@ -243,7 +243,7 @@ impl<'t> Sampler<'t> {
                 }
             }
             TokenClass::Capitals => 0.003,
-            TokenClass::Digits => 0.01,
+            TokenClass::Digits => 0.002,
             TokenClass::Quote => 0.01 + (run / 16.0).powi(2),
             // In an address or the like what ends a part of it must get its turn.
             TokenClass::Punctuation => {

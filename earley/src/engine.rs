@@ -1,9 +1,9 @@
 //! The engine: memoised steps over interned sets.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::Program;
+use grammask_fsm::{ByteClasses, Program};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError,
 };
@@ -13,7 +13,8 @@ use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
 use crate::ending::Distances;
 use crate::left_corner::LeftCorners;
-use crate::runs::Runs;
+use crate::loops::Loops;
+use crate::runs::{RunShape, Runs};
 use crate::sets::{
     DEAD, EXACT, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
 };
@@ -34,6 +35,8 @@ pub struct Engine {
     corners: LeftCorners,
     config: Config,
     pub(crate) sets: Sets,
+    /// The program's, here to save a read on every step.
+    classes: ByteClasses,
     start: State,
     /// Made when an ending is first asked for.
     distances: OnceLock<Distances>,
@@ -46,6 +49,7 @@ pub(crate) struct Builder {
     pub(crate) index: SetIndex,
     closure: Closure,
     runs: Runs,
+    loops: Loops,
 }
 
 impl Builder {
@@ -55,6 +59,7 @@ impl Builder {
             index: SetIndex::new(),
             closure: Closure::default(),
             runs: Runs::default(),
+            loops: Loops::default(),
         }
     }
 }
@@ -84,12 +89,14 @@ impl Engine {
             }
         }
         let sets = Sets::new(&program);
+        let program_classes = program.byte_classes().clone();
         let mut builder = Builder::new();
         let mut engine = Self {
             program,
             corners,
             config,
             sets,
+            classes: program_classes,
             start: State { set: 0, counts: [0; SLOTS] },
             distances: OnceLock::new(),
             builder: Mutex::new(Builder::new()),
@@ -305,17 +312,30 @@ const MAX_TOKEN: u32 = (1 << 13) - 1;
 impl Backend for Engine {
     type State = State;
 
+    type Row<'e> = &'e [AtomicU32];
+
     fn start(&self) -> State {
         self.start
     }
 
     #[inline]
-    fn step(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
-        let entry = self.entry(state.set, self.program.byte_classes().class(byte));
+    fn row(&self, state: State) -> &[AtomicU32] {
+        self.sets.rows.row(state.set as usize)
+    }
+
+    #[inline]
+    fn step_in(
+        &self,
+        row: &[AtomicU32],
+        state: State,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<State>, StepError> {
+        let entry = row[usize::from(self.classes.class(byte))].load(Ordering::Acquire);
         if entry == DEAD {
             return Ok(None);
         }
-        if entry >= FIRST_SET && entry < GUARDED {
+        if (FIRST_SET..GUARDED).contains(&entry) {
             return Ok(Some(State { set: entry - FIRST_SET, ..state }));
         }
         self.step_slowly(state, byte, fuel)
@@ -342,8 +362,17 @@ impl Backend for Engine {
 
     fn run_over(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
         let zones = crate::runs::zones(self, state);
-        if let Some(known) = self.lock().runs.known(state.set, zones, class) {
-            return known.at(&state.counts);
+        {
+            let mut builder = self.lock();
+            let builder = &mut *builder;
+            if let Some(known) = builder.runs.known(state.set, zones, class) {
+                return known.at(&state.counts);
+            }
+            let items = &self.set(state).items;
+            if items.iter().any(|item| builder.loops.contains(&self.program, item.state, class)) {
+                builder.runs.record(state.set, zones, class, RunShape::Unbounded);
+                return Run::Unbounded;
+            }
         }
         let shape = crate::runs::explore(self, state, class, fuel);
         self.lock().runs.record(state.set, zones, class, shape);

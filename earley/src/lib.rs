@@ -64,6 +64,7 @@ mod context;
 mod ending;
 mod engine;
 mod left_corner;
+mod loops;
 mod rebuild;
 mod runs;
 mod seen;

@@ -12,6 +12,7 @@ const FIRST: usize = 64;
 const CHUNKS: usize = 27;
 
 /// The chunk of an index and the place in it.
+#[inline]
 fn locate(index: usize) -> (usize, usize) {
     let shifted = index + FIRST;
     let top = shifted.ilog2();
@@ -62,6 +63,14 @@ impl Rows {
         let (chunk, place) = locate(row);
         let words = self.chunks[chunk].get().expect("ids are published after their row is allocated");
         &words[place * self.width + column]
+    }
+
+    /// A row that was appended.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &[AtomicU32] {
+        let (chunk, place) = locate(row);
+        let words = self.chunks[chunk].get().expect("ids are published after their row is allocated");
+        &words[place * self.width..(place + 1) * self.width]
     }
 
     /// Makes sure that a row exists, all zero.

@@ -153,7 +153,7 @@ impl MaskMemo {
         &self,
         backend: &B,
         state: B::State,
-        scratch: &mut Scratch<B::State>,
+        scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
         let key = backend.mask_key(state);
@@ -184,7 +184,7 @@ impl MaskMemo {
         &self,
         backend: &B,
         state: B::State,
-        scratch: &mut Scratch<B::State>,
+        scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;

@@ -18,22 +18,14 @@ use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 use crate::{Slice, TokenId, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
-#[derive(Debug)]
-pub struct Scratch<S> {
-    /// The state after each byte of the current path.
-    stack: Vec<S>,
+#[derive(Debug, Default)]
+pub struct Scratch {
     /// Where ids are found: one place more than the vocabulary has ids.
     buffer: Vec<u32>,
     /// Ids found.
     ids: Vec<u32>,
     /// A bit for each id found, where duplicates ask for them.
     words: Vec<u32>,
-}
-
-impl<S> Default for Scratch<S> {
-    fn default() -> Self {
-        Self { stack: Vec::new(), buffer: Vec::new(), ids: Vec::new(), words: Vec::new() }
-    }
 }
 
 /// The tokens that a state allows: a slice of the vocabulary that is known beforehand, and others.
@@ -64,17 +56,15 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     backend: &B,
     state: B::State,
     vocabulary: &'v Vocabulary,
-    scratch: &'s mut Scratch<B::State>,
+    scratch: &'s mut Scratch,
     fuel: &mut Fuel,
 ) -> Result<Found<'v, 's>, StepError> {
     let next_bytes = backend.next_bytes(state);
     let slice = find_slice(backend, state, vocabulary, &next_bytes, fuel);
     let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
-    scratch.stack.resize(Trie::MAX_DEPTH + 1, state);
-    scratch.stack[0] = state;
     scratch.buffer.resize(vocabulary.len() + 1, 0);
-    let mut walker =
-        Walker { backend, trie, stack: &mut scratch.stack, buffer: &mut scratch.buffer, found: 0, fuel };
+    let stack = [(state, backend.row(state)); Trie::MAX_DEPTH + 1];
+    let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, found: 0, fuel };
     for byte in set_bits(&next_bytes) {
         let nodes = trie.first_byte(byte);
         if !nodes.is_empty() {
@@ -115,7 +105,9 @@ fn find_slice<'v, B: Backend>(
 struct Walker<'w, B: Backend> {
     backend: &'w B,
     trie: &'w Trie,
-    stack: &'w mut [B::State],
+    /// The state after each byte of the current path, with its row. A node's children need its state; a node
+    /// without children leaves none.
+    stack: [(B::State, B::Row<'w>); Trie::MAX_DEPTH + 1],
     buffer: &'w mut [u32],
     /// How many ids were found.
     found: usize,
@@ -132,9 +124,12 @@ impl<B: Backend> Walker<'_, B> {
         while index < end {
             let node = all[index];
             let depth = usize::from(node.depth());
-            match self.backend.step(self.stack[depth - 1], node.byte(), self.fuel)? {
+            let (state, row) = self.stack[depth - 1];
+            match self.backend.step_in(row, state, node.byte(), self.fuel)? {
                 Some(state) => {
-                    self.stack[depth] = state;
+                    if node.skip() as usize > index + 1 {
+                        self.stack[depth] = (state, self.backend.row(state));
+                    }
                     let token = node.token();
                     self.buffer[found] = token;
                     found += usize::from(token != no_token);

@@ -37,7 +37,7 @@ pub struct Matcher<B: Backend = Engine> {
     terminated: bool,
     /// The mask that was filled last: generation number and key.
     last_mask: Option<(usize, MaskKey)>,
-    scratch: Scratch<B::State>,
+    scratch: Scratch,
 }
 
 impl<B: Backend> Clone for Matcher<B> {
@@ -315,7 +315,7 @@ impl<B: Backend> Matcher<B> {
         mut call: impl FnMut(
             &Generation<B>,
             B::State,
-            &mut Scratch<B::State>,
+            &mut Scratch,
             &mut Fuel,
         ) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {

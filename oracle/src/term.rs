@@ -6,8 +6,8 @@
 //! operator on the derivatives: no automaton is built, and there is no product to get wrong.
 //!
 //! Terms are interned, so equal terms have equal ids. Unions and intersections are sorted and free of
-//! duplicates; with that alone a term has finitely many derivatives (Brzozowski's theorem 5.2; an escape that has been begun
-//! adds finitely many sets of digits that can end it), so searches end.
+//! duplicates; with that alone a term has finitely many derivatives (Brzozowski's theorem 5.2; an escape that
+//! has been begun adds finitely many sets of digits that can end it), so searches end.
 //!
 //! Characters that no class, literal or escape of the grammar tells apart have equal derivatives; they form a
 //! *cell*, and one character of the cell is tried for all of them.

@@ -46,12 +46,30 @@ pub trait Backend: Send + Sync + 'static {
     /// context-free, are part of it.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
 
+    /// What the steps of one state are looked up in. A walk that steps one state by many bytes asks for it once.
+    /// A backend without such a thing takes `()`.
+    type Row<'e>: Copy;
+
     /// The state before the first byte.
     fn start(&self) -> Self::State;
 
     /// Reads one byte. `None`: no sentence goes on with it. Work that is not a table look-up burns fuel; with
     /// none left the step fails.
-    fn step(&self, state: Self::State, byte: u8, fuel: &mut Fuel) -> Result<Option<Self::State>, StepError>;
+    fn step(&self, state: Self::State, byte: u8, fuel: &mut Fuel) -> Result<Option<Self::State>, StepError> {
+        self.step_in(self.row(state), state, byte, fuel)
+    }
+
+    /// What the state's steps are looked up in.
+    fn row(&self, state: Self::State) -> Self::Row<'_>;
+
+    /// As [`step`](Self::step), with the state's own row.
+    fn step_in(
+        &self,
+        row: Self::Row<'_>,
+        state: Self::State,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Self::State>, StepError>;
 
     /// Whether what was read is a sentence.
     fn is_complete(&self, state: Self::State) -> bool;

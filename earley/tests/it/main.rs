@@ -1,5 +1,7 @@
 //! Tests of the engine through the backend trait, and of how its tables grow.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
+
 mod growth;
 mod oracle;
 

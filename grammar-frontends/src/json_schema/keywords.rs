@@ -171,7 +171,11 @@ impl<'s> Normalizer<'s> {
         hint: &str,
     ) -> Fallible<()> {
         let reason = reason.into();
-        let pointer = format!("{}/{keyword}", self.document.pointer(node));
+        let mut pointer = self.document.pointer(node);
+        // Where several schemas make the trouble together, the one to name need not have the keyword.
+        if self.document.value(node).get(keyword).is_some() {
+            pointer = format!("{pointer}/{keyword}");
+        }
         match self.options.unsupported {
             Unsupported::Refuse => Err(Box::new(
                 Diagnostic::error("json-schema/unsupported", format!("`{keyword}`: {reason}"))

@@ -146,7 +146,9 @@ fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compile
         _ => normalizer.algebra.goals.atom(Atom::Schema(Document::ROOT)),
     };
     let (grammar, normalizer) = lower::lower(normalizer, root)?;
-    Ok(Compiled { grammar, report: normalizer.report })
+    let mut report = normalizer.report;
+    report.settle();
+    Ok(Compiled { grammar, report })
 }
 
 /// The dialect that the document asks for; draft 2020-12 where it names none or one that is not known.

@@ -1,5 +1,7 @@
 //! What became of every keyword.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 /// What became of one keyword.
@@ -50,6 +52,20 @@ pub struct Report {
 impl Report {
     pub(super) fn push(&mut self, entry: ReportEntry) {
         self.entries.push(entry);
+    }
+
+    /// Takes back that a keyword is enforced where it turned out to be ignored.
+    pub(super) fn settle(&mut self) {
+        let ignored = self.with_treatment(Treatment::Ignored).map(|entry| entry.pointer.clone());
+        let ignored: HashSet<String> = ignored.collect();
+        let (mut seen, entries) = (HashSet::new(), std::mem::take(&mut self.entries));
+        self.entries = entries
+            .into_iter()
+            .filter(|entry| match entry.treatment {
+                Treatment::Ignored => seen.insert((entry.pointer.clone(), entry.note.clone())),
+                _ => !ignored.contains(&entry.pointer),
+            })
+            .collect();
     }
 
     /// All entries.

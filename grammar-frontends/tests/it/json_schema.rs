@@ -72,11 +72,51 @@ impl Case {
 
 /// Values of every type and shape that the schemas below speak about.
 const VALUES: &[&str] = &[
-    "null", "true", "false", "0", "1", "2", "3", "-1", "10", "1.5", "2.0", "-0.5", "100", r#""""#, r#""a""#,
-    r#""ab""#, r#""abc""#, r#""A""#, r#""1""#, "[]", "[1]", "[1,2]", r#"["a"]"#, r#"["a","b"]"#, "[null]",
-    r#"[1,"a"]"#, "[1,2,3]", "[[1]]", "[{}]", "{}", r#"{"a":1}"#, r#"{"a":"x"}"#, r#"{"b":1}"#, r#"{"b":"x"}"#,
-    r#"{"a":1,"b":2}"#, r#"{"a":1,"b":"x"}"#, r#"{"a":1,"b":2,"c":3}"#, r#"{"c":null}"#, r#"{"a":{"a":1}}"#,
-    r#"{"a":null}"#, r#"{"a":[1]}"#, r#"{"x":1}"#, r#"{"x":"y"}"#, r#"{"a":1,"x":2}"#, r#"{"a":1,"x":"y"}"#,
+    "null",
+    "true",
+    "false",
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "10",
+    "1.5",
+    "2.0",
+    "-0.5",
+    "100",
+    r#""""#,
+    r#""a""#,
+    r#""ab""#,
+    r#""abc""#,
+    r#""A""#,
+    r#""1""#,
+    "[]",
+    "[1]",
+    "[1,2]",
+    r#"["a"]"#,
+    r#"["a","b"]"#,
+    "[null]",
+    r#"[1,"a"]"#,
+    "[1,2,3]",
+    "[[1]]",
+    "[{}]",
+    "{}",
+    r#"{"a":1}"#,
+    r#"{"a":"x"}"#,
+    r#"{"b":1}"#,
+    r#"{"b":"x"}"#,
+    r#"{"a":1,"b":2}"#,
+    r#"{"a":1,"b":"x"}"#,
+    r#"{"a":1,"b":2,"c":3}"#,
+    r#"{"c":null}"#,
+    r#"{"a":{"a":1}}"#,
+    r#"{"a":null}"#,
+    r#"{"a":[1]}"#,
+    r#"{"x":1}"#,
+    r#"{"x":"y"}"#,
+    r#"{"a":1,"x":2}"#,
+    r#"{"a":1,"x":"y"}"#,
 ];
 
 #[test]
@@ -138,12 +178,12 @@ fn grammar_and_validator_agree_on_small_values() {
         r#"{"if":{"properties":{"a":{"const":1}}},"then":{"maxProperties":1},"properties":{"a":{},"b":{}}}"#,
         r#"{"if":{"type":"integer"},"then":{"minimum":2},"else":{"type":"string"}}"#,
         r#"{"dependentRequired":{"a":["b"]},"properties":{"a":{},"b":{}}}"#,
-        r#"{"dependentSchemas":{"a":{"properties":{"b":{"type":"string"}}}}}"#,
+        r#"{"dependentSchemas":{"a":{"properties":{"b":{"type":"string"}}}},"properties":{"a":{}}}"#,
         r#"{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"],"b":{"maxProperties":2}},"properties":{"a":{},"b":{}}}"#,
         r##"{"$ref":"#/$defs/n","$defs":{"n":{"type":"integer"}},"minimum":2}"##,
         r##"{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}"##,
         r##"{"$ref":"#x","$defs":{"n":{"$anchor":"x","type":"string"}}}"##,
-        r#"{"$id":"http://e.org/root","$ref":"n","$defs":{"n":{"$id":"n","$ref":"#/$defs/m","$defs":{"m":{"type":"array"}}}}}"#,
+        r##"{"$id":"http://e.org/root","$ref":"n","$defs":{"n":{"$id":"n","$ref":"#/$defs/m","$defs":{"m":{"type":"array"}}}}}"##,
         r#"{"multipleOf":2}"#,
         r#"{"type":"integer","multipleOf":5,"minimum":1}"#,
         r#"{"minimum":1,"exclusiveMaximum":3}"#,
@@ -162,8 +202,10 @@ fn numbers_between_bounds() {
     let bounds = ["-12.5", "-10", "-1", "-0.25", "0", "0.05", "0.5", "1", "9.99", "10", "12.30", "105"];
     let mut texts: Vec<String> = bounds.iter().map(|&bound| bound.to_owned()).collect();
     for whole in ["0", "1", "2", "9", "10", "11", "12", "13", "99", "100", "104", "105", "106", "999"] {
-        for fraction in ["", ".0", ".04", ".05", ".050", ".06", ".2", ".25", ".26", ".3", ".5", ".51", ".98", ".99", ".990", ".991"]
-        {
+        for fraction in [
+            "", ".0", ".04", ".05", ".050", ".06", ".2", ".25", ".26", ".3", ".5", ".51", ".98", ".99",
+            ".990", ".991",
+        ] {
             texts.push(format!("{whole}{fraction}"));
             if whole != "0" || fraction.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
                 texts.push(format!("-{whole}{fraction}"));
@@ -206,7 +248,9 @@ fn multiples() {
 
 #[test]
 fn spellings_of_numbers() {
-    check(r#"{"type":"integer"}"#).accepts(&["0", "-7", "1.0", "120.000"]).rejects(&["1.5", "01", "1.", "+1", ""]);
+    check(r#"{"type":"integer"}"#)
+        .accepts(&["0", "-7", "1.0", "120.000"])
+        .rejects(&["1.5", "01", "1.", "+1", ""]);
     check(r#"{"type":"integer"}"#).does_not_spell(&["1e3"]);
     check(r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"integer"}"#)
         .accepts(&["3"])
@@ -238,7 +282,11 @@ fn strings_are_decoded_text() {
     check(r#"{"pattern":"^\\d{3}-[A-Z]{2,4}$","type":"string"}"#)
         .accepts(&[r#""123-AB""#])
         .rejects(&[r#""123-A""#, r#""x123-AB""#]);
-    check(r#"{"pattern":"^[a-z]{1,5000}$","maxLength":3,"minLength":2}"#).agrees([r#""a""#, r#""ab""#, r#""abcd""#]);
+    check(r#"{"pattern":"^[a-z]{1,5000}$","maxLength":3,"minLength":2}"#).agrees([
+        r#""a""#,
+        r#""ab""#,
+        r#""abcd""#,
+    ]);
 }
 
 #[test]
@@ -251,7 +299,8 @@ fn order_and_repetition_of_keys() {
 
 #[test]
 fn whitespace_stands_between_tokens() {
-    let schema = r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"null"}}},"required":["a"]}"#;
+    let schema =
+        r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"null"}}},"required":["a"]}"#;
     check(schema)
         .accepts(&[r#"{"a":[null,null]}"#, "{ \"a\"\t:\n[ null\r, null ] , \"b\" : { } }", r#"{"a":[ ]}"#])
         .does_not_spell(&[r#" {"a":[]}"#, r#"{"a":[]} "#]);
@@ -263,32 +312,52 @@ fn whitespace_stands_between_tokens() {
         .accepts(&[r#"{"a":[null,null]}"#])
         .does_not_spell(&[r#"{"a": [null,null]}"#]);
     let fixed = Whitespace::Fixed { item_separator: ", ".into(), key_separator: ": ".into() };
-    check_with(schema, &options(fixed))
-        .accepts(&[r#"{"a": [null, null], "b": {}}"#])
-        .does_not_spell(&[r#"{"a":[null, null]}"#, r#"{"a": [null,null]}"#, r#"{"a": [ ]}"#]);
+    check_with(schema, &options(fixed)).accepts(&[r#"{"a": [null, null], "b": {}}"#]).does_not_spell(&[
+        r#"{"a":[null, null]}"#,
+        r#"{"a": [null,null]}"#,
+        r#"{"a": [ ]}"#,
+    ]);
 }
 
 #[test]
 fn closed_objects() {
     let options = JsonSchemaOptions::default().objects(Objects::Closed);
     let schema = r#"{"properties":{"a":{}, "c":{"type":"object"}}}"#;
-    check_with(schema, &options)
-        .accepts(&[r#"{"a":1}"#, r#"{"c":{"d":1}}"#])
-        .does_not_spell(&[r#"{"b":1}"#]);
+    check_with(schema, &options).accepts(&[r#"{"a":1}"#, r#"{"c":{"d":1}}"#]).does_not_spell(&[r#"{"b":1}"#]);
 }
 
 #[test]
 fn formats() {
     let table: &[(&str, &[&str], &[&str])] = &[
-        ("date", &["2024-02-29", "2000-02-29", "1999-12-31"], &["2023-02-29", "1900-02-29", "2024-04-31", "24-01-01"]),
+        (
+            "date",
+            &["2024-02-29", "2000-02-29", "1999-12-31"],
+            &["2023-02-29", "1900-02-29", "2024-04-31", "24-01-01"],
+        ),
         ("time", &["23:59:59Z", "00:00:00.5+01:30", "23:59:60Z"], &["24:00:00Z", "12:00:00", "22:59:60Z"]),
-        ("date-time", &["2024-02-29T12:00:00Z", "1985-04-12t23:20:50.52z"], &["2024-02-30T12:00:00Z", "2024-01-01"]),
+        (
+            "date-time",
+            &["2024-02-29T12:00:00Z", "1985-04-12t23:20:50.52z"],
+            &["2024-02-30T12:00:00Z", "2024-01-01"],
+        ),
         ("duration", &["P4DT12H30M5S", "P2W", "PT0S", "P1Y2M"], &["PT", "P", "P1D2H", "P2W1D", "4D"]),
-        ("email", &["joe@example.com", "a.b+c@x-y.org", "\\\"joe bloggs\\\"@example.com", "j@[127.0.0.1]"], &["joe", ".a@b.c", "a..b@c.d"]),
+        (
+            "email",
+            &["joe@example.com", "a.b+c@x-y.org", "\\\"joe bloggs\\\"@example.com", "j@[127.0.0.1]"],
+            &["joe", ".a@b.c", "a..b@c.d"],
+        ),
         ("hostname", &["www.example.com", "a", "xn--4gbwdl.xn--wgbh1c"], &["-a.b", "a_b", "a..b", ""]),
         ("ipv4", &["127.0.0.1", "255.255.255.255"], &["256.0.0.1", "01.2.3.4", "1.2.3"]),
-        ("ipv6", &["::", "::1", "1:2:3:4:5:6:7:8", "fe80::a:b", "::ffff:192.168.0.1", "1::8", "1:2:3:4:5:6:7::"], &["1:2:3:4:5:6:7", "1::2::3", ":::", "12345::", "1:2:3:4:5:6:7:8:9"]),
-        ("uri", &["http://a.b/c?d=e#f", "urn:x:y", "mailto:j@e.org", "http://[::1]:80/"], &["//a.b", "a b:c", "/x", "http:// x"]),
+        (
+            "ipv6",
+            &["::", "::1", "1:2:3:4:5:6:7:8", "fe80::a:b", "::ffff:192.168.0.1", "1::8", "1:2:3:4:5:6:7::"],
+            &["1:2:3:4:5:6:7", "1::2::3", ":::", "12345::", "1:2:3:4:5:6:7:8:9"],
+        ),
+        (
+            "uri",
+            &["http://a.b/c?d=e#f", "urn:x:y", "mailto:j@e.org", "http://[::1]:80/"],
+            &["//a.b", "a b:c", "/x", "http:// x"],
+        ),
         ("uri-reference", &["/a/b", "", "#f", "http://x", "a/b:c"], &["a\\\\b", "a b"]),
         ("uuid", &["2EB8AA08-aa98-11ea-b4aa-73b441d16380"], &["2eb8aa08aa9811eab4aa73b441d16380"]),
         ("json-pointer", &["", "/a~0b/~1", "/"], &["a", "/~2", "#/a"]),

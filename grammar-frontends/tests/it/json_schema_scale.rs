@@ -35,9 +35,8 @@ fn only_what_the_root_reaches_is_lowered() {
         )
         .unwrap();
     }
-    let schema = format!(
-        r##"{{"$ref":"#/$defs/root","$defs":{{"root":{{"type":"string"}},{definitions}}}}}"##
-    );
+    let schema =
+        format!(r##"{{"$ref":"#/$defs/root","$defs":{{"root":{{"type":"string"}},{definitions}}}}}"##);
     assert!(rules(&schema) < 10);
 }
 
