@@ -5,6 +5,7 @@ use std::sync::Arc;
 use grammask_earley::{Config, Engine};
 use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::Grammar;
@@ -92,13 +93,22 @@ impl Compiler {
         Ok((self.grammar(&compiled.grammar)?, compiled.report))
     }
 
-    /// Compiles a grammar in EBNF or, by its options, in llama.cpp's GBNF.
+    /// Compiles a grammar in EBNF.
     ///
     /// # Errors
     ///
     /// Where the source is not a grammar: all faults at once, each with its line and column.
     pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar, CompileError> {
         self.grammar(&ebnf::parse(source, options)?)
+    }
+
+    /// Compiles a grammar in GBNF, the dialect of llama.cpp.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ebnf`](Self::ebnf).
+    pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar, CompileError> {
+        self.grammar(&gbnf::parse(source, options)?)
     }
 
     /// Compiles a regular expression, which the whole text must match by default.

@@ -250,22 +250,37 @@ fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
     object.get(draft.id_keyword())?.as_str().filter(|id| !id.starts_with('#') && !id.is_empty())
 }
 
+/// Keywords whose value is a schema, a list of schemas, or either.
+const SCHEMAS: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Keywords whose value is an object of schemas.
+const SCHEMA_MAPS: &[&str] =
+    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+
+/// Finds the names in all schemas. What stands under other keywords is no schema, whatever it looks like.
 fn collect_names(root: &Value, draft: Draft) -> Names<'_> {
     let mut names = Names::default();
     names.resources.insert(String::new(), (root, String::new()));
     let mut stack = vec![(root, String::new(), String::new())];
-    while let Some((value, pointer, base)) = stack.pop() {
-        let members = match value {
-            Value::Object(members) => members,
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate().filter(|(_, item)| is_container(item)) {
-                    stack.push((item, format!("{pointer}/{index}"), base.clone()));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let mut base = base;
+    while let Some((value, pointer, mut base)) = stack.pop() {
+        let Value::Object(members) = value else { continue };
         if let Some(id) = embedded_id(value, draft) {
             base = uri::resolve(&base, id);
             base.truncate(base.find('#').unwrap_or(base.len()));
@@ -279,17 +294,25 @@ fn collect_names(root: &Value, draft: Draft) -> Names<'_> {
             let entry = names.anchors.entry(format!("{base}#{anchor}"));
             entry.or_insert_with(|| (value, pointer.clone()));
         }
-        for (name, member) in members {
-            if is_container(member) && !matches!(name.as_str(), "enum" | "const" | "default" | "examples") {
-                stack.push((member, format!("{pointer}/{}", escape(name)), base.clone()));
+        for (keyword, member) in members {
+            let mut push = |schema, step: &str| {
+                stack.push((schema, format!("{pointer}/{keyword}{step}"), base.clone()));
+            };
+            match member {
+                Value::Object(schemas) if SCHEMA_MAPS.contains(&keyword.as_str()) => {
+                    let schemas = schemas.iter().filter(|(_, schema)| schema.is_object());
+                    schemas.for_each(|(name, schema)| push(schema, &format!("/{}", escape(name))));
+                }
+                Value::Object(_) if SCHEMAS.contains(&keyword.as_str()) => push(member, ""),
+                Value::Array(schemas) if SCHEMAS.contains(&keyword.as_str()) => {
+                    let schemas = schemas.iter().enumerate().filter(|(_, schema)| schema.is_object());
+                    schemas.for_each(|(index, schema)| push(schema, &format!("/{index}")));
+                }
+                _ => {}
             }
         }
     }
     names
-}
-
-fn is_container(value: &Value) -> bool {
-    value.is_object() || value.is_array()
 }
 
 /// Escapes a name for a JSON pointer.

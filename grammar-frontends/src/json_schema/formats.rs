@@ -162,11 +162,11 @@ fn uri_reference(more: &str) -> String {
     format!("(?:{}|{relative})", uri(more))
 }
 
-/// RFC 6570, section 2.
+/// RFC 6570, section 2, with the apostrophe that its erratum 6937 allows.
 fn uri_template() -> String {
     let escape = "%[0-9A-Fa-f]{2}";
     let literal =
-        format!("(?:[!#$&(-;=?-\\[\\]_a-z~{UCSCHAR}\\uE000-\\uF8FF\\u{{F0000}}-\\u{{10FFFD}}]|{escape})");
+        format!("(?:[!#$&-;=?-\\[\\]_a-z~{UCSCHAR}\\uE000-\\uF8FF\\u{{F0000}}-\\u{{10FFFD}}]|{escape})");
     let name_char = format!("(?:[A-Za-z0-9_]|{escape})");
     let variable = format!("{name_char}(?:\\.?{name_char})*(?::[1-9][0-9]{{0,3}}|\\*)?");
     format!("(?:{literal}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")

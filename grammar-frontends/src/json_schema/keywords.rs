@@ -603,6 +603,10 @@ fn one_of<'s>(
     value: &'s Value,
 ) -> Fallible<Norm<'s>> {
     let branches = n.branches(node, "oneOf", value)?;
+    if branches.len() > n.options.limits.alternatives {
+        n.too_many(node, Some("oneOf"))?;
+        return Ok(Norm::any());
+    }
     let mut norms = Vec::with_capacity(branches.len());
     for &branch in &branches {
         norms.push(n.norm(branch)?);

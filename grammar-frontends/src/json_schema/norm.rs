@@ -174,12 +174,19 @@ fn covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>) -> bool {
     right.properties.len() <= left.properties.len()
 }
 
+/// Pairs that may be tried for each alternative that may result.
+const PAIRS_FOR_ONE: usize = 64;
+
 fn product<T: PartialEq>(
     left: &[T],
     right: &[T],
     budget: usize,
     mut and: impl FnMut(&T, &T) -> Option<T>,
 ) -> Result<Vec<T>> {
+    // Pairs that contradict each other leave no result, and still take their time.
+    if left.len().saturating_mul(right.len()) > budget.saturating_mul(PAIRS_FOR_ONE) {
+        return Err(TooManyAlternatives);
+    }
     let mut result: Vec<T> = Vec::new();
     for one in left {
         for other in right {
