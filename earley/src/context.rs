@@ -8,7 +8,6 @@
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
-
 use grammask_fsm::FragmentId;
 use hashbrown::{HashMap, HashTable};
 

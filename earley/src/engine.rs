@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{ByteClasses, Program};
-use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError,
-};
+use grammask_parser_backend::{Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError};
 
 use crate::Config;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
@@ -15,9 +13,7 @@ use crate::ending::Distances;
 use crate::left_corner::LeftCorners;
 use crate::loops::Loops;
 use crate::runs::{RunShape, Runs};
-use crate::sets::{
-    DEAD, EXACT, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
-};
+use crate::sets::{DEAD, EXACT, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply};
 use crate::slots::{SLOTS, SlotChange};
 
 /// A configuration: a set and the counts of the repeats that it has open. 16 bytes; equal configurations have
@@ -79,8 +75,8 @@ impl Engine {
         }
         let corners = LeftCorners::new(&program);
         for (index, fragment) in program.fragments().iter().enumerate() {
-            let recursive = grammask_fsm::FragmentId::new(index)
-                .is_some_and(|id| corners.is_left_recursive(id));
+            let recursive =
+                grammask_fsm::FragmentId::new(index).is_some_and(|id| corners.is_left_recursive(id));
             if fragment.count.is_some() && recursive {
                 return Err(BuildError::new(format!(
                     "rule `{}`: a counted repeat begins with itself; write it without left recursion",
@@ -170,7 +166,10 @@ impl Engine {
             match self.compute(builder, state, byte, fuel)? {
                 Ok(next) => return Ok(next),
                 Err(SlotConflict) => {
-                    self.sets.rows.word(state.set as usize, usize::from(class)).store(EXACT, Ordering::Release);
+                    self.sets
+                        .rows
+                        .word(state.set as usize, usize::from(class))
+                        .store(EXACT, Ordering::Release);
                 }
             }
         }
@@ -241,8 +240,7 @@ impl Engine {
                 changes,
                 next: OnceLock::new(),
             };
-            let head =
-                builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
+            let head = builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
             word.store(head | GUARDED, Ordering::Release);
         }
         Ok(Ok(Some(State { set: target, counts })))

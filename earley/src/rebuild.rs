@@ -10,9 +10,8 @@ use crate::slots::SLOTS;
 pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOTS]) -> Vec<Item> {
     let mut done = Done::default();
     for item in items {
-        let order = post_order(contexts, item.context, |id| {
-            done.contains_key(&id) || contexts.slots(id).is_empty()
-        });
+        let order =
+            post_order(contexts, item.context, |id| done.contains_key(&id) || contexts.slots(id).is_empty());
         for id in order {
             let context = contexts.get(id);
             let made = match context {
@@ -167,7 +166,8 @@ pub(crate) fn post_order(
             Context::Block { first, .. } => {
                 for place in 0..contexts.block_len(first) as u32 {
                     if let Context::Block { entries, .. } = contexts.get(ContextId(first.0 + place)) {
-                        stack.extend(contexts.entries(entries).iter().map(|entry| Step::Enter(entry.context)));
+                        stack
+                            .extend(contexts.entries(entries).iter().map(|entry| Step::Enter(entry.context)));
                     }
                 }
             }

@@ -163,7 +163,9 @@ impl Explorer<'_> {
                 }
                 return self.push(Node { state: target, ..node });
             }
-            Change::Tick(slot) | Change::Leave(slot) if node.left || self.ticking.is_some_and(|own| own != slot) => {
+            Change::Tick(slot) | Change::Leave(slot)
+                if node.left || self.ticking.is_some_and(|own| own != slot) =>
+            {
                 return None;
             }
             Change::Tick(slot) => {

@@ -149,17 +149,18 @@ impl Coverings {
         ends.collect(contexts, big);
         match contexts.get(small) {
             Context::Root => ends.root,
-            Context::Counter(counter) => {
-                ends.counters.iter().any(|other| self.counter_covered(program, contexts, counter, *other, depth))
-            }
+            Context::Counter(counter) => ends
+                .counters
+                .iter()
+                .any(|other| self.counter_covered(program, contexts, counter, *other, depth)),
             Context::List(range) | Context::Block { entries: range, .. } => range.range().all(|index| {
                 let Entry { state, context } = contexts.entry(index);
                 if state == TAIL {
                     return self.decide(program, contexts, context, big, depth);
                 }
-                ends.entries
-                    .iter()
-                    .any(|other| other.state == state && self.decide(program, contexts, context, other.context, depth))
+                ends.entries.iter().any(|other| {
+                    other.state == state && self.decide(program, contexts, context, other.context, depth)
+                })
             }),
         }
     }

@@ -31,8 +31,8 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub use grammask_fsm::{CompileOptions, Program};
 pub use grammask_fsm as fsm;
+pub use grammask_fsm::{CompileOptions, Program};
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
@@ -43,7 +43,7 @@ pub use grammask_mask_cache::{
     StoredMask, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions, words_for,
 };
 pub use grammask_matcher::{
-    CompileError, CompiledGrammar, Compiler, CompilerBuilder, Explanation, Limits, MaskKind, MatchError, Matcher,
-    Usage,
+    CompileError, CompiledGrammar, Compiler, CompilerBuilder, Explanation, Limits, MaskKind, MatchError,
+    Matcher, Usage,
 };
 pub use grammask_parser_backend::{Backend, StepError};

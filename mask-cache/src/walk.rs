@@ -20,7 +20,7 @@ use crate::{Slice, TokenId, Trie, Vocabulary, bits, words_for};
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Where ids are found: one place more than the vocabulary has ids.
+    /// Where ids are found; longer than what was found.
     buffer: Vec<u32>,
     /// Ids found.
     ids: Vec<u32>,
@@ -62,7 +62,6 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     let next_bytes = backend.next_bytes(state);
     let slice = find_slice(backend, state, vocabulary, &next_bytes, fuel);
     let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
-    scratch.buffer.resize(vocabulary.len() + 1, 0);
     let stack = [(state, backend.row(state)); Trie::MAX_DEPTH + 1];
     let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, found: 0, fuel };
     for byte in set_bits(&next_bytes) {
@@ -108,7 +107,7 @@ struct Walker<'w, B: Backend> {
     /// The state after each byte of the current path, with its row. A node's children need its state; a node
     /// without children leaves none.
     stack: [(B::State, B::Row<'w>); Trie::MAX_DEPTH + 1],
-    buffer: &'w mut [u32],
+    buffer: &'w mut Vec<u32>,
     /// How many ids were found.
     found: usize,
     fuel: &'w mut Fuel,
@@ -121,6 +120,12 @@ impl<B: Backend> Walker<'_, B> {
         let all = self.trie.nodes();
         let (mut index, end) = (nodes.start as usize, nodes.end as usize);
         let mut found = self.found;
+        // No more ids than nodes can be found, and one place past them is written.
+        let most = found + nodes.len() + 1;
+        if self.buffer.len() < most {
+            self.buffer.resize(most, 0);
+        }
+        let buffer = self.buffer.as_mut_slice();
         while index < end {
             let node = all[index];
             let depth = usize::from(node.depth());
@@ -131,7 +136,7 @@ impl<B: Backend> Walker<'_, B> {
                         self.stack[depth] = (state, self.backend.row(state));
                     }
                     let token = node.token();
-                    self.buffer[found] = token;
+                    buffer[found] = token;
                     found += usize::from(token != no_token);
                     index += 1;
                 }

@@ -92,7 +92,10 @@ impl<B: Backend> CompiledGrammar<B> {
     }
 
     /// The generation after `full`: the current one, or a new one if `full` is still current.
-    pub(crate) fn generation_after(&self, full: &Arc<Generation<B>>) -> Result<Arc<Generation<B>>, BuildError> {
+    pub(crate) fn generation_after(
+        &self,
+        full: &Arc<Generation<B>>,
+    ) -> Result<Arc<Generation<B>>, BuildError> {
         let mut current = self.shared.current.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, full) {
             let engine = full.engine.fresh()?;

@@ -312,12 +312,7 @@ impl<B: Backend> Matcher<B> {
     /// Runs a call on the current tables; if they are full, once more on new ones.
     fn with_tables<T>(
         &mut self,
-        mut call: impl FnMut(
-            &Generation<B>,
-            B::State,
-            &mut Scratch,
-            &mut Fuel,
-        ) -> Result<T, StepError>,
+        mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let work = self.grammar.limits().max_work_per_call;
         let generation = Arc::clone(self.generation());

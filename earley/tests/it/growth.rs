@@ -34,7 +34,11 @@ fn right_recursion() {
 fn left_recursion() {
     check_flat(r#"root ::= root "," "a" | "a""#, "a,", "a");
     check_flat("root ::= a \"x\" | \"y\"\na ::= root \"z\" | \"w\"", "", "wx");
-    check_flat("e ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"n\" | \"(\" e \")\"\nroot ::= e", "n*n+", "n");
+    check_flat(
+        "e ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"n\" | \"(\" e \")\"\nroot ::= e",
+        "n*n+",
+        "n",
+    );
 }
 
 #[test]
@@ -65,7 +69,11 @@ fn counts_are_exact_at_their_bounds() {
                 continue;
             }
             let text = format!("<{}>", "x".repeat(length as usize));
-            assert_eq!(accepts(&engine, text.as_bytes()), (min..=max).contains(&length), "{min} {length} {max}");
+            assert_eq!(
+                accepts(&engine, text.as_bytes()),
+                (min..=max).contains(&length),
+                "{min} {length} {max}"
+            );
         }
     }
 }
@@ -99,7 +107,8 @@ fn limits_are_errors_and_leave_the_engine_usable() {
 
 #[test]
 fn states_move_to_fresh_engines() {
-    let old = engine("e ::= e \"+\" t | t\nt ::= \"n\" | \"(\" e \")\" | \"<\" \"x\"{50,99} \">\"\nroot ::= e");
+    let old =
+        engine("e ::= e \"+\" t | t\nt ::= \"n\" | \"(\" e \")\" | \"<\" \"x\"{50,99} \">\"\nroot ::= e");
     let fresh = old.fresh().unwrap();
     let before = read(&old, old.start(), format!("n+(n+<{}", "x".repeat(60)).as_bytes()).unwrap();
     let mut state = fresh.import(&old, before).unwrap();

@@ -150,7 +150,9 @@ fn follow(what: &str, grammar: &CompiledGrammar, text: &[u8]) {
         println!("forced {:?}", forced.map(|forced| forced.len()));
         let ending = bounded(&format!("{what}: ending"), || matcher.shortest_ending(100_000));
         println!("ending {:?}", ending.map(|ending| ending.map(|ending| ending.len())));
-        let _ = bounded(&format!("{what}: explain"), || matcher.explain(mask.iter().next().unwrap_or(TokenId::new(0).unwrap())));
+        let _ = bounded(&format!("{what}: explain"), || {
+            matcher.explain(mask.iter().next().unwrap_or(TokenId::new(0).unwrap()))
+        });
         matcher.reset();
     }
     println!("usage {:?}", grammar.usage());
@@ -178,7 +180,8 @@ fn random_bytes() {
         assert!(attempt(syntax, &printable).is_err());
     }
     for json in [&bytes, text.as_bytes(), printable.as_bytes()] {
-        let error = bounded("tokenizer", || Vocabulary::from_tokenizer_json(json, &VocabularyOptions::default()));
+        let error =
+            bounded("tokenizer", || Vocabulary::from_tokenizer_json(json, &VocabularyOptions::default()));
         println!("{error:?}");
         assert!(error.is_err());
     }
@@ -225,7 +228,8 @@ fn nested_brackets() {
             let json = format!("{}true{}", open.repeat(depth), close.repeat(depth));
             for json in [json.clone(), format!("{{\"model\":{json}}}"), format!("{{\"decoder\":{json}}}")] {
                 let options = VocabularyOptions::default();
-                bounded("tokenizer", || Vocabulary::from_tokenizer_json(json.as_bytes(), &options)).unwrap_err();
+                bounded("tokenizer", || Vocabulary::from_tokenizer_json(json.as_bytes(), &options))
+                    .unwrap_err();
             }
         }
     }
@@ -236,7 +240,8 @@ fn nested_instances() {
     let depth = sized(100_000);
     let any = attempt(Syntax::Schema, "true").unwrap();
     let nested = attempt(Syntax::Ebnf, "root ::= \"[\" root* \"]\"").unwrap();
-    let mixed = attempt(Syntax::Ebnf, "root ::= \"\" | \"(\" root \")\" | \"[\" root \"]\" | root root").unwrap();
+    let mixed =
+        attempt(Syntax::Ebnf, "root ::= \"\" | \"(\" root \")\" | \"[\" root \"]\" | root root").unwrap();
     for (grammar, open, middle, close) in [
         (&any, "[", "", "]"),
         (&any, "[1,", "2", "]"),

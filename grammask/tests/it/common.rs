@@ -6,17 +6,72 @@ use grammask::{Compiler, TokenId, Vocabulary, VocabularyOptions};
 
 /// Words and fragments as a byte-pair encoding finds them.
 const WORDS: [&str; 60] = [
-    "the", "and", "ing", "tion", "er", "ed", "name", "type", "value", "true", "false", "null", "id", "key", "list",
-    "item", "data", "user", "date", "time", "number", "string", "object", "array", "red", "green", "blue", "alpha",
-    "beta", "x", "y", "a", "b", "c", "aa", "ab", "ba", "bb", "aaaa", "\u{e9}", "\u{df}", "\u{4e2d}", "\u{6587}",
-    "\u{1f600}", "\u{430}\u{431}", "0", "1", "12", "123", "2024", "-", "+", "*", "/", ".", "e", "E", "u00", "\\n",
+    "the",
+    "and",
+    "ing",
+    "tion",
+    "er",
+    "ed",
+    "name",
+    "type",
+    "value",
+    "true",
+    "false",
+    "null",
+    "id",
+    "key",
+    "list",
+    "item",
+    "data",
+    "user",
+    "date",
+    "time",
+    "number",
+    "string",
+    "object",
+    "array",
+    "red",
+    "green",
+    "blue",
+    "alpha",
+    "beta",
+    "x",
+    "y",
+    "a",
+    "b",
+    "c",
+    "aa",
+    "ab",
+    "ba",
+    "bb",
+    "aaaa",
+    "\u{e9}",
+    "\u{df}",
+    "\u{4e2d}",
+    "\u{6587}",
+    "\u{1f600}",
+    "\u{430}\u{431}",
+    "0",
+    "1",
+    "12",
+    "123",
+    "2024",
+    "-",
+    "+",
+    "*",
+    "/",
+    ".",
+    "e",
+    "E",
+    "u00",
+    "\\n",
     "\\\"",
 ];
 
 /// What stands before or after words in JSON and in code.
 const MARKS: [&str; 30] = [
-    " ", "  ", "\n", "\n  ", "\t", "\"", "\":", "\": ", "\": \"", "\", \"", "\",", ", \"", ",", ", ", "{", "{\"", "}",
-    "\"}", "}}", "[", "[\"", "]", "\"]", "]}", ":", ": ", "(", ")", "(\"", ");",
+    " ", "  ", "\n", "\n  ", "\t", "\"", "\":", "\": ", "\": \"", "\", \"", "\",", ", \"", ",", ", ", "{",
+    "{\"", "}", "\"}", "}}", "[", "[\"", "]", "\"]", "]}", ":", ": ", "(", ")", "(\"", ");",
 ];
 
 /// A vocabulary of about 2,000 tokens, always the same: all bytes, words, words behind a blank or a mark,
@@ -52,10 +107,8 @@ pub(crate) fn vocabulary() -> Vocabulary {
     tokens.push(Some(b"<|end|>".to_vec()));
     tokens.push(Some(Vec::new()));
     let last = u32::try_from(tokens.len()).unwrap();
-    let options = VocabularyOptions::default()
-        .special_ids([last - 3])
-        .stop_ids([last - 2])
-        .size(tokens.len() + 37);
+    let options =
+        VocabularyOptions::default().special_ids([last - 3]).stop_ids([last - 2]).size(tokens.len() + 37);
     Vocabulary::from_tokens(tokens, &options).unwrap()
 }
 
