@@ -12,7 +12,6 @@ use crate::{Limits, Matcher};
 /// any number of threads, which fill its tables as they go.
 ///
 /// `B` is the parser backend; the default is the Earley engine.
-#[derive(Debug)]
 pub struct CompiledGrammar<B: Backend = Engine> {
     shared: Arc<Shared<B>>,
 }
@@ -30,9 +29,10 @@ struct Shared<B: Backend> {
     current: Mutex<Arc<Generation<B>>>,
 }
 
-impl<B: Backend> std::fmt::Debug for Shared<B> {
+impl<B: Backend> std::fmt::Debug for CompiledGrammar<B> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
+        let usage = self.usage();
+        formatter.debug_struct("CompiledGrammar").field("usage", &usage).finish_non_exhaustive()
     }
 }
 

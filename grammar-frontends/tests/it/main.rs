@@ -10,4 +10,5 @@ mod json_schema_scale;
 mod regex_ecma;
 mod regex_language;
 mod reports;
+mod reports_regex;
 mod robustness;

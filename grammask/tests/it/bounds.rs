@@ -58,6 +58,12 @@ fn bounded<T: Send>(what: &str, run: impl FnOnce() -> T + Send) -> T {
         thread.join().unwrap_or_else(|_| panic!("{what}: panicked"))
     });
     println!("{:>9.1} ms {:>7.1} MiB  {what}", time.as_secs_f64() * 1e3, peak as f64 / MEBIBYTE as f64);
+    if std::env::var_os("SURVEY").is_some() {
+        if time >= longest() || peak >= MOST_MEMORY {
+            println!("!!! {what} {time:?} {peak}");
+        }
+        return result;
+    }
     assert!(time < longest(), "{what} took {time:?}");
     assert!(peak < MOST_MEMORY, "{what} took {peak} bytes");
     result
@@ -261,6 +267,311 @@ fn nested_instances() {
             }
             matcher.reset();
             follow(&name, grammar, open.repeat(depth).as_bytes());
+        }
+    }
+}
+
+/// `count` members of an object, with a number in the place of `#`.
+fn numbered(count: usize, member: &str) -> String {
+    let members: Vec<String> = (0..count).map(|number| member.replace('#', &number.to_string())).collect();
+    members.join(",")
+}
+
+#[test]
+fn large_schemas() {
+    let padding = "x".repeat(20 << 20);
+    attempt(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#)).unwrap_err();
+    let padding = "x".repeat(15 << 20);
+    survive(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#), b"{}");
+    // What nobody refers to costs nothing but its parsing.
+    let count = sized(50_000);
+    let definition = r##""d#":{"type":"object","description":"An ordinary definition with some text that says what it is for.","properties":{"id":{"type":"string"},"next":{"$ref":"#/$defs/d0"}},"required":["id"]}"##;
+    let definitions: Vec<String> = (0..count).map(|number| definition.replacen("d#", &format!("d{number}"), 1)).collect();
+    let used: Vec<String> = (0..10).map(|number| format!(r##""p{number}":{{"$ref":"#/$defs/d{}"}}"##, number * (count / 10))).collect();
+    let schema = format!(r#"{{"type":"object","properties":{{{}}},"$defs":{{{}}}}}"#, used.join(","), definitions.join(","));
+    let grammar = attempt(Syntax::Schema, &schema).unwrap();
+    follow("50,000 definitions", &grammar, br#"{"p0": {"id": "a", "next": {"id": "b"}}, "p9": {"id": ""}}"#);
+    let properties = numbered(sized(16_000), r#""property #":{"type":"string"}"#);
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}}}}"#), b"{");
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"additionalProperties":false,"minProperties":3}}"#), b"{");
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"patternProperties":{{"^p":{{"minLength":3}}}}}}"#), b"{");
+    let required = numbered(sized(16_000), r#""property #""#);
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#), b"{");
+    survive(Syntax::Schema, &format!(r#"{{"required":[{required}]}}"#), b"{");
+    let strings = numbered(sized(20_000), r#""a long enough string number #""#);
+    survive(Syntax::Schema, &format!(r#"{{"enum":[{strings}]}}"#), b"\"a long");
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{"a":{{"enum":[{strings}]}}}},"required":["a"]}}"#), b"{\"a\": \"a long");
+    survive(Syntax::Schema, &format!(r#"{{"not":{{"enum":[{strings}]}}}}"#), b"\"a long");
+    survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"enum":[{strings}]}}}}"#), b"\"a long");
+    survive(Syntax::Schema, &format!(r#"{{"type":"object","propertyNames":{{"enum":[{strings}]}}}}"#), b"{");
+    let numbers = numbered(sized(20_000), "#.5");
+    survive(Syntax::Schema, &format!(r#"{{"enum":[{numbers}]}}"#), b"12");
+    survive(Syntax::Schema, &format!(r#"{{"type":"number","not":{{"enum":[{numbers}]}}}}"#), b"12");
+    let items = numbered(sized(20_000), r#"{"const":#}"#);
+    survive(Syntax::Schema, &format!(r#"{{"type":"array","prefixItems":[{items}]}}"#), b"[0");
+    survive(Syntax::Schema, &format!(r#"{{"const":[{numbers}]}}"#), b"[0.5");
+}
+
+#[test]
+fn references() {
+    let count = sized(100_000);
+    for link in [
+        r##"{"$ref":"#/$defs/d@"}"##,
+        r##"{"items":{"$ref":"#/$defs/d@"}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/d@"}},"required":["a"]}"##,
+        r##"{"anyOf":[{"$ref":"#/$defs/d@"},{"type":"null"}]}"##,
+        r##"{"allOf":[{"$ref":"#/$defs/d@"},{"type":["null","array"]}]}"##,
+        r##"{"not":{"$ref":"#/$defs/d@"}}"##,
+    ] {
+        for (count, last) in [(count, "true"), (count, r##"{"$ref":"#/$defs/d0"}"##), (3, r##"{"$ref":"#/$defs/d0"}"##)] {
+            let definitions: Vec<String> =
+                (0..count).map(|number| format!(r#""d{number}":{}"#, link.replace('@', &(number + 1).to_string()))).collect();
+            let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{count}":{last}}}}}"##, definitions.join(","));
+            survive(Syntax::Schema, &schema, b"{\"a\": ");
+        }
+    }
+    for schema in [
+        r##"{"$ref":"#"}"##,
+        r##"{"allOf":[{"$ref":"#"}]}"##,
+        r##"{"not":{"$ref":"#"}}"##,
+        r##"{"properties":{"a":{"$ref":"#"}},"required":["a"]}"##,
+        r##"{"type":"array","items":{"$ref":"#"},"minItems":1}"##,
+        r##"{"type":"array","items":{"$ref":"#/$defs/b"},"minItems":1,"$defs":{"b":{"type":"object","required":["x"],"properties":{"x":{"$ref":"#"}}}}}"##,
+        r##"{"if":{"$ref":"#"},"then":false}"##,
+        r##"{"oneOf":[{"$ref":"#"},{"$ref":"#"}]}"##,
+        r##"{"patternProperties":{"a":{"$ref":"#"},"b":{"not":{"$ref":"#"}}}}"##,
+    ] {
+        survive(Syntax::Schema, schema, b"[");
+    }
+}
+
+#[test]
+fn combinations() {
+    let size = |full: usize| sized(full * 10).max(2);
+    let ways = |count: usize, part: usize| -> String { numbered(count, &format!(r#"{{"required":["k{part}_#"]}}"#)) };
+    for combinator in ["anyOf", "oneOf"] {
+        for (parts, count) in [(2, 20), (5, 6), (10, 2), (20, 2), (40, 3), (3, size(50)), (2, size(500))] {
+            let all: Vec<String> = (0..parts).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(count, part))).collect();
+            survive(Syntax::Schema, &format!(r#"{{"allOf":[{}]}}"#, all.join(",")), b"{");
+        }
+        let objects = numbered(size(500), r##"{"type":"object","properties":{"kind":{"const":"k#"},"value":{"type":"string"}},"required":["kind"]}"##);
+        survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"kind\": ");
+        let objects = numbered(size(500), r##"{"type":"object","properties":{"v#":{"type":"string"},"w":{"minLength":#}}}"##);
+        survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"w\": ");
+        let patterns = numbered(size(100), r#"{"pattern":"a#.*b"}"#);
+        survive(Syntax::Schema, &format!(r#"{{"type":"string","{combinator}":[{patterns}]}}"#), b"\"a");
+        let nested = |depth: usize| {
+            let mut schema = r#"{"type":"string"}"#.to_owned();
+            for level in 0..depth {
+                schema = format!(r#"{{"{combinator}":[{{"properties":{{"p{level}":{schema}}}}},{{"required":["q{level}"]}},{{"minProperties":{level}}}]}}"#);
+            }
+            schema
+        };
+        survive(Syntax::Schema, &nested(20), b"{");
+        // Each level applies the level below twice to the same value.
+        let mut doubled = String::new();
+        for level in 0..30 {
+            doubled += &format!(r##""d{level}":{{"{combinator}":[{{"$ref":"#/$defs/d{n}"}},{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"required":["r{level}"]}}]}}]}},"##, n = level + 1);
+        }
+        survive(Syntax::Schema, &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d30":{{"type":"object"}}}}}}"##), b"{");
+    }
+    let mut doubled = String::new();
+    for level in 0..60 {
+        doubled += &format!(r##""d{level}":{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"$ref":"#/$defs/d{n}"}}]}},"##, n = level + 1);
+    }
+    survive(Syntax::Schema, &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d60":{{"type":"object"}}}}}}"##), b"{");
+    let patterns = numbered(size(50), r##""^a.*#":{"minimum":#}"##);
+    survive(Syntax::Schema, &format!(r#"{{"patternProperties":{{{patterns}}}}}"#), b"{\"a");
+    let patterns = numbered(14, r##""a#":{"minimum":#}"##);
+    survive(Syntax::Schema, &format!(r#"{{"type":"object","patternProperties":{{{patterns}}}}}"#), b"{\"a");
+    let conditions = numbered(size(40), r#"{"if":{"properties":{"k#":{"const":1}}},"then":{"required":["t#"]},"else":{"required":["e#"]}}"#);
+    survive(Syntax::Schema, &format!(r#"{{"allOf":[{conditions}]}}"#), b"{");
+    let dependent = numbered(size(40), r#""k#":["t#"]"#);
+    survive(Syntax::Schema, &format!(r#"{{"dependentRequired":{{{dependent}}}}}"#), b"{");
+    let dependent = numbered(size(40), r##""k#":{"minProperties":#}"##);
+    survive(Syntax::Schema, &format!(r#"{{"dependentSchemas":{{{dependent}}}}}"#), b"{");
+    let patterns = numbered(size(50), r#"{"pattern":"a.{#}b"}"#);
+    survive(Syntax::Schema, &format!(r#"{{"type":"string","allOf":[{patterns}]}}"#), b"\"a");
+    let lengths = numbered(size(50), r##"{"multipleOf":#1}"##);
+    survive(Syntax::Schema, &format!(r#"{{"type":"integer","allOf":[{lengths}]}}"#), b"1");
+    let contains = numbered(size(50), r##"{"contains":{"const":#}}"##);
+    survive(Syntax::Schema, &format!(r#"{{"type":"array","allOf":[{contains}]}}"#), b"[");
+}
+
+#[test]
+fn extreme_numbers() {
+    let digits = "9".repeat(sized(10_000));
+    for bound in [
+        "1e1000000", "-1e1000000", "1e-1000000", "1e99999999999999999999", "1e-400", "4294967295", "4294967296",
+        "18446744073709551616", "-1", "0", "1.5", "1e400", "0.1e-399", "123456789012345678901234567890.5", &digits,
+        &format!("0.{digits}"), &format!("{digits}e{digits}"), &format!("1e{digits}"), &format!("-{digits}.{digits}"),
+    ] {
+        for keyword in [
+            "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const", "minLength", "maxLength",
+            "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+        ] {
+            for rest in ["", r#","type":["integer"]"#, r#","pattern":"^a*b"#, r#","contains":{"type":"null"}"#] {
+                let rest = if rest.ends_with('b') { format!("{rest}\"") } else { rest.to_owned() };
+                survive(Syntax::Schema, &format!(r#"{{"{keyword}":{bound}{rest}}}"#), b"1");
+            }
+        }
+        survive(Syntax::Schema, &format!(r#"{{"enum":[{bound},1]}}"#), b"1");
+        survive(Syntax::Schema, &format!(r#"{{"minimum":-{bound},"maximum":{bound}}}"#), b"1");
+        survive(Syntax::Schema, &format!(r#"{{"minimum":{bound},"multipleOf":0.007}}"#), b"1");
+        survive(Syntax::Schema, &format!(r#"{{"minLength":{bound},"maxLength":{bound},"type":"string"}}"#), b"\"a");
+        survive(Syntax::Schema, &format!(r#"{{"not":{{"multipleOf":{bound}}},"type":"number"}}"#), b"1");
+    }
+    survive(Syntax::Schema, r#"{"type":"integer","multipleOf":1000000007}"#, b"1");
+    survive(Syntax::Schema, r#"{"type":"integer","multipleOf":10007,"minimum":12345678901234567890}"#, b"1");
+    survive(Syntax::Schema, r#"{"type":"integer","allOf":[{"multipleOf":97},{"multipleOf":89},{"multipleOf":83}]}"#, b"1");
+}
+
+#[test]
+fn counts() {
+    for pattern in [
+        "a{1000000000}", "(a{1000}){1000}", "[^]{0,1000000000}", ".{0,1000000000}", "(a|b){0,1000000000}",
+        "((a{0,1000}b){0,1000}c){0,1000}", "(a{0,4294967295}){0,4294967295}", "(a?){1000000000}", "(a*){1000000000}",
+        "(a{0,1000000000}){1000000000}b", "(a{2,3}){1000000}", "((a|ab|abc){1,1000}(c|bc)?){1,1000}",
+        "(a{1,1000}|a{5,2000}|(aa){3,500}){1,1000}", "(a{500}|a{501}|a{502}|a{503}|a{504}|a{505})*b",
+        "((((a{1,9}){1,9}){1,9}){1,9}){1,9}", "((((((((((a?){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}",
+        r"(\p{L}{0,1000000}\s){0,1000000}", "(x+x+)+y", "(a|aa|aaa|aaaa)+{3,100000}", "(.{0,500}a){0,500}",
+    ] {
+        survive(Syntax::Regex, pattern, &b"a".repeat(3_000));
+        survive(Syntax::Regex, &pattern.replace("[^]", r"[\s\S]"), &b"a".repeat(3_000));
+        survive(Syntax::Schema, &format!(r#"{{"type":"string","pattern":"^({})$"}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
+        survive(Syntax::Schema, &format!(r#"{{"type":"string","maxLength":100000,"pattern":"{}"}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
+        survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"pattern":"^({})$"}}}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
+    }
+    for body in [
+        r#""a"{1000000000}"#, r#"("a"{1000}){1000}"#, "[^]{0,1000000000}", r#"(""){1000000000}"#, r#"("a"?){1000000000}"#,
+        "root{0,1000000000}", r#"("a" root?){1,1000000000}"#, r#"("a" | root{2,1000000} "b")"#,
+        r#"(x{1,1000} "c"){1,1000}
+x ::= "a" | "a" y{2,500}
+y ::= "b" | x{1,300}"#,
+    ] {
+        survive(Syntax::Ebnf, &format!("root ::= {body}"), &b"a".repeat(3_000));
+        survive(Syntax::Gbnf, &format!("root ::= {body}"), &b"a".repeat(3_000));
+    }
+}
+
+#[test]
+fn determinisation() {
+    let size = |full: usize| sized(full * 10).max(2);
+    for pattern in [
+        "(a|b)*a(a|b){200}".to_owned(), "(a|b)*a(a|b){12}".to_owned(), "(.*a.{20}){3}".to_owned(),
+        format!("({})*", (1..200).map(|n| format!("a{{{n}}}b")).collect::<Vec<_>>().join("|")),
+        format!("({})", (2..80).map(|n| format!("(a{{{n}}})*")).collect::<Vec<_>>().join("|")),
+        ".*a.*".repeat(size(500)), "(a?)".repeat(size(1_000)) + &"a".repeat(size(1_000)), "[a-z]*".repeat(size(1_000)), r"\w+\s*".repeat(size(200)),
+        "a|".repeat(size(30_000)) + "b", "(a|b|ab)*c".repeat(size(1_000)), "(?i)".to_owned() + &"straße".repeat(size(1_000)),
+    ] {
+        survive(Syntax::Regex, &pattern, &b"ab".repeat(1_000));
+        survive(Syntax::Schema, &format!(r#"{{"pattern":"{}"}}"#, pattern.replace('\\', r"\\")), b"\"abababab");
+        survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"pattern":"{}"}}}}"#, pattern.replace('\\', r"\\")), b"\"abababab");
+        survive(Syntax::Schema, &format!(r#"{{"patternProperties":{{"{}":false}}}}"#, pattern.replace('\\', r"\\")), b"{\"abababab");
+    }
+    let hard = r#"([ab]* "a" [ab]{20})"#;
+    for body in [
+        format!("Complement({hard})"), format!("Intersection({hard}, {hard})"), format!("Intersection({hard}, [ab]* \"b\" [ab]{{21}})"),
+        format!("JsonEscaped({hard})"), format!("{}{hard}{}", "Complement(".repeat(50), ")".repeat(50)),
+        format!("{}[ab]* \"a\"{}", "Complement([ab] | ".repeat(50), ")".repeat(50)),
+        format!("{}[ab]*{}", "Intersection([ab]* \"a\" [ab]{8}, ".repeat(30), ")".repeat(30)),
+        format!("{}[ab]*{}", "JsonEscaped(".repeat(12), ")".repeat(12)),
+        format!("{}[^]*{}", "JsonEscaped(".repeat(30), ")".repeat(30)),
+        "Complement([ab]{1000000000})".to_owned(), "Intersection([ab]{0,100000}, [bc]{99999,})".to_owned(),
+        "Intersection([ab]{7,}, Complement(([ab]{7})*), ([ab]{11})*, ([ab]{13})*, ([ab]{17})*)".to_owned(),
+        (0..size(200)).map(|n| format!("Complement([ab]{{{n}}})")).collect::<Vec<_>>().join(" | "),
+        (0..size(200)).map(|n| format!("Complement([ab]{{{n}}})")).collect::<Vec<_>>().join(" "),
+    ] {
+        survive(Syntax::Ebnf, &format!("root ::= {body}"), &b"ab".repeat(1_000));
+    }
+}
+
+#[test]
+fn ambiguity() {
+    let text = b"a".repeat(2_000);
+    for source in [
+        r#"root ::= root root | "a" | """#,
+        r#"root ::= root root root | "a" | """#,
+        r#"root ::= root root root | root root | root | "a""#,
+        r#"root ::= "a" root "a" | "a" root | root "a" | "a" | """#,
+        r#"root ::= "a"* "a"* "a"* "a"* "a"* "a"* root?"#,
+        r#"root ::= (x | y | z)*
+x ::= "a" | x y | y z
+y ::= "a" "a" | z x
+z ::= "a" | y x z?"#,
+        r#"root ::= ("a" root?){1,1000} ("a" root?){2,500}"#,
+        r#"root ::= ("a"{1,300} | "aa"{1,400} | root{1,20}){1,900}"#,
+        r#"root ::= "a" root | "a" root "b" | "a" root "c" | """#,
+        r#"root ::= root "a" | x root | ""
+x ::= "" | x x"#,
+        r#"root ::= x{0,40} y{0,40} root?
+x ::= "a" | "a" x
+y ::= "a"{1,40} x"#,
+    ] {
+        survive(Syntax::Ebnf, source, &text);
+    }
+    let rules = sized(2_000);
+    let chain: String = (0..rules).map(|n| format!("r{n} ::= r{} | r{} \"a\" | \"b\" r{}\n", (n + 1) % rules, (n * 7 + 3) % rules, (n * 31 + 5) % rules)).collect();
+    survive(Syntax::Ebnf, &format!("root ::= r0 | \"x\"\n{chain}r{rules} ::= \"a\""), &text);
+    let chain: String = (0..rules).map(|n| format!("r{n} ::= r{} | r{} \"a\" | \"a\"\n", (n + 1) % rules, (n * 7 + 3) % rules)).collect();
+    survive(Syntax::Ebnf, &format!("root ::= r0\n{chain}"), &text);
+    let wide: Vec<String> = (0..rules).map(|n| format!("(\"a\"{{1,{}}} \"b\")", n + 40)).collect();
+    survive(Syntax::Ebnf, &format!("root ::= ({})*", wide.join(" | ")), &text);
+    let deep: String = (0..sized(100_000)).map(|n| format!("r{n} ::= \"a\"? r{} \"a\"?\n", n + 1)).collect();
+    survive(Syntax::Ebnf, &format!("root ::= r0\n{deep}r{} ::= \"a\"", sized(100_000)), &text);
+}
+
+#[test]
+fn long_texts() {
+    let length = sized(10 * MEBIBYTE);
+    let any = attempt(Syntax::Schema, "true").unwrap();
+    let string = attempt(Syntax::Schema, r#"{"type":"string","minLength":3}"#).unwrap();
+    let bounded_string = attempt(Syntax::Schema, r#"{"type":"string","maxLength":4294967295}"#).unwrap();
+    let pattern = attempt(Syntax::Schema, r#"{"type":"string","pattern":"^[a-z0-9 ]*$"}"#).unwrap();
+    let list = attempt(Syntax::Schema, r#"{"type":"array","items":{"type":"string"},"maxItems":100000000}"#).unwrap();
+    for grammar in [&any, &string, &bounded_string, &pattern] {
+        let mut matcher = grammar.matcher();
+        let text = format!("\"{}\"", "a1 ".repeat(length / 3));
+        bounded("long string", || matcher.accept_bytes(text.as_bytes())).unwrap();
+        assert!(matcher.is_completed());
+    }
+    for grammar in [&any, &list] {
+        let mut matcher = grammar.matcher();
+        let text = format!("[{}\"\"]", "\"ab\",".repeat(length / 5));
+        bounded("long list", || matcher.accept_bytes(text.as_bytes())).unwrap();
+        assert!(matcher.is_completed());
+        println!("{:?}", grammar.usage());
+    }
+    let mut matcher = bounded_string.matcher();
+    let tokens = sized(100_000);
+    matcher.accept_bytes(b"\"").unwrap();
+    let a = TokenId::new(u32::from(b'a')).unwrap();
+    let mut mask = TokenMask::new(bounded_string.vocabulary().len());
+    bounded("many tokens", || {
+        for _ in 0..tokens {
+            matcher.fill_mask(&mut mask).unwrap();
+            matcher.accept_token(a).unwrap();
+        }
+    });
+    let fork = bounded("fork", || matcher.fork());
+    assert_eq!(fork.steps(), tokens + 1);
+    bounded("rollback", || matcher.rollback(tokens + 1)).unwrap();
+    assert_eq!(matcher.steps(), 0);
+}
+
+#[test]
+fn long_tokens() {
+    for length in [8_191, 10_000, sized(1_000_000)] {
+        let tokens = [b"a".repeat(length), b"ab".repeat(length / 2), b"a".to_vec(), b"b".to_vec(), Vec::new()].map(Some);
+        let options = VocabularyOptions::default().stop_ids([4]);
+        let vocabulary = bounded("long tokens", || Vocabulary::from_tokens(tokens.clone(), &options)).unwrap();
+        let compiler = grammask::Compiler::new(Arc::new(vocabulary));
+        for pattern in ["a*", "(a|b)*", "a{9000}", "(ab){1,5000}", "a{0,1000000000}", "(a|b|ab)*a(a|b){200}"] {
+            let grammar = bounded(pattern, || compiler.regex(pattern, &RegexOptions::default()));
+            match grammar {
+                Ok(grammar) => follow(&format!("{length}-byte tokens, {pattern}"), &grammar, b"aaaa"),
+                Err(error) => println!("{error}"),
+            }
         }
     }
 }
