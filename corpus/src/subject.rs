@@ -55,7 +55,7 @@ impl<B: Backend> Subject for BackendSubject<B> {
     }
 
     fn ending(&self, state: &B::State) -> Option<u64> {
-        Some(self.0.ending(*state))
+        self.0.ending(*state, &mut Fuel::unlimited()).ok()
     }
 }
 

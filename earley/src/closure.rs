@@ -89,12 +89,16 @@ pub(crate) struct Closure {
     component: Vec<FragmentCaller>,
     entries: Vec<Entry>,
     coverings: Coverings,
+    /// Entries, edges and callers met, which do not all become items.
+    met: u64,
     slot_changes: [Option<SlotChange>; SLOTS],
     conflict: bool,
     /// Result: items that can read a byte, sorted, each once.
     pub(crate) items: Vec<Item>,
     /// Result: whether what was read is a sentence.
     pub(crate) complete: bool,
+    /// Result: whether the rule of a local part may have ended.
+    pub(crate) leaves: bool,
     /// Result: what the result depends on.
     pub(crate) guards: Vec<Guard>,
 }
@@ -116,10 +120,12 @@ impl Closure {
         self.completing.clear();
         self.completed.clear();
         self.callers.clear();
+        self.met = 0;
         self.slot_changes = [None; SLOTS];
         self.conflict = false;
         self.items.clear();
         self.complete = false;
+        self.leaves = false;
         self.guards.clear();
     }
 
@@ -137,9 +143,27 @@ impl Closure {
         }
     }
 
-    /// Work done: items and contexts met.
+    /// A context that completes now, before anything else happens.
+    pub(crate) fn push_completion(
+        &mut self,
+        grammar: &Grammar<'_>,
+        contexts: &mut Contexts,
+        counts: &[u32; SLOTS],
+        context: ContextId,
+    ) {
+        self.completing.push((context, Tag::KEEP));
+        self.complete_contexts(grammar, contexts, counts);
+    }
+
+    /// Work done: items, contexts and callers met, and comparisons of contexts.
     pub(crate) fn work(&self) -> u64 {
-        (self.kernel_seen.len() + self.predicted_seen.len() + self.items.len()) as u64
+        let items = self.kernel_seen.len() + self.predicted_seen.len() + self.items.len();
+        items as u64 + self.met / 2 + self.coverings.work()
+    }
+
+    /// Bytes held by what is kept from one closure to the next.
+    pub(crate) fn bytes(&self) -> usize {
+        self.coverings.bytes()
     }
 
     /// What happened to a slot that the resulting set uses.
@@ -147,22 +171,24 @@ impl Closure {
         self.slot_changes[usize::from(slot)].unwrap_or(SlotChange::Keep)
     }
 
-    /// Runs the closure, with `counts` as the counts before the byte. Stops early, with more than
-    /// `max_items` items, where the set grows too large.
+    /// Runs the closure, with `counts` as the counts before the byte. Stops early where the set grows larger
+    /// than `max_items` items, and where the [`work`](Self::work) is more than `max_work`.
     pub(crate) fn run(
         &mut self,
         grammar: &Grammar<'_>,
         contexts: &mut Contexts,
         counts: &[u32; SLOTS],
         max_items: usize,
+        max_work: u64,
     ) -> Result<(), SlotConflict> {
+        self.coverings.begin(max_work);
         while let Some((item, tag)) = self.kernel.pop() {
             let state = self.visit(grammar, contexts, item, tag, Phase::Kernel);
             if state.is_final {
                 self.completing.push((item.context, tag));
                 self.complete_contexts(grammar, contexts, counts);
             }
-            if self.too_large(max_items) {
+            if self.too_large(max_items, max_work) {
                 return Ok(());
             }
         }
@@ -176,7 +202,7 @@ impl Closure {
                 Some(cycle) => self.predict_cycle(grammar, contexts, &cycle.calls),
             }
             self.predict_items(grammar, contexts);
-            if self.too_large(max_items) {
+            if self.too_large(max_items, max_work) {
                 return Ok(());
             }
         }
@@ -189,8 +215,8 @@ impl Closure {
         Ok(())
     }
 
-    fn too_large(&self, max_items: usize) -> bool {
-        self.items.len() > max_items || self.kernel_seen.len() > 4 * max_items
+    fn too_large(&self, max_items: usize, max_work: u64) -> bool {
+        self.items.len() > max_items || self.kernel_seen.len() > 4 * max_items || self.work() > max_work
     }
 
     fn push_kernel_tagged(&mut self, contexts: &Contexts, item: Item, tag: Tag) {
@@ -212,6 +238,7 @@ impl Closure {
         phase: Phase,
     ) -> FsmState<'p> {
         let state = grammar.program.state(item.state);
+        self.met += (state.epsilons.len() + state.calls.len()) as u64;
         if !state.bytes.is_empty() {
             self.items.push(item);
         }
@@ -262,7 +289,9 @@ impl Closure {
             }
             match contexts.get(id) {
                 Context::Root => self.complete = true,
+                Context::Local => self.leaves = true,
                 Context::List(entries) | Context::Block { entries, .. } => {
+                    self.met += entries.range().len() as u64;
                     for index in entries.range() {
                         let Entry { state, context } = contexts.entry(index);
                         match state {
@@ -353,6 +382,7 @@ impl Closure {
         for &(_, target, context) in &self.component {
             push_flat(&mut self.entries, contexts, target, context);
         }
+        self.met += self.entries.len() as u64;
         self.entries.sort_unstable();
         self.entries.dedup();
         self.coverings.prune_entries(grammar.program, contexts, &mut self.entries);
@@ -410,6 +440,7 @@ impl Closure {
                 push_flat(&mut lists[place], contexts, target, context);
             }
         }
+        self.met += (calls.len() + lists.iter().map(Vec::len).sum::<usize>()) as u64;
         for list in &mut lists {
             list.sort_unstable();
             list.dedup();

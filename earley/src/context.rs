@@ -20,6 +20,9 @@ pub(crate) struct ContextId(pub(crate) u32);
 /// The context of the root: when it completes, what was read is a sentence.
 pub(crate) const ROOT: ContextId = ContextId(0);
 
+/// The context of a local part: when it completes, the rule that was cut out may have ended.
+pub(crate) const LOCAL: ContextId = ContextId(1);
+
 /// In place of a return state: the caller is at its end too, so its own context completes.
 pub(crate) const TAIL: u32 = u32::MAX;
 
@@ -38,6 +41,8 @@ pub(crate) struct Entry {
 pub(crate) enum Context {
     /// The end of the text.
     Root,
+    /// The end of a local part.
+    Local,
     /// Those who wait.
     List(EntryRange),
     /// A member of a left-recursive block: those who wait, and the block.
@@ -108,8 +113,8 @@ impl Contexts {
     pub(crate) fn new() -> Self {
         let empty: CounterList = Box::default();
         Self {
-            contexts: vec![Context::Root],
-            facts: vec![Facts { slots: SlotSet::EMPTY, counters: 0 }],
+            contexts: vec![Context::Root, Context::Local],
+            facts: vec![Facts { slots: SlotSet::EMPTY, counters: 0 }; 2],
             entries: Vec::new(),
             lists: HashTable::new(),
             counters: HashMap::default(),

@@ -9,12 +9,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use grammask_fsm::{FragmentId, Program, StateId};
+use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, Entry, TAIL};
 use crate::rebuild::post_order;
 use crate::sets::Set;
 use crate::slots::SLOTS;
+
+/// Costs of contexts: the least number of bytes from the end of the rule to the end of the text.
+pub(crate) type Costs = HashMap<ContextId, u64, ahash::RandomState>;
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 pub(crate) struct Distances {
@@ -36,23 +40,31 @@ impl Distances {
         self.state(program.fragment(fragment).start)
     }
 
-    /// The least number of bytes after which a set is complete.
+    /// The least number of bytes after which a set is complete. `costs` keeps what does not depend on counts,
+    /// so that a deep nesting is not walked again for every byte.
     pub(crate) fn of_set(
         &self,
         program: &Program,
         contexts: &Contexts,
         set: &Set,
         counts: &[u32; SLOTS],
-    ) -> u64 {
-        if set.complete {
-            return 0;
+        costs: &mut Costs,
+        fuel: &mut Fuel,
+    ) -> Result<u64, StepError> {
+        if set.complete || set.leaves {
+            return Ok(0);
         }
-        let mut known = HashMap::default();
-        let costs = set.items.iter().map(|item| {
-            self.learn(program, contexts, item.context, counts, &mut known);
-            self.state(item.state).saturating_add(known.get(&item.context).copied().unwrap_or(u64::MAX))
-        });
-        costs.min().unwrap_or(u64::MAX)
+        let mut known = Costs::default();
+        let mut least = u64::MAX;
+        for item in &set.items {
+            let known = if contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
+            let before = known.len();
+            self.learn(program, contexts, item.context, counts, known);
+            fuel.burn(1 + 4 * (known.len() - before) as u64)?;
+            let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
+            least = least.min(self.state(item.state).saturating_add(cost));
+        }
+        Ok(least)
     }
 
     /// Computes the cost of a context and of all that it leads to.
@@ -62,7 +74,7 @@ impl Distances {
         contexts: &Contexts,
         context: ContextId,
         counts: &[u32; SLOTS],
-        known: &mut HashMap<ContextId, u64, ahash::RandomState>,
+        known: &mut Costs,
     ) {
         for id in post_order(contexts, context, |id| known.contains_key(&id)) {
             let cost_of = |entry: &Entry| {
@@ -73,7 +85,7 @@ impl Distances {
                 way.saturating_add(known.get(&entry.context).copied().unwrap_or(u64::MAX))
             };
             match contexts.get(id) {
-                Context::Root => {
+                Context::Root | Context::Local => {
                     known.insert(id, 0);
                 }
                 Context::List(range) => {
@@ -98,12 +110,7 @@ impl Distances {
     }
 
     /// Costs of contexts that name one another, by relaxation: a block has few members.
-    fn learn_block(
-        &self,
-        contexts: &Contexts,
-        first: ContextId,
-        known: &mut HashMap<ContextId, u64, ahash::RandomState>,
-    ) {
+    fn learn_block(&self, contexts: &Contexts, first: ContextId, known: &mut Costs) {
         loop {
             let mut changed = false;
             for place in 0..contexts.block_len(first) as u32 {

@@ -4,16 +4,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{ByteClasses, Program};
-use grammask_parser_backend::{Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError};
+use grammask_parser_backend::{
+    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError,
+};
 
 use crate::Config;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
-use crate::ending::Distances;
+use crate::ending::{Costs, Distances};
 use crate::left_corner::LeftCorners;
 use crate::loops::Loops;
 use crate::runs::{RunShape, Runs};
-use crate::sets::{DEAD, EXACT, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply};
+use crate::sets::{
+    DEAD, EXACT, Ends, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
+};
 use crate::slots::{SLOTS, SlotChange};
 
 /// A configuration: a set and the counts of the repeats that it has open. 16 bytes; equal configurations have
@@ -43,9 +47,10 @@ pub struct Engine {
 pub(crate) struct Builder {
     pub(crate) contexts: Contexts,
     pub(crate) index: SetIndex,
-    closure: Closure,
+    pub(crate) closure: Closure,
     runs: Runs,
     loops: Loops,
+    costs: Costs,
 }
 
 impl Builder {
@@ -56,6 +61,7 @@ impl Builder {
             closure: Closure::default(),
             runs: Runs::default(),
             loops: Loops::default(),
+            costs: Costs::default(),
         }
     }
 }
@@ -69,7 +75,7 @@ impl Engine {
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         if config.longest_token > MAX_TOKEN {
             return Err(BuildError::new(format!(
-                "`longest_token` is {}; at most {MAX_TOKEN} bytes are served",
+                "the longest token has {} bytes, more than {MAX_TOKEN}; leave longer tokens out of the vocabulary",
                 config.longest_token
             )));
         }
@@ -136,11 +142,11 @@ impl Engine {
         self.sets.sets.get(state.set as usize)
     }
 
-    fn grammar(&self) -> Grammar<'_> {
+    pub(crate) fn grammar(&self) -> Grammar<'_> {
         Grammar { program: &self.program, corners: &self.corners }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Builder> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Builder> {
         // A panic below the lock is a bug; the tables are append-only and stay readable.
         self.builder.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -173,7 +179,7 @@ impl Engine {
                 }
             }
         }
-        let exact = self.make_exact(builder, state)?;
+        let exact = self.make_exact(builder, state, fuel)?;
         if let Some(known) = self.step_known(exact, class) {
             return Ok(known);
         }
@@ -254,7 +260,7 @@ impl Engine {
 
     /// Runs the closure that was begun, and interns its result.
     #[allow(clippy::type_complexity, reason = "two kinds of failure: a limit, and a conflict to resolve")]
-    fn close(
+    pub(crate) fn close(
         &self,
         builder: &mut Builder,
         counts: &[u32; SLOTS],
@@ -262,7 +268,7 @@ impl Engine {
     ) -> Result<Result<(u32, [Option<SlotChange>; SLOTS]), SlotConflict>, StepError> {
         let limit = self.config.max_items_per_set;
         let Builder { contexts, closure, .. } = builder;
-        let closed = closure.run(&self.grammar(), contexts, counts, limit);
+        let closed = closure.run(&self.grammar(), contexts, counts, limit, fuel.left());
         fuel.burn(closure.work())?;
         if closure.items.len() > limit {
             return Err(StepError::TooManyItems { items: closure.items.len(), limit });
@@ -271,8 +277,8 @@ impl Engine {
             return Ok(Err(conflict));
         }
         let items = std::mem::take(&mut builder.closure.items);
-        let complete = builder.closure.complete;
-        let set = self.intern(builder, &items, complete);
+        let ends = Ends { complete: builder.closure.complete, leaves: builder.closure.leaves };
+        let set = self.intern(builder, &items, ends);
         builder.closure.items = items;
         let set = set?;
         let mut changes = [None; SLOTS];
@@ -282,8 +288,9 @@ impl Engine {
         Ok(Ok((set, changes)))
     }
 
-    fn intern(&self, builder: &mut Builder, items: &[Item], complete: bool) -> Result<u32, StepError> {
-        let bytes = builder.index.bytes() + builder.contexts.bytes();
+    pub(crate) fn intern(&self, builder: &mut Builder, items: &[Item], ends: Ends) -> Result<u32, StepError> {
+        let bytes = builder.index.bytes() + builder.contexts.bytes() + builder.closure.bytes();
+        let bytes = bytes + builder.costs.capacity() * size_of::<(u32, u64)>();
         self.sets.bytes.store(bytes, Ordering::Relaxed);
         let limit = self.config.max_bytes;
         if bytes > limit {
@@ -291,15 +298,16 @@ impl Engine {
         }
         builder
             .index
-            .intern(&self.sets, &self.program, &builder.contexts, items, complete)
+            .intern(&self.sets, &self.program, &builder.contexts, items, ends)
             .ok_or(StepError::OutOfMemory { bytes, limit })
     }
 
     /// The same configuration with its counts in the contexts.
-    fn make_exact(&self, builder: &mut Builder, state: State) -> Result<State, StepError> {
+    fn make_exact(&self, builder: &mut Builder, state: State, fuel: &mut Fuel) -> Result<State, StepError> {
         let set = self.set(state);
-        let items = crate::rebuild::exact(&mut builder.contexts, &set.items, &state.counts);
-        let set = self.intern(builder, &items, set.complete)?;
+        let (items, contexts) = crate::rebuild::exact(&mut builder.contexts, &set.items, &state.counts);
+        fuel.burn((items.len() + 2 * contexts) as u64)?;
+        let set = self.intern(builder, &items, set.ends())?;
         Ok(State { set, counts: [0; SLOTS] })
     }
 }
@@ -377,10 +385,24 @@ impl Backend for Engine {
         shape.at(&state.counts)
     }
 
-    fn ending(&self, state: State) -> u64 {
+    fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {
+        crate::split::split(self, state, fuel)
+    }
+
+    fn structure(&self, local: State) -> Option<Vec<u32>> {
+        crate::structure::structure(self, local, self.mask_key(local).detail)
+    }
+
+    fn may_leave(&self, state: State) -> bool {
+        self.set(state).leaves
+    }
+
+    fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
         let distances = self.distances.get_or_init(|| Distances::new(&self.program));
         let set = self.set(state);
-        distances.of_set(&self.program, &self.lock().contexts, set, &state.counts)
+        let mut builder = self.lock();
+        let Builder { contexts, costs, .. } = &mut *builder;
+        distances.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {
@@ -393,7 +415,7 @@ impl Backend for Engine {
         let builder = &mut *builder;
         let set = other.set(state);
         let items = crate::rebuild::import(&theirs.contexts, &mut builder.contexts, &set.items);
-        let set = self.intern(builder, &items, set.complete)?;
+        let set = self.intern(builder, &items, set.ends())?;
         Ok(State { set, counts: state.counts })
     }
 

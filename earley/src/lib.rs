@@ -70,6 +70,8 @@ mod runs;
 mod seen;
 mod sets;
 mod slots;
+mod split;
+mod structure;
 mod subsume;
 mod table;
 

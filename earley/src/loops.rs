@@ -8,12 +8,18 @@
 //!
 //! A pair of a state and a place inside a UTF-8 sequence stands for "this state, so much of a character read".
 
+use std::cell::Cell;
+
 use grammask_fsm::{Program, StateId};
 use grammask_parser_backend::CharClass;
 use hashbrown::HashMap;
 
 /// Pairs that one search may collect. Larger automata are not worth it: the walk is cheaper.
 const MAX_PAIRS: usize = 20_000;
+
+/// States and edges that may be looked at for one class, all searches together: some 50 ms. Past it nothing new
+/// is learnt, and the walk does the work.
+const MAX_LOOKS: u64 = 10_000_000;
 
 /// A place inside a UTF-8 sequence (The Unicode Standard, table 3-7).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,6 +93,8 @@ struct ClassLoops {
     class: CharClass,
     boundary: Vec<Segment>,
     known: HashMap<Pair, bool, ahash::RandomState>,
+    /// States and edges looked at so far.
+    looks: Cell<u64>,
 }
 
 impl Loops {
@@ -99,6 +107,7 @@ impl Loops {
                 class: *class,
                 boundary: boundary(class),
                 known: HashMap::default(),
+                looks: Cell::new(0),
             });
             self.classes.len() - 1
         });
@@ -110,6 +119,9 @@ impl ClassLoops {
     fn contains(&mut self, program: &Program, pair: Pair) -> bool {
         if let Some(&known) = self.known.get(&pair) {
             return known;
+        }
+        if self.looks.get() > MAX_LOOKS {
+            return false;
         }
         // Most states that are asked of fail at once.
         if !self.holds(program, pair, |_| true) {
@@ -138,6 +150,11 @@ impl ClassLoops {
             if !changed {
                 break;
             }
+            if self.looks.get() > MAX_LOOKS {
+                // What still stands was not proved.
+                self.known.extend(pairs.iter().map(|&pair| (pair, false)));
+                break;
+            }
         }
         self.known[&pair]
     }
@@ -148,7 +165,7 @@ impl ClassLoops {
 
     /// Whether every byte that may come at a pair has an edge to a pair that passes `good`.
     fn holds(&self, program: &Program, (state, place): Pair, good: impl Fn(Pair) -> bool) -> bool {
-        let closure = epsilon_closure(program, state);
+        let closure = self.epsilon_closure(program, state);
         self.segments(place).iter().all(|&(start, end, next)| {
             // Bytes from `uncovered` on have no edge yet. Edges of one state are sorted by their start.
             let mut uncovered = u16::from(start);
@@ -156,6 +173,7 @@ impl ClassLoops {
             loop {
                 let before = uncovered;
                 for &state in &closure {
+                    self.look(1 + program.state(state).bytes.len());
                     for edge in program.state(state).bytes {
                         let (from, to) = (u16::from(edge.start), u16::from(edge.end));
                         if from <= uncovered && uncovered <= to && good((edge.target, next)) {
@@ -181,7 +199,8 @@ impl ClassLoops {
         let mut next = 0;
         while let Some(&(state, place)) = order.get(next) {
             next += 1;
-            for state in epsilon_closure(program, state) {
+            for state in self.epsilon_closure(program, state) {
+                self.look(1 + program.state(state).bytes.len() * self.segments(place).len());
                 for edge in program.state(state).bytes {
                     for &(start, end, place) in self.segments(place) {
                         let pair = (edge.target, place);
@@ -192,25 +211,30 @@ impl ClassLoops {
                     }
                 }
             }
-            if order.len() > MAX_PAIRS {
+            if order.len() > MAX_PAIRS || self.looks.get() > MAX_LOOKS {
                 return None;
             }
         }
         Some(order)
     }
-}
 
-/// A state and those that its epsilon edges lead to.
-fn epsilon_closure(program: &Program, state: StateId) -> Vec<StateId> {
-    let mut closure = vec![state];
-    let mut next = 0;
-    while let Some(&state) = closure.get(next) {
-        next += 1;
-        for &target in program.state(state).epsilons {
-            if !closure.contains(&target) {
-                closure.push(target);
+    /// A state and those that its epsilon edges lead to.
+    fn epsilon_closure(&self, program: &Program, state: StateId) -> Vec<StateId> {
+        let mut closure = vec![state];
+        let mut next = 0;
+        while let Some(&state) = closure.get(next) {
+            next += 1;
+            for &target in program.state(state).epsilons {
+                self.look(closure.len() / 8);
+                if !closure.contains(&target) {
+                    closure.push(target);
+                }
             }
         }
+        closure
     }
-    closure
+
+    fn look(&self, count: usize) {
+        self.looks.set(self.looks.get() + count as u64);
+    }
 }

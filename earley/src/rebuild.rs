@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 
 use crate::closure::Item;
-use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, ROOT};
+use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, LOCAL, ROOT};
 use crate::slots::SLOTS;
 
-/// The items with the counts of slots written into their contexts.
-pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOTS]) -> Vec<Item> {
+/// The items with the counts of slots written into their contexts, and how many contexts that took.
+pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOTS]) -> (Vec<Item>, usize) {
     let mut done = Done::default();
     for item in items {
         let order =
@@ -15,7 +15,7 @@ pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOT
         for id in order {
             let context = contexts.get(id);
             let made = match context {
-                Context::Root => ROOT,
+                Context::Root | Context::Local => id,
                 Context::Counter(counter) => {
                     let count = match counter.count {
                         CountKind::Slot(slot) => CountKind::Exact(counts[usize::from(slot)]),
@@ -37,16 +37,16 @@ pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOT
             done.insert(id, made);
         }
     }
-    translate_items(&done, items)
+    (translate_items(&done, items), done.len())
 }
 
 /// The items with their contexts made in another arena.
 pub(crate) fn import(from: &Contexts, to: &mut Contexts, items: &[Item]) -> Vec<Item> {
-    let mut done = Done::from_iter([(ROOT, ROOT)]);
+    let mut done = Done::from_iter([(ROOT, ROOT), (LOCAL, LOCAL)]);
     for item in items {
         for id in post_order(from, item.context, |id| done.contains_key(&id)) {
             let made = match from.get(id) {
-                Context::Root => ROOT,
+                Context::Root | Context::Local => id,
                 Context::Counter(counter) => {
                     let parent = translate(&done, counter.parent);
                     to.counter(Counter { parent, ..counter })
@@ -158,7 +158,7 @@ pub(crate) fn post_order(
         }
         stack.push(Step::Leave(id));
         match contexts.get(id) {
-            Context::Root => {}
+            Context::Root | Context::Local => {}
             Context::Counter(counter) => stack.push(Step::Enter(counter.parent)),
             Context::List(range) => {
                 stack.extend(contexts.entries(range).iter().map(|entry| Step::Enter(entry.context)));

@@ -30,12 +30,29 @@ pub(crate) struct Set {
     pub(crate) items: Box<[Item]>,
     /// Whether what was read is a sentence.
     pub(crate) complete: bool,
+    /// Whether the rule of a local part may have ended.
+    pub(crate) leaves: bool,
     /// The slots that its contexts count in.
     pub(crate) slots: SlotSet,
     /// The bytes that may be read next.
     pub(crate) next_bytes: [u64; 4],
     /// For each slot the numbers of iterations at which the answer to a guard changes, sorted.
     pub(crate) thresholds: [Box<[u32]>; SLOTS],
+}
+
+/// What may be over where a set stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ends {
+    /// The text.
+    pub(crate) complete: bool,
+    /// The rule of a local part.
+    pub(crate) leaves: bool,
+}
+
+impl Set {
+    pub(crate) fn ends(&self) -> Ends {
+        Ends { complete: self.complete, leaves: self.leaves }
+    }
 }
 
 /// A transition that depends on counts or changes them.
@@ -119,12 +136,12 @@ impl SetIndex {
         program: &Program,
         contexts: &Contexts,
         items: &[Item],
-        complete: bool,
+        ends: Ends,
     ) -> Option<u32> {
-        let hash = self.hasher.hash_one((items, complete));
+        let hash = self.hasher.hash_one((items, ends.complete, ends.leaves));
         let found = self.by_content.find(hash, |&id| {
             let set = sets.sets.get(id as usize);
-            set.complete == complete && *set.items == *items
+            set.complete == ends.complete && set.leaves == ends.leaves && *set.items == *items
         });
         if let Some(&id) = found {
             return Some(id);
@@ -134,7 +151,7 @@ impl SetIndex {
         }
         let id = self.len as u32;
         self.len += 1;
-        let set = describe(program, contexts, items, complete);
+        let set = describe(program, contexts, items, ends);
         let classes = program.byte_classes();
         sets.rows.allocate(id as usize);
         for (class, byte) in classes.representatives().enumerate() {
@@ -151,7 +168,7 @@ impl SetIndex {
         let hasher = &self.hasher;
         self.by_content.insert_unique(hash, id, |&other| {
             let set = sets.sets.get(other as usize);
-            hasher.hash_one((&*set.items, set.complete))
+            hasher.hash_one((&*set.items, set.complete, set.leaves))
         });
         Some(id)
     }
@@ -179,7 +196,7 @@ impl SetIndex {
 }
 
 /// What readers want to know of a set.
-fn describe(program: &Program, contexts: &Contexts, items: &[Item], complete: bool) -> Set {
+fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) -> Set {
     let mut next_bytes = [0u64; 4];
     let mut slots = SlotSet::EMPTY;
     let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
@@ -207,7 +224,8 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], complete: bo
         list.dedup();
         list.into()
     });
-    Set { items: items.into(), complete, slots, next_bytes, thresholds }
+    let Ends { complete, leaves } = ends;
+    Set { items: items.into(), complete, leaves, slots, next_bytes, thresholds }
 }
 
 /// Sets the bits of `start..=end`.

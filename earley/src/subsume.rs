@@ -32,9 +32,29 @@ pub(crate) struct Coverings {
     /// Pairs taken to hold while the outermost one is decided.
     assumed: Vec<(ContextId, ContextId)>,
     budget: usize,
+    /// Work done since [`begin`](Self::begin), in units of [`Fuel`](grammask_parser_backend::Fuel), and the most
+    /// that may be done; past it every answer is "not covered".
+    work: u64,
+    max_work: u64,
 }
 
 impl Coverings {
+    /// Begins to count work.
+    pub(crate) fn begin(&mut self, max_work: u64) {
+        self.work = 0;
+        self.max_work = max_work;
+    }
+
+    /// Work done.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.known.capacity() * (size_of::<((ContextId, ContextId), bool)>() + 1)
+    }
+
     /// Drops items whose context is covered by that of another item with the same state. The items are sorted
     /// and stay so.
     pub(crate) fn prune_items(&mut self, program: &Program, contexts: &Contexts, items: &mut Vec<Item>) {
@@ -93,6 +113,10 @@ impl Coverings {
     /// Whether whatever can follow `small` can follow `big`.
     fn covers(&mut self, program: &Program, contexts: &Contexts, big: ContextId, small: ContextId) -> bool {
         self.assumed.clear();
+        self.work += 1;
+        if self.work > self.max_work {
+            return false;
+        }
         self.budget = MAX_PAIRS;
         let holds = self.decide(program, contexts, small, big, 0);
         if holds {
@@ -118,6 +142,11 @@ impl Coverings {
         }
         if self.assumed.contains(&(small, big)) {
             return true;
+        }
+        // What was assumed was searched in full.
+        self.work += 1 + self.assumed.len() as u64 / 64;
+        if self.work > self.max_work {
+            self.budget = 0;
         }
         if self.budget == 0 || depth == MAX_DEPTH {
             return false;
@@ -147,8 +176,10 @@ impl Coverings {
     ) -> bool {
         let mut ends = Ends::default();
         ends.collect(contexts, big);
+        self.work += 3 + (2 * ends.seen.len() + ends.entries.len() / 4) as u64;
         match contexts.get(small) {
             Context::Root => ends.root,
+            Context::Local => ends.local,
             Context::Counter(counter) => ends
                 .counters
                 .iter()
@@ -194,6 +225,7 @@ impl Coverings {
 #[derive(Default)]
 struct Ends {
     root: bool,
+    local: bool,
     counters: Vec<Counter>,
     entries: Vec<Entry>,
     seen: Vec<ContextId>,
@@ -209,6 +241,7 @@ impl Ends {
             self.seen.push(id);
             match contexts.get(id) {
                 Context::Root => self.root = true,
+                Context::Local => self.local = true,
                 Context::Counter(counter) => self.counters.push(counter),
                 Context::List(range) | Context::Block { entries: range, .. } => {
                     for &entry in contexts.entries(range) {

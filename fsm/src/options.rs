@@ -69,10 +69,13 @@ pub struct TextLimits {
     pub max_states: usize,
     /// Most steps of work taken together, about 10 ns each (default: 20,000,000).
     pub max_steps: usize,
+    /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together
+    /// (default: 40,000,000).
+    pub max_total_steps: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { max_states: 50_000, max_steps: 20_000_000 }
+        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 40_000_000 }
     }
 }

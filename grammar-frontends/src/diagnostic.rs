@@ -231,7 +231,8 @@ fn merge(object: &mut Value, addition: Value) {
 impl fmt::Display for Diagnostic {
     /// One line: place, severity, message, hint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.pointer, self.line_and_column()) {
+        let pointer = self.pointer.as_deref().map(|pointer| shorten(pointer, LONGEST_POINTER));
+        match (&pointer, self.line_and_column()) {
             (Some(pointer), Some((line, column))) => write!(f, "{line}:{column} (at `{pointer}`): ")?,
             (Some(pointer), None) => write!(f, "at `{pointer}`: ")?,
             (None, Some((line, column))) => write!(f, "{line}:{column}: ")?,
@@ -311,6 +312,18 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+/// Pointers hold names out of the document, which may be as long as the document; a line for logs shows so many
+/// characters of them.
+const LONGEST_POINTER: usize = 300;
+
+/// The first characters of a text; the end says that there are more.
+fn shorten(text: &str, longest: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(longest) {
+        Some((cut, _)) => format!("{}\u{2026}", &text[..cut]).into(),
+        None => text.into(),
+    }
+}
 
 /// Line and column of a byte offset, both from 1, the column in characters.
 fn line_and_column(source: &str, offset: usize) -> (u32, u32) {

@@ -38,12 +38,12 @@ pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 pub use grammask_grammar_frontends::regex::{self, RegexOptions};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
-pub use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError};
+pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError};
 pub use grammask_mask_cache::{
-    StoredMask, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions, words_for,
+    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions, words_for,
 };
 pub use grammask_matcher::{
-    CompileError, CompiledGrammar, Compiler, CompilerBuilder, Explanation, Limits, MaskKind, MatchError,
-    Matcher, Usage,
+    BatchError, BatchFiller, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder,
+    Explanation, Limits, MaskKind, MatchError, Matcher, StopTokens, Usage,
 };
 pub use grammask_parser_backend::{Backend, StepError};

@@ -57,7 +57,9 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod local;
 mod masks;
+mod pool;
 mod slices;
 mod token_mask;
 mod trie;
@@ -65,6 +67,7 @@ mod vocabulary;
 mod walk;
 
 pub use masks::{MaskMemo, StoredMask};
+pub use pool::LocalPool;
 pub use slices::Slice;
 pub use token_mask::{TokenMask, bits, words_for};
 pub use trie::{Trie, TrieNode};

@@ -6,8 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
-use crate::walk::{Found, set_bits, walk};
-use crate::{Scratch, TokenId, TokenMask, Vocabulary, bits, words_for};
+use crate::local::LocalMask;
+use crate::walk::{Found, may_have_slice, set_bits, try_long_tokens, walk};
+use crate::{LocalPool, Scratch, TokenId, TokenMask, Vocabulary, bits, words_for};
 
 /// A mask as it is kept: in the smallest of three forms.
 ///
@@ -26,6 +27,8 @@ enum Form {
     Ids(Box<[u32]>),
     /// The tokens of the vocabulary's slice at this place, of at most so many characters, and others.
     Slice { place: usize, at_most: Option<u32>, ids: Box<[u32]> },
+    /// The tokens that a local part accepts, and others.
+    Local { mask: Arc<LocalMask>, ids: Box<[u32]> },
     /// Bits.
     Words(Box<[u32]>),
 }
@@ -48,6 +51,10 @@ impl StoredMask {
                         Some(chars) => slice.write_at_most(*chars, into),
                     }
                 }
+                set_all(into, ids);
+            }
+            Form::Local { mask, ids } => {
+                bits::copy(into, &mask.words);
                 set_all(into, ids);
             }
             Form::Words(words) => bits::copy(into, words),
@@ -77,10 +84,10 @@ impl StoredMask {
         self.all
     }
 
-    /// Bytes of memory held, without the vocabulary's slice.
+    /// Bytes of memory held, without what it shares with other masks.
     pub fn memory_usage(&self) -> usize {
         let content = match &self.form {
-            Form::Ids(ids) | Form::Slice { ids, .. } => size_of_val(&**ids),
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => size_of_val(&**ids),
             Form::Words(words) => size_of_val(&**words),
         };
         size_of::<Self>() + content
@@ -108,7 +115,7 @@ impl StoredMask {
         // A mask that is kept as a slice and a few ids never holds special tokens and padding.
         let all = match &form {
             Form::Ids(ids) => ids.len() == len,
-            Form::Slice { .. } => false,
+            Form::Slice { .. } | Form::Local { .. } => false,
             Form::Words(words) => bits::count(words) == len,
         };
         Self { form, len, all }
@@ -121,6 +128,17 @@ fn set_all(words: &mut [u32], ids: &[u32]) {
     }
 }
 
+/// What is known of a local part.
+#[derive(Clone, Debug)]
+enum LocalEntry {
+    /// It was met once.
+    Met,
+    /// Its mask.
+    Mask(Arc<LocalMask>),
+    /// It is not worth a mask.
+    None,
+}
+
 /// The masks of one engine for one vocabulary.
 ///
 /// A mask is kept under its [`MaskKey`]: positions that allow the same texts share one, in this request or in
@@ -128,14 +146,24 @@ fn set_all(words: &mut [u32], ids: &[u32]) {
 pub struct MaskMemo {
     vocabulary: Arc<Vocabulary>,
     masks: RwLock<HashMap<MaskKey, Arc<StoredMask>, ahash::RandomState>>,
+    locals: RwLock<HashMap<MaskKey, LocalEntry, ahash::RandomState>>,
+    pool: Arc<LocalPool>,
     bytes: AtomicUsize,
     max_bytes: usize,
 }
 
 impl MaskMemo {
-    /// An empty memo that holds at most about `max_bytes`.
-    pub fn new(vocabulary: Arc<Vocabulary>, max_bytes: usize) -> Self {
-        Self { vocabulary, masks: RwLock::default(), bytes: AtomicUsize::new(0), max_bytes }
+    /// An empty memo that holds at most about `max_bytes`. The pool is shared with other grammars, of the same
+    /// vocabulary only.
+    pub fn new(vocabulary: Arc<Vocabulary>, pool: Arc<LocalPool>, max_bytes: usize) -> Self {
+        Self {
+            vocabulary,
+            masks: RwLock::default(),
+            locals: RwLock::default(),
+            pool,
+            bytes: AtomicUsize::new(0),
+            max_bytes,
+        }
     }
 
     /// The vocabulary that the masks are for.
@@ -157,12 +185,17 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
         let key = backend.mask_key(state);
-        if let Some(mask) = self.masks.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Arc::clone(mask));
+        if let Some(mask) = self.known(&key) {
+            return Ok(mask);
         }
         let mask = Arc::new(self.compute(backend, state, scratch, fuel)?);
         self.keep(key, &mask);
         Ok(mask)
+    }
+
+    /// The mask that is kept under a key, if there is one. Computes nothing.
+    pub fn known(&self, key: &MaskKey) -> Option<Arc<StoredMask>> {
+        self.masks.read().unwrap_or_else(PoisonError::into_inner).get(key).map(Arc::clone)
     }
 
     /// Bytes of memory that the masks hold.
@@ -188,6 +221,11 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;
+        if may_have_slice(backend, state, vocabulary)
+            && let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)?
+        {
+            return Ok(mask);
+        }
         let found = walk(backend, state, vocabulary, scratch, fuel)?;
         if backend.is_complete(state) {
             found.ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
@@ -201,11 +239,72 @@ impl MaskMemo {
         Ok(StoredMask::new(found, vocabulary.len()))
     }
 
+    /// The mask of a state as that of its local part and what follows the rule, if that is known or pays.
+    fn compute_by_parts<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<Option<StoredMask>, StepError> {
+        let Some(split) = backend.split(state, fuel)? else { return Ok(None) };
+        let Some(local) = self.local_mask(backend, split.local, scratch, fuel)? else { return Ok(None) };
+        let vocabulary = &*self.vocabulary;
+        let ids = local.resolve(backend, split.rest, scratch, fuel)?;
+        try_long_tokens(backend, state, vocabulary, ids, fuel)?;
+        if backend.is_complete(state) {
+            ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
+        }
+        if ids.is_empty() && local.words.iter().all(|&word| word == 0) {
+            // The plain walk finds the reason.
+            return Ok(None);
+        }
+        let ids = ids.as_slice().into();
+        Ok(Some(StoredMask { form: Form::Local { mask: local, ids }, len: vocabulary.len(), all: false }))
+    }
+
+    /// The mask of a local part, if it is known here or to another grammar; made when it is asked for the second
+    /// time.
+    fn local_mask<B: Backend>(
+        &self,
+        backend: &B,
+        local: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Arc<LocalMask>>, StepError> {
+        let key = backend.mask_key(local);
+        let known = self.locals.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let entry = match known {
+            Some(LocalEntry::Mask(mask)) => return Ok(Some(mask)),
+            Some(LocalEntry::None) => return Ok(None),
+            Some(LocalEntry::Met) => {
+                let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
+                if let (Some(mask), Some(structure)) = (&made, backend.structure(local)) {
+                    self.pool.keep(structure, mask);
+                }
+                made.map_or(LocalEntry::None, LocalEntry::Mask)
+            }
+            None => {
+                let shared = backend.structure(local).and_then(|structure| self.pool.get(&structure));
+                shared.map_or(LocalEntry::Met, LocalEntry::Mask)
+            }
+        };
+        let mask = match &entry {
+            LocalEntry::Mask(mask) => Some(Arc::clone(mask)),
+            _ => None,
+        };
+        let size = mask.as_ref().map_or(0, |mask| mask.memory_usage());
+        self.bytes.fetch_add(size + size_of::<(MaskKey, LocalEntry)>(), Ordering::Relaxed);
+        self.locals.write().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
+        Ok(mask)
+    }
+
     fn keep(&self, key: MaskKey, mask: &Arc<StoredMask>) {
         let size = mask.memory_usage() + 2 * size_of::<(MaskKey, Arc<StoredMask>)>();
         let mut masks = self.masks.write().unwrap_or_else(PoisonError::into_inner);
         if self.bytes.load(Ordering::Relaxed) + size > self.max_bytes {
             masks.clear();
+            self.locals.write().unwrap_or_else(PoisonError::into_inner).clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
         if masks.insert(key, Arc::clone(mask)).is_none() {

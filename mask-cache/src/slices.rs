@@ -44,9 +44,6 @@ static CLASSES: [CharClass; 12] = [
     CharClass { ascii: LOWER, non_ascii: false },
 ];
 
-/// Place of the inside of JSON strings in [`CLASSES`].
-const JSON_STRING_PLACE: usize = 2;
-
 /// RFC 8259: a string holds any character but the quote, the backslash and control characters below U+0020.
 const JSON_STRING: u128 = !range(0, 0x1F) & !one(b'"') & !one(b'\\');
 const LOWER: u128 = range(b'a', b'z');
@@ -81,8 +78,8 @@ impl<'v> Slice<'v> {
         (0..CLASSES.len()).map(move |place| Slice { vocabulary, cells, place })
     }
 
-    pub(crate) fn prepare(vocabulary: &'v Vocabulary, cells: &'v SliceCells) {
-        Slice { vocabulary, cells, place: JSON_STRING_PLACE }.tables();
+    pub(crate) fn prepare(self) {
+        self.tables();
     }
 
     /// The place of the slice among those of its vocabulary; it is the same in every vocabulary.

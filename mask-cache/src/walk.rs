@@ -24,8 +24,26 @@ pub struct Scratch {
     buffer: Vec<u32>,
     /// Ids found.
     ids: Vec<u32>,
-    /// A bit for each id found, where duplicates ask for them.
+    /// A bit for each id found, or ids to be found later.
     words: Vec<u32>,
+}
+
+impl Scratch {
+    /// Forgets the ids found.
+    pub(crate) fn clear_ids(&mut self) -> &mut Self {
+        self.ids.clear();
+        self
+    }
+
+    /// Puts others in the place of each id found.
+    pub(crate) fn replace_ids<'i>(&mut self, others: impl Fn(u32) -> &'i [u32]) -> &mut Vec<u32> {
+        self.words.clear();
+        for &id in &self.ids {
+            self.words.extend_from_slice(others(id));
+        }
+        std::mem::swap(&mut self.ids, &mut self.words);
+        &mut self.ids
+    }
 }
 
 /// The tokens that a state allows: a slice of the vocabulary that is known beforehand, and others.
@@ -51,6 +69,12 @@ impl Found<'_, '_> {
     }
 }
 
+/// Nodes of the walked trie after which the rule of a local part may have ended and tokens go on.
+#[derive(Debug, Default)]
+pub(crate) struct Exits {
+    pub(crate) nodes: Vec<u32>,
+}
+
 /// Walks the vocabulary from a state.
 pub(crate) fn walk<'v, 's, B: Backend>(
     backend: &B,
@@ -62,24 +86,94 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     let next_bytes = backend.next_bytes(state);
     let slice = find_slice(backend, state, vocabulary, &next_bytes, fuel);
     let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
+    scratch.ids.clear();
+    walk_trie(backend, state, trie, scratch, &mut (), fuel)?;
+    try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
+    add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    Ok(Found { slice, ids: &mut scratch.ids })
+}
+
+/// Walks the vocabulary from a local part, and notes where its rule may end. Tokens that are too long for a trie
+/// are left out: whether they pass depends on what is behind the rule.
+pub(crate) fn walk_locally<'v, 's, B: Backend>(
+    backend: &B,
+    local: B::State,
+    vocabulary: &'v Vocabulary,
+    scratch: &'s mut Scratch,
+    exits: &mut Exits,
+    fuel: &mut Fuel,
+) -> Result<Found<'v, 's>, StepError> {
+    let next_bytes = backend.next_bytes(local);
+    let slice = find_slice(backend, local, vocabulary, &next_bytes, fuel);
+    let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
+    scratch.ids.clear();
+    walk_trie(backend, local, trie, scratch, exits, fuel)?;
+    add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    Ok(Found { slice, ids: &mut scratch.ids })
+}
+
+/// Adds to the scratch ids those of a trie's tokens that a state reads.
+pub(crate) fn walk_trie<B: Backend, N: Notes<B>>(
+    backend: &B,
+    state: B::State,
+    trie: &Trie,
+    scratch: &mut Scratch,
+    notes: &mut N,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
     let stack = [(state, backend.row(state)); Trie::MAX_DEPTH + 1];
-    let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, found: 0, fuel };
-    for byte in set_bits(&next_bytes) {
+    let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, notes, found: 0, fuel };
+    for byte in set_bits(&backend.next_bytes(state)) {
         let nodes = trie.first_byte(byte);
         if !nodes.is_empty() {
             walker.subtree(nodes)?;
         }
     }
     let found = walker.found;
-    scratch.ids.clear();
     scratch.ids.extend_from_slice(&scratch.buffer[..found]);
-    for &id in trie.long_tokens() {
+    Ok(())
+}
+
+/// Adds those of the tokens that no trie holds that a state reads.
+pub(crate) fn try_long_tokens<B: Backend>(
+    backend: &B,
+    state: B::State,
+    vocabulary: &Vocabulary,
+    ids: &mut Vec<u32>,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
+    for &id in vocabulary.trie().long_tokens() {
         if reads_all(backend, state, vocabulary.token_bytes(id), fuel)? {
-            scratch.ids.push(id.get());
+            ids.push(id.get());
         }
     }
-    add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Found { slice, ids: &mut scratch.ids })
+    Ok(())
+}
+
+/// What is noted of the states that a walk passes.
+pub(crate) trait Notes<B: Backend> {
+    /// A state after the byte of a node that has children.
+    fn pass(&mut self, backend: &B, state: B::State, node: u32);
+}
+
+impl<B: Backend> Notes<B> for () {
+    #[inline]
+    fn pass(&mut self, _: &B, _: B::State, _: u32) {}
+}
+
+impl<B: Backend> Notes<B> for Exits {
+    #[inline]
+    fn pass(&mut self, backend: &B, state: B::State, node: u32) {
+        if backend.may_leave(state) {
+            self.nodes.push(node);
+        }
+    }
+}
+
+/// Whether a slice may apply to a state, judged cheaply.
+pub(crate) fn may_have_slice<B: Backend>(backend: &B, state: B::State, vocabulary: &Vocabulary) -> bool {
+    let next_bytes = backend.next_bytes(state);
+    vocabulary.slices().any(|slice| slice.may_begin(&next_bytes))
 }
 
 /// The first slice (larger classes come first) over which the backend lets every text pass, perhaps up to a
@@ -101,19 +195,20 @@ fn find_slice<'v, B: Backend>(
     })
 }
 
-struct Walker<'w, B: Backend> {
+struct Walker<'w, B: Backend, N> {
     backend: &'w B,
     trie: &'w Trie,
     /// The state after each byte of the current path, with its row. A node's children need its state; a node
     /// without children leaves none.
     stack: [(B::State, B::Row<'w>); Trie::MAX_DEPTH + 1],
     buffer: &'w mut Vec<u32>,
+    notes: &'w mut N,
     /// How many ids were found.
     found: usize,
     fuel: &'w mut Fuel,
 }
 
-impl<B: Backend> Walker<'_, B> {
+impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
     /// Walks nodes that stand in pre-order, from depth 1 down.
     fn subtree(&mut self, nodes: Range<u32>) -> Result<(), StepError> {
         let no_token = self.trie.no_token();
@@ -134,6 +229,7 @@ impl<B: Backend> Walker<'_, B> {
                 Some(state) => {
                     if node.skip() as usize > index + 1 {
                         self.stack[depth] = (state, self.backend.row(state));
+                        self.notes.pass(self.backend, state, index as u32);
                     }
                     let token = node.token();
                     buffer[found] = token;

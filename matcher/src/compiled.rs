@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use grammask_earley::Engine;
-use grammask_mask_cache::{MaskMemo, Vocabulary};
+use grammask_mask_cache::{LocalPool, MaskMemo, Vocabulary};
 use grammask_parser_backend::{Backend, BuildError, StepError};
 
 use crate::{Limits, Matcher};
@@ -25,6 +25,7 @@ impl<B: Backend> Clone for CompiledGrammar<B> {
 struct Shared<B: Backend> {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
+    pool: Arc<LocalPool>,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
 }
@@ -56,10 +57,17 @@ pub struct Usage {
 impl<B: Backend> CompiledGrammar<B> {
     /// Puts a backend of any kind over a vocabulary. [`Compiler`](crate::Compiler) does this for the Earley
     /// engine.
-    pub fn from_backend(engine: B, vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
-        let masks = MaskMemo::new(Arc::clone(&vocabulary), limits.max_mask_bytes);
+    ///
+    /// The pool holds masks that grammars of this vocabulary share; give each grammar the same one.
+    pub fn from_backend(
+        engine: B,
+        vocabulary: Arc<Vocabulary>,
+        pool: Arc<LocalPool>,
+        limits: Limits,
+    ) -> Self {
+        let masks = MaskMemo::new(Arc::clone(&vocabulary), Arc::clone(&pool), limits.max_mask_bytes);
         let current = Mutex::new(Arc::new(Generation { engine, masks }));
-        Self { shared: Arc::new(Shared { vocabulary, limits, current }) }
+        Self { shared: Arc::new(Shared { vocabulary, limits, pool, current }) }
     }
 
     /// A matcher at the beginning of a text.
@@ -99,7 +107,8 @@ impl<B: Backend> CompiledGrammar<B> {
         let mut current = self.shared.current.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, full) {
             let engine = full.engine.fresh()?;
-            let masks = MaskMemo::new(Arc::clone(&self.shared.vocabulary), self.shared.limits.max_mask_bytes);
+            let Shared { vocabulary, pool, limits, .. } = &*self.shared;
+            let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes);
             *current = Arc::new(Generation { engine, masks });
         }
         Ok(Arc::clone(&current))

@@ -1,6 +1,5 @@
 //! Why a token is refused.
 
-use grammask_mask_cache::{TokenId, Vocabulary};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 /// What became of a token that was tried.
@@ -31,28 +30,32 @@ pub enum Explanation {
     },
 }
 
+/// The token in question.
+pub(crate) struct Tried<'t> {
+    pub(crate) bytes: &'t [u8],
+    pub(crate) is_stop: bool,
+}
+
 pub(crate) fn explain<B: Backend>(
     engine: &B,
     mut state: B::State,
-    vocabulary: &Vocabulary,
-    id: TokenId,
+    token: Tried<'_>,
     terminated: bool,
     fuel: &mut Fuel,
 ) -> Result<Explanation, StepError> {
     if terminated {
         return Ok(Explanation::Terminated);
     }
-    if vocabulary.is_stop(id) {
+    if token.is_stop {
         return Ok(match engine.is_complete(state) {
             true => Explanation::Allowed,
             false => Explanation::TooEarlyToStop { possible: engine.next_bytes(state) },
         });
     }
-    let bytes = vocabulary.token_bytes(id);
-    if bytes.is_empty() {
+    if token.bytes.is_empty() {
         return Ok(Explanation::NoBytes);
     }
-    for (offset, &byte) in bytes.iter().enumerate() {
+    for (offset, &byte) in token.bytes.iter().enumerate() {
         match engine.step(state, byte, fuel)? {
             Some(next) => state = next,
             None => {

@@ -35,16 +35,22 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod batch;
+mod cache;
 mod compiled;
 mod compiler;
 mod error;
 mod explain;
 mod limits;
 mod matcher;
+mod stop_tokens;
 
+pub use batch::{BatchError, BatchFiller, BatchRow};
+pub use cache::CompileCache;
 pub use compiled::{CompiledGrammar, Usage};
 pub use compiler::{Compiler, CompilerBuilder};
 pub use error::{CompileError, MatchError};
 pub use explain::Explanation;
 pub use limits::Limits;
 pub use matcher::{MaskKind, Matcher};
+pub use stop_tokens::StopTokens;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use grammask_earley::Engine;
-use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, read_token};
+use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, bits, read_token};
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::compiled::{Generation, is_full};
-use crate::explain::Explanation;
-use crate::{CompiledGrammar, MatchError};
+use crate::explain::{Explanation, Tried};
+use crate::{CompiledGrammar, MatchError, StopTokens};
 
 /// What a mask says as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub struct Matcher<B: Backend = Engine> {
     states: Vec<B::State>,
     /// Whether a stop token was accepted last.
     terminated: bool,
+    stop: StopTokens,
     /// The mask that was filled last: generation number and key.
     last_mask: Option<(usize, MaskKey)>,
     scratch: Scratch,
@@ -47,6 +48,7 @@ impl<B: Backend> Clone for Matcher<B> {
             generations: self.generations.clone(),
             states: self.states.clone(),
             terminated: self.terminated,
+            stop: self.stop.clone(),
             last_mask: self.last_mask,
             scratch: Scratch::default(),
         }
@@ -73,9 +75,23 @@ impl<B: Backend> Matcher<B> {
             generations: vec![(0, generation)],
             states: vec![start],
             terminated: false,
+            stop: StopTokens::default(),
             last_mask: None,
             scratch: Scratch::default(),
         }
+    }
+
+    /// Chooses what ends the text, for this matcher and its forks. Default: the vocabulary's stop tokens.
+    #[must_use]
+    pub fn with_stop_tokens(mut self, stop: StopTokens) -> Self {
+        self.stop = stop;
+        self.last_mask = None;
+        self
+    }
+
+    /// What ends the text.
+    pub fn stop_tokens(&self) -> &StopTokens {
+        &self.stop
     }
 
     /// The grammar that is followed.
@@ -108,7 +124,7 @@ impl<B: Backend> Matcher<B> {
             return Err(MatchError::Terminated);
         }
         let vocabulary = Arc::clone(self.grammar.vocabulary());
-        if vocabulary.is_stop(id) {
+        if self.stop.contains(id, &vocabulary) {
             if !self.is_completed() {
                 return Err(MatchError::TokenRefused(id));
             }
@@ -158,6 +174,9 @@ impl<B: Backend> Matcher<B> {
     /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
     /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared.
     pub fn fill_mask_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        if self.stop != StopTokens::Vocabulary {
+            return self.fill_with_own_stop_tokens(words);
+        }
         let (mask, seen) = self.find_mask()?;
         mask.write(self.grammar.vocabulary(), words);
         let kind = match mask.single() {
@@ -170,13 +189,46 @@ impl<B: Backend> Matcher<B> {
         Ok(kind)
     }
 
-    /// The mask of the next token, shared and not copied.
+    /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
+    /// [`with_stop_tokens`](Self::with_stop_tokens) says: they depend on the matcher, and what is shared cannot.
     ///
     /// # Errors
     ///
     /// As for [`fill_mask`](Self::fill_mask).
     pub fn mask(&mut self) -> Result<Arc<StoredMask>, MatchError> {
         self.find_mask().map(|(mask, _)| mask)
+    }
+
+    /// The mask of the next token if it was computed before, in this text or another; as [`mask`](Self::mask),
+    /// without ever working for long. For callers that hold a lock others wait for.
+    pub fn known_mask(&self) -> Option<Arc<StoredMask>> {
+        if self.terminated {
+            return None;
+        }
+        let generation = self.generation();
+        generation.masks.known(&generation.engine.mask_key(self.state()))
+    }
+
+    /// How many of the tokens could be accepted one after the other. Nothing is accepted.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached before a token is refused.
+    pub fn count_acceptable(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
+        let mut accepted = 0;
+        let mut outcome = Ok(());
+        for &id in tokens {
+            match self.accept_token(id) {
+                Ok(()) => accepted += 1,
+                Err(error @ MatchError::Limit(_)) => {
+                    outcome = Err(error);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        self.rollback(accepted)?;
+        outcome.map(|()| accepted)
     }
 
     /// Takes back the last `steps` steps, a stop token counted.
@@ -207,7 +259,8 @@ impl<B: Backend> Matcher<B> {
     /// Goes back to the beginning, to the newest tables.
     pub fn reset(&mut self) {
         let scratch = std::mem::take(&mut self.scratch);
-        *self = Self { scratch, ..Self::new(self.grammar.clone()) };
+        let stop = self.stop.clone();
+        *self = Self { scratch, stop, ..Self::new(self.grammar.clone()) };
     }
 
     /// The longest text that every way on begins with: the bytes that are forced here. Empty where the text
@@ -244,7 +297,7 @@ impl<B: Backend> Matcher<B> {
         }
         self.with_tables(|generation, mut state, _, fuel| {
             let engine = &generation.engine;
-            let length = engine.ending(state);
+            let length = engine.ending(state, fuel)?;
             if length > max_bytes as u64 {
                 return Ok(None);
             }
@@ -254,7 +307,7 @@ impl<B: Backend> Matcher<B> {
                 let mut found = None;
                 for byte in allowed_bytes(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    if engine.ending(next) == left {
+                    if engine.ending(next, fuel)? == left {
                         found = Some((byte, next));
                         break;
                     }
@@ -283,9 +336,44 @@ impl<B: Backend> Matcher<B> {
     pub fn explain(&mut self, id: TokenId) -> Result<Explanation, MatchError> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
         let terminated = self.terminated;
+        let is_stop = self.stop.contains(id, &vocabulary);
         self.with_tables(|generation, state, _, fuel| {
-            crate::explain::explain(&generation.engine, state, &vocabulary, id, terminated, fuel)
+            let token = Tried { bytes: vocabulary.token_bytes(id), is_stop };
+            crate::explain::explain(&generation.engine, state, token, terminated, fuel)
         })
+    }
+
+    /// The stored masks know the vocabulary's stop tokens only; those of this matcher are put in their place.
+    fn fill_with_own_stop_tokens(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        let complete = self.is_completed();
+        let found = match self.find_mask() {
+            Ok(found) => Some(found),
+            // Nothing else can follow, but one of this matcher's own stop tokens may.
+            Err(MatchError::Limit(StepError::NoStopToken | StepError::Unspellable { .. })) if complete => {
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let vocabulary = self.grammar.vocabulary();
+        match &found {
+            Some((mask, _)) => mask.write(vocabulary, words),
+            None => words.fill(0),
+        }
+        vocabulary.stop_tokens().iter().for_each(|id| bits::clear(words, id.index()));
+        for id in self.stop.own() {
+            match complete {
+                true => bits::set(words, id.index()),
+                false => bits::clear(words, id.index()),
+            }
+        }
+        if words.iter().all(|&word| word == 0) {
+            return Err(StepError::NoStopToken.into());
+        }
+        let seen = found.map(|(_, seen)| seen);
+        let kind =
+            if seen.is_some() && seen == self.last_mask { MaskKind::Unchanged } else { MaskKind::Some };
+        self.last_mask = seen;
+        Ok(kind)
     }
 
     fn state(&self) -> B::State {

@@ -14,6 +14,16 @@ pub struct MaskKey {
     pub detail: u64,
 }
 
+/// A state taken apart at a rule that is open in it: what can be read before the rule ends, and what after.
+#[derive(Clone, Copy, Debug)]
+pub struct Split<S> {
+    /// The state with everything behind the rule forgotten. It can be stepped like any other; the end of the
+    /// rule shows in [`Backend::may_leave`].
+    pub local: S,
+    /// The state as it would be if the rule had just ended.
+    pub rest: S,
+}
+
 /// A need of a grammar beyond context-free rules. A backend that cannot serve it declines the grammar when it
 /// is built, naming the need.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,8 +97,33 @@ pub trait Backend: Send + Sync + 'static {
         Run::Unknown
     }
 
+    /// Takes a state apart, if one rule holds all that can be read next. States of different places in a text,
+    /// or of different callers, then share their local part: the inside of a string is the same for every
+    /// property of that type.
+    ///
+    /// A text can be read from the state if and only if the local part reads it, or the local part reads a
+    /// beginning of it after which the rule may have ended and the rest reads what is left.
+    fn split(&self, state: Self::State, fuel: &mut Fuel) -> Result<Option<Split<Self::State>>, StepError> {
+        let _ = (state, fuel);
+        Ok(None)
+    }
+
+    /// What a local part is, told without the numbers of its grammar: two local states with equal descriptions,
+    /// of this engine or another one of the same kind, read the same texts and leave at the same places. `None`
+    /// where there is no short description.
+    fn structure(&self, local: Self::State) -> Option<Vec<u32>> {
+        let _ = local;
+        None
+    }
+
+    /// For states that a local part leads to: whether the rule may have ended here.
+    fn may_leave(&self, state: Self::State) -> bool {
+        let _ = state;
+        false
+    }
+
     /// The least number of bytes with which a sentence can be finished; 0 where what was read is one.
-    fn ending(&self, state: Self::State) -> u64;
+    fn ending(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
 
     /// An engine for the same grammar whose tables are empty.
     fn fresh(&self) -> Result<Self, BuildError>

@@ -31,7 +31,7 @@ pub enum StepError {
         limit: usize,
     },
     /// The memory budget of the grammar's tables is used up.
-    #[error("indeterminate: the grammar's tables hold {bytes} bytes, limit {limit}; raise `max_bytes`")]
+    #[error("indeterminate: the grammar's tables hold {bytes} bytes, limit {limit}; raise `max_table_bytes`")]
     OutOfMemory {
         /// Bytes held.
         bytes: usize,

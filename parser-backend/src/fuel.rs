@@ -35,6 +35,11 @@ impl Fuel {
         }
     }
 
+    /// What is left.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// What was burnt so far.
     pub fn burnt(&self) -> u64 {
         self.full - self.left

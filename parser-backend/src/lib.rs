@@ -14,7 +14,7 @@ mod class;
 mod error;
 mod fuel;
 
-pub use backend::{Backend, MaskKey, Requirement};
+pub use backend::{Backend, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
 pub use error::{BuildError, StepError};
 pub use fuel::Fuel;

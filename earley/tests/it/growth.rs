@@ -113,7 +113,10 @@ fn states_move_to_fresh_engines() {
     let before = read(&old, old.start(), format!("n+(n+<{}", "x".repeat(60)).as_bytes()).unwrap();
     let mut state = fresh.import(&old, before).unwrap();
     assert_eq!(old.next_bytes(before), fresh.next_bytes(state));
-    assert_eq!(old.ending(before), fresh.ending(state));
+    assert_eq!(
+        old.ending(before, &mut Fuel::unlimited()).unwrap(),
+        fresh.ending(state, &mut Fuel::unlimited()).unwrap()
+    );
     state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
     assert!(fresh.is_complete(state));
     assert_eq!(read(&fresh, state, b")"), Err(0));

@@ -38,14 +38,18 @@ fn endings_are_reached() {
         let case = random::case(seed);
         let engine = compile(&case.grammar, Config::default());
         let mut state = read(&engine, engine.start(), &case.prefix).unwrap();
-        let length = engine.ending(state);
+        let length = engine.ending(state, &mut Fuel::unlimited()).unwrap();
         assert!(length < 1_000, "seed {seed}: {length}");
         for left in (0..length).rev() {
             let next = (0..=255u8)
                 .filter_map(|byte| engine.step(state, byte, &mut Fuel::unlimited()).unwrap())
-                .find(|&next| engine.ending(next) <= left);
+                .find(|&next| engine.ending(next, &mut Fuel::unlimited()).unwrap() <= left);
             state = next.unwrap_or_else(|| panic!("seed {seed}: nothing is {left} bytes from the end"));
-            assert_eq!(engine.ending(state), left, "seed {seed}: an ending was not the shortest");
+            assert_eq!(
+                engine.ending(state, &mut Fuel::unlimited()).unwrap(),
+                left,
+                "seed {seed}: an ending was not the shortest"
+            );
         }
         assert!(engine.is_complete(state), "seed {seed}");
     }

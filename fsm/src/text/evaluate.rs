@@ -23,7 +23,14 @@ pub(crate) struct Evaluator<'g> {
     grammar: &'g Grammar,
     limits: TextLimits,
     operators: AHashMap<ExprId, Rc<RangeDfa>>,
+    /// Steps of work spent so far.
+    spent: usize,
+    /// Arcs of the operators that are remembered.
+    kept: usize,
 }
+
+/// Arcs that are remembered; past them they are forgotten, and made anew where they are needed again.
+const MAX_KEPT: usize = 2_000_000;
 
 enum Step {
     Enter(ExprId),
@@ -32,17 +39,24 @@ enum Step {
 
 impl<'g> Evaluator<'g> {
     pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits) -> Self {
-        Self { grammar, limits, operators: AHashMap::new() }
+        Self { grammar, limits, operators: AHashMap::new(), spent: 0, kept: 0 }
     }
 
     /// The texts of an expression. Deterministic, not always minimal.
     pub(crate) fn evaluate(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
-        let mut meter = Meter::new(self.limits);
+        if self.kept > MAX_KEPT {
+            self.operators.clear();
+            self.kept = 0;
+        }
+        let mut meter = Meter::after(self.spent, self.limits);
         for operator in self.operators_below(expr) {
             let value = self.operator(operator, &mut meter)?;
+            self.kept += value.arc_count() + value.state_count();
             self.operators.insert(operator, value);
         }
-        self.value(expr, &mut meter)
+        let value = self.value(expr, &mut meter);
+        self.spent = meter.total();
+        value
     }
 
     /// The operators in an expression that are not evaluated yet, operands before operators.

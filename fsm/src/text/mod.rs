@@ -45,13 +45,25 @@ pub(crate) fn character(scalar: u32) -> char {
 pub(crate) struct Meter {
     limits: TextLimits,
     spent: usize,
+    /// What was spent on the same grammar before.
+    before: usize,
 }
 
 impl Meter {
     pub(crate) fn new(limits: TextLimits) -> Self {
         // Numbers of states stay well inside 32 bits.
         let max_states = limits.max_states.min(1 << 28);
-        Self { limits: TextLimits { max_states, ..limits }, spent: 0 }
+        Self { limits: TextLimits { max_states, ..limits }, spent: 0, before: 0 }
+    }
+
+    /// A meter for another text of a grammar on which work was spent.
+    pub(crate) fn after(before: usize, limits: TextLimits) -> Self {
+        Self { before, ..Self::new(limits) }
+    }
+
+    /// What was spent on the grammar.
+    pub(crate) fn total(&self) -> usize {
+        self.before.saturating_add(self.spent)
     }
 
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Failure> {
@@ -59,7 +71,12 @@ impl Meter {
         let limit = self.limits.max_steps;
         let failure =
             Failure::Limit { what: "steps of work on its text", limit, knob: Some("text.max_steps") };
-        if self.spent > limit { Err(failure) } else { Ok(()) }
+        if self.spent > limit {
+            return Err(failure);
+        }
+        let limit = self.limits.max_total_steps;
+        let (what, knob) = ("steps of work on the grammar's intersections and complements", "text.max_total_steps");
+        if self.total() > limit { Err(Failure::Limit { what, limit, knob: Some(knob) }) } else { Ok(()) }
     }
 
     pub(crate) fn states(&self, states: usize) -> Result<(), Failure> {

@@ -7,7 +7,7 @@
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, line_and_column, pointer};
+use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, line_and_column, pointer, shorten};
 
 /// Lines longer than this many bytes are cut.
 const LONGEST_LINE: usize = 240;
@@ -178,8 +178,11 @@ fn clamp(source: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
     start..floor_boundary(source, span.end).max(start)
 }
 
+/// Texts of the input may stand in names, messages and pointers; more of them than this is cut off.
+const LONGEST_TEXT: usize = 500;
+
 fn printable(text: &str) -> String {
-    text.chars().map(stand_in).collect()
+    shorten(text, LONGEST_TEXT).chars().map(stand_in).collect()
 }
 
 /// Control characters by their pictures, other characters that end lines or turn the writing direction by

@@ -4,11 +4,13 @@
 //! which they are composed. A pass keeps rules in their order with their names, spans and lookaheads; it makes
 //! a new arena, so ids of the old grammar mean nothing in the new one. Shared expressions stay shared.
 
+mod combine;
 mod drop_unreachable;
 mod inline;
 mod rewrite;
 mod simplify;
 
+pub use combine::{concat, union};
 pub use drop_unreachable::{DropUnreachableError, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
 pub use simplify::{SimplifyError, simplify};

@@ -487,6 +487,38 @@ fn determinisation() {
 }
 
 #[test]
+fn many_hard_operators() {
+    let count = sized(4_000);
+    let rules = |body: &str| -> String {
+        let calls: Vec<String> = (0..count).map(|n| format!("r{n}")).collect();
+        let rules: Vec<String> = (0..count).map(|n| format!("r{n} ::= {}", body.replace('#', &n.to_string()))).collect();
+        format!("root ::= {}\n{}", calls.join(" | "), rules.join("\n"))
+    };
+    for body in [
+        r##"Intersection([ab]* "a" [ab]{13}, "ab#" | [ab]{20})"##,
+        r##"Intersection(Complement([ab]* "a" [ab]{10}), "ab#")"##,
+        r##"JsonEscaped([ab]* "a" [ab]{10} "#")"##,
+        r##"Intersection([ab]{0,20000}, [ab]{#,20000})"##,
+    ] {
+        survive(Syntax::Ebnf, &rules(body), b"ab");
+    }
+    for value in [
+        r##"{"type":"string","pattern":"^[ab]*a[ab]{12}#$","maxLength":100}"##,
+        r##"{"type":"string","pattern":"^[ab]*a[ab]{10}#$","not":{"pattern":"^[ab]*b[ab]{9}#$"}}"##,
+        r##"{"type":"string","allOf":[{"pattern":"[ab]*a[ab]{9}#"},{"pattern":"^[ab]*b[ab]{9}"}]}"##,
+        r##"{"type":"integer","multipleOf":9#7,"minimum":#}"##,
+        r##"{"type":"object","minProperties":#00,"maxProperties":9000}"##,
+        r##"{"type":"object","patternProperties":{"[ab]*a[ab]{9}#":false,"^[ab]*b[ab]{9}":{}}}"##,
+        r##"{"oneOf":[{"required":["a"]},{"required":["b"]},{"required":["c"]},{"required":["d#"]}]}"##,
+        r##"{"anyOf":[{"pattern":"a#"},{"format":"date-time"},{"format":"uri"}]}"##,
+        r##"{"format":"uri","maxLength":#00}"##,
+    ] {
+        let properties = numbered(count, &format!(r##""p#":{value}"##));
+        survive(Syntax::Schema, &format!(r#"{{"type":"object","properties":{{{properties}}}}}"#), b"{\"p0");
+    }
+}
+
+#[test]
 fn ambiguity() {
     let text = b"a".repeat(2_000);
     for source in [

@@ -206,9 +206,11 @@ impl Vocabulary {
         self.slices().nth(place)
     }
 
-    /// Builds now what the first mask inside a JSON string would otherwise wait for.
+    /// Builds all slices now; the first masks would otherwise wait for them. Some 50 ms for 128,000 tokens, once.
     pub fn prepare(&self) {
-        Slice::prepare(self, &self.slices);
+        for slice in self.slices() {
+            slice.prepare();
+        }
     }
 
     /// The bytes that are not a token by themselves, ascending. Text with such a byte may have no spelling at all.

@@ -4,3 +4,4 @@
 
 mod matching;
 mod oracle;
+mod strings;

@@ -20,7 +20,8 @@ use Audience::{Developers, FacadeOnly, Users};
 
 /// Folder, layer, audience. A crate may link (normally or from a build script) only crates of a smaller
 /// layer; its tests may use any crate.
-const LAYERS: [(&str, u8, Audience); 13] = [
+const LAYERS: [(&str, u8, Audience); 14] = [
+    ("gpu-apply", 1, Users),
     ("grammar-ir", 1, Users),
     ("parser-backend", 1, Users),
     ("fsm", 2, Users),

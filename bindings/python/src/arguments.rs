@@ -1,0 +1,101 @@
+//! Arguments that several methods share.
+
+use grammask::json_schema::{Objects, Unsupported, Whitespace};
+use grammask::{JsonSchemaOptions, RegexOptions};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::errors::{is_compat, raise};
+
+/// The keyword arguments of `from_json_schema` and `compile_json_schema`.
+pub(crate) struct JsonArguments {
+    pub(crate) any_whitespace: bool,
+    pub(crate) indent: Option<i64>,
+    pub(crate) separators: Option<(String, String)>,
+    pub(crate) strict_mode: bool,
+    pub(crate) max_whitespace_cnt: Option<i64>,
+    pub(crate) any_order: bool,
+}
+
+impl JsonArguments {
+    pub(crate) fn options(&self, py: Python<'_>) -> PyResult<JsonSchemaOptions> {
+        if self.any_order {
+            let message = "`any_order=True` is not supported; members come in the order in which the schema \
+                           declares them, and additional ones behind";
+            return Err(raise(py, "UnsupportedError", message));
+        }
+        let objects = if self.strict_mode { Objects::Closed } else { Objects::Open };
+        let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
+        Ok(JsonSchemaOptions::default()
+            .whitespace(self.whitespace(py)?)
+            .objects(objects)
+            .unsupported(unsupported))
+    }
+
+    fn whitespace(&self, py: Python<'_>) -> PyResult<Whitespace> {
+        if self.any_whitespace {
+            let max_run = match self.max_whitespace_cnt {
+                None => None,
+                Some(count) => match u32::try_from(count) {
+                    Ok(count) if count > 0 => Some(count),
+                    _ => return Err(raise(py, "GrammaskError", "`max_whitespace_cnt` must be positive")),
+                },
+            };
+            return Ok(Whitespace::Free { max_run });
+        }
+        if self.indent.is_some() {
+            let message = "`indent` is not supported; use `any_whitespace=True`, which allows indentation, or \
+                           `separators` alone";
+            return Err(raise(py, "UnsupportedError", message));
+        }
+        let (item, key) = self.separators.clone().unwrap_or_else(|| (", ".to_owned(), ": ".to_owned()));
+        let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
+        if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
+            || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
+        {
+            let message = "`separators` must be a comma and a colon, each with nothing but whitespace around it";
+            return Err(raise(py, "GrammaskError", message));
+        }
+        Ok(Whitespace::Fixed { item_separator: item, key_separator: key })
+    }
+
+    /// What distinguishes these arguments in a cache.
+    pub(crate) fn key(options: &JsonSchemaOptions) -> String {
+        format!("{options:?}")
+    }
+}
+
+/// How `from_regex` and `compile_regex` read a pattern.
+pub(crate) fn regex_options() -> RegexOptions {
+    RegexOptions { dialect: grammask::regex::Dialect::Ecma, ..RegexOptions::default() }
+}
+
+/// A schema as JSON text: a string as it is, a `dict` through `json`, a pydantic model through its schema.
+pub(crate) fn schema_text(schema: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = schema.cast::<PyString>() {
+        return Ok(text.to_str()?.to_owned());
+    }
+    schema.py().import("grammask._support")?.call_method1("schema_text", (schema,))?.extract()
+}
+
+/// The bytes of a `str` or `bytes`.
+pub(crate) fn text_bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    if let Ok(bytes) = text.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes());
+    }
+    Ok(text.cast::<PyString>()?.to_str()?.as_bytes())
+}
+
+/// One id or a list of them.
+pub(crate) fn id_list(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<u32>>> {
+    let Some(ids) = ids else { return Ok(None) };
+    let numbers: Vec<i64> = match ids.extract::<i64>() {
+        Ok(id) => vec![id],
+        Err(_) => ids.extract()?,
+    };
+    let check = |id: i64| {
+        let message = format!("{id} is no token id");
+        u32::try_from(id).map_err(|_| raise(py, "TokenizerError", message))
+    };
+    numbers.into_iter().map(check).collect::<PyResult<_>>().map(Some)
+}

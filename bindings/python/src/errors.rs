@@ -1,0 +1,130 @@
+//! Errors and warnings as Python knows them.
+//!
+//! The classes are written in Python (`grammask/exception.py`), so that they pickle and can be read.
+
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use grammask::{CompileError, Diagnostic, Diagnostics, GrammarError, MatchError, VocabularyError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// Whether gaps of xgrammar that its users' code depends on are imitated.
+static COMPAT: AtomicBool = AtomicBool::new(false);
+
+/// Turns the imitation of xgrammar's gaps on or off for the whole process. Use `grammask.config.set_compat`.
+#[pyfunction]
+pub(crate) fn set_compat(on: bool) {
+    COMPAT.store(on, Ordering::Relaxed);
+}
+
+pub(crate) fn is_compat() -> bool {
+    COMPAT.load(Ordering::Relaxed)
+}
+
+/// The syntax that a source was written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    Ebnf,
+    Regex,
+    JsonSchema,
+    /// A grammar that was read before.
+    Grammar,
+}
+
+impl Syntax {
+    fn exception(self) -> &'static str {
+        match self {
+            Syntax::JsonSchema => "InvalidSchemaError",
+            Syntax::Ebnf | Syntax::Regex | Syntax::Grammar => "InvalidGrammarError",
+        }
+    }
+}
+
+fn exception(py: Python<'_>, name: &str, message: &str, details: Option<&Bound<'_, PyDict>>) -> PyErr {
+    let make = || {
+        let class = py.import("grammask.exception")?.getattr(name)?;
+        class.call((message,), details)
+    };
+    match make() {
+        Ok(value) => PyErr::from_value(value),
+        Err(error) => error,
+    }
+}
+
+/// An error of a class in `grammask.exception`.
+pub(crate) fn raise(py: Python<'_>, name: &str, message: impl AsRef<str>) -> PyErr {
+    exception(py, name, message.as_ref(), None)
+}
+
+/// What a frontend or the compiler refused, with its places as attributes.
+pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
+    let Some(diagnostics) = error.diagnostics() else {
+        return raise(py, syntax.exception(), error.to_string());
+    };
+    match located(py, diagnostics, syntax) {
+        Ok(error) | Err(error) => error,
+    }
+}
+
+fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {
+    let details = PyDict::new(py);
+    let all = diagnostics.iter().map(|one| attributes(py, one)).collect::<PyResult<Vec<_>>>()?;
+    if let Some(first) = all.first() {
+        details.update(first.as_mapping())?;
+    }
+    details.set_item("diagnostics", all)?;
+    let unsupported = diagnostics.iter().any(|one| one.code().ends_with("/unsupported"));
+    let name = if unsupported { "UnsupportedError" } else { syntax.exception() };
+    Ok(exception(py, name, &message(diagnostics, syntax), Some(&details)))
+}
+
+fn attributes<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let place = diagnostic.line_and_column();
+    dict.set_item("code", diagnostic.code())?;
+    dict.set_item("line", place.map(|(line, _)| line))?;
+    dict.set_item("column", place.map(|(_, column)| column))?;
+    dict.set_item("pointer", diagnostic.pointer())?;
+    dict.set_item("hint", diagnostic.hint())?;
+    Ok(dict)
+}
+
+/// Code written for xgrammar looks for its prefixes.
+fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
+    let place = diagnostics.iter().next().and_then(Diagnostic::line_and_column);
+    match (is_compat(), syntax, place) {
+        (true, Syntax::Ebnf, Some((line, column))) => {
+            format!("EBNF parser error at line {line}, column {column}: {diagnostics}")
+        }
+        (true, Syntax::Regex, Some((_, column))) => {
+            format!("Regex parsing error at position {column}: {diagnostics}")
+        }
+        _ => diagnostics.to_string(),
+    }
+}
+
+pub(crate) fn grammar_error(py: Python<'_>, error: &GrammarError) -> PyErr {
+    raise(py, "InvalidGrammarError", error.to_string())
+}
+
+pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr {
+    raise(py, "TokenizerError", error.to_string())
+}
+
+pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
+    let name = match error {
+        MatchError::Limit(_) => "IndeterminateError",
+        _ => "MatcherError",
+    };
+    raise(py, name, error.to_string())
+}
+
+/// A warning through Python's `warnings`, at the line that called into the package.
+pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    static CATEGORY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let category = CATEGORY.import(py, "grammask.exception", "GrammaskWarning")?;
+    let message = CString::new(message.replace('\0', "\\0"))?;
+    PyErr::warn(py, category, &message, 1)
+}

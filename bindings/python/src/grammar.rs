@@ -1,0 +1,259 @@
+//! `Grammar`: a structure before it meets a vocabulary.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use grammask::ir::passes;
+use grammask::json_schema::{self, Treatment};
+use grammask::{CompileError, EbnfOptions, GrammarError, JsonSchemaOptions, ebnf, regex};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::arguments::{JsonArguments, regex_options, schema_text};
+use crate::errors::{Syntax, grammar_error, raise, refused, warn};
+
+/// A structure: the set of texts that a model may write. Immutable.
+///
+/// `str(grammar)` is EBNF that `Grammar.from_ebnf` reads back as the same grammar; its first rule is `root`.
+/// Instances compare by their rules, hash, pickle and deep-copy.
+#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+pub(crate) struct Grammar {
+    pub(crate) inner: Arc<grammask::Grammar>,
+}
+
+/// A grammar, and what its reader has to say about it.
+pub(crate) type Read = (grammask::Grammar, Vec<String>);
+
+/// Reads EBNF. Whatever the start rule is called in the source, it is `root` in the grammar, so that the printed
+/// grammar needs no second piece of information.
+pub(crate) fn read_ebnf(source: &str, root: &str) -> Result<Read, CompileError> {
+    let options = EbnfOptions { root: root.to_owned(), ..EbnfOptions::default() };
+    let grammar = ebnf::parse(source, &options)?;
+    if root == "root" {
+        return Ok((grammar, Vec::new()));
+    }
+    // One grammar more than fits the ids of the one that was just read is the only way to fail.
+    let renamed = passes::union(&[&grammar]).unwrap_or(grammar);
+    Ok((renamed, Vec::new()))
+}
+
+pub(crate) fn read_regex(pattern: &str) -> Result<Read, CompileError> {
+    Ok((regex::parse(pattern, &regex_options())?, Vec::new()))
+}
+
+pub(crate) fn read_json_schema(schema: &str, options: &JsonSchemaOptions) -> Result<Read, CompileError> {
+    let compiled = json_schema::compile(schema, options)?;
+    let ignored = compiled.report.with_treatment(Treatment::Ignored).map(|entry| {
+        let note = entry.note.as_deref().unwrap_or("it cannot be enforced");
+        format!("`{}` at `{}` is ignored: {note}", entry.keyword, entry.pointer)
+    });
+    let ignored = ignored.collect();
+    Ok((compiled.grammar, ignored))
+}
+
+/// What xgrammar's built-in grammar describes: any object or array.
+pub(crate) fn read_builtin_json() -> Result<Read, CompileError> {
+    let whitespace = json_schema::Whitespace::Free { max_run: None };
+    read_json_schema(r#"{"type": ["object", "array"]}"#, &JsonSchemaOptions::default().whitespace(whitespace))
+}
+
+impl Grammar {
+    pub(crate) fn new(
+        py: Python<'_>,
+        syntax: Syntax,
+        read: impl FnOnce() -> Result<Read, CompileError> + Send,
+    ) -> PyResult<Self> {
+        let (grammar, warnings) = py.detach(read).map_err(|error| refused(py, &error, syntax))?;
+        warnings.iter().try_for_each(|message| warn(py, message))?;
+        Ok(Self { inner: Arc::new(grammar) })
+    }
+
+    fn combine(
+        grammars: &Bound<'_, PyTuple>,
+        join: fn(&[&grammask::Grammar]) -> Result<grammask::Grammar, GrammarError>,
+    ) -> PyResult<Self> {
+        let py = grammars.py();
+        let parts = grammars.iter().map(|grammar| Ok(Arc::clone(&grammar.cast::<Self>()?.get().inner)));
+        let parts = parts.collect::<PyResult<Vec<_>>>()?;
+        let parts: Vec<&grammask::Grammar> = parts.iter().map(|part| &**part).collect();
+        let joined = join(&parts).map_err(|error| grammar_error(py, &error))?;
+        Ok(Self { inner: Arc::new(joined) })
+    }
+
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        grammask::ir::print(&self.inner, &grammask::ir::PrintOptions::default())
+            .map_err(|error| raise(py, "GrammaskError", error.to_string()))
+    }
+}
+
+fn print_text(grammar: &Grammar, py: Python<'_>) -> PyResult<()> {
+    py.import("builtins")?.call_method1("print", (grammar.text(py)?,)).map(drop)
+}
+
+#[pymethods]
+impl Grammar {
+    /// Reads EBNF.
+    ///
+    /// Raises `InvalidGrammarError` with `line` and `column`.
+    #[staticmethod]
+    #[pyo3(signature = (ebnf_string, *, root_rule_name="root"))]
+    fn from_ebnf(py: Python<'_>, ebnf_string: &str, root_rule_name: &str) -> PyResult<Self> {
+        Self::new(py, Syntax::Ebnf, || read_ebnf(ebnf_string, root_rule_name))
+    }
+
+    /// Turns a JSON Schema into a grammar of the JSON texts that obey it.
+    ///
+    /// `schema` is JSON text, a `dict`, or a pydantic model. Raises `InvalidSchemaError` or, for keywords that
+    /// cannot be enforced, `UnsupportedError`, with `pointer`.
+    #[staticmethod]
+    #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
+                        max_whitespace_cnt=None, print_converted_ebnf=false, any_order=false))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
+    fn from_json_schema(
+        schema: &Bound<'_, PyAny>,
+        any_whitespace: bool,
+        indent: Option<i64>,
+        separators: Option<(String, String)>,
+        strict_mode: bool,
+        max_whitespace_cnt: Option<i64>,
+        print_converted_ebnf: bool,
+        any_order: bool,
+    ) -> PyResult<Self> {
+        let py = schema.py();
+        let arguments =
+            JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
+        let (text, options) = (schema_text(schema)?, arguments.options(py)?);
+        let grammar = Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?;
+        if print_converted_ebnf {
+            print_text(&grammar, py)?;
+        }
+        Ok(grammar)
+    }
+
+    /// The texts that a regular expression matches from end to end (ECMA-262 syntax).
+    #[staticmethod]
+    #[pyo3(signature = (regex_string, *, print_converted_ebnf=false))]
+    fn from_regex(py: Python<'_>, regex_string: &str, print_converted_ebnf: bool) -> PyResult<Self> {
+        let grammar = Self::new(py, Syntax::Regex, || read_regex(regex_string))?;
+        if print_converted_ebnf {
+            print_text(&grammar, py)?;
+        }
+        Ok(grammar)
+    }
+
+    /// Not available yet: raises `UnsupportedError`.
+    #[staticmethod]
+    #[pyo3(signature = (lark_string, *, tokenizer_info=None, named_grammars=None))]
+    fn from_lark(
+        py: Python<'_>,
+        lark_string: &str,
+        tokenizer_info: Option<&Bound<'_, PyAny>>,
+        named_grammars: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let _ = (lark_string, tokenizer_info, named_grammars);
+        Err(no_lark(py))
+    }
+
+    /// Not available yet: raises `UnsupportedError`.
+    #[staticmethod]
+    #[pyo3(signature = (*args, **kwargs))]
+    fn from_structural_tag(
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, pyo3::types::PyDict>>,
+    ) -> PyResult<Self> {
+        let _ = (args, kwargs);
+        Err(no_structural_tags(py))
+    }
+
+    /// Any JSON object or array.
+    #[staticmethod]
+    fn builtin_json_grammar(py: Python<'_>) -> PyResult<Self> {
+        Self::new(py, Syntax::Grammar, read_builtin_json)
+    }
+
+    /// A text of each grammar, one after the other.
+    #[staticmethod]
+    #[pyo3(signature = (*grammars))]
+    fn concat(grammars: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        Self::combine(grammars, passes::concat)
+    }
+
+    /// A text of any of the grammars.
+    #[staticmethod]
+    #[pyo3(signature = (*grammars))]
+    fn union(grammars: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        Self::combine(grammars, passes::union)
+    }
+
+    /// One of the strings, as they are.
+    #[staticmethod]
+    fn from_choices(py: Python<'_>, choices: Vec<String>) -> PyResult<Self> {
+        if choices.is_empty() {
+            return Err(PyTypeError::new_err("`choices` must hold at least one string"));
+        }
+        let mut builder = grammask::GrammarBuilder::new();
+        let choices: Vec<_> = choices.iter().map(|choice| builder.literal(choice)).collect();
+        let body = builder.choice(choices);
+        let grammar = builder.add_rule("root", body).and_then(|root| builder.finish(root));
+        Ok(Self { inner: Arc::new(grammar.map_err(|error| grammar_error(py, &error))?) })
+    }
+
+    /// The grammar as JSON.
+    fn serialize_json(slf: &Bound<'_, Self>) -> PyResult<String> {
+        slf.py().import("grammask._serialize")?.call_method1("serialize_grammar", (slf,))?.extract()
+    }
+
+    /// What `serialize_json` wrote.
+    #[staticmethod]
+    fn deserialize_json<'py>(py: Python<'py>, json_string: &str) -> PyResult<Bound<'py, PyAny>> {
+        py.import("grammask._serialize")?.call_method1("deserialize_grammar", (json_string,))
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Grammar of {} rules>", self.inner.rule_count())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            Arc::ptr_eq(&self.inner, &other.get().inner) || self.inner.is_same(&other.get().inner)
+        })
+    }
+
+    /// Equal grammars have the same rules in the same order.
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for rule in self.inner.rule_ids() {
+            self.inner.rule(rule).name().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("deserialize_json")?, (Self::serialize_json(slf)?,)))
+    }
+
+    fn __copy__(slf: &Bound<'_, Self>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+
+    fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+}
+
+pub(crate) fn no_lark(py: Python<'_>) -> PyErr {
+    raise(py, "UnsupportedError", "Lark grammars are not supported; write the grammar in EBNF (`from_ebnf`)")
+}
+
+pub(crate) fn no_structural_tags(py: Python<'_>) -> PyErr {
+    let message = "structural tags are not supported; describe the whole text as EBNF (`from_ebnf`), or begin \
+                   to constrain where the tag begins, with the grammar of its content";
+    raise(py, "UnsupportedError", message)
+}

@@ -1,0 +1,39 @@
+//! The native half of the Python package `grammask`: the classes that its users see, over the crate of the same
+//! name. The other half, in `python/grammask`, holds what needs no speed: bitmask helpers, loaders of
+//! tokenizers, exceptions, integrations.
+//!
+//! Nothing here decides what a grammar allows; each method converts its arguments, calls the facade, and
+//! converts the answer. Warm calls (a mask that is known, a token that is accepted) keep the interpreter's lock,
+//! since giving it up would cost more than they take; compiling, cold masks and batches give it up.
+#![deny(missing_docs)]
+
+mod arguments;
+mod batch;
+mod compiled;
+mod compiler;
+mod errors;
+mod grammar;
+mod matcher;
+mod rows;
+mod tokenizer;
+
+use pyo3::pymodule;
+
+/// The module that Python imports as `grammask._native`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::batch::BatchGrammarMatcher;
+    #[pymodule_export]
+    use crate::compiled::CompiledGrammar;
+    #[pymodule_export]
+    use crate::compiler::GrammarCompiler;
+    #[pymodule_export]
+    use crate::errors::set_compat;
+    #[pymodule_export]
+    use crate::grammar::Grammar;
+    #[pymodule_export]
+    use crate::matcher::GrammarMatcher;
+    #[pymodule_export]
+    use crate::tokenizer::TokenizerInfo;
+}

@@ -1,0 +1,502 @@
+//! `GrammarMatcher`: following one text.
+
+use grammask::{Explanation, MatchError, Matcher, StopTokens, TokenId, TokenKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::arguments::{id_list, text_bytes};
+use crate::compiled::CompiledGrammar;
+use crate::errors::{match_error, raise, warn};
+use crate::rows::{LastTensor, MaskRows};
+use crate::tokenizer::TokenizerInfo;
+
+/// Follows one text through a compiled grammar. One thread at a time; matchers on one grammar are independent.
+///
+/// Making one takes well below a microsecond, and so does a fork.
+///
+/// Parameters
+/// ----------
+/// compiled_grammar : CompiledGrammar
+/// override_stop_tokens : int or list of int, optional
+///     Stop tokens of this text, in place of those of the tokenizer.
+/// terminate_without_stop_token : bool
+///     Whether the text ends as soon as it is whole; stop tokens are then never allowed.
+/// max_rollback_tokens : int
+///     Not used: any number of steps can be rolled back.
+/// default_temperature : float, optional
+///     What `temperature` says.
+#[pyclass(module = "grammask", weakref, skip_from_py_object)]
+pub(crate) struct GrammarMatcher {
+    pub(crate) matcher: Matcher,
+    tokenizer: Py<TokenizerInfo>,
+    words: usize,
+    ends_when_whole: bool,
+    temperature: Option<f64>,
+    last_tensor: LastTensor,
+}
+
+impl GrammarMatcher {
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// A known mask is copied under the lock, for less than giving the lock up would cost; one that has to be
+    /// computed first is computed without it.
+    fn fill(&mut self, py: Python<'_>, rows: MaskRows, index: i64) -> PyResult<bool> {
+        if self.matcher.is_terminated() {
+            return Err(match_error(py, &MatchError::Terminated));
+        }
+        let known = match self.matcher.known_mask() {
+            Some(mask) => Ok(mask),
+            None => py.detach(|| self.matcher.mask()),
+        };
+        #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
+        // SAFETY: the caller's argument keeps the object alive, the lock is held, and no other row is.
+        let row = unsafe { rows.row(py, index, self.words)? };
+        if *self.matcher.stop_tokens() != StopTokens::Vocabulary {
+            // Errors of the mask by the vocabulary's stop tokens need not be errors by this matcher's own.
+            return match self.matcher.fill_mask_words(row) {
+                Ok(_) => Ok(true),
+                Err(error) => Err(match_error(py, &error)),
+            };
+        }
+        let mask = known.map_err(|error| match_error(py, &error))?;
+        mask.write(self.matcher.grammar().vocabulary(), row);
+        Ok(!mask.allows_all())
+    }
+
+    pub(crate) fn accept(&mut self, py: Python<'_>, token_id: i64) -> PyResult<bool> {
+        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.grammar().vocabulary().id(id));
+        let Some(id) = id else {
+            warn(py, &format!("token {token_id} is not in the vocabulary"))?;
+            return Ok(false);
+        };
+        match self.matcher.accept_token(id) {
+            Ok(()) => Ok(true),
+            Err(MatchError::TokenRefused(_)) => {
+                let vocabulary = self.matcher.grammar().vocabulary();
+                if matches!(vocabulary.kind(id), TokenKind::Empty | TokenKind::Special)
+                    && !matches!(self.matcher.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
+                {
+                    warn(py, &format!("token {token_id} is special or padding, and the grammar does not name it"))?;
+                }
+                Ok(false)
+            }
+            Err(MatchError::Terminated) => {
+                warn(py, "the text has ended with a stop token; roll back or reset first")?;
+                Ok(false)
+            }
+            Err(error) => Err(match_error(py, &error)),
+        }
+    }
+
+    pub(crate) fn accept_text(&mut self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match self.matcher.accept_bytes(text_bytes(text)?) {
+            Ok(()) => Ok(true),
+            Err(MatchError::ByteRefused { .. }) => Ok(false),
+            Err(MatchError::Terminated) => {
+                warn(py, "the text has ended with a stop token; roll back or reset first")?;
+                Ok(false)
+            }
+            Err(error) => Err(match_error(py, &error)),
+        }
+    }
+
+    pub(crate) fn roll_back(&mut self, py: Python<'_>, steps: i64) -> PyResult<()> {
+        let message = "the number of steps to roll back must not be negative";
+        let steps = usize::try_from(steps).map_err(|_| raise(py, "MatcherError", message))?;
+        self.matcher.rollback(steps).map_err(|error| match_error(py, &error))
+    }
+
+    pub(crate) fn temperature(&self) -> Option<f64> {
+        self.temperature
+    }
+
+    fn id(&self, py: Python<'_>, token_id: i64) -> PyResult<TokenId> {
+        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.grammar().vocabulary().id(id));
+        id.ok_or_else(|| raise(py, "MatcherError", format!("token {token_id} is not in the vocabulary")))
+    }
+}
+
+fn stop_policy(
+    py: Python<'_>,
+    compiled: &grammask::CompiledGrammar,
+    own: Option<Vec<u32>>,
+    ends_when_whole: bool,
+) -> PyResult<StopTokens> {
+    if ends_when_whole {
+        return Ok(StopTokens::None);
+    }
+    let Some(own) = own else { return Ok(StopTokens::Vocabulary) };
+    let check = |id: u32| {
+        let message = format!("stop token {id} is not in the vocabulary");
+        compiled.vocabulary().id(id).ok_or_else(|| raise(py, "MatcherError", message))
+    };
+    let mut own = own.into_iter().map(check).collect::<PyResult<Vec<_>>>()?;
+    own.sort_unstable();
+    own.dedup();
+    // The common case, in which masks are shared as they are.
+    if own == compiled.vocabulary().stop_tokens() {
+        return Ok(StopTokens::Vocabulary);
+    }
+    Ok(StopTokens::Own(own.into()))
+}
+
+#[pymethods]
+impl GrammarMatcher {
+    #[new]
+    #[pyo3(signature = (compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=false,
+                        max_rollback_tokens=-1, default_temperature=None))]
+    fn new(
+        py: Python<'_>,
+        compiled_grammar: &Bound<'_, CompiledGrammar>,
+        override_stop_tokens: Option<&Bound<'_, PyAny>>,
+        terminate_without_stop_token: bool,
+        max_rollback_tokens: i64,
+        default_temperature: Option<f64>,
+    ) -> PyResult<Self> {
+        let grammar = compiled_grammar.get();
+        if max_rollback_tokens != -1 {
+            let category = py.get_type::<pyo3::exceptions::PyDeprecationWarning>();
+            let message = c"`max_rollback_tokens` is not used: any number of steps can be rolled back";
+            PyErr::warn(py, &category, message, 1)?;
+        }
+        let own = id_list(py, override_stop_tokens)?;
+        let stop = stop_policy(py, &grammar.compiled, own, terminate_without_stop_token)?;
+        Ok(Self {
+            matcher: grammar.compiled.matcher().with_stop_tokens(stop),
+            words: grammar.tokenizer.get().words(),
+            tokenizer: grammar.tokenizer.clone_ref(py),
+            ends_when_whole: terminate_without_stop_token,
+            temperature: default_temperature,
+            last_tensor: LastTensor::default(),
+        })
+    }
+
+    /// Accepts a token. `False` if it is not allowed; the matcher is then as it was.
+    #[pyo3(signature = (token_id, *, debug_print=false))]
+    fn accept_token(&mut self, py: Python<'_>, token_id: i64, debug_print: bool) -> PyResult<bool> {
+        let _ = debug_print;
+        self.accept(py, token_id)
+    }
+
+    /// Accepts a text, `str` or `bytes`, as one step. `False` if it is not allowed; the matcher is then as it
+    /// was.
+    #[pyo3(signature = (input_str, *, debug_print=false))]
+    fn accept_string(&mut self, input_str: &Bound<'_, PyAny>, debug_print: bool) -> PyResult<bool> {
+        let _ = debug_print;
+        self.accept_text(input_str.py(), input_str)
+    }
+
+    /// Writes the mask of the next token into a row of `bitmask`.
+    ///
+    /// `bitmask` is a C-contiguous numpy array or CPU tensor of dtype int32 and shape `(rows, words)` or
+    /// `(words,)`, with `words = ceil(vocab_size / 32)`. Bit `id % 32` of word `id / 32` is 1 if and only if
+    /// `accept_token(id)` would return `True`. Other rows are not touched.
+    ///
+    /// Returns `False` if every id is allowed, so that there is nothing to apply. Raises `MatcherError` after
+    /// the stop token, `BitmaskError` if the array does not fit.
+    #[pyo3(signature = (bitmask, index=0, *, debug_print=false))]
+    fn fill_next_token_bitmask(
+        &mut self,
+        bitmask: &Bound<'_, PyAny>,
+        index: i64,
+        debug_print: bool,
+    ) -> PyResult<bool> {
+        let _ = debug_print;
+        let rows = MaskRows::of(bitmask, &mut self.last_tensor)?;
+        self.fill(bitmask.py(), rows, index)
+    }
+
+    /// The mask of the next token as a list of ids. For looking at; slow.
+    fn allowed_token_ids(&mut self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let mut mask = grammask::TokenMask::new(self.matcher.grammar().vocabulary().len());
+        self.matcher.fill_mask(&mut mask).map_err(|error| match_error(py, &error))?;
+        Ok(mask.iter().map(TokenId::get).collect())
+    }
+
+    /// Fills one row of `token_bitmask` for each node of a tree of draft tokens.
+    ///
+    /// `retrieve_next_token[i]` and `retrieve_next_sibling[i]` are the first child and the next sibling of node
+    /// `i`, -1 for none; node 0 is the root, whose token was accepted already. All are one-dimensional, of equal
+    /// length. Rows of nodes whose token is not allowed are left as they are. Returns `False` if
+    /// `time_threshold` (in seconds, -1 for none) passed before the tree was done.
+    #[pyo3(signature = (retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask,
+                        time_threshold=-1.0, temperatures=None))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of the Python signature")]
+    fn traverse_draft_tree(
+        &mut self,
+        retrieve_next_token: &Bound<'_, PyAny>,
+        retrieve_next_sibling: &Bound<'_, PyAny>,
+        draft_tokens: &Bound<'_, PyAny>,
+        token_bitmask: &Bound<'_, PyAny>,
+        time_threshold: f64,
+        temperatures: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let py = token_bitmask.py();
+        let rows = MaskRows::of(token_bitmask, &mut self.last_tensor)?;
+        let tree = DraftTree {
+            child: numbers(retrieve_next_token)?,
+            sibling: numbers(retrieve_next_sibling)?,
+            token: numbers(draft_tokens)?,
+        };
+        tree.check().map_err(|message| raise(py, "MatcherError", message))?;
+        let start = std::time::Instant::now();
+        let depth = self.matcher.steps();
+        let outcome = self.traverse(py, &tree, rows, |place, temperature| {
+            if let (Some(temperatures), Some(temperature)) = (temperatures, temperature) {
+                temperatures.set_item(place, temperature)?;
+            }
+            Ok(time_threshold < 0.0 || start.elapsed().as_secs_f64() <= time_threshold)
+        });
+        // Whatever happened on the way, the matcher ends where it began.
+        let taken = self.matcher.steps().saturating_sub(depth);
+        self.matcher.rollback(taken).map_err(|error| match_error(py, &error))?;
+        outcome
+    }
+
+    /// The longest text that every way on begins with; empty if there is a choice. May be accepted with
+    /// `accept_string`.
+    fn find_jump_forward_string(&mut self, py: Python<'_>) -> PyResult<String> {
+        if self.matcher.is_terminated() {
+            return Err(match_error(py, &MatchError::Terminated));
+        }
+        let forced = self.matcher.jump_forward().map_err(|error| match_error(py, &error))?;
+        // A character is text only when it is whole.
+        let whole = match std::str::from_utf8(&forced) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&forced[..error.valid_up_to()]).unwrap_or(""),
+        };
+        Ok(whole.to_owned())
+    }
+
+    /// The tokens of the forced text that the model would write in any case.
+    ///
+    /// `encode` turns text into ids as the model's tokenizer does, without special tokens. The last token is
+    /// kept back unless the text ends there, because what follows may merge with it. Nothing is accepted.
+    fn find_jump_forward_tokens<'py>(
+        slf: &Bound<'py, Self>,
+        encode: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("grammask._support")?.call_method1("jump_forward_tokens", (slf, encode))
+    }
+
+    /// How many of the tokens could be accepted one after the other. Nothing is accepted.
+    fn validate_tokens(&mut self, py: Python<'_>, token_ids: Vec<i64>) -> PyResult<usize> {
+        let vocabulary = self.matcher.grammar().vocabulary();
+        let known = |id: &i64| u32::try_from(*id).ok().and_then(|id| vocabulary.id(id));
+        let ids: Vec<TokenId> = token_ids.iter().map_while(known).collect();
+        self.matcher.count_acceptable(&ids).map_err(|error| match_error(py, &error))
+    }
+
+    /// Why a token is refused: at which of its bytes, and what was possible there. `None` if it is allowed.
+    fn explain_rejection<'py>(&mut self, py: Python<'py>, token_id: i64) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let id = self.id(py, token_id)?;
+        let explanation = self.matcher.explain(id).map_err(|error| match_error(py, &error))?;
+        let details = PyDict::new(py);
+        details.set_item("token_id", token_id)?;
+        details.set_item("token", pyo3::types::PyBytes::new(py, self.matcher.grammar().vocabulary().token_bytes(id)))?;
+        match explanation {
+            Explanation::Allowed => return Ok(None),
+            Explanation::Terminated => details.set_item("reason", "terminated")?,
+            Explanation::NoBytes => details.set_item("reason", "no_bytes")?,
+            Explanation::TooEarlyToStop { possible } => {
+                details.set_item("reason", "too_early_to_stop")?;
+                details.set_item("possible", byte_list(&possible))?;
+            }
+            Explanation::Dies { offset, byte, possible, may_end } => {
+                details.set_item("reason", "byte_refused")?;
+                details.set_item("offset", offset)?;
+                details.set_item("byte", byte)?;
+                details.set_item("possible", byte_list(&possible))?;
+                details.set_item("may_end", may_end)?;
+            }
+            _ => details.set_item("reason", "refused")?,
+        }
+        py.import("grammask._support")?.getattr("Rejection")?.call((), Some(&details)).map(Some)
+    }
+
+    /// Takes back the last `num_tokens` steps: tokens, the stop token included, and calls of `accept_string`.
+    #[pyo3(signature = (num_tokens=1))]
+    fn rollback(&mut self, py: Python<'_>, num_tokens: i64) -> PyResult<()> {
+        self.roll_back(py, num_tokens)
+    }
+
+    /// Goes back to the beginning of the text.
+    fn reset(&mut self) {
+        self.matcher.reset();
+    }
+
+    /// A matcher at the same place, independent from here on.
+    fn fork(&self, py: Python<'_>) -> Self {
+        Self {
+            matcher: self.matcher.fork(),
+            tokenizer: self.tokenizer.clone_ref(py),
+            words: self.words,
+            ends_when_whole: self.ends_when_whole,
+            temperature: self.temperature,
+            last_tensor: LastTensor::default(),
+        }
+    }
+
+    /// Whether the text has ended: a stop token was accepted, or (with `terminate_without_stop_token`) the text
+    /// is whole.
+    fn is_terminated(&self) -> bool {
+        if self.ends_when_whole { self.matcher.is_completed() } else { self.matcher.is_terminated() }
+    }
+
+    /// Whether the text is whole: it may end here.
+    fn is_completed(&self) -> bool {
+        self.matcher.is_completed()
+    }
+
+    /// The captured parts of the text. Always empty: no syntax that is read today has captures.
+    #[pyo3(signature = (*, deduplicate=true))]
+    fn get_captures<'py>(&self, py: Python<'py>, deduplicate: bool) -> Bound<'py, PyList> {
+        let _ = deduplicate;
+        PyList::empty(py)
+    }
+
+    /// Always -1: any number of steps can be rolled back.
+    #[getter]
+    fn max_rollback_tokens(&self) -> i64 {
+        -1
+    }
+
+    /// The temperature to sample the next token with, if the caller gave one.
+    #[getter(temperature)]
+    fn next_temperature(&self) -> Option<f64> {
+        self.temperature
+    }
+
+    /// The ids that end this text.
+    #[getter]
+    fn stop_token_ids(&self) -> Vec<u32> {
+        let ids = match self.matcher.stop_tokens() {
+            StopTokens::Own(ids) => ids,
+            StopTokens::Vocabulary => self.matcher.grammar().vocabulary().stop_tokens(),
+            _ => &[],
+        };
+        ids.iter().map(|id| id.get()).collect()
+    }
+
+    /// Number of steps taken.
+    #[getter]
+    fn num_steps(&self) -> usize {
+        self.matcher.steps()
+    }
+
+    fn _debug_print_internal_state(&self) -> String {
+        format!("{:?}", self.matcher)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<GrammarMatcher after {} steps>", self.matcher.steps())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.fork(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.fork(py)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a matcher cannot be pickled; send the compiled grammar and the accepted tokens instead",
+        ))
+    }
+}
+
+fn byte_list(bits: &[u64; 4]) -> Vec<u8> {
+    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).collect()
+}
+
+/// The numbers of a list, an array or a tensor.
+fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    match values.call_method0("tolist") {
+        Ok(list) => list.extract(),
+        Err(_) => values.extract(),
+    }
+}
+
+/// A tree of draft tokens as engines encode it.
+struct DraftTree {
+    child: Vec<i64>,
+    sibling: Vec<i64>,
+    token: Vec<i64>,
+}
+
+impl DraftTree {
+    /// Every node but the root is named once, and the root never; so walking it comes to an end.
+    fn check(&self) -> Result<(), &'static str> {
+        let nodes = self.token.len();
+        if self.child.len() != nodes || self.sibling.len() != nodes {
+            return Err("the three arrays of a draft tree must have the same length");
+        }
+        let mut named = vec![false; nodes];
+        for &node in self.child.iter().chain(&self.sibling).filter(|&&node| node != -1) {
+            match usize::try_from(node).ok().and_then(|node| named.get_mut(node)) {
+                Some(named) if !*named && node != 0 => *named = true,
+                _ => return Err("a draft tree must name each node but node 0 at most once, and no other"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn node(number: i64) -> Option<usize> {
+    usize::try_from(number).ok()
+}
+
+impl GrammarMatcher {
+    /// Depth first. `visit` says after each row whether there is time for more.
+    fn traverse(
+        &mut self,
+        py: Python<'_>,
+        tree: &DraftTree,
+        rows: MaskRows,
+        mut visit: impl FnMut(usize, Option<f64>) -> PyResult<bool>,
+    ) -> PyResult<bool> {
+        enum Step {
+            Enter(usize),
+            Leave,
+        }
+        let mut stack = if tree.token.is_empty() { Vec::new() } else { vec![Step::Enter(0)] };
+        while let Some(step) = stack.pop() {
+            let place = match step {
+                Step::Enter(place) => place,
+                Step::Leave => {
+                    self.roll_back(py, 1)?;
+                    continue;
+                }
+            };
+            if let Some(sibling) = node(tree.sibling[place]).filter(|_| place != 0) {
+                stack.push(Step::Enter(sibling));
+            }
+            if place != 0 {
+                let id = u32::try_from(tree.token[place]).ok();
+                let id = id.and_then(|id| self.matcher.grammar().vocabulary().id(id));
+                match id.map(|id| self.matcher.accept_token(id)) {
+                    Some(Ok(())) => stack.push(Step::Leave),
+                    Some(Err(error @ MatchError::Limit(_))) => return Err(match_error(py, &error)),
+                    _ => continue,
+                }
+            }
+            if self.matcher.is_terminated() {
+                continue;
+            }
+            let index = i64::try_from(place).unwrap_or(i64::MAX);
+            self.fill(py, rows, index)?;
+            if !visit(place, self.temperature)? {
+                return Ok(false);
+            }
+            if let Some(child) = node(tree.child[place]) {
+                stack.push(Step::Enter(child));
+            }
+        }
+        Ok(true)
+    }
+}

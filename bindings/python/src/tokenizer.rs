@@ -1,0 +1,260 @@
+//! `TokenizerInfo`: a vocabulary and what xgrammar's users ask of it.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::arguments::id_list;
+use crate::errors::{raise, vocabulary_error};
+
+/// Tokens with these texts are taken for stop tokens where the caller names none.
+const STOP_TOKENS: [&str; 8] = [
+    "</s>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<eos>",
+    "<|eos|>",
+    "<end_of_turn>",
+    "<\u{FF5C}end\u{2581}of\u{2581}sentence\u{FF5C}>",
+];
+
+/// The vocabulary of a tokenizer: the bytes of every token id, and which ids end a text.
+///
+/// Build one for each tokenizer and keep it. Instances compare by content, hash, pickle and deep-copy.
+///
+/// Parameters
+/// ----------
+/// encoded_vocab : list of bytes or str
+///     The tokens in the order of their ids. An empty one stands for an id that text never uses.
+/// vocab_type : VocabType
+///     How `encoded_vocab` spells bytes. `bytes` entries are taken as they are with `VocabType.RAW`.
+/// vocab_size : int, optional
+///     Number of ids, padding included: the last dimension of the logits. Default: `len(encoded_vocab)`.
+/// stop_token_ids : int or list of int, optional
+///     Ids that end a text. Default: the tokens whose text is that of a common end token.
+/// add_prefix_space : bool
+///     Whether the tokenizer puts a space before the text. Kept for its readers; masks do not depend on it.
+#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+pub(crate) struct TokenizerInfo {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    vocab_type: u8,
+    add_prefix_space: bool,
+}
+
+impl TokenizerInfo {
+    /// Words of one row of a bitmask.
+    pub(crate) fn words(&self) -> usize {
+        words_for(self.vocabulary.len())
+    }
+
+    fn decoded(&self, id: TokenId) -> &[u8] {
+        self.vocabulary.special_name(id).unwrap_or_else(|| self.vocabulary.token_bytes(id))
+    }
+
+    fn ids(&self) -> impl Iterator<Item = TokenId> + '_ {
+        (0..self.vocabulary.len()).filter_map(|id| self.vocabulary.id(u32::try_from(id).ok()?))
+    }
+
+    fn content(&self) -> (u128, u8, bool) {
+        (self.vocabulary.fingerprint(), self.vocab_type, self.add_prefix_space)
+    }
+}
+
+fn coding(py: Python<'_>, vocab_type: &Bound<'_, PyAny>) -> PyResult<(u8, TokenCoding)> {
+    let number = match vocab_type.extract::<u8>() {
+        Ok(number) => number,
+        Err(_) => vocab_type.getattr("value")?.extract()?,
+    };
+    match number {
+        0 => Ok((0, TokenCoding::Plain)),
+        1 => Ok((1, TokenCoding::ByteFallback)),
+        2 => Ok((2, TokenCoding::ByteLevel)),
+        _ => Err(raise(py, "TokenizerError", format!("{number} is no VocabType"))),
+    }
+}
+
+fn decode(token: &Bound<'_, PyAny>, coding: TokenCoding) -> PyResult<Vec<u8>> {
+    if let Ok(text) = token.cast::<PyString>() {
+        return Ok(coding.decode(text.to_str()?));
+    }
+    let bytes = token.cast::<PyBytes>()?.as_bytes();
+    // Bytes that are spelled in a coding are text; raw ones need not be.
+    Ok(match std::str::from_utf8(bytes) {
+        Ok(text) => coding.decode(text),
+        Err(_) => bytes.to_vec(),
+    })
+}
+
+#[pymethods]
+impl TokenizerInfo {
+    #[new]
+    #[pyo3(signature = (encoded_vocab, vocab_type=None, *, vocab_size=None, stop_token_ids=None,
+                        add_prefix_space=false, _special_token_ids=None))]
+    fn new(
+        py: Python<'_>,
+        encoded_vocab: &Bound<'_, PyAny>,
+        vocab_type: Option<&Bound<'_, PyAny>>,
+        vocab_size: Option<usize>,
+        stop_token_ids: Option<&Bound<'_, PyAny>>,
+        add_prefix_space: bool,
+        _special_token_ids: Option<Vec<u32>>,
+    ) -> PyResult<Self> {
+        let (vocab_type, coding) =
+            vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
+        let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
+        let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
+        let stop = match id_list(py, stop_token_ids)? {
+            Some(ids) if ids.is_empty() => {
+                return Err(PyValueError::new_err("`stop_token_ids` must not be empty; leave it out"));
+            }
+            Some(ids) => ids,
+            None => (0..)
+                .zip(&tokens)
+                .filter(|(_, token)| STOP_TOKENS.iter().any(|stop| stop.as_bytes() == token.as_slice()))
+                .map(|(id, _)| id)
+                .collect(),
+        };
+        let options = VocabularyOptions::default()
+            .special_ids(_special_token_ids.unwrap_or_default())
+            .stop_ids(stop)
+            .size(vocab_size.unwrap_or(tokens.len()));
+        let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
+        let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
+        Ok(Self { vocabulary, vocab_type, add_prefix_space })
+    }
+
+    /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
+    ///
+    /// Ids that the tokenizer marks special match no text; with `grammask.config.set_compat(True)` they are text,
+    /// as in xgrammar. `vocab_size` is the width of the model's logits, if that is more than the tokenizer has.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, *, vocab_size=None, stop_token_ids=None))]
+    fn from_huggingface<'py>(
+        tokenizer: &Bound<'py, PyAny>,
+        vocab_size: Option<usize>,
+        stop_token_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let loader = tokenizer.py().import("grammask._tokenizers")?;
+        loader.call_method1("from_huggingface", (tokenizer, vocab_size, stop_token_ids))
+    }
+
+    /// The tokenizer of a vocabulary and what `dump_metadata` said of it.
+    #[staticmethod]
+    fn from_vocab_and_metadata<'py>(
+        encoded_vocab: &Bound<'py, PyAny>,
+        metadata: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let loader = encoded_vocab.py().import("grammask._tokenizers")?;
+        loader.call_method1("from_vocab_and_metadata", (encoded_vocab, metadata))
+    }
+
+    /// `vocab_type` and `add_prefix_space` as the text of a `tokenizer.json` has them.
+    #[staticmethod]
+    fn _detect_metadata_from_hf<'py>(py: Python<'py>, backend_str: &str) -> PyResult<Bound<'py, PyAny>> {
+        py.import("grammask._tokenizers")?.call_method1("detect_metadata", (backend_str,))
+    }
+
+    /// `VocabType`: how the vocabulary was spelled.
+    #[getter]
+    fn vocab_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("grammask._support")?.getattr("VocabType")?.call1((self.vocab_type,))
+    }
+
+    /// Number of ids, padding included.
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Whether the tokenizer puts a space before the text.
+    #[getter]
+    fn add_prefix_space(&self) -> bool {
+        self.add_prefix_space
+    }
+
+    /// Old name of `add_prefix_space`.
+    #[getter]
+    fn prepend_space_in_tokenization(&self) -> bool {
+        self.add_prefix_space
+    }
+
+    /// The tokens as bytes, by id; padding is not included.
+    #[getter]
+    fn decoded_vocab<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.ids().map(|id| PyBytes::new(py, self.decoded(id))).collect()
+    }
+
+    /// The ids that end a text, ascending.
+    #[getter]
+    fn stop_token_ids(&self) -> Vec<u32> {
+        self.vocabulary.stop_tokens().iter().map(|id| id.get()).collect()
+    }
+
+    /// The ids that text never uses, stop tokens left out: empty and padding ids, and those declared special.
+    #[getter]
+    fn special_token_ids(&self) -> Vec<u32> {
+        let special = self.ids().filter(|&id| {
+            self.vocabulary.token_bytes(id).is_empty() && (!self.vocabulary.is_stop(id) || self.decoded(id).is_empty())
+        });
+        special.map(|id| id.get()).collect()
+    }
+
+    /// Ids that are special though they have a text.
+    #[getter]
+    fn _named_special_token_ids(&self) -> Vec<u32> {
+        let vocabulary = &self.vocabulary;
+        let named = vocabulary.special_names().filter(|(id, _)| !vocabulary.is_stop(*id));
+        named.map(|(id, _)| id.get()).collect()
+    }
+
+    /// JSON with `vocab_type`, `vocab_size`, `add_prefix_space` and `stop_token_ids`.
+    fn dump_metadata(slf: &Bound<'_, Self>) -> PyResult<String> {
+        slf.py().import("grammask._tokenizers")?.call_method1("dump_metadata", (slf,))?.extract()
+    }
+
+    /// The whole tokenizer as JSON.
+    fn serialize_json(slf: &Bound<'_, Self>) -> PyResult<String> {
+        slf.py().import("grammask._tokenizers")?.call_method1("serialize", (slf,))?.extract()
+    }
+
+    /// What `serialize_json` wrote.
+    #[staticmethod]
+    fn deserialize_json<'py>(py: Python<'py>, json_string: &str) -> PyResult<Bound<'py, PyAny>> {
+        py.import("grammask._tokenizers")?.call_method1("deserialize", (json_string,))
+    }
+
+    /// The same tokens, of which these ids are special besides.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| self.content() == other.get().content())
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.content().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        let stop = self.stop_token_ids();
+        format!("TokenizerInfo(vocab_size={}, stop_token_ids={stop:?})", self.vocabulary.len())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("grammask._tokenizers")?.call_method1("reduce", (slf,))
+    }
+
+    fn __copy__(slf: &Bound<'_, Self>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+
+    /// Instances never change, so a deep copy is the same one.
+    fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+}

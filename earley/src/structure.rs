@@ -1,0 +1,145 @@
+//! What a local part is, told without the numbers of its grammar.
+//!
+//! Two grammars that hold the same kind of string have equal local parts under different state numbers. Numbering
+//! the states in the order in which a breadth-first search meets them gives both the same description (XGrammar's
+//! second paper, section 3.3, hashes such numberings; here the whole description is compared, so there is nothing
+//! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
+
+use grammask_fsm::{FragmentId, Program, StateId};
+use hashbrown::HashMap;
+
+use crate::context::{Context, ContextId, Contexts, CountKind, TAIL};
+use crate::engine::{Engine, State};
+
+/// States that a description may have.
+const MAX_STATES: usize = 400;
+
+/// The description of a local state. Equal descriptions, also of different engines, behave alike. `None` where it
+/// would be long.
+pub(crate) fn structure(engine: &Engine, state: State, detail: u64) -> Option<Vec<u32>> {
+    let set = engine.set(state);
+    let builder = engine.lock();
+    let mut writer = Writer {
+        program: &engine.program,
+        words: vec![detail as u32, (detail >> 32) as u32],
+        states: Numbers::default(),
+        fragments: Numbers::default(),
+    };
+    for item in &set.items {
+        let number = writer.states.number(item.state);
+        writer.words.push(number);
+        writer.context(&builder.contexts, item.context)?;
+    }
+    writer.words.push(u32::MAX);
+    writer.automata()
+}
+
+/// Things in the order in which they were met.
+struct Numbers<T> {
+    order: Vec<T>,
+    number: HashMap<T, u32, ahash::RandomState>,
+}
+
+impl<T> Default for Numbers<T> {
+    fn default() -> Self {
+        Self { order: Vec::new(), number: HashMap::default() }
+    }
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
+    fn number(&mut self, thing: T) -> u32 {
+        let next = self.order.len() as u32;
+        *self.number.entry(thing).or_insert_with(|| {
+            self.order.push(thing);
+            next
+        })
+    }
+}
+
+struct Writer<'e> {
+    program: &'e Program,
+    words: Vec<u32>,
+    states: Numbers<StateId>,
+    fragments: Numbers<FragmentId>,
+}
+
+impl Writer<'_> {
+    /// A context of a local part: a chain that ends in [`LOCAL`](crate::context::LOCAL).
+    fn context(&mut self, contexts: &Contexts, mut id: ContextId) -> Option<()> {
+        loop {
+            match contexts.get(id) {
+                Context::Local => {
+                    self.words.push(0);
+                    return Some(());
+                }
+                Context::Counter(counter) => {
+                    let fragment = self.fragments.number(counter.fragment);
+                    let (kind, count) = match counter.count {
+                        CountKind::Slot(slot) => (1, u32::from(slot)),
+                        CountKind::Exact(count) => (2, count),
+                        CountKind::Met => (3, 0),
+                    };
+                    self.words.extend([kind, fragment, count]);
+                    id = counter.parent;
+                }
+                Context::List(range) => {
+                    let [entry] = contexts.entries(range) else { return None };
+                    let state = match StateId::new(entry.state as usize) {
+                        Some(state) if entry.state != TAIL => self.states.number(state),
+                        _ => TAIL,
+                    };
+                    self.words.extend([4, state]);
+                    id = entry.context;
+                }
+                Context::Root | Context::Block { .. } => return None,
+            }
+        }
+    }
+
+    /// All states and fragments within reach.
+    fn automata(mut self) -> Option<Vec<u32>> {
+        let (mut next_state, mut next_fragment) = (0, 0);
+        loop {
+            if let Some(&id) = self.fragments.order.get(next_fragment) {
+                next_fragment += 1;
+                let fragment = self.program.fragment(id);
+                let start = self.states.number(fragment.start);
+                self.words.extend([start, u32::from(fragment.nullable)]);
+                match fragment.count {
+                    None => self.words.push(0),
+                    Some(count) => {
+                        let bounded = 1 + u32::from(count.max.is_some());
+                        self.words.extend([bounded, count.min, count.max.unwrap_or(0)]);
+                    }
+                }
+            } else if let Some(&id) = self.states.order.get(next_state) {
+                next_state += 1;
+                self.state(id);
+            } else {
+                return Some(self.words);
+            }
+            if self.states.order.len() > MAX_STATES {
+                return None;
+            }
+        }
+    }
+
+    fn state(&mut self, id: StateId) {
+        let state = self.program.state(id);
+        let (bytes, epsilons, calls) = (state.bytes.len(), state.epsilons.len(), state.calls.len());
+        self.words.extend([u32::from(state.is_final), bytes as u32, epsilons as u32, calls as u32]);
+        for edge in state.bytes {
+            let target = self.states.number(edge.target);
+            self.words.extend([u32::from(edge.start) << 8 | u32::from(edge.end), target]);
+        }
+        for &target in state.epsilons {
+            let target = self.states.number(target);
+            self.words.push(target);
+        }
+        for call in state.calls {
+            let fragment = self.fragments.number(call.fragment);
+            let target = self.states.number(call.target);
+            self.words.extend([fragment, target]);
+        }
+    }
+}

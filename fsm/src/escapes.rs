@@ -1,0 +1,293 @@
+//! The escapes of characters in JSON strings, as fragments that all strings of a grammar share.
+//!
+//! An escape is read rarely, and `\uXXXX` has some twenty states where several characters are told apart.
+//! Written in place, the escapes of a property name are nine tenths of its automaton. As fragments they stand
+//! once, and whoever has read a backslash calls the ones that are allowed: those of single characters, those
+//! of all characters, and those of all characters but a few.
+
+use ahash::AHashMap;
+
+use crate::draft::{Draft, NONE};
+use crate::finished::{Ending, Finished};
+
+/// The fragments of escapes made so far. All of them begin after the backslash.
+pub(crate) struct Escapes {
+    ascii: [u32; 128],
+    others: AHashMap<char, u32>,
+    any: u32,
+    not_ascii: u32,
+    /// All but one character.
+    all_but_one: [u32; 128],
+    all_but: AHashMap<Box<[u8]>, u32>,
+}
+
+impl Default for Escapes {
+    fn default() -> Self {
+        Self {
+            ascii: [NONE; 128],
+            others: AHashMap::new(),
+            any: NONE,
+            not_ascii: NONE,
+            all_but_one: [NONE; 128],
+            all_but: AHashMap::new(),
+        }
+    }
+}
+
+/// Characters with a short escape, and its letter, in the order of the letters.
+pub(crate) const SHORT_ESCAPES: [(char, u8); 8] = [
+    ('"', 0x22),
+    ('/', 0x2F),
+    ('\\', 0x5C),
+    ('b', 0x08),
+    ('f', 0x0C),
+    ('n', 0x0A),
+    ('r', 0x0D),
+    ('t', 0x09),
+];
+
+/// The least hexadecimal digit, the greatest, and the state that they lead to.
+type DigitArc = (u32, u32, u32);
+
+impl Escapes {
+    /// The escapes of one character.
+    pub(crate) fn of(&mut self, draft: &mut Draft, character: char) -> u32 {
+        let code = character as usize;
+        let known =
+            self.ascii.get(code).copied().or_else(|| self.others.get(&character).copied()).unwrap_or(NONE);
+        if known != NONE {
+            return known;
+        }
+        let mut name = String::with_capacity(16);
+        name.push_str("escape of ");
+        name.push(character);
+        let fragment = finished(draft, name.into(), |tables| one(tables, character));
+        match self.ascii.get_mut(code) {
+            Some(place) => *place = fragment,
+            None => {
+                self.others.insert(character, fragment);
+            }
+        }
+        fragment
+    }
+
+    /// The escapes of all characters.
+    pub(crate) fn any(&mut self, draft: &mut Draft) -> u32 {
+        if self.any == NONE {
+            self.any = finished(draft, "escape".into(), |tables| all(tables, Least::Any));
+        }
+        self.any
+    }
+
+    /// The escapes of all characters but a few in ASCII, which are sorted.
+    pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> u32 {
+        let known = match *excluded {
+            [] => return self.any(draft),
+            [only] => self.all_but_one[usize::from(only & 0x7F)],
+            _ => self.all_but.get(excluded).copied().unwrap_or(NONE),
+        };
+        if known != NONE {
+            return known;
+        }
+        if self.not_ascii == NONE {
+            self.not_ascii =
+                finished(draft, "escape beyond ASCII".into(), |tables| all(tables, Least::BeyondAscii));
+        }
+        let not_ascii = self.not_ascii;
+        let fragment =
+            finished(draft, "escape of others".into(), |tables| all_but(tables, excluded, not_ascii));
+        match *excluded {
+            [only] => self.all_but_one[usize::from(only & 0x7F)] = fragment,
+            _ => {
+                self.all_but.insert(excluded.into(), fragment);
+            }
+        }
+        fragment
+    }
+}
+
+/// Adds a finished fragment; `write` writes its states and says which is the start.
+pub(crate) fn finished(
+    draft: &mut Draft,
+    name: Option<Box<str>>,
+    write: impl FnOnce(&mut Finished) -> u32,
+) -> u32 {
+    let first = draft.finished.next_state();
+    let start = write(&mut draft.finished);
+    let states = FinishedStates { first, end: draft.finished.next_state() };
+    let fragment = DraftFragment { name, finished: Some(states), start, rule: NONE, count: None, nullable };
+    draft.fragments.push(fragment);
+    draft.fragments.len() as u32 - 1
+}
+
+/// The escapes of one character: its short escape, and its units in four digits each.
+fn one(tables: &mut Finished, character: char) {
+    let start = tables.next_state();
+    let mut units = [0; 2];
+    let units = character.encode_utf16(&mut units);
+    let end = start + if units.len() == 1 { 5 } else { 11 };
+    let short = SHORT_ESCAPES.iter().find(|&&(_, code)| u32::from(code) == u32::from(character));
+    if let Some(&(letter, _)) = short {
+        letter_arc(tables, letter, end);
+    }
+    letter_arc(tables, 'u', start + 1);
+    tables.end_state(Ending::Inner);
+    for (index, unit) in units.iter().enumerate() {
+        if index > 0 {
+            for letter in ['\\', 'u'] {
+                let next = tables.next_state() + 1;
+                letter_arc(tables, letter, next);
+                tables.end_state(Ending::Inner);
+            }
+        }
+        for shift in [12, 8, 4, 0] {
+            let digit = u32::from(unit >> shift & 0xF);
+            let next = tables.next_state() + 1;
+            digits(tables, 0, &[(digit, digit, next)]);
+            tables.end_state(Ending::Inner);
+        }
+    }
+    tables.end_state(Ending::Final);
+}
+
+/// Where the characters begin whose escapes are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Least {
+    Any,
+    BeyondAscii,
+}
+
+/// The states of [`all`], in order.
+const END: u32 = 1;
+const UNIT: u32 = 2;
+const AFTER_D: u32 = 3;
+/// Before the last three, two or one digits.
+const LAST_3: u32 = 4;
+const LAST_2: u32 = 5;
+const LAST_1: u32 = 6;
+/// Before the last two digits or one of the lead of a surrogate pair, and before the trail.
+const LEAD_2: u32 = 7;
+const LEAD_1: u32 = 8;
+const TRAIL: u32 = 9;
+/// After `0` and `00`, where ASCII is left out.
+const AFTER_0: u32 = 13;
+const AFTER_00: u32 = 14;
+
+/// The escapes of all characters, or of all beyond ASCII.
+fn all(tables: &mut Finished, least: Least) {
+    let start = tables.next_state();
+    let first_digit = match least {
+        Least::Any => {
+            SHORT_ESCAPES.iter().for_each(|&(letter, _)| letter_arc(tables, letter, start + END));
+            LAST_3
+        }
+        Least::BeyondAscii => AFTER_0,
+    };
+    letter_arc(tables, 'u', start + UNIT);
+    tables.end_state(Ending::Inner);
+    tables.end_state(Ending::Final);
+    let row = |tables: &mut Finished, arcs: &[DigitArc]| {
+        digits(tables, start, arcs);
+        tables.end_state(Ending::Inner);
+    };
+    row(tables, &[(0, 0, first_digit), (1, 12, LAST_3), (13, 13, AFTER_D), (14, 15, LAST_3)]);
+    // D800 to DBFF lead a pair, DC00 to DFFF end one.
+    row(tables, &[(0, 7, LAST_2), (8, 11, LEAD_2)]);
+    row(tables, &[(0, 15, LAST_2)]);
+    row(tables, &[(0, 15, LAST_1)]);
+    row(tables, &[(0, 15, END)]);
+    row(tables, &[(0, 15, LEAD_1)]);
+    row(tables, &[(0, 15, TRAIL)]);
+    for (place, letter) in ['\\', 'u'].into_iter().enumerate() {
+        letter_arc(tables, letter, start + TRAIL + 1 + place as u32);
+        tables.end_state(Ending::Inner);
+    }
+    row(tables, &[(13, 13, TRAIL + 3)]);
+    row(tables, &[(12, 15, LAST_2)]);
+    if least == Least::BeyondAscii {
+        row(tables, &[(0, 0, AFTER_00), (1, 15, LAST_2)]);
+        row(tables, &[(8, 15, LAST_1)]);
+    }
+}
+
+/// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
+fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) {
+    let start = tables.next_state();
+    let is_allowed = |code: u8| excluded.binary_search(&code).is_err();
+    // The end, the three digits before the last two, and the last digit if anything goes.
+    let (end, full) = (start + 1, start + 5);
+    for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| is_allowed(code)) {
+        letter_arc(tables, letter, end);
+    }
+    letter_arc(tables, 'u', start + 2);
+    tables.call(not_ascii, end);
+    tables.end_state(Ending::Inner);
+    tables.end_state(Ending::Final);
+    for next in [3, 4] {
+        digits(tables, start, &[(0, 0, next)]);
+        tables.end_state(Ending::Inner);
+    }
+    // The digit before the last tells eight blocks of sixteen characters apart.
+    let allowed_in = |block: u8| (0..16).fold(0u16, |set, low| set | u16::from(is_allowed(block << 4 | low)) << low);
+    let mut arcs = [(0, 0, 0); 8];
+    let mut count = 0;
+    let mut partial = [0u16; 8];
+    let mut partials = 0;
+    let full_exists = (0..8).any(|block| allowed_in(block) == u16::MAX);
+    let first_partial = full + u32::from(full_exists);
+    for block in 0..8u8 {
+        let to = match allowed_in(block) {
+            0 => continue,
+            u16::MAX => full,
+            set => {
+                partial[partials] = set;
+                partials += 1;
+                first_partial + partials as u32 - 1
+            }
+        };
+        arcs[count] = (u32::from(block), u32::from(block), to - start);
+        count += 1;
+    }
+    digits(tables, start, &arcs[..count]);
+    tables.end_state(Ending::Inner);
+    if full_exists {
+        digits(tables, end, &[(0, 15, 0)]);
+        tables.end_state(Ending::Inner);
+    }
+    for set in &partial[..partials] {
+        let lows = (0..16).filter(|low| set >> low & 1 == 1);
+        let arcs: Vec<DigitArc> = lows.map(|low| (low, low, 0)).collect();
+        digits(tables, end, &arcs);
+        tables.end_state(Ending::Inner);
+    }
+}
+
+fn letter_arc(tables: &mut Finished, letter: char, to: u32) {
+    // The letters of escapes are ASCII.
+    tables.bytes(letter as u8, letter as u8, to);
+}
+
+/// Adds hexadecimal digits, in either case, to the state that is being written: sorted arcs, whose targets are
+/// counted from `base` on.
+fn digits(tables: &mut Finished, base: u32, arcs: &[DigitArc]) {
+    for (zero, first, last) in [(b'0', 0, 9), (b'A', 10, 15), (b'a', 10, 15)] {
+        let mut pending: Option<DigitArc> = None;
+        for &(lo, hi, to) in arcs.iter().filter(|&&(lo, hi, _)| lo <= last && hi >= first) {
+            let (lo, hi) = (lo.max(first), hi.min(last));
+            pending = match pending {
+                Some((start, end, before)) if before == to && end + 1 == lo => Some((start, hi, to)),
+                before => {
+                    write_digits(tables, base, zero, first, before);
+                    Some((lo, hi, to))
+                }
+            };
+        }
+        write_digits(tables, base, zero, first, pending);
+    }
+}
+
+fn write_digits(tables: &mut Finished, base: u32, zero: u8, first: u32, arc: Option<DigitArc>) {
+    if let Some((lo, hi, to)) = arc {
+        tables.bytes(zero + (lo - first) as u8, zero + (hi - first) as u8, base + to);
+    }
+}

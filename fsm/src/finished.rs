@@ -1,0 +1,91 @@
+//! Automata that are written once, in their final form.
+//!
+//! The passes look for what can be merged or removed, edge by edge. For parts whose best form is known
+//! beforehand (escapes, the names that differ from a list of others) that is most of the time of a
+//! compilation and finds nothing. Such parts are fragments whose states stand in a table of their own, with
+//! their edges in final order: no pass sees them, and emission copies rows.
+
+use crate::program::{ByteEdge, Call, FragmentId, StateId, StateRow};
+
+/// The tables of all finished fragments. Targets are states of these tables, callees are fragments of the
+/// draft.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    rows: Vec<StateRow>,
+    byte_edges: Vec<ByteEdge>,
+    epsilons: Vec<StateId>,
+    calls: Vec<Call>,
+    /// Where the edges of the state begin that is being written.
+    open: (u32, u32, u32),
+}
+
+/// The states of one finished fragment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FinishedStates {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+}
+
+/// The rows and edges of one finished fragment.
+pub(crate) struct FinishedTables<'f> {
+    pub(crate) rows: &'f [StateRow],
+    pub(crate) byte_edges: &'f [ByteEdge],
+    pub(crate) epsilons: &'f [StateId],
+    pub(crate) calls: &'f [Call],
+}
+
+impl Finished {
+    /// The number of the next state.
+    pub(crate) fn next_state(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// Adds a byte edge to the state that is being written, after those of smaller bytes.
+    pub(crate) fn bytes(&mut self, start: u8, end: u8, target: u32) {
+        self.byte_edges.push(ByteEdge { start, end, target: StateId::from_raw(target) });
+    }
+
+    pub(crate) fn epsilon(&mut self, target: u32) {
+        self.epsilons.push(StateId::from_raw(target));
+    }
+
+    pub(crate) fn call(&mut self, fragment: u32, target: u32) {
+        let fragment = FragmentId::from_raw(fragment);
+        self.calls.push(Call { fragment, target: StateId::from_raw(target) });
+    }
+
+    pub(crate) fn end_state(&mut self, ending: Ending) {
+        let (bytes, epsilons, calls) = self.open;
+        self.rows.push(StateRow { bytes, epsilons, calls, is_final: ending == Ending::Final });
+        self.open = self.lengths();
+    }
+
+    pub(crate) fn edge_count(&self) -> usize {
+        self.byte_edges.len() + self.epsilons.len() + self.calls.len()
+    }
+
+    pub(crate) fn tables(&self, states: FinishedStates) -> FinishedTables<'_> {
+        let at = |state: u32| match self.rows.get(state as usize) {
+            Some(row) => (row.bytes as usize, row.epsilons as usize, row.calls as usize),
+            None => (self.byte_edges.len(), self.epsilons.len(), self.calls.len()),
+        };
+        let (start, end) = (at(states.first), at(states.end));
+        FinishedTables {
+            rows: &self.rows[states.first as usize..states.end as usize],
+            byte_edges: &self.byte_edges[start.0..end.0],
+            epsilons: &self.epsilons[start.1..end.1],
+            calls: &self.calls[start.2..end.2],
+        }
+    }
+
+    fn lengths(&self) -> (u32, u32, u32) {
+        (self.byte_edges.len() as u32, self.epsilons.len() as u32, self.calls.len() as u32)
+    }
+}
+
+/// Whether a fragment may end in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    Final,
+    Inner,
+}

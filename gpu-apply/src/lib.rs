@@ -1,0 +1,20 @@
+//! Token masks onto logits, on the CPU.
+#![deny(missing_docs)]
+
+mod apply;
+mod choose;
+mod error;
+mod layout;
+mod logit;
+mod sample;
+mod simd;
+mod weights;
+
+pub use crate::apply::{Processor, Threads, apply_mask, apply_mask_raw};
+pub use crate::choose::{argmax, softmax};
+pub use crate::error::{ApplyError, ApplyErrorKind};
+pub use crate::layout::{Layout, Padding, Rows};
+pub use crate::logit::Logit;
+pub use crate::sample::{Sampling, sample};
+pub use crate::simd::Instructions;
+pub use half;

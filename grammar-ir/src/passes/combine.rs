@@ -1,0 +1,93 @@
+//! Several grammars as one.
+
+use std::collections::HashMap;
+
+use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+
+use super::rewrite::copy;
+
+/// The grammar of a text of the first grammar, then one of the second, and so on; of the empty text if there are
+/// none. The root is `root`; rules whose names clash get a number.
+///
+/// # Errors
+///
+/// Where the grammars together have more rules or expressions than ids can number.
+pub fn concat(grammars: &[&Grammar]) -> Result<Grammar, GrammarError> {
+    combine(grammars, |builder, roots| builder.sequence(roots))
+}
+
+/// The grammar of the texts of any of the grammars; of no text at all if there are none. Names as in [`concat`].
+///
+/// # Errors
+///
+/// As for [`concat`].
+pub fn union(grammars: &[&Grammar]) -> Result<Grammar, GrammarError> {
+    combine(grammars, |builder, roots| builder.choice(roots))
+}
+
+fn combine(
+    grammars: &[&Grammar],
+    join: impl FnOnce(&mut GrammarBuilder, Vec<ExprId>) -> ExprId,
+) -> Result<Grammar, GrammarError> {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root")?;
+    let mut roots = Vec::with_capacity(grammars.len());
+    for grammar in grammars {
+        let start = append(&mut builder, grammar)?;
+        roots.push(builder.rule(start));
+    }
+    let body = join(&mut builder, roots);
+    builder.define(root, body)?;
+    builder.finish(root)
+}
+
+/// Copies all rules of a grammar, and returns its root.
+fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId, GrammarError> {
+    let mut rules = Vec::with_capacity(grammar.rule_count());
+    for id in grammar.rule_ids() {
+        rules.push(builder.declare_fresh(grammar.rule(id).name())?);
+    }
+    let mut copied = HashMap::new();
+    for (id, &new) in grammar.rule_ids().zip(&rules) {
+        let rule = grammar.rule(id);
+        let body = copy_tree(builder, grammar, rule.body(), &rules, &mut copied);
+        builder.define(new, body)?;
+        if let Some(lookahead) = rule.lookahead() {
+            let lookahead = copy_tree(builder, grammar, lookahead, &rules, &mut copied);
+            builder.set_lookahead(new, lookahead);
+        }
+    }
+    Ok(rules[grammar.root().index()])
+}
+
+/// Copies an expression and what it consists of, operands first, each once.
+fn copy_tree(
+    builder: &mut GrammarBuilder,
+    grammar: &Grammar,
+    root: ExprId,
+    rules: &[RuleId],
+    copied: &mut HashMap<ExprId, ExprId>,
+) -> ExprId {
+    let mut stack = vec![root];
+    while let Some(&id) = stack.last() {
+        let operands = grammar.operands(id);
+        let waiting = stack.len();
+        if !copied.contains_key(&id) {
+            stack.extend(operands.iter().filter(|operand| !copied.contains_key(operand)));
+        }
+        if stack.len() > waiting {
+            continue;
+        }
+        stack.pop();
+        if copied.contains_key(&id) {
+            continue;
+        }
+        let new_operands: Vec<ExprId> = operands.iter().map(|operand| copied[operand]).collect();
+        let expr = match grammar.expr(id) {
+            Expr::Rule(rule) => Expr::Rule(rules[rule.index()]),
+            other => other,
+        };
+        copied.insert(id, copy(builder, expr, &new_operands));
+    }
+    copied[&root]
+}

@@ -1,0 +1,39 @@
+//! What ends a text.
+
+use std::sync::Arc;
+
+use grammask_mask_cache::{TokenId, Vocabulary};
+
+/// The tokens that end the text of one matcher, where the text is whole.
+///
+/// Servers let a request bring its own; the vocabulary stays as it is, shared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopTokens {
+    /// Those of the vocabulary.
+    #[default]
+    Vocabulary,
+    /// These in their place. As long as the text is not whole they are refused, even if their bytes would fit;
+    /// those of the vocabulary are refused throughout.
+    Own(Arc<[TokenId]>),
+    /// None: whoever drives the matcher stops when the text is complete.
+    None,
+}
+
+impl StopTokens {
+    pub(crate) fn contains(&self, id: TokenId, vocabulary: &Vocabulary) -> bool {
+        match self {
+            StopTokens::Vocabulary => vocabulary.is_stop(id),
+            StopTokens::Own(ids) => ids.contains(&id),
+            StopTokens::None => false,
+        }
+    }
+
+    /// The ids that the vocabulary does not know to be stop tokens.
+    pub(crate) fn own(&self) -> &[TokenId] {
+        match self {
+            StopTokens::Own(ids) => ids,
+            StopTokens::Vocabulary | StopTokens::None => &[],
+        }
+    }
+}

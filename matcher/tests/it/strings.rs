@@ -1,0 +1,109 @@
+//! Masks inside strings, where slices and local parts come in: every token of up to three letters.
+
+use grammask_grammar_frontends::ebnf;
+use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
+use grammask_matcher::{CompiledGrammar, Compiler};
+use grammask_oracle::random::Rng;
+
+const ALPHABET: [&[u8]; 9] = [b"a", b"b", b"\"", b":", b",", b"{", b"}", "é".as_bytes(), b"\xc3"];
+
+fn vocabulary() -> Vocabulary {
+    let mut tokens: Vec<Vec<u8>> = vec![Vec::new()];
+    for _ in 0..3 {
+        let longer: Vec<Vec<u8>> = tokens
+            .iter()
+            .flat_map(|token| ALPHABET.iter().map(move |letter| [token, *letter].concat()))
+            .collect();
+        tokens.extend(longer);
+        tokens.sort();
+        tokens.dedup();
+    }
+    // Every byte that the class of the strings' inside can begin with, so that slices apply.
+    tokens.extend((0..=255u8).map(|byte| vec![byte]));
+    // Some tokens twice, and one too long for a trie.
+    tokens.extend([b"a\",".to_vec(), b"ab".to_vec(), [b"b".repeat(300), b"\"}".to_vec()].concat()]);
+    let stop = tokens.len() as u32;
+    let options = VocabularyOptions::default().stop_ids([stop]);
+    Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options).unwrap()
+}
+
+/// Walks a grammar at random, comparing every mask with what the matcher accepts.
+#[track_caller]
+fn check(source: &str) {
+    let compiler = Compiler::new(vocabulary());
+    let grammar = compiler.grammar(&ebnf::parse(source, &Default::default()).unwrap()).unwrap();
+    let mut rng = Rng::new(source.len() as u64);
+    for _ in 0..6 {
+        walk(&grammar, &mut rng, source);
+    }
+}
+
+fn walk(grammar: &CompiledGrammar, rng: &mut Rng, source: &str) {
+    let vocabulary = grammar.vocabulary();
+    let mut matcher = grammar.matcher();
+    let mut text = Vec::new();
+    for _ in 0..25 {
+        let mut mask = TokenMask::new(vocabulary.len());
+        matcher.fill_mask(&mut mask).unwrap();
+        let mut allowed = Vec::new();
+        for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
+            let accepted = matcher.fork().accept_token(id).is_ok();
+            assert_eq!(
+                mask.contains(id),
+                accepted,
+                "{source}: {:?} after {:?}",
+                String::from_utf8_lossy(vocabulary.token_bytes(id)),
+                String::from_utf8_lossy(&text)
+            );
+            // Longer texts come of letters that have a token of their own.
+            if accepted && vocabulary.token_bytes(id).iter().all(|byte| byte.is_ascii_graphic()) {
+                allowed.push(id);
+            }
+        }
+        let Some(&id) = rng.pick(&allowed) else { return };
+        if matcher.accept_token(id).is_err() || matcher.is_terminated() {
+            return;
+        }
+        text.extend_from_slice(vocabulary.token_bytes(id));
+    }
+}
+
+const OBJECT: &str = r#"
+root ::= "{" (pair ("," pair)*)? "}"
+pair ::= name ":" (text | root | number)
+number ::= [0-9]+
+"#;
+
+#[test]
+fn free_strings() {
+    check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]* \"\\\"\""));
+}
+
+#[test]
+fn counted_strings() {
+    for bounds in ["{0,40}", "{20,}", "{18,37}", "{3,200}", "{50}"] {
+        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]{bounds} \"\\\"\""));
+    }
+}
+
+#[test]
+fn counted_strings_in_counted_lists() {
+    check(
+        "root ::= \"{\" (item \",\"){2,40} item \"}\"\nitem ::= text | \"{\" text \":\" text \"}\"\n\
+         text ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]{0,30} \"\\\"\"",
+    );
+}
+
+#[test]
+fn excluded_names() {
+    check(&format!(
+        "{OBJECT}\nname ::= \"\\\"\" JsonEscaped(Complement(\"ab\" | \"abba\" | \"b\" | \"é\")) \"\\\"\"\n\
+         text ::= \"\\\"\" JsonEscaped([^]*) \"\\\"\""
+    ));
+}
+
+#[test]
+fn texts_that_may_end_anywhere() {
+    check("root ::= word (\":\" word)*\nword ::= [^:\"]* | \"\\\"\" word \"\\\"\"");
+    check("root ::= line (\",\" line)* \"}\"\nline ::= [^\"]* | \"\\\"\" [^\"]* \"\\\"\" line");
+}
