@@ -55,9 +55,23 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn holds(&self, counts: &[u32; SLOTS]) -> bool {
-        let done = counts[usize::from(self.slot)].saturating_add(1);
-        (done >= self.min) == self.may_end && (done < self.max) == self.may_go_on
+    /// The least and the greatest count for which the answers are these.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        // The guard compares the count after one more iteration.
+        let enough = self.min.saturating_sub(1);
+        let full = self.max.saturating_sub(1);
+        let (mut low, mut high) = (0, u32::MAX);
+        if self.may_end {
+            low = enough;
+        } else {
+            high = enough.saturating_sub(1);
+        }
+        if self.may_go_on {
+            high = high.min(full.saturating_sub(1));
+        } else {
+            low = low.max(full);
+        }
+        (low, high)
     }
 }
 

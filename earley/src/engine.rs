@@ -196,16 +196,19 @@ impl Engine {
             UNKNOWN | EXACT => None,
             DEAD => Some(None),
             entry if entry & GUARDED == 0 => Some(Some(State { set: entry - FIRST_SET, ..state })),
-            entry => {
-                let mut transition = self.sets.guarded.get((entry & !GUARDED) as usize);
-                loop {
-                    if transition.guards.iter().all(|guard| guard.holds(&state.counts)) {
-                        let counts = apply(&transition.changes, &state.counts);
-                        return Some(Some(State { set: transition.target, counts }));
-                    }
-                    transition = self.sets.guarded.get(*transition.next.get()? as usize);
-                }
+            entry => self.step_guarded(state, entry).map(Some),
+        }
+    }
+
+    /// A step whose target depends on counts. `None`: not known for these.
+    #[inline(never)]
+    fn step_guarded(&self, state: State, entry: u32) -> Option<State> {
+        let mut transition = self.sets.guarded.get((entry & !GUARDED) as usize);
+        loop {
+            if let Some(counts) = transition.apply(&state.counts) {
+                return Some(State { set: transition.target, counts });
             }
+            transition = self.sets.guarded.get(*transition.next.get()? as usize);
         }
     }
 
@@ -240,12 +243,7 @@ impl Engine {
             word.store(target + FIRST_SET, Ordering::Release);
         } else {
             let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
-            let transition = GuardedTransition {
-                guards: guards.as_slice().into(),
-                target,
-                changes,
-                next: OnceLock::new(),
-            };
+            let transition = GuardedTransition::new(guards, &changes, target);
             let head = builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
             word.store(head | GUARDED, Ordering::Release);
         }
@@ -343,6 +341,11 @@ impl Backend for Engine {
         }
         if (FIRST_SET..GUARDED).contains(&entry) {
             return Ok(Some(State { set: entry - FIRST_SET, ..state }));
+        }
+        if entry & GUARDED != 0
+            && let Some(next) = self.step_guarded(state, entry)
+        {
+            return Ok(Some(next));
         }
         self.step_slowly(state, byte, fuel)
     }

@@ -57,11 +57,49 @@ impl Set {
 
 /// A transition that depends on counts or changes them.
 pub(crate) struct GuardedTransition {
-    pub(crate) guards: Box<[Guard]>,
+    /// For each slot the least count for which the transition is this one.
+    low: [u32; SLOTS],
+    /// For each slot the greatest such count.
+    high: [u32; SLOTS],
+    /// For each slot all bits, if the count is kept or goes up by one.
+    keep: [u32; SLOTS],
+    /// For each slot what is added.
+    add: [u32; SLOTS],
     pub(crate) target: u32,
-    pub(crate) changes: SlotChanges,
-    /// The next alternative of the same transition, for other answers.
+    /// The next alternative of the same transition, for other counts.
     pub(crate) next: OnceLock<u32>,
+}
+
+impl GuardedTransition {
+    pub(crate) fn new(guards: &[Guard], changes: &SlotChanges, target: u32) -> Self {
+        let (mut low, mut high) = ([0; SLOTS], [u32::MAX; SLOTS]);
+        for guard in guards {
+            let slot = usize::from(guard.slot);
+            let (least, greatest) = guard.counts();
+            low[slot] = low[slot].max(least);
+            high[slot] = high[slot].min(greatest);
+        }
+        let kept = |change: &Option<SlotChange>| match change {
+            Some(SlotChange::Keep | SlotChange::Increment) => u32::MAX,
+            None | Some(SlotChange::Zero) => 0,
+        };
+        let keep = changes.each_ref().map(kept);
+        let add = changes.map(|change| u32::from(change == Some(SlotChange::Increment)));
+        Self { low, high, keep, add, target, next: OnceLock::new() }
+    }
+
+    /// The counts after the transition, if it is the one for these counts.
+    #[inline]
+    pub(crate) fn apply(&self, counts: &[u32; SLOTS]) -> Option<[u32; SLOTS]> {
+        let mut after = [0; SLOTS];
+        let mut holds = true;
+        for slot in 0..SLOTS {
+            holds &= self.low[slot] <= counts[slot] && counts[slot] <= self.high[slot];
+            // Counts stay below the repeat's maximum, so nothing overflows.
+            after[slot] = (counts[slot] & self.keep[slot]).wrapping_add(self.add[slot]);
+        }
+        holds.then_some(after)
+    }
 }
 
 /// What a transition does to the counts. `None` clears the slot: the target does not use it.
@@ -182,7 +220,7 @@ impl SetIndex {
     ) -> u32 {
         let index = self.guarded_len as u32;
         self.guarded_len += 1;
-        self.bytes += size_of::<GuardedTransition>() + size_of_val(&*transition.guards);
+        self.bytes += size_of::<GuardedTransition>();
         sets.guarded.set(index as usize, transition);
         let Some(head) = head else { return index };
         let mut last = sets.guarded.get(head as usize);

@@ -16,10 +16,11 @@ use crate::draft::{Draft, Label};
 use crate::error::Failure;
 use crate::literals::Literals;
 use crate::plan::{Copies, Plan};
-use crate::spell::{
-    CharArc, CharOutput, EscapeFragments, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output,
-};
+use crate::escapes::Escapes;
+use crate::other_names::PlainNames;
+use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa};
+use crate::text_fragment::{Classes, write_text_fragment};
 use crate::{BuildError, CompileOptions, Count, Pass};
 
 /// Builds the automata of all rules that the root reaches.
@@ -31,12 +32,15 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         plan,
         draft: Draft::with_capacity(grammar.expr_count()),
         utf8: Utf8Cache::default(),
-        escapes: EscapeFragments::default(),
+        escapes: Escapes::default(),
         json: JsonSpeller::default(),
         evaluator: Evaluator::new(grammar, options.text),
         plain_rules: vec![u32::MAX; grammar.rule_count()],
         escaped_rules: AHashMap::new(),
         counted: AHashMap::new(),
+        classes: Classes::default(),
+        operators: AHashMap::new(),
+        others: AHashMap::new(),
         jobs: Vec::new(),
         stack: Vec::new(),
         literals: Literals::default(),
@@ -52,6 +56,9 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
     }
     Ok(builder.draft)
 }
+
+/// Automata over characters of more states become fragments of their own inside JSON strings.
+const SMALL_TEXT: usize = 64;
 
 /// What surrounds an expression.
 #[derive(Clone, Copy)]
@@ -94,7 +101,7 @@ struct Builder<'g> {
     plan: Plan,
     draft: Draft,
     utf8: Utf8Cache,
-    escapes: EscapeFragments,
+    escapes: Escapes,
     json: JsonSpeller,
     evaluator: Evaluator<'g>,
     /// The fragment of every rule as it stands.
@@ -103,6 +110,10 @@ struct Builder<'g> {
     escaped_rules: AHashMap<(RuleId, u32), u32>,
     /// The fragments of repeats.
     counted: AHashMap<(ExprId, u32, Count), u32>,
+    /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
+    operators: AHashMap<ExprId, u32>,
+    others: AHashMap<Vec<&'g [u8]>, u32>,
+    classes: Classes,
     /// The fragments met so far, in order.
     jobs: Vec<Job>,
     stack: Vec<Item<'g>>,
@@ -135,14 +146,15 @@ impl<'g> Builder<'g> {
         let CompileOptions { max_states, max_edges, .. } = *self.options;
         // The tables are numbered in 32 bits, with one bit to spare.
         let cap = 1 << 30;
-        if self.draft.states.len() > max_states.min(cap) {
+        if self.draft.states.len() + self.draft.finished.next_state() as usize > max_states.min(cap) {
             return Err(Failure::Limit {
                 what: "states",
                 limit: max_states.min(cap),
                 knob: Some("max_states"),
             });
         }
-        if self.draft.edges.len().max(self.work) > max_edges.min(cap) {
+        let edges = self.draft.edges.len() + self.draft.finished.edge_count();
+        if edges.max(self.work) > max_edges.min(cap) {
             return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
         }
         Ok(())
@@ -174,19 +186,67 @@ impl<'g> Builder<'g> {
                 let place = Place { depth: place.depth + 1, ..place };
                 self.stack.push(Item { what: What::One(operand), place, ..item });
             }
+            Expr::Complement(operand) if place.depth == 1 && self.other_names(id, operand, item) => {}
             // Intersections and complements, and regular operators to come.
-            _ => {
-                let automaton = self.evaluator.evaluate(id)?;
-                self.embed(&automaton, from, to, place.depth)?;
-            }
+            _ => self.operator(id, item)?,
         }
         Ok(())
+    }
+
+    /// Writes an automaton in place, or calls its fragment if it is large.
+    fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        let id = self.evaluator.representative(id);
+        let fragment = match self.operators.get(&id) {
+            Some(&fragment) if place.depth == 1 => fragment,
+            _ => {
+                let automaton = self.evaluator.evaluate(id)?;
+                if place.depth != 1 || automaton.is_empty() || automaton.state_count() <= SMALL_TEXT {
+                    return self.embed(&automaton, from, to, place.depth);
+                }
+                let mut output =
+                    Utf8Output { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
+                let rule = place.rule.index() as u32;
+                let fragment =
+                    write_text_fragment(&automaton, &mut self.classes, &mut self.json, &mut output, rule);
+                self.check_limits()?;
+                self.operators.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
+        Ok(())
+    }
+
+    /// Calls the fragment of all texts but a few, if the operand of a complement is such a set of names.
+    fn other_names(&mut self, id: ExprId, operand: ExprId, item: Item<'g>) -> bool {
+        let fragment = match self.operators.get(&id) {
+            Some(&fragment) => fragment,
+            None => {
+                let names = self.evaluator.literals(operand).and_then(PlainNames::new);
+                let Some(names) = names else { return false };
+                let fragment = match self.others.get(names.sorted()) {
+                    Some(&fragment) => fragment,
+                    None => {
+                        let rule = item.place.rule.index() as u32;
+                        let fragment = names.write_others(&mut self.draft, &mut self.escapes, rule);
+                        self.others.insert(names.into_sorted(), fragment);
+                        fragment
+                    }
+                };
+                self.operators.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(item.from, Label::call(fragment), item.to);
+        true
     }
 
     fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {
         if place.depth == 0 {
             let (&last, others) = bytes.split_last().unwrap_or((&0, &[]));
             for &byte in others {
+                self.check_limits()?;
                 let next = self.draft.state();
                 self.draft.bytes(from, byte, byte, next);
                 from = next;
@@ -197,6 +257,7 @@ impl<'g> Builder<'g> {
         let text = std::str::from_utf8(bytes).map_err(|_| Failure::not_text(bytes))?;
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
+            self.check_limits()?;
             let next = if characters.peek().is_some() { self.draft.state() } else { to };
             let code = u32::from(character);
             self.spell(from, &[CharArc { lo: code, hi: code, to: next }], place.depth);

@@ -36,5 +36,5 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, B
     if options.determinization == Pass::On {
         determinize(&mut draft, options);
     }
-    Ok(emit(&draft, grammar))
+    Ok(emit(draft, grammar))
 }

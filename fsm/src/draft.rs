@@ -5,6 +5,7 @@
 //! sorted tables are made once, at the very end (`emit`).
 
 use crate::Count;
+use crate::finished::{Finished, FinishedStates};
 
 /// No state, no edge.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -62,8 +63,11 @@ pub(crate) struct DraftState {
 pub(crate) struct DraftFragment {
     /// Index of the rule that gives the name.
     pub(crate) rule: u32,
-    /// The fragment reads the escape of this character after the backslash, and is named after it.
-    pub(crate) escaped: Option<char>,
+    /// A name other than the rule's.
+    pub(crate) name: Option<Box<str>>,
+    /// The states of a finished fragment, in tables of their own.
+    pub(crate) finished: Option<FinishedStates>,
+    /// First state: one of the finished ones if the fragment is finished.
     pub(crate) start: u32,
     pub(crate) count: Option<Count>,
     /// Whether the body derives the empty string. Known from the pass `nullable` on.
@@ -82,6 +86,7 @@ pub(crate) struct Draft {
     pub(crate) states: Vec<DraftState>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) fragments: Vec<DraftFragment>,
+    pub(crate) finished: Finished,
     /// The fragment that new states belong to.
     pub(crate) current: u32,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
@@ -109,7 +114,14 @@ impl Draft {
         let id = self.fragments.len() as u32;
         self.current = id;
         let start = self.state();
-        self.fragments.push(DraftFragment { rule, escaped: None, start, count, nullable: false });
+        self.fragments.push(DraftFragment {
+            rule,
+            name: None,
+            finished: None,
+            start,
+            count,
+            nullable: false,
+        });
         id
     }
 
@@ -127,6 +139,14 @@ impl Draft {
         if from != to {
             self.edge(from, Label::EPSILON, to);
         }
+    }
+
+    /// The starts of the fragments that are not finished.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.fragments
+            .iter()
+            .filter(|fragment| fragment.finished.is_none())
+            .map(|fragment| fragment.start)
     }
 
     /// The edges of a state that are not deleted.

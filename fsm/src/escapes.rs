@@ -7,8 +7,8 @@
 
 use ahash::AHashMap;
 
-use crate::draft::{Draft, NONE};
-use crate::finished::{Ending, Finished};
+use crate::draft::{Draft, DraftFragment, NONE};
+use crate::finished::{Ending, Finished, FinishedStates};
 
 /// The fragments of escapes made so far. All of them begin after the backslash.
 pub(crate) struct Escapes {
@@ -19,6 +19,7 @@ pub(crate) struct Escapes {
     /// All but one character.
     all_but_one: [u32; 128],
     all_but: AHashMap<Box<[u8]>, u32>,
+    classes: AHashMap<Box<[(u32, u32)]>, u32>,
 }
 
 impl Default for Escapes {
@@ -30,11 +31,12 @@ impl Default for Escapes {
             not_ascii: NONE,
             all_but_one: [NONE; 128],
             all_but: AHashMap::new(),
+            classes: AHashMap::new(),
         }
     }
 }
 
-/// Characters with a short escape, and its letter, in the order of the letters.
+/// The letters of short escapes, in order, and the characters that they stand for.
 pub(crate) const SHORT_ESCAPES: [(char, u8); 8] = [
     ('"', 0x22),
     ('/', 0x2F),
@@ -61,7 +63,7 @@ impl Escapes {
         let mut name = String::with_capacity(16);
         name.push_str("escape of ");
         name.push(character);
-        let fragment = finished(draft, name.into(), |tables| one(tables, character));
+        let fragment = finished(draft, Some(name.into()), |tables| one(tables, character));
         match self.ascii.get_mut(code) {
             Some(place) => *place = fragment,
             None => {
@@ -74,9 +76,18 @@ impl Escapes {
     /// The escapes of all characters.
     pub(crate) fn any(&mut self, draft: &mut Draft) -> u32 {
         if self.any == NONE {
-            self.any = finished(draft, "escape".into(), |tables| all(tables, Least::Any));
+            self.any = finished(draft, Some("escape".into()), |tables| all(tables, Least::Any));
         }
         self.any
+    }
+
+    /// The escapes of a class that was kept before.
+    pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<u32> {
+        self.classes.get(class).copied()
+    }
+
+    pub(crate) fn keep_class(&mut self, class: &[(u32, u32)], fragment: u32) {
+        self.classes.insert(class.into(), fragment);
     }
 
     /// The escapes of all characters but a few in ASCII, which are sorted.
@@ -91,11 +102,14 @@ impl Escapes {
         }
         if self.not_ascii == NONE {
             self.not_ascii =
-                finished(draft, "escape beyond ASCII".into(), |tables| all(tables, Least::BeyondAscii));
+                finished(draft, Some("escape beyond ASCII".into()), |tables| all(tables, Least::BeyondAscii));
         }
         let not_ascii = self.not_ascii;
+        if excluded.len() == 128 {
+            return not_ascii;
+        }
         let fragment =
-            finished(draft, "escape of others".into(), |tables| all_but(tables, excluded, not_ascii));
+            finished(draft, Some("escape of others".into()), |tables| all_but(tables, excluded, not_ascii));
         match *excluded {
             [only] => self.all_but_one[usize::from(only & 0x7F)] = fragment,
             _ => {
@@ -114,6 +128,7 @@ pub(crate) fn finished(
 ) -> u32 {
     let first = draft.finished.next_state();
     let start = write(&mut draft.finished);
+    let nullable = draft.finished.is_final(start);
     let states = FinishedStates { first, end: draft.finished.next_state() };
     let fragment = DraftFragment { name, finished: Some(states), start, rule: NONE, count: None, nullable };
     draft.fragments.push(fragment);
@@ -121,7 +136,7 @@ pub(crate) fn finished(
 }
 
 /// The escapes of one character: its short escape, and its units in four digits each.
-fn one(tables: &mut Finished, character: char) {
+fn one(tables: &mut Finished, character: char) -> u32 {
     let start = tables.next_state();
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);
@@ -148,6 +163,7 @@ fn one(tables: &mut Finished, character: char) {
         }
     }
     tables.end_state(Ending::Final);
+    start
 }
 
 /// Where the characters begin whose escapes are read.
@@ -174,7 +190,7 @@ const AFTER_0: u32 = 13;
 const AFTER_00: u32 = 14;
 
 /// The escapes of all characters, or of all beyond ASCII.
-fn all(tables: &mut Finished, least: Least) {
+fn all(tables: &mut Finished, least: Least) -> u32 {
     let start = tables.next_state();
     let first_digit = match least {
         Least::Any => {
@@ -208,10 +224,11 @@ fn all(tables: &mut Finished, least: Least) {
         row(tables, &[(0, 0, AFTER_00), (1, 15, LAST_2)]);
         row(tables, &[(8, 15, LAST_1)]);
     }
+    start
 }
 
 /// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
-fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) {
+fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) -> u32 {
     let start = tables.next_state();
     let is_allowed = |code: u8| excluded.binary_search(&code).is_err();
     // The end, the three digits before the last two, and the last digit if anything goes.
@@ -260,6 +277,7 @@ fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) {
         digits(tables, end, &arcs);
         tables.end_state(Ending::Inner);
     }
+    start
 }
 
 fn letter_arc(tables: &mut Finished, letter: char, to: u32) {

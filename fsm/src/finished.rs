@@ -60,6 +60,10 @@ impl Finished {
         self.open = self.lengths();
     }
 
+    pub(crate) fn is_final(&self, state: u32) -> bool {
+        self.rows[state as usize].is_final
+    }
+
     pub(crate) fn edge_count(&self) -> usize {
         self.byte_edges.len() + self.epsilons.len() + self.calls.len()
     }

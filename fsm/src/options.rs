@@ -70,12 +70,12 @@ pub struct TextLimits {
     /// Most steps of work taken together, about 10 ns each (default: 20,000,000).
     pub max_steps: usize,
     /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together
-    /// (default: 40,000,000).
+    /// (default: 30,000,000).
     pub max_total_steps: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 40_000_000 }
+        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 30_000_000 }
     }
 }

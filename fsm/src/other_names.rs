@@ -87,6 +87,10 @@ impl<'n> PlainNames<'n> {
         &self.sorted
     }
 
+    pub(crate) fn into_sorted(self) -> Vec<&'n [u8]> {
+        self.sorted
+    }
+
     /// Writes a fragment that reads every other text, spelled inside a JSON string.
     pub(crate) fn write_others(&self, draft: &mut Draft, escapes: &mut Escapes, rule: u32) -> u32 {
         let (nodes, children) = self.trie(draft, escapes);

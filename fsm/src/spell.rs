@@ -18,6 +18,7 @@
 use ahash::AHashMap;
 
 use crate::draft::{Draft, Label};
+use crate::escapes::{Escapes, SHORT_ESCAPES};
 
 /// Reads one code point out of an inclusive range. A range may run over the surrogates, which are never
 /// spelled.
@@ -42,13 +43,13 @@ pub(crate) trait CharOutput {
     fn arcs(&mut self, from: u32, arcs: &[CharArc]);
     /// Adds an arc that reads nothing.
     fn epsilon(&mut self, from: u32, to: u32);
-    /// Lets `from` read the rest of the escape of a character, the backslash being read, by way of an
-    /// automaton that all places share. `write` makes that automaton between two states that it is given
-    /// or returns, and is called once a character. False if the output cannot share.
+    /// Lets `from` read the escapes of a class of characters, the backslash being read, by way of an automaton
+    /// that all places share, if the output has such automata: ranges of code points, sorted and not touching.
+    /// `write` writes such an automaton, up to a given end, and returns its start.
     fn shared_escape(
         &mut self,
         from: u32,
-        code: u32,
+        class: &[(u32, u32)],
         to: u32,
         write: &mut dyn FnMut(&mut Self, u32) -> u32,
     ) -> Sharing;
@@ -65,14 +66,11 @@ pub(crate) enum Sharing {
 /// long as no state is added that goes on differently, that is, for one draft.
 pub(crate) type Utf8Cache = AHashMap<u64, u32>;
 
-/// The fragments of escapes, by character.
-pub(crate) type EscapeFragments = AHashMap<u32, u32>;
-
 /// Spells characters as UTF-8 into a draft.
 pub(crate) struct Utf8Output<'d> {
     pub(crate) draft: &'d mut Draft,
     pub(crate) cache: &'d mut Utf8Cache,
-    pub(crate) escapes: &'d mut EscapeFragments,
+    pub(crate) escapes: &'d mut Escapes,
 }
 
 impl CharOutput for Utf8Output<'_> {
@@ -88,9 +86,7 @@ impl CharOutput for Utf8Output<'_> {
             self.draft.bytes(from, arc.lo as u8, arc.hi.min(0x7F) as u8, arc.to);
         }
         if arcs.last().is_some_and(|arc| arc.hi > 0x7F) {
-            for lead in &LEADS {
-                fan(self, from, *lead, arcs);
-            }
+            self.wide_arcs(from, arcs);
         }
     }
 
@@ -101,28 +97,60 @@ impl CharOutput for Utf8Output<'_> {
     fn shared_escape(
         &mut self,
         from: u32,
-        code: u32,
+        class: &[(u32, u32)],
         to: u32,
         write: &mut dyn FnMut(&mut Self, u32) -> u32,
     ) -> Sharing {
-        let fragment = match self.escapes.get(&code) {
-            Some(&fragment) => fragment,
-            None => {
-                let caller = self.draft.current;
-                let rule = self.draft.fragments[caller as usize].rule;
-                let fragment = self.draft.fragment(rule, None);
-                let end = self.draft.state();
-                self.draft.states[end as usize].is_final = true;
-                let start = write(self, end);
-                let entry = &mut self.draft.fragments[fragment as usize];
-                (entry.start, entry.escaped) = (start, char::from_u32(code));
-                self.draft.current = caller;
-                self.escapes.insert(code, fragment);
-                fragment
-            }
-        };
+        let fragment = self.class_escapes(class, write);
         self.draft.edge(from, Label::call(fragment), to);
         Sharing::Shared
+    }
+}
+
+impl Utf8Output<'_> {
+    /// Adds arcs beyond ASCII, sorted and disjoint, to a state.
+    pub(crate) fn wide_arcs(&mut self, from: u32, arcs: &[CharArc]) {
+        for lead in &LEADS {
+            fan(self, from, *lead, arcs);
+        }
+    }
+
+    /// The fragment of the escapes of a class; `write` writes it if it is new.
+    fn class_escapes(
+        &mut self,
+        class: &[(u32, u32)],
+        write: impl FnOnce(&mut Self, u32) -> u32,
+    ) -> u32 {
+        if let [(lo, hi)] = *class {
+            if (lo, hi) == (0, 0x10_FFFF) {
+                return self.escapes.any(self.draft);
+            }
+            if let Some(character) = char::from_u32(lo).filter(|_| lo == hi) {
+                return self.escapes.of(self.draft, character);
+            }
+        }
+        if let Some(fragment) = self.escapes.of_class(class) {
+            return fragment;
+        }
+        let fragment = self.fragment("escape of a class", |output, _, end| write(output, end));
+        self.escapes.keep_class(class, fragment);
+        fragment
+    }
+
+    /// Adds a fragment without leaving the current one. `write` gets a start and the end, and returns the
+    /// start that counts.
+    pub(crate) fn fragment(&mut self, name: &str, write: impl FnOnce(&mut Self, u32, u32) -> u32) -> u32 {
+        let caller = self.draft.current;
+        let rule = self.draft.fragments[caller as usize].rule;
+        let fragment = self.draft.fragment(rule, None);
+        let start = self.draft.fragments[fragment as usize].start;
+        let end = self.draft.state();
+        self.draft.states[end as usize].is_final = true;
+        let start = write(self, start, end);
+        let entry = &mut self.draft.fragments[fragment as usize];
+        (entry.start, entry.name) = (start, Some(name.into()));
+        self.draft.current = caller;
+        fragment
     }
 }
 
@@ -262,11 +290,8 @@ impl Block {
     }
 }
 
-const SHORT_ESCAPES: [(char, u32); 8] =
-    [('"', 0x22), ('/', 0x2F), ('\\', 0x5C), ('b', 0x08), ('f', 0x0C), ('n', 0x0A), ('r', 0x0D), ('t', 0x09)];
-
 /// What JSON allows to stand for itself in a string (RFC 8259, section 7).
-const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
+pub(crate) const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
 
 const NO_STATE: u32 = u32::MAX;
 
@@ -315,15 +340,24 @@ impl JsonSpeller {
         self.scratch = spelled;
     }
 
-    /// The state after the backslash: shared character by character if there are few of them.
+    /// The fragment of the escapes of a class.
+    pub(crate) fn class_escapes(&mut self, output: &mut Utf8Output<'_>, class: &[(u32, u32)]) -> u32 {
+        output.class_escapes(class, |output, end| self.escape(output, &class_arcs(class, end), 1))
+    }
+
+    /// The state after the backslash: one shared automaton for each class of characters.
     fn any_escape<O: CharOutput>(&mut self, output: &mut O, arcs: &[CharArc], depth: u32) -> u32 {
-        if depth > 1 || arcs.iter().any(|arc| arc.lo < arc.hi) {
+        if depth > 1 {
             return self.escape(output, arcs, depth);
         }
         let state = output.state();
-        for arc in arcs {
-            let mut write = |output: &mut O, to: u32| self.escape(output, &[CharArc { to, ..*arc }], depth);
-            if output.shared_escape(state, arc.lo, arc.to, &mut write) == Sharing::NotSupported {
+        let mut by_target: Vec<CharArc> = arcs.to_vec();
+        by_target.sort_by_key(|arc| arc.to);
+        let mut class: Vec<(u32, u32)> = Vec::with_capacity(arcs.len());
+        for group in by_target.chunk_by(|left, right| left.to == right.to) {
+            join_ranges(group, &mut class);
+            let mut write = |output: &mut O, to: u32| self.escape(output, &class_arcs(&class, to), depth);
+            if output.shared_escape(state, &class, group[0].to, &mut write) == Sharing::NotSupported {
                 return self.escape(output, arcs, depth);
             }
         }
@@ -336,6 +370,7 @@ impl JsonSpeller {
         let mut spelled = [single('u', 0); 9];
         let mut count = 0;
         for (letter, code) in SHORT_ESCAPES {
+            let code = u32::from(code);
             let index = arcs.partition_point(|arc| arc.hi < code);
             if let Some(arc) = arcs.get(index).filter(|arc| arc.lo <= code) {
                 spelled[count] = single(letter, arc.to);
@@ -462,6 +497,22 @@ impl JsonSpeller {
         let state = output.state();
         self.spell(output, state, &arcs[..count], depth - 1);
         state
+    }
+}
+
+fn class_arcs(class: &[(u32, u32)], to: u32) -> Vec<CharArc> {
+    class.iter().map(|&(lo, hi)| CharArc { lo, hi, to }).collect()
+}
+
+/// The ranges of arcs, those that touch joined.
+pub(crate) fn join_ranges(arcs: &[CharArc], ranges: &mut Vec<(u32, u32)>) {
+    ranges.clear();
+    for arc in arcs {
+        match ranges.last_mut() {
+            // Nothing stands between the code points on either side of the surrogates.
+            Some(last) if last.1 + 1 == arc.lo || (last.1, arc.lo) == (0xD7FF, 0xE000) => last.1 = arc.hi,
+            _ => ranges.push((arc.lo, arc.hi)),
+        }
     }
 }
 

@@ -72,3 +72,27 @@ impl ApplyError {
         Self { message: format!("row {row}: {}", self.message), row: Some(row), ..self }
     }
 }
+
+#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+impl ApplyError {
+    pub(crate) fn no_driver(message: String) -> Self {
+        Self { kind: ApplyErrorKind::NoDriver, row: None, message }
+    }
+
+    /// A result code of the driver other than success.
+    pub(crate) fn from_code(code: i32, doing: &str) -> Self {
+        let (kind, advice) = match code {
+            2 => (ApplyErrorKind::OutOfMemory, "out of memory; free some, or use fewer rows"),
+            3 | 34 | 803 => {
+                (ApplyErrorKind::NoDriver, "the driver is not usable; install one that fits the device")
+            }
+            35 | 218 | 222 => (ApplyErrorKind::NoDriver, "the driver is too old; install a newer one"),
+            46 => (ApplyErrorKind::NoDevice, "the device is busy or unavailable; see who uses it"),
+            100 => (ApplyErrorKind::NoDevice, "there is no CUDA device; use the CPU"),
+            101 => (ApplyErrorKind::NoDevice, "there is no device of this number; count from 0"),
+            804 => (ApplyErrorKind::NoDriver, "the driver does not support this device"),
+            _ => (ApplyErrorKind::Device, "look the code up among the results of the CUDA driver"),
+        };
+        Self { kind, row: None, message: format!("{doing} (CUDA result {code}): {advice}") }
+    }
+}

@@ -3,6 +3,8 @@
 
 mod apply;
 mod choose;
+#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod cuda;
 mod error;
 mod layout;
 mod logit;

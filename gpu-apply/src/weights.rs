@@ -148,7 +148,7 @@ pub(crate) fn exp_nonpositive(x: f32) -> f32 {
     const LN_2_LOW: f32 = -2.121_944_4e-4;
 
     // Comparisons that NaN fails. Forbidden tokens come here too, and may be better than the best allowed one.
-    let is_visible = (x >= SMALLEST) & (x <= 0.0);
+    let is_visible = (SMALLEST..=0.0).contains(&x);
     let clamped = if is_visible { x } else { SMALLEST };
     let shifted = clamped * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;

@@ -70,6 +70,9 @@ impl Default for EbnfOptions {
 pub struct EbnfLimits {
     /// Longest source in bytes; 16 MiB by default.
     pub source_bytes: usize,
+    /// Most names, literals, classes and signs in the source, which take some 150 bytes each while it is read;
+    /// 2,000,000 by default.
+    pub tokens: usize,
     /// Deepest nesting of parentheses in a rule; 1,000 by default, and never more.
     pub nesting: usize,
     /// Most mistakes that are reported; 20 by default, at least one.
@@ -78,7 +81,7 @@ pub struct EbnfLimits {
 
 impl Default for EbnfLimits {
     fn default() -> Self {
-        Self { source_bytes: 16 << 20, nesting: DEEPEST, reports: 20 }
+        Self { source_bytes: 16 << 20, tokens: 2_000_000, nesting: DEEPEST, reports: 20 }
     }
 }
 
@@ -129,7 +132,11 @@ pub(crate) fn parse_dialect(
         let hint = "shorten it or raise the limit `source_bytes`";
         return Err(Diagnostic::error("ebnf/limit", message).with_hint(hint).into());
     }
-    let tokens = token::lex(source, dialect, |fault| reports.fault(fault));
+    let tokens = token::lex(source, dialect, limits.tokens, |fault| reports.fault(fault));
+    if tokens.len() > limits.tokens {
+        let message = format!("the grammar has more than {} names, literals and signs", limits.tokens);
+        return Err(Diagnostic::error("ebnf/limit", message).with_hint("shorten it or raise the limit `tokens`").into());
+    }
     let rules = split(source, &tokens, dialect, &mut reports);
     check_nesting(source, &rules, limits.nesting.min(DEEPEST))?;
     check_literals(source, &tokens, dialect, &mut reports);

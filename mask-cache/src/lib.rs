@@ -57,6 +57,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod difference;
 mod local;
 mod masks;
 mod pool;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
+use crate::difference::{Difference, difference, reference};
 use crate::local::LocalMask;
 use crate::walk::{Found, may_have_slice, set_bits, try_long_tokens, walk};
 use crate::{LocalPool, Scratch, TokenId, TokenMask, Vocabulary, bits, words_for};
@@ -29,6 +30,8 @@ enum Form {
     Slice { place: usize, at_most: Option<u32>, ids: Box<[u32]> },
     /// The tokens that a local part accepts, and others.
     Local { mask: Arc<LocalMask>, ids: Box<[u32]> },
+    /// Another mask, with some ids more and some less. The other mask is not of this form.
+    Difference { base: Arc<StoredMask>, added: Box<[u32]>, removed: Box<[u32]> },
     /// Bits.
     Words(Box<[u32]>),
 }
@@ -56,6 +59,13 @@ impl StoredMask {
             Form::Local { mask, ids } => {
                 bits::copy(into, &mask.words);
                 set_all(into, ids);
+            }
+            Form::Difference { base, added, removed } => {
+                base.write(vocabulary, into);
+                set_all(into, added);
+                for &id in removed {
+                    bits::clear(into, id as usize);
+                }
             }
             Form::Words(words) => bits::copy(into, words),
         }
@@ -88,6 +98,7 @@ impl StoredMask {
     pub fn memory_usage(&self) -> usize {
         let content = match &self.form {
             Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => size_of_val(&**ids),
+            Form::Difference { added, removed, .. } => size_of_val(&**added) + size_of_val(&**removed),
             Form::Words(words) => size_of_val(&**words),
         };
         size_of::<Self>() + content
@@ -115,7 +126,7 @@ impl StoredMask {
         // A mask that is kept as a slice and a few ids never holds special tokens and padding.
         let all = match &form {
             Form::Ids(ids) => ids.len() == len,
-            Form::Slice { .. } | Form::Local { .. } => false,
+            Form::Slice { .. } | Form::Local { .. } | Form::Difference { .. } => false,
             Form::Words(words) => bits::count(words) == len,
         };
         Self { form, len, all }
@@ -221,10 +232,13 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;
-        if may_have_slice(backend, state, vocabulary)
-            && let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)?
-        {
-            return Ok(mask);
+        if may_have_slice(backend, state, vocabulary) {
+            if let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)? {
+                return Ok(mask);
+            }
+            if let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)? {
+                return Ok(mask);
+            }
         }
         let found = walk(backend, state, vocabulary, scratch, fuel)?;
         if backend.is_complete(state) {
@@ -237,6 +251,35 @@ impl MaskMemo {
             });
         }
         Ok(StoredMask::new(found, vocabulary.len()))
+    }
+
+    /// The mask of a state as a difference to that of the state that most letters lead to, if there is such a
+    /// state.
+    fn compute_by_difference<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<Option<StoredMask>, StepError> {
+        let Some(reference) = reference(backend, state, fuel)? else { return Ok(None) };
+        // Letters lead the reference to itself, so it has no reference of its own, and this goes one level deep.
+        let Ok(base) = self.mask(backend, reference, scratch, fuel) else { return Ok(None) };
+        if matches!(base.form, Form::Difference { .. }) {
+            return Ok(None);
+        }
+        let vocabulary = &*self.vocabulary;
+        let Some(found) = difference(backend, state, reference, vocabulary, fuel)? else { return Ok(None) };
+        let Difference { added, removed } = found;
+        if added.len() + removed.len() > words_for(vocabulary.len()) {
+            return Ok(None);
+        }
+        let form = Form::Difference { base, added: added.into(), removed: removed.into() };
+        let mask = StoredMask { form, len: vocabulary.len(), all: false };
+        // A mask that may be empty is left to the plain walk, which finds the reason.
+        let mut words = vec![0; words_for(vocabulary.len())];
+        mask.write(vocabulary, &mut words);
+        Ok(words.iter().any(|&word| word != 0).then_some(mask))
     }
 
     /// The mask of a state as that of its local part and what follows the rule, if that is known or pays.

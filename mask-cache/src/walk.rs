@@ -245,7 +245,7 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
 }
 
 /// Whether the parser reads all of a token's bytes.
-fn reads_all<B: Backend>(
+pub(crate) fn reads_all<B: Backend>(
     backend: &B,
     mut state: B::State,
     bytes: &[u8],

@@ -16,7 +16,7 @@ use crate::rows::{LastTensor, MaskRows};
 /// ----------
 /// max_threads : int or "auto"
 ///     Most threads; "auto" is half of the machine's.
-#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct BatchGrammarMatcher {
     threads: usize,
     filler: OnceLock<BatchFiller>,

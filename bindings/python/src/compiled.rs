@@ -13,7 +13,7 @@ use crate::tokenizer::TokenizerInfo;
 ///
 /// It is compiled lazily: tables and masks are made when a text first needs them, and kept. Instances compare by
 /// grammar and tokenizer, hash, pickle and deep-copy.
-#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct CompiledGrammar {
     pub(crate) compiled: grammask::CompiledGrammar,
     pub(crate) grammar: Arc<grammask::Grammar>,

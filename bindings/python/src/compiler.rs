@@ -27,7 +27,7 @@ use crate::tokenizer::TokenizerInfo;
 ///     Whether what was compiled is kept under its content (source and options).
 /// cache_limit_bytes : int
 ///     Most bytes kept; what was not used for longest goes first. -1 for any number.
-#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct GrammarCompiler {
     compiler: Compiler,
     tokenizer: Py<TokenizerInfo>,
@@ -109,8 +109,11 @@ impl GrammarCompiler {
                 raise(py, "GrammaskError", "`cache_limit_bytes` must be -1 (no limit) or a number of bytes")
             })?),
         };
+        // Tables that depend on the vocabulary alone; the first text would wait for them otherwise.
+        let vocabulary = Arc::clone(&tokenizer.get().vocabulary);
+        py.detach(|| vocabulary.prepare());
         Ok(Self {
-            compiler: Compiler::new(Arc::clone(&tokenizer.get().vocabulary)),
+            compiler: Compiler::new(vocabulary),
             tokenizer: tokenizer.clone().unbind(),
             cache: cache_enabled.then(|| CompileCache::new(max_bytes)),
             cache_limit_bytes,

@@ -18,7 +18,7 @@ use crate::errors::{Syntax, grammar_error, raise, refused, warn};
 ///
 /// `str(grammar)` is EBNF that `Grammar.from_ebnf` reads back as the same grammar; its first rule is `root`.
 /// Instances compare by their rules, hash, pickle and deep-copy.
-#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct Grammar {
     pub(crate) inner: Arc<grammask::Grammar>,
 }

@@ -26,7 +26,7 @@ use crate::tokenizer::TokenizerInfo;
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
 ///     What `temperature` says.
-#[pyclass(module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: Matcher,
     tokenizer: Py<TokenizerInfo>,

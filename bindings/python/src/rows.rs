@@ -60,7 +60,7 @@ impl MaskRows {
             return Err(raise(py, "BitmaskError", "the bitmask must be C-contiguous"));
         }
         // SAFETY: the object is an array, and the lock is held while its flags are read.
-        let flags = unsafe { (*array.as_array_ptr()).flags };
+        let flags = unsafe { (*array.as_array_ptr()).fields.flags };
         if flags & numpy::npyffi::NPY_ARRAY_WRITEABLE == 0 {
             return Err(raise(py, "BitmaskError", "the bitmask must be writable"));
         }

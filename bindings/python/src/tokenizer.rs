@@ -40,7 +40,7 @@ const STOP_TOKENS: [&str; 8] = [
 ///     Ids that end a text. Default: the tokens whose text is that of a common end token.
 /// add_prefix_space : bool
 ///     Whether the tokenizer puts a space before the text. Kept for its readers; masks do not depend on it.
-#[pyclass(frozen, module = "grammask", weakref, skip_from_py_object)]
+#[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct TokenizerInfo {
     pub(crate) vocabulary: Arc<Vocabulary>,
     vocab_type: u8,
@@ -184,7 +184,7 @@ impl TokenizerInfo {
         self.add_prefix_space
     }
 
-    /// The tokens as bytes, by id; padding is not included.
+    /// The tokens as bytes, by id; empty for padding.
     #[getter]
     fn decoded_vocab<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
         self.ids().map(|id| PyBytes::new(py, self.decoded(id))).collect()
@@ -229,7 +229,24 @@ impl TokenizerInfo {
         py.import("grammask._tokenizers")?.call_method1("deserialize", (json_string,))
     }
 
-    /// The same tokens, of which these ids are special besides.
+    /// A tokenizer from what its properties say.
+    #[staticmethod]
+    fn _from_decoded(
+        py: Python<'_>,
+        decoded: Vec<Bound<'_, PyBytes>>,
+        vocab_type: u8,
+        stop_token_ids: Vec<u32>,
+        add_prefix_space: bool,
+        special_token_ids: Vec<u32>,
+    ) -> PyResult<Self> {
+        let tokens: Vec<Vec<u8>> = decoded.iter().map(|token| token.as_bytes().to_vec()).collect();
+        let options =
+            VocabularyOptions::default().special_ids(special_token_ids).stop_ids(stop_token_ids).size(tokens.len());
+        let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
+        let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
+        Ok(Self { vocabulary, vocab_type: vocab_type.min(2), add_prefix_space })
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| self.content() == other.get().content())
     }

@@ -4,7 +4,7 @@
 //! are equal. For a small fragment without calls the minimal automaton is cheap and gives every future one
 //! state. Fragments that are deterministic already are left alone, and so are those that would grow.
 
-use crate::draft::{Draft, Label};
+use crate::draft::{Draft, DraftFragment, Label};
 use crate::text::{Meter, Nfa, RangeDfa, minimize};
 use crate::{CompileOptions, TextLimits};
 
@@ -13,7 +13,10 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
     let mut number = vec![u32::MAX; draft.states.len()];
     let mut members = Vec::new();
     for fragment in 0..draft.fragments.len() {
-        let start = draft.fragments[fragment].start;
+        let DraftFragment { start, ref finished, .. } = draft.fragments[fragment];
+        if finished.is_some() {
+            continue;
+        }
         if !collect(draft, start, most, &mut number, &mut members) || is_deterministic(draft, &members) {
             continue;
         }

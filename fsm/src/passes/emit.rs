@@ -6,43 +6,47 @@
 use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::draft::{Draft, Label, NONE};
+use crate::finished::FinishedTables;
 use crate::program::StateRow;
 use crate::{ByteClasses, ByteEdge, Call, Fragment, FragmentId, Program, StateId};
 
-pub(crate) fn emit(draft: &Draft, grammar: &Grammar) -> Program {
-    let numbering = Numbering::new(draft);
-    let name = |rule: u32| RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
-    let fragments = numbering
-        .fragments
-        .iter()
-        .map(|&old| {
-            let fragment = &draft.fragments[old as usize];
-            Fragment {
-                name: match fragment.escaped {
-                    Some(character) => format!("escape of {character:?}").into(),
-                    None => name(fragment.rule).into(),
-                },
-                start: StateId::from_raw(numbering.state_number[fragment.start as usize]),
-                nullable: fragment.nullable,
-                count: fragment.count,
-            }
-        })
-        .collect();
+pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
+    let numbering = Numbering::new(&draft);
     let mut program = Program {
-        states: Vec::with_capacity(numbering.states.len() + 1),
-        byte_edges: Vec::with_capacity(draft.edges.len()),
+        states: Vec::with_capacity(numbering.state_count as usize + 1),
+        byte_edges: Vec::with_capacity(draft.edges.len() + draft.finished.edge_count()),
         epsilons: Vec::new(),
         calls: Vec::new(),
-        fragments,
+        fragments: Vec::with_capacity(numbering.fragments.len()),
         root: FragmentId::from_raw(0),
         byte_classes: ByteClasses::from_ranges([]),
     };
     let mut edges = Vec::new();
-    for &state in &numbering.states {
-        push_row(&mut program, draft.states[state as usize].is_final);
-        edges.clear();
-        edges.extend(draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])));
-        push_edges(&mut program, &mut edges, &numbering);
+    let mut states = numbering.states.iter();
+    for &(old, first, end) in &numbering.fragments {
+        let fragment = &mut draft.fragments[old as usize];
+        let name = RuleId::new(fragment.rule as usize).filter(|rule| rule.index() < grammar.rule_count());
+        let name = fragment.name.take().or_else(|| name.map(|rule| grammar.rule(rule).name().into()));
+        let start = match fragment.finished {
+            Some(states) => first + fragment.start - states.first,
+            None => numbering.state_number[fragment.start as usize],
+        };
+        program.fragments.push(Fragment {
+            name: name.unwrap_or_default(),
+            start: StateId::from_raw(start),
+            nullable: fragment.nullable,
+            count: fragment.count,
+        });
+        if let Some(states) = fragment.finished {
+            push_finished(&mut program, draft.finished.tables(states), first.wrapping_sub(states.first), &numbering);
+            continue;
+        }
+        for &state in states.by_ref().take((end - first) as usize) {
+            push_row(&mut program, draft.states[state as usize].is_final);
+            edges.clear();
+            edges.extend(draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])));
+            push_edges(&mut program, &mut edges, &numbering);
+        }
     }
     push_row(&mut program, false);
     program.byte_edges.shrink_to_fit();
@@ -52,9 +56,11 @@ pub(crate) fn emit(draft: &Draft, grammar: &Grammar) -> Program {
 }
 
 struct Numbering {
-    /// Old numbers of fragments and states in their new order.
-    fragments: Vec<u32>,
+    /// The fragments in their new order: old number, first state and the end of its states.
+    fragments: Vec<(u32, u32, u32)>,
+    /// Old numbers of the states that are not finished, in their new order.
     states: Vec<u32>,
+    state_count: u32,
     fragment_number: Vec<u32>,
     state_number: Vec<u32>,
 }
@@ -62,40 +68,86 @@ struct Numbering {
 impl Numbering {
     fn new(draft: &Draft) -> Self {
         let mut this = Self {
-            fragments: vec![0],
+            fragments: Vec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
+            state_count: 0,
             fragment_number: vec![NONE; draft.fragments.len()],
             state_number: vec![NONE; draft.states.len()],
         };
-        this.fragment_number[0] = 0;
-        let mut fragment = 0;
-        while let Some(&old) = this.fragments.get(fragment) {
-            fragment += 1;
-            let mut next = this.states.len();
-            this.reach(draft.fragments[old as usize].start);
-            while let Some(&state) = this.states.get(next) {
-                next += 1;
-                for edge in draft.edges(state) {
-                    this.reach(edge.to);
-                    if let Some(callee) = edge.label.as_call()
-                        && this.fragment_number[callee as usize] == NONE
-                    {
-                        this.fragment_number[callee as usize] = this.fragments.len() as u32;
-                        this.fragments.push(callee);
+        this.reach_fragment(0);
+        let mut next = 0;
+        while let Some(&(old, ..)) = this.fragments.get(next) {
+            let first = this.state_count;
+            let fragment = &draft.fragments[old as usize];
+            match fragment.finished {
+                Some(states) => {
+                    this.state_count += states.end - states.first;
+                    for call in draft.finished.tables(states).calls {
+                        this.reach_fragment(call.fragment.raw());
                     }
+                }
+                None => this.number_states(draft, fragment.start),
+            }
+            this.fragments[next] = (old, first, this.state_count);
+            next += 1;
+        }
+        this
+    }
+
+    fn number_states(&mut self, draft: &Draft, start: u32) {
+        let mut next = self.states.len();
+        self.reach(start);
+        while let Some(&state) = self.states.get(next) {
+            next += 1;
+            for edge in draft.edges(state) {
+                self.reach(edge.to);
+                if let Some(callee) = edge.label.as_call() {
+                    self.reach_fragment(callee);
                 }
             }
         }
-        this
     }
 
     fn reach(&mut self, state: u32) {
         let number = &mut self.state_number[state as usize];
         if *number == NONE {
-            *number = self.states.len() as u32;
+            *number = self.state_count;
+            self.state_count += 1;
             self.states.push(state);
         }
     }
+
+    fn reach_fragment(&mut self, fragment: u32) {
+        let number = &mut self.fragment_number[fragment as usize];
+        if *number == NONE {
+            *number = self.fragments.len() as u32;
+            self.fragments.push((fragment, 0, 0));
+        }
+    }
+}
+
+/// Copies finished rows, whose states are moved by `shift`.
+fn push_finished(program: &mut Program, tables: FinishedTables<'_>, shift: u32, numbering: &Numbering) {
+    let moved = |state: StateId| StateId::from_raw(state.raw().wrapping_add(shift));
+    let Some(&first) = tables.rows.first() else { return };
+    let shifts = [
+        (program.byte_edges.len() as u32).wrapping_sub(first.bytes),
+        (program.epsilons.len() as u32).wrapping_sub(first.epsilons),
+        (program.calls.len() as u32).wrapping_sub(first.calls),
+    ];
+    program.states.extend(tables.rows.iter().map(|row| StateRow {
+        bytes: row.bytes.wrapping_add(shifts[0]),
+        epsilons: row.epsilons.wrapping_add(shifts[1]),
+        calls: row.calls.wrapping_add(shifts[2]),
+        is_final: row.is_final,
+    }));
+    let edges = tables.byte_edges.iter();
+    program.byte_edges.extend(edges.map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
+    program.epsilons.extend(tables.epsilons.iter().map(|&state| moved(state)));
+    program.calls.extend(tables.calls.iter().map(|call| Call {
+        fragment: FragmentId::from_raw(numbering.fragment_number[call.fragment.index()]),
+        target: moved(call.target),
+    }));
 }
 
 fn push_row(program: &mut Program, is_final: bool) {

@@ -60,7 +60,7 @@ impl EpsilonRemoval<'_> {
         for edge in &mut self.draft.edges {
             edge.to = same[edge.to as usize];
         }
-        for fragment in &mut self.draft.fragments {
+        for fragment in self.draft.fragments.iter_mut().filter(|fragment| fragment.finished.is_none()) {
             fragment.start = same[fragment.start as usize];
         }
     }
@@ -84,8 +84,8 @@ impl EpsilonRemoval<'_> {
         for edge in &self.draft.edges {
             self.entering[edge.to as usize] += 1;
         }
-        for fragment in &self.draft.fragments {
-            self.entering[fragment.start as usize] += 2;
+        for start in self.draft.starts() {
+            self.entering[start as usize] += 2;
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
     let mut reached = vec![false; draft.states.len()];
     let mut waiting = vec![NONE; draft.fragments.len()];
     let mut entries: Vec<(u32, u32)> = Vec::new();
-    let mut stack: Vec<u32> = draft.fragments.iter().map(|fragment| fragment.start).collect();
+    let mut stack: Vec<u32> = draft.starts().collect();
     for &start in &stack {
         reached[start as usize] = true;
     }

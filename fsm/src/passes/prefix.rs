@@ -12,11 +12,11 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
     for edge in draft.edges.iter().filter(|edge| edge.label != Label::DEAD) {
         entering[edge.to as usize] += 1;
     }
-    for fragment in &draft.fragments {
-        entering[fragment.start as usize] += 2;
+    for start in draft.starts() {
+        entering[start as usize] += 2;
     }
     let mut seen = vec![false; draft.states.len()];
-    let mut stack: Vec<u32> = draft.fragments.iter().map(|fragment| fragment.start).collect();
+    let mut stack: Vec<u32> = draft.starts().collect();
     let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
     let mut ids: Vec<u32> = Vec::new();
     while let Some(state) = stack.pop() {

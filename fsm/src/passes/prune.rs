@@ -46,14 +46,15 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
 /// The states that are reached, and the fragments that are productive.
 fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
     let mut reached = vec![false; draft.states.len()];
-    let mut productive = vec![false; draft.fragments.len()];
+    let finished = draft.fragments.iter().map(|fragment| fragment.finished.is_some());
+    let mut productive: Vec<bool> = finished.collect();
     // Per fragment a list of the states behind its calls: (state, next).
     let mut waiting = vec![NONE; draft.fragments.len()];
     let mut entries: Vec<(u32, u32)> = Vec::new();
     let mut stack: Vec<u32> = Vec::new();
-    for fragment in &draft.fragments {
-        reached[fragment.start as usize] = true;
-        stack.push(fragment.start);
+    for start in draft.starts() {
+        reached[start as usize] = true;
+        stack.push(start);
     }
     while let Some(id) = stack.pop() {
         let state = draft.states[id as usize];

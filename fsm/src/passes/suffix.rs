@@ -14,8 +14,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let mut known = Known::new(count);
     // Pending states with the edges that are still to be followed.
     let mut stack: Vec<(u32, u32)> = Vec::new();
-    for number in 0..draft.fragments.len() {
-        let start = draft.fragments[number].start;
+    for start in draft.starts() {
         if !std::mem::replace(&mut seen[start as usize], true) {
             stack.push((start, draft.states[start as usize].head));
         }
@@ -36,7 +35,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     for edge in &mut draft.edges {
         edge.to = same[edge.to as usize];
     }
-    for fragment in &mut draft.fragments {
+    for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.finished.is_none()) {
         fragment.start = same[fragment.start as usize];
     }
 }

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{Expr, ExprId, Grammar};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
 use super::dfa::RangeDfa;
 use super::minimize::minimize;
@@ -57,6 +57,44 @@ impl<'g> Evaluator<'g> {
         let value = self.value(expr, &mut meter);
         self.spent = meter.total();
         value
+    }
+
+    /// The first expression met that says the same: expressions are often written again and again. Linear in
+    /// what is met for the first time.
+    pub(crate) fn representative(&mut self, expr: ExprId) -> ExprId {
+        let mut stack = vec![Step::Enter(expr)];
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Enter(id) if self.representatives.contains_key(&id) => {}
+                Step::Enter(id) => {
+                    stack.push(Step::Leave(id));
+                    stack.extend(self.grammar.operands(id).iter().map(|&operand| Step::Enter(operand)));
+                }
+                Step::Leave(id) => {
+                    let first = *self.shapes.entry(self.shape(id)).or_insert(id);
+                    self.representatives.insert(id, first);
+                }
+            }
+        }
+        self.known_representative(expr)
+    }
+
+    fn known_representative(&self, id: ExprId) -> ExprId {
+        self.representatives.get(&id).copied().unwrap_or(id)
+    }
+
+    fn shape(&self, id: ExprId) -> Shape<'g> {
+        match self.grammar.expr(id) {
+            Expr::Bytes(bytes) => Shape::Bytes(bytes),
+            Expr::Class(ranges) => Shape::Class(ranges),
+            Expr::Repeat { body, min, max } => Shape::Repeat(self.known_representative(body), min, max),
+            Expr::Rule(rule) => Shape::Rule(rule),
+            other => {
+                let operands = self.grammar.operands(id).iter();
+                let operands = operands.map(|&operand| self.known_representative(operand));
+                Shape::Other(std::mem::discriminant(&other), operands.collect())
+            }
+        }
     }
 
     /// The operators in an expression that are not evaluated yet, operands before operators.
@@ -109,8 +147,8 @@ impl<'g> Evaluator<'g> {
             Expr::Complement(operand) => {
                 // A state from which every text is accepted becomes a dead end, and minimising removes it. A
                 // finite language has no such state, so the most common case is done with its trie.
-                if let Some(trie) = self.literals(operand)? {
-                    return Ok(Rc::new(trie.complement()));
+                if let Some(literals) = self.literals(operand) {
+                    return Ok(Rc::new(RangeDfa::from_literals(literals.into_iter())?.complement()));
                 }
                 Ok(Rc::new(minimize(&self.value(operand, meter)?.complement(), meter)?))
             }
@@ -131,8 +169,8 @@ impl<'g> Evaluator<'g> {
         if let Some(value) = self.operators.get(&expr) {
             return Ok(value.clone());
         }
-        if let Some(trie) = self.literals(expr)? {
-            return Ok(Rc::new(trie));
+        if let Some(literals) = self.literals(expr) {
+            return Ok(Rc::new(RangeDfa::from_literals(literals.into_iter())?));
         }
         let mut nfa = Nfa::new();
         let mut stack = vec![(expr, Nfa::START, Nfa::END)];
@@ -148,22 +186,17 @@ impl<'g> Evaluator<'g> {
         Ok(Rc::new(minimize(&nfa.determinize(meter)?, meter)?))
     }
 
-    /// The trie of a choice of nothing but literals, the most common operand of a complement: deterministic
-    /// without further ado.
-    fn literals(&self, expr: ExprId) -> Result<Option<RangeDfa>, Failure> {
+    /// The alternatives of a choice of nothing but literals, the most common operand of a complement.
+    pub(crate) fn literals(&self, expr: ExprId) -> Option<Vec<&'g [u8]>> {
         let bytes = |&id: &ExprId| match self.grammar.expr(id) {
             Expr::Bytes(bytes) => Some(bytes),
             Expr::Empty => Some(&[][..]),
             _ => None,
         };
-        let alternatives = match self.grammar.expr(expr) {
-            Expr::Choice(alternatives) => alternatives,
-            _ => std::slice::from_ref(&expr),
-        };
-        if alternatives.iter().any(|alternative| bytes(alternative).is_none()) {
-            return Ok(None);
+        match self.grammar.expr(expr) {
+            Expr::Choice(alternatives) => alternatives.iter().map(bytes).collect(),
+            _ => bytes(&expr).map(|literal| vec![literal]),
         }
-        RangeDfa::from_literals(alternatives.iter().filter_map(bytes)).map(Some)
     }
 
     fn write(

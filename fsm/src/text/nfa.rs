@@ -125,7 +125,13 @@ impl CharOutput for Nfa {
         self.epsilon(from, to);
     }
 
-    fn shared_escape(&mut self, _: u32, _: u32, _: u32, _: &mut dyn FnMut(&mut Self, u32) -> u32) -> Sharing {
+    fn shared_escape(
+        &mut self,
+        _: u32,
+        _: &[(u32, u32)],
+        _: u32,
+        _: &mut dyn FnMut(&mut Self, u32) -> u32,
+    ) -> Sharing {
         Sharing::NotSupported
     }
 }

@@ -182,7 +182,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 fn fits(grammar: &Grammar) -> bool {
     let options = grammask_fsm::CompileOptions {
         max_states: 20_000,
-        text: TextLimits { max_states: 2_000, max_steps: 200_000 },
+        text: TextLimits { max_states: 2_000, max_steps: 200_000, ..TextLimits::default() },
         ..Default::default()
     };
     let error = grammask_fsm::compile(grammar, &options).err();
@@ -221,7 +221,7 @@ proptest! {
     fn text_automata(tree in tree(None), texts in texts()) {
         let grammar = grammar(&[tree]);
         let body = grammar.rule(grammar.root()).body();
-        let limits = TextLimits { max_states: 5_000, max_steps: 500_000 };
+        let limits = TextLimits { max_states: 5_000, max_steps: 500_000, ..TextLimits::default() };
         let Ok(automaton) = TextAutomaton::from_expr(&grammar, body, &limits) else { return Ok(()) };
         for text in texts.iter().filter_map(|text| std::str::from_utf8(text).ok()) {
             prop_assert_eq!(automaton.accepts(text), naive::accepts(&grammar, text.as_bytes()), "{:?}", text);

@@ -2,5 +2,7 @@
 
 mod applying;
 mod choosing;
+#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod device;
 mod reference;
 mod sampling;

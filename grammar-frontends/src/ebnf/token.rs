@@ -129,11 +129,18 @@ fn delimited(lexer: &mut Lexer<'_, Token>, close: u8, token: Token) -> Token {
     Token::Broken
 }
 
-/// All tokens of `source`. Faults go to `report`, which says whether to go on.
-pub(super) fn lex(source: &str, dialect: Dialect, mut report: impl FnMut(Fault) -> Continue) -> Vec<Spanned> {
+/// The tokens of `source`; more than `limit` of them if there are more, but not many more. Faults go to `report`, which says whether to go on.
+pub(super) fn lex(
+    source: &str,
+    dialect: Dialect,
+    limit: usize,
+    mut report: impl FnMut(Fault) -> Continue,
+) -> Vec<Spanned> {
     let mut tokens: Vec<Spanned> = Vec::new();
     let mut lexer = Token::lexer_with_extras(source, dialect);
-    while let Some(result) = lexer.next() {
+    while let Some(result) = lexer.next()
+        && tokens.len() <= limit
+    {
         let range = lexer.span();
         let span = SimpleSpan::new((), range.clone());
         let fault = match result {

@@ -5,7 +5,7 @@
 //! behind them; that is what makes references lazy, recursion harmless and equal parts equal: there are
 //! finitely many schemas, so there are finitely many goals, and each gets one rule.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::document::NodeId;
 
@@ -78,6 +78,23 @@ impl Goals {
         }
         let contradicts = |atom: &Atom| matches!(atom, Atom::Not(goal) if *goal == left || *goal == right);
         if atoms.iter().any(contradicts) {
+            return GoalId::NEVER;
+        }
+        self.intern(atoms.into())
+    }
+
+    /// What satisfies all. As [`and`](Self::and) one by one, without a goal for every step.
+    pub(super) fn all(&mut self, first: GoalId, others: &[GoalId]) -> GoalId {
+        let goals: HashSet<GoalId> = others.iter().copied().chain([first]).collect();
+        if goals.contains(&GoalId::NEVER) {
+            return GoalId::NEVER;
+        }
+        let mut atoms = self.atoms(first).to_vec();
+        let mut met: HashSet<Atom> = atoms.iter().copied().collect();
+        for &other in others {
+            atoms.extend(self.atoms(other).iter().copied().filter(|&atom| met.insert(atom)));
+        }
+        if atoms.iter().any(|atom| matches!(atom, Atom::Not(goal) if goals.contains(goal))) {
             return GoalId::NEVER;
         }
         self.intern(atoms.into())

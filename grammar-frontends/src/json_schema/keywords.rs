@@ -68,6 +68,7 @@ impl<'s> Normalizer<'s> {
         if self.algebra.goals.len() > limit || self.document.len() > limit {
             return Err(Box::new(limit_error("goals", limit)));
         }
+        self.check_work()?;
         let atoms = self.algebra.goals.atoms(goal).to_vec();
         let mut norm = Rc::new(Norm::any());
         for (index, &atom) in atoms.iter().enumerate() {
@@ -89,6 +90,14 @@ impl<'s> Normalizer<'s> {
         }
         self.norms.insert(goal, Rc::clone(&norm));
         Ok(norm)
+    }
+
+    fn check_work(&self) -> Fallible<()> {
+        let limit = self.options.limits.work;
+        if self.algebra.work > limit as u64 {
+            return Err(Box::new(limit_error("work", limit)));
+        }
+        Ok(())
     }
 
     fn with_owed_split(&mut self, norm: &Norm<'s>, atom: Atom) -> Fallible<Norm<'s>> {
@@ -611,8 +620,9 @@ fn one_of<'s>(
     for &branch in &branches {
         norms.push(n.norm(branch)?);
     }
-    let mut parts = branches.clone();
+    let mut excluded = vec![Vec::new(); branches.len()];
     for left in 0..branches.len() {
+        n.check_work()?;
         for right in left + 1..branches.len() {
             let disjoint = match norms[left].and(&norms[right], &mut n.algebra) {
                 Ok(both) => n.surely_empty(&both, PROOF_DEPTH),
@@ -621,11 +631,14 @@ fn one_of<'s>(
             if !disjoint {
                 let goals = &mut n.algebra.goals;
                 let (not_left, not_right) = (goals.not(branches[left]), goals.not(branches[right]));
-                parts[left] = goals.and(parts[left], not_right);
-                parts[right] = goals.and(parts[right], not_left);
+                excluded[left].push(not_right);
+                excluded[right].push(not_left);
             }
         }
     }
+    let goals = &mut n.algebra.goals;
+    let parts: Vec<GoalId> =
+        branches.iter().zip(&excluded).map(|(&branch, excluded)| goals.all(branch, excluded)).collect();
     n.union(node, "oneOf", &parts)
 }
 

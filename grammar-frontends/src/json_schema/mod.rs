@@ -125,11 +125,33 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
         let error = Diagnostic::error("json-schema/limit", message);
         return Err(error.with_hint("make it smaller or raise the limit `schema_bytes`").into());
     }
+    let limit = options.limits.values;
+    if count_values(schema) > limit {
+        let error = Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
+        return Err(error.with_hint("make it smaller or raise the limit `values`").into());
+    }
     let value: Value = serde_json::from_str(schema).map_err(|error| {
         Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {error}"))
             .with_hint("correct the JSON; documents may nest 128 deep")
     })?;
     compile_parsed(&value, options).map_err(|error| (*error).with_json_source(schema).into())
+}
+
+/// About how many values and names a JSON text holds, judged by the signs before them. Reading them costs many
+/// times the memory of the text, so that the text is judged first.
+fn count_values(schema: &str) -> usize {
+    let mut count = 1;
+    let mut inside = false;
+    let mut bytes = schema.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => inside = !inside,
+            b'\\' if inside => drop(bytes.next()),
+            b',' | b':' | b'[' | b'{' if !inside => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
@@ -139,7 +161,7 @@ pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Comp
 
 fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Box<Diagnostic>> {
     let document = Document::new(schema, draft(schema)?);
-    let algebra = Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits };
+    let algebra = Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
     let mut normalizer = Normalizer::new(document, algebra, options.clone());
     let root = match schema {
         Value::Bool(true) => GoalId::ANY,

@@ -16,6 +16,8 @@ pub(super) struct Algebra<'s> {
     pub(super) goals: Goals,
     pub(super) tests: TextTests<'s>,
     pub(super) limits: JsonSchemaLimits,
+    /// Comparisons made so far.
+    pub(super) work: u64,
 }
 
 /// More alternatives than the limit.
@@ -85,7 +87,8 @@ impl<'s> Norm<'s> {
         if other.is_any() {
             return Ok(self.clone());
         }
-        let Algebra { goals, tests, limits } = algebra;
+        algebra.work += self.pairs(other);
+        let Algebra { goals, tests, limits, .. } = algebra;
         let budget = limits.alternatives;
         let mut result = Norm {
             null: self.null && other.null,
@@ -105,6 +108,16 @@ impl<'s> Norm<'s> {
         };
         result.simplify(algebra);
         Ok(result)
+    }
+
+    /// About how much work it is to conjoin this with another.
+    fn pairs(&self, other: &Self) -> u64 {
+        let simple = self.numbers.len() * other.numbers.len()
+            + self.strings.len() * other.strings.len()
+            + self.arrays.len() * other.arrays.len();
+        let members = |norm: &Self| norm.objects.iter().map(|shape| 1 + shape.properties.len()).sum::<usize>();
+        let objects = members(self) * other.objects.len() + members(other) * self.objects.len();
+        (1 + simple + objects) as u64
     }
 
     /// What belongs to one or the other.

@@ -138,9 +138,15 @@ pub enum Unsupported {
 pub struct JsonSchemaLimits {
     /// Bytes of schema text. Default: 16 MiB.
     pub schema_bytes: usize,
+    /// JSON values in the schema, names counted too; they take some 300 bytes each while it is read.
+    /// Default: 1,000,000.
+    pub values: usize,
     /// Schemas (and constants' parts) that the root reaches, and their combinations; 100,000 of them take some
     /// three seconds and 600 MiB. Default: 50,000.
     pub goals: usize,
+    /// Comparisons of alternatives and their properties while schemas are combined, some 0.3 microseconds each.
+    /// Default: 2,000,000.
+    pub work: usize,
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
     /// Default: 100.
     pub depth: usize,
@@ -151,7 +157,7 @@ pub struct JsonSchemaLimits {
     pub states: usize,
     /// Digits of a number written without an exponent. Default: 400.
     pub digits: u64,
-    /// Expressions of the grammar. Default: 20,000,000.
+    /// Expressions of the grammar. Default: 2,000,000.
     pub expressions: usize,
 }
 
@@ -159,12 +165,14 @@ impl Default for JsonSchemaLimits {
     fn default() -> Self {
         Self {
             schema_bytes: 16 << 20,
+            values: 1_000_000,
             goals: 50_000,
+            work: 2_000_000,
             depth: 100,
             alternatives: 512,
             states: 20_000,
             digits: 400,
-            expressions: 20_000_000,
+            expressions: 2_000_000,
         }
     }
 }

@@ -312,6 +312,59 @@ fn large_schemas() {
     survive(Syntax::Schema, &format!(r#"{{"const":[{numbers}]}}"#), b"[0.5");
 }
 
+/// Text without padding: every few bytes a token, up to the limits on the length of sources.
+#[test]
+fn dense_sources() {
+    let length = sized(16 * MEBIBYTE) - 100;
+    let fill = |part: &str| part.repeat(length / part.len());
+    for part in ["\"a\" ", "\"a\"|", "a ", "a|", "[a]", "[a]* ", "(a)", "\"\"", "[^a]{2,} ", "\"\\x41\"", "()", "*", "\\", "?", "{", "\u{e9}", "#\n", "\n"] {
+        for syntax in [Syntax::Ebnf, Syntax::Gbnf] {
+            survive(syntax, &format!("root ::= {} \"a\"\na ::= \"b\"", fill(part)), b"aaaa");
+        }
+    }
+    let rules: String = (0..length / 40).map(|n| format!("r{n} ::= r{} | \"a\" r{}\n", n + 1, n / 2)).collect();
+    survive(Syntax::Ebnf, &format!("{rules}root ::= r0\nr{} ::= \"b\"", length / 40), b"aaaa");
+    let undefined: String = (0..length / 40).map(|n| format!("r{n} ::= undefined{n}\n")).collect();
+    survive(Syntax::Ebnf, &format!("root ::= r0\n{undefined}"), b"aaaa");
+    for part in ["[a-z]", r"\d", "a", "a|", "a{2}", "(a)", "(?i:k)", r"[^\D]", "[a&&b]", "."] {
+        survive(Syntax::Regex, &part.repeat((64 << 10) / part.len() - 1), b"aaaa");
+    }
+    for (start, part, end) in [
+        ("{\"const\":[", "[],", "0]}"),
+        ("{\"const\":[", "{},", "0]}"),
+        ("{\"enum\":[", "0,", "1]}"),
+        ("{\"enum\":[", "[0],", "1]}"),
+        ("{\"const\":\"", "a", "\"}"),
+        ("{\"const\":\"", "\\u0000", "\"}"),
+        ("{\"prefixItems\":[", "{},", "0]}"),
+        ("{\"prefixItems\":[", "{\"minLength\":1},", "true]}"),
+        ("{\"prefixItems\":[", "true,", "true],\"items\":false,\"minItems\":1000}"),
+        ("{\"allOf\":[", "true,", "true]}"),
+        ("{\"anyOf\":[", "{\"minLength\":1},", "true]}"),
+        ("{\"required\":[", "\"a\",", "\"b\"]}"),
+        ("{\"type\":[", "\"string\",", "\"null\"]}"),
+        ("{", "\"a\":0,", "\"b\":0}"),
+        ("[", "0,", "0]"),
+        ("\"", "a", "\""),
+        ("{\"pattern\":\"", "a", "\"}"),
+        ("{\"$ref\":\"#", "/a", "\"}"),
+        ("{\"$ref\":\"", "a", "\"}"),
+        ("{\"$id\":\"", "../", "\"}"),
+        ("{\"format\":\"", "a", "\"}"),
+        ("{\"type\":\"", "a", "\"}"),
+    ] {
+        survive(Syntax::Schema, &format!("{start}{}{end}", fill(part)), b"[[]");
+    }
+    let members = numbered(length / 80, r##""a#":{"b#":[#,"#"]}"##);
+    survive(Syntax::Schema, &format!(r#"{{"const":{{{members}}}}}"#), b"{");
+    let members = numbered(length / 80, r##"{"a#":[#,"#"]}"##);
+    survive(Syntax::Schema, &format!(r#"{{"enum":[{members}]}}"#), b"{");
+    let members = numbered(length / 80, r##""a#":{"enum":[#,"#"]}"##);
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{members}}}}}"#), b"{");
+    let members = numbered(length / 120, r##""a#":{"maxLength":#,"type":["string","array"],"maxItems":#}"##);
+    survive(Syntax::Schema, &format!(r#"{{"properties":{{{members}}}}}"#), b"{");
+}
+
 #[test]
 fn references() {
     let count = sized(100_000);
@@ -374,6 +427,15 @@ fn combinations() {
             doubled += &format!(r##""d{level}":{{"{combinator}":[{{"$ref":"#/$defs/d{n}"}},{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"required":["r{level}"]}}]}}]}},"##, n = level + 1);
         }
         survive(Syntax::Schema, &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d30":{{"type":"object"}}}}}}"##), b"{");
+    }
+    // Many of them side by side must not multiply the time.
+    for combinator in ["anyOf", "oneOf"] {
+        let all = |name: usize| -> String {
+            let parts: Vec<String> = (0..2).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(100, 10 * name + part))).collect();
+            format!(r#""p{name}":{{"allOf":[{}]}}"#, parts.join(","))
+        };
+        let properties: Vec<String> = (0..size(500)).map(all).collect();
+        survive(Syntax::Schema, &format!(r#"{{"properties":{{{}}}}}"#, properties.join(",")), b"{");
     }
     let mut doubled = String::new();
     for level in 0..60 {

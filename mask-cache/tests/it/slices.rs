@@ -142,13 +142,22 @@ fn a_class_may_begin_where_all_its_first_bytes_can() {
 }
 
 #[test]
-fn preparing_builds_the_inside_of_json_strings() {
+fn preparing_builds_all_slices() {
     let vocabulary = vocabulary(&[Some(b"a".to_vec())]);
     let before = vocabulary.memory_usage();
+    assert!(vocabulary.slices().all(|slice| !slice.is_ready()));
     vocabulary.prepare();
-    let ready: Vec<_> = vocabulary.slices().filter(|slice| slice.is_ready()).collect();
-    assert_eq!(ready.len(), 1);
-    assert!(ready[0].is_inside("é\u{7f} 'x".as_bytes()));
-    assert!(["\"", "\\", "\n"].iter().all(|text| !ready[0].is_inside(text.as_bytes())));
+    assert!(vocabulary.slices().all(|slice| slice.is_ready()));
     assert!(vocabulary.memory_usage() > before);
+}
+
+#[test]
+fn one_slice_is_the_inside_of_json_strings() {
+    let vocabulary = vocabulary(&[Some(b"a".to_vec())]);
+    let outside = ["\"", "\\", "\n"];
+    let inside = |slice: &grammask_mask_cache::Slice<'_>| {
+        slice.is_inside("é\u{7f} 'x".as_bytes())
+            && outside.iter().all(|text| !slice.is_inside(text.as_bytes()))
+    };
+    assert!(vocabulary.slices().any(|slice| inside(&slice)));
 }

@@ -1,0 +1,133 @@
+"""Structured generation: the exact set of tokens that may come next, at every step of a language model.
+
+The names, signatures and defaults are those of xgrammar 0.2.8::
+
+    import grammask
+
+    info = grammask.TokenizerInfo.from_huggingface(tokenizer, vocab_size=config.vocab_size)
+    compiler = grammask.GrammarCompiler(info)              # one a process
+    compiled = compiler.compile_json_schema(schema)        # one a schema, kept by the compiler
+    matcher = grammask.GrammarMatcher(compiled)            # one a text
+    bitmask = grammask.allocate_token_bitmask(1, info.vocab_size)
+
+    matcher.fill_next_token_bitmask(bitmask)               # int32, shape (1, ceil(vocab_size / 32))
+    grammask.apply_token_bitmask_inplace(logits, bitmask)  # forbidden logits become -inf
+    matcher.accept_token(token_id)
+
+Importing it imports numpy, and neither torch nor transformers. Bitmasks are numpy arrays or torch tensors.
+
+Masks are exact, and what cannot be enforced is refused: see ``grammask.config`` for a mode that follows xgrammar's
+gaps instead. ``grammask.install_as_xgrammar()`` puts the package in the place of ``xgrammar``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from . import config, exception
+from ._native import (
+    BatchGrammarMatcher,
+    CompiledGrammar,
+    Grammar,
+    GrammarCompiler,
+    GrammarMatcher,
+    TokenizerInfo,
+)
+from ._plugins import install_as_xgrammar
+from ._support import Rejection, VocabType
+from .bitmask import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    get_bitmask_shape,
+    reset_token_bitmask,
+)
+from .config import get_max_recursion_depth, get_serialization_version, max_recursion_depth, set_max_recursion_depth
+from .exception import (
+    BitmaskError,
+    DeserializeFormatError,
+    DeserializeVersionError,
+    GrammaskError,
+    GrammaskWarning,
+    IndeterminateError,
+    InvalidGrammarError,
+    InvalidJSONError,
+    InvalidSchemaError,
+    InvalidStructuralTagError,
+    MatcherError,
+    TokenizerError,
+    UnsupportedError,
+)
+from .structural_tag import (
+    StructuralTag,
+    StructuralTagItem,
+    get_builtin_structural_tag,
+    get_model_structural_tag,
+    normalize_tool_choice,
+    register_model_structural_tag,
+)
+
+if TYPE_CHECKING:
+    from . import structural_tag, testing
+    from .bitmask import bitmask_dtype
+    from .contrib import hf
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BatchGrammarMatcher",
+    "BitmaskError",
+    "CompiledGrammar",
+    "DeserializeFormatError",
+    "DeserializeVersionError",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarMatcher",
+    "GrammaskError",
+    "GrammaskWarning",
+    "IndeterminateError",
+    "InvalidGrammarError",
+    "InvalidJSONError",
+    "InvalidSchemaError",
+    "InvalidStructuralTagError",
+    "MatcherError",
+    "Rejection",
+    "StructuralTag",
+    "StructuralTagItem",
+    "TokenizerError",
+    "TokenizerInfo",
+    "UnsupportedError",
+    "VocabType",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "bitmask_dtype",
+    "config",
+    "exception",
+    "get_bitmask_shape",
+    "get_builtin_structural_tag",
+    "get_max_recursion_depth",
+    "get_model_structural_tag",
+    "get_serialization_version",
+    "hf",
+    "install_as_xgrammar",
+    "max_recursion_depth",
+    "normalize_tool_choice",
+    "register_model_structural_tag",
+    "reset_token_bitmask",
+    "set_max_recursion_depth",
+    "structural_tag",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up late: the first asks whether torch is there, the others are for few programs.
+    if name == "bitmask_dtype":
+        from . import bitmask
+
+        return bitmask.bitmask_dtype
+    if name in ("testing", "contrib"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "hf":
+        return importlib.import_module(f"{__name__}.contrib.hf")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

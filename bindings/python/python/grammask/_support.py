@@ -1,0 +1,133 @@
+"""What the native half asks of Python."""
+
+from __future__ import annotations
+
+import enum
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .exception import BitmaskError
+
+if TYPE_CHECKING:
+    from ._native import GrammarCompiler, GrammarMatcher, TokenizerInfo
+
+
+class VocabType(enum.Enum):
+    """How a vocabulary spells bytes."""
+
+    RAW = 0
+    """As they are."""
+    BYTE_FALLBACK = 1
+    """Text, with ``<0x0A>`` for single bytes and U+2581 for a space."""
+    BYTE_LEVEL = 2
+    """One character of GPT-2's alphabet for each byte."""
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why a token is refused; see ``GrammarMatcher.explain_rejection``."""
+
+    token_id: int
+    token: bytes
+    """The bytes of the token."""
+    reason: str
+    """``terminated``, ``no_bytes``, ``too_early_to_stop`` or ``byte_refused``."""
+    offset: int | None = None
+    """Place of the byte that is refused."""
+    byte: int | None = None
+    """That byte."""
+    possible: list[int] = field(default_factory=list)
+    """The bytes that could come in its place."""
+    may_end: bool = False
+    """Whether the text could end before it."""
+
+    def __str__(self) -> str:
+        if self.reason == "terminated":
+            return "the text has ended"
+        if self.reason == "no_bytes":
+            return f"token {self.token_id} is special or padding, and the grammar does not name it"
+        expected = _spell(self.possible)
+        if self.reason == "too_early_to_stop":
+            return f"the text is not whole; expected {expected}"
+        found = _spell([self.byte] if self.byte is not None else [])
+        return f"byte {self.offset} of {self.token!r} is {found}; expected {expected}"
+
+
+def _spell(possible: list[int]) -> str:
+    shown = ", ".join(repr(chr(byte)) if 32 <= byte < 127 else f"0x{byte:02x}" for byte in possible[:16])
+    return shown + (", ..." if len(possible) > 16 else "") if possible else "nothing"
+
+
+def schema_text(schema: Any) -> str:
+    """A schema as JSON text."""
+    if hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    elif not isinstance(schema, dict | bool):
+        raise ValueError(f"a schema is JSON text, a dict or a pydantic model, not {type(schema).__name__}")
+    return json.dumps(schema, ensure_ascii=False)
+
+
+def as_bitmask_array(mask: Any) -> Any:
+    """A bitmask that is neither a numpy array nor a tensor as an array over the same memory."""
+    try:
+        array = np.from_dlpack(mask) if hasattr(mask, "__dlpack__") else np.asarray(memoryview(mask))
+    except Exception as error:
+        raise BitmaskError(f"{type(mask).__name__} is no bitmask: {error}") from error
+    if array.dtype.itemsize != 4 or array.dtype.kind not in "iu":
+        raise BitmaskError(f"the bitmask must be of dtype int32, not {array.dtype}")
+    if not array.flags.writeable:
+        raise BitmaskError("the bitmask must be writable")
+    return array.view(np.int32)
+
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+_pools_lock = threading.Lock()
+
+
+def submit(threads: int, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Future[Any]:
+    """Runs a call on another thread; compilers with as many threads share them."""
+    with _pools_lock:
+        pool = _pools.get(threads)
+        if pool is None:
+            pool = _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="grammask")
+    return pool.submit(call, *args, **(kwargs or {}))
+
+
+def reduce_compiler(info: TokenizerInfo, max_threads: int, cache_enabled: bool, cache_limit_bytes: int) -> Any:
+    """What pickle keeps of a compiler: its settings."""
+    return (_compiler, (info, max_threads, cache_enabled, cache_limit_bytes))
+
+
+def _compiler(info: TokenizerInfo, max_threads: int, cache_enabled: bool, cache_limit_bytes: int) -> GrammarCompiler:
+    from ._native import GrammarCompiler
+
+    return GrammarCompiler(
+        info, max_threads=max_threads, cache_enabled=cache_enabled, cache_limit_bytes=cache_limit_bytes
+    )
+
+
+def jump_forward_tokens(matcher: GrammarMatcher, encode: Callable[[str], list[int]]) -> list[int]:
+    """See ``GrammarMatcher.find_jump_forward_tokens``."""
+    forced = matcher.find_jump_forward_string()
+    if not forced:
+        return []
+    tokens = list(encode(forced))
+    probe = matcher.fork()
+    if not probe.accept_string(forced):
+        return []
+    ends = probe.is_completed() and not any(probe.find_jump_forward_string())
+    if not ends or _can_go_on(probe):
+        tokens = tokens[:-1]
+    return tokens[: matcher.validate_tokens(tokens)]
+
+
+def _can_go_on(matcher: GrammarMatcher) -> bool:
+    """Whether the text may be longer."""
+    stops = set(matcher.stop_token_ids)
+    return any(token not in stops for token in matcher.allowed_token_ids())

@@ -1,0 +1,235 @@
+"""Tokenizers of other libraries, and tokenizers as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ._native import TokenizerInfo
+from ._support import VocabType
+from .config import get_compat, get_serialization_version
+from .exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError, TokenizerError
+
+#: From that many tokens on a spelling is no accident.
+_MANY = 128
+
+
+def _byte_level_alphabet() -> frozenset[str]:
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    return frozenset(map(chr, [*printable, *range(0x100, 0x100 + 256 - len(printable))]))
+
+
+_ALPHABET = _byte_level_alphabet()
+
+
+def _decoders(part: Any) -> list[dict[str, Any]]:
+    """A decoder and those inside it, in order."""
+    found: list[dict[str, Any]] = []
+    stack = [part]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            found.append(part)
+            stack.extend(reversed(part.get("decoders") or []))
+    return found
+
+
+def detect_metadata(backend_str: str) -> dict[str, Any]:
+    """``vocab_type`` and ``add_prefix_space`` of the text of a ``tokenizer.json``."""
+    try:
+        tokenizer = json.loads(backend_str)
+    except ValueError as error:
+        raise InvalidJSONError(f"the tokenizer is no JSON: {error}") from error
+    decoders = _decoders(tokenizer.get("decoder"))
+    kinds = [decoder.get("type") for decoder in decoders]
+    vocab_type = VocabType.RAW
+    if "ByteFallback" in kinds:
+        vocab_type = VocabType.BYTE_FALLBACK
+    elif "ByteLevel" in kinds:
+        vocab_type = VocabType.BYTE_LEVEL
+    vocab_type = _by_vocabulary(_model_tokens(tokenizer)) or vocab_type
+    return {"vocab_type": vocab_type, "add_prefix_space": _has_prefix_space(tokenizer)}
+
+
+def _model_tokens(tokenizer: dict[str, Any]) -> list[str]:
+    vocab = (tokenizer.get("model") or {}).get("vocab") or {}
+    return list(vocab) if isinstance(vocab, dict) else [token for token, *_ in vocab]
+
+
+def _by_vocabulary(tokens: list[str]) -> VocabType | None:
+    """What the tokens themselves say, where they leave no doubt."""
+    fallback = sum(len(token) == 6 and token.startswith("<0x") and token.endswith(">") for token in tokens)
+    if fallback >= _MANY:
+        return VocabType.BYTE_FALLBACK
+    single = sum(len(token) == 1 and token in _ALPHABET for token in tokens)
+    if single >= _MANY and sum(_ALPHABET.issuperset(token) for token in tokens) >= 0.99 * len(tokens):
+        return VocabType.BYTE_LEVEL
+    return None
+
+
+def _has_prefix_space(tokenizer: dict[str, Any]) -> bool:
+    parts = [tokenizer.get("normalizer"), tokenizer.get("pre_tokenizer")]
+    while parts:
+        part = parts.pop()
+        if not isinstance(part, dict):
+            continue
+        if part.get("add_prefix_space") is True or part.get("prepend_scheme") in ("always", "first"):
+            return True
+        if part.get("type") == "Prepend":
+            return True
+        parts += part.get("normalizers") or part.get("pretokenizers") or []
+    return False
+
+
+def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int | list[int] | None) -> TokenizerInfo:
+    """See ``TokenizerInfo.from_huggingface``."""
+    vocab = _vocabulary(tokenizer)
+    metadata = _metadata(tokenizer, vocab)
+    size = max(vocab.values(), default=-1) + 1
+    if vocab_size is not None and vocab_size > size:
+        size = vocab_size
+    encoded: list[str | bytes] = [""] * size
+    for token, number in vocab.items():
+        encoded[number] = token
+    if stop_token_ids is None:
+        end = getattr(tokenizer, "eos_token_id", None)
+        stop_token_ids = end if isinstance(end, int) else None
+    return TokenizerInfo(
+        encoded,
+        metadata["vocab_type"],
+        vocab_size=size,
+        stop_token_ids=stop_token_ids,
+        add_prefix_space=metadata["add_prefix_space"],
+        _special_token_ids=[] if get_compat() else _special_ids(tokenizer, size),
+    )
+
+
+def _vocabulary(tokenizer: Any) -> dict[str | bytes, int]:
+    try:
+        return dict(tokenizer.get_vocab())
+    except AttributeError as error:
+        raise ValueError(f"Unsupported tokenizer type: {type(tokenizer).__name__} has no get_vocab()") from error
+
+
+def _special_ids(tokenizer: Any, size: int) -> list[int]:
+    added = getattr(tokenizer, "added_tokens_decoder", None) or {}
+    if callable(added):
+        added = added()
+    special = {int(number) for number, token in added.items() if getattr(token, "special", False)}
+    special.update(number for number in getattr(tokenizer, "all_special_ids", ()) if isinstance(number, int))
+    return sorted(number for number in special if 0 <= number < size)
+
+
+def _metadata(tokenizer: Any, vocab: dict[str | bytes, int]) -> dict[str, Any]:
+    backend = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
+    if hasattr(backend, "to_str"):
+        return detect_metadata(backend.to_str())
+    if hasattr(tokenizer, "to_str"):
+        return detect_metadata(tokenizer.to_str())
+    text = [token for token in vocab if isinstance(token, str)]
+    if _sentencepiece(tokenizer):
+        vocab_type = VocabType.BYTE_FALLBACK if "<0x0A>" in vocab else VocabType.RAW
+        return {"vocab_type": vocab_type, "add_prefix_space": True}
+    names = getattr(tokenizer, "vocab_files_names", None) or {}
+    if any("tiktoken" in str(name) for name in names.values()) or len(text) < len(vocab):
+        vocab_type = VocabType.BYTE_LEVEL if "\u0120" in vocab else VocabType.RAW
+        return {"vocab_type": vocab_type, "add_prefix_space": False}
+    found = _by_vocabulary(text)
+    if found is None:
+        raise ValueError(f"Unsupported tokenizer type: {type(tokenizer).__name__}")
+    return {"vocab_type": found, "add_prefix_space": False}
+
+
+def _sentencepiece(tokenizer: Any) -> bool:
+    for holder in (tokenizer, getattr(tokenizer, "tokenizer", None), getattr(tokenizer, "tok", None)):
+        if hasattr(holder, "sp_model") or type(holder).__name__ == "SentencePieceProcessor":
+            return True
+    return False
+
+
+def dump_metadata(info: TokenizerInfo) -> str:
+    """See ``TokenizerInfo.dump_metadata``."""
+    return json.dumps(
+        {
+            "vocab_type": info.vocab_type.value,
+            "vocab_size": info.vocab_size,
+            "add_prefix_space": info.add_prefix_space,
+            "stop_token_ids": info.stop_token_ids,
+        },
+        separators=(",", ":"),
+    )
+
+
+def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: str) -> TokenizerInfo:
+    """See ``TokenizerInfo.from_vocab_and_metadata``."""
+    read = _json(metadata)
+    try:
+        return TokenizerInfo(
+            encoded_vocab,
+            VocabType(read["vocab_type"]),
+            vocab_size=read["vocab_size"],
+            stop_token_ids=read["stop_token_ids"] or None,
+            add_prefix_space=read["add_prefix_space"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {error}") from error
+
+
+def serialize(info: TokenizerInfo) -> str:
+    """See ``TokenizerInfo.serialize_json``."""
+    read: dict[str, Any] = json.loads(dump_metadata(info))
+    read["special_token_ids"] = info.special_token_ids
+    read["named_special_token_ids"] = info._named_special_token_ids
+    # One character a byte, as xgrammar writes them.
+    read["decoded_vocab"] = [token.decode("latin-1") for token in info.decoded_vocab]
+    read["__VERSION__"] = get_serialization_version()
+    return json.dumps(read, separators=(",", ":"))
+
+
+def deserialize(text: str) -> TokenizerInfo:
+    """See ``TokenizerInfo.deserialize_json``."""
+    read = _json(text)
+    check_version(read)
+    try:
+        return rebuild(
+            [token.encode("latin-1") for token in read["decoded_vocab"]],
+            read["vocab_type"],
+            read["stop_token_ids"],
+            read["add_prefix_space"],
+            read["named_special_token_ids"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, TokenizerError) as error:
+        raise DeserializeFormatError(f"the serialized tokenizer is malformed: {error!r}") from error
+
+
+def check_version(read: Any) -> None:
+    """Refuses what another version wrote."""
+    if not isinstance(read, dict) or "__VERSION__" not in read:
+        raise DeserializeFormatError("a serialized object has the key `__VERSION__`")
+    if read["__VERSION__"] != get_serialization_version():
+        found = read["__VERSION__"]
+        raise DeserializeVersionError(f"version {found!r} cannot be read; it is {get_serialization_version()!r} here")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidJSONError(f"the text is no JSON: {error}") from error
+
+
+def rebuild(decoded: list[bytes], vocab_type: int, stop: list[int], prefix: bool, special: list[int]) -> TokenizerInfo:
+    """A tokenizer from its decoded tokens."""
+    return TokenizerInfo._from_decoded(decoded, vocab_type, stop, prefix, special)
+
+
+def reduce(info: TokenizerInfo) -> Any:
+    """What pickle keeps of a tokenizer."""
+    arguments = (
+        info.decoded_vocab,
+        info.vocab_type.value,
+        info.stop_token_ids,
+        info.add_prefix_space,
+        info._named_special_token_ids,
+    )
+    return (rebuild, arguments)

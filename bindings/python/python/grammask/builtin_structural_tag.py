@@ -1,0 +1,17 @@
+"""Structural tags of models, under xgrammar's module name."""
+
+from __future__ import annotations
+
+from .structural_tag import (
+    get_builtin_structural_tag,
+    get_model_structural_tag,
+    normalize_tool_choice,
+    register_model_structural_tag,
+)
+
+__all__ = [
+    "get_builtin_structural_tag",
+    "get_model_structural_tag",
+    "normalize_tool_choice",
+    "register_model_structural_tag",
+]

@@ -1,0 +1,1 @@
+"""Integrations that need other packages."""

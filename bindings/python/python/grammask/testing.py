@@ -1,0 +1,129 @@
+"""Helpers for tests, with the names that xgrammar's have."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ._native import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+
+__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
+
+
+def _json_schema_to_ebnf(
+    schema: Any,
+    *,
+    any_whitespace: bool = True,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    max_whitespace_cnt: int | None = None,
+    strict_mode: bool = True,
+    any_order: bool = False,
+) -> str:
+    """The grammar of a JSON Schema as text."""
+    grammar = Grammar.from_json_schema(
+        schema,
+        any_whitespace=any_whitespace,
+        indent=indent,
+        separators=separators,
+        strict_mode=strict_mode,
+        max_whitespace_cnt=max_whitespace_cnt,
+        any_order=any_order,
+    )
+    return str(grammar)
+
+
+def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:
+    """The grammar of a regular expression as text, with ``root ::=`` before it or without."""
+    text = str(Grammar.from_regex(regex))
+    return text if with_rule_name else text.removeprefix("root ::= ")
+
+
+def _ebnf_to_grammar_no_normalization(ebnf_string: str, root_rule_name: str = "root") -> Grammar:
+    """The grammar as it is written; grammars are never rewritten before they are compiled."""
+    return Grammar.from_ebnf(ebnf_string, root_rule_name=root_rule_name)
+
+
+def _grammar(grammar: Grammar | str) -> Grammar:
+    return Grammar.from_ebnf(grammar) if isinstance(grammar, str) else grammar
+
+
+def _get_matcher_from_grammar_and_tokenizer_info(
+    grammar: Grammar | str, tokenizer_info: TokenizerInfo | None = None, **kwargs: Any
+) -> GrammarMatcher:
+    """A matcher of a grammar, over no vocabulary at all if none is given."""
+    info = tokenizer_info if tokenizer_info is not None else TokenizerInfo([])
+    compiler = GrammarCompiler(info, cache_enabled=False)
+    return GrammarMatcher(compiler.compile_grammar(_grammar(grammar)), **kwargs)
+
+
+def _get_matcher_from_grammar(grammar: Grammar | str, **kwargs: Any) -> GrammarMatcher:
+    """A matcher of a grammar over no vocabulary."""
+    return _get_matcher_from_grammar_and_tokenizer_info(grammar, None, **kwargs)
+
+
+def _is_grammar_accept_string(
+    grammar: Grammar | str,
+    input_str: str | bytes,
+    *,
+    debug_print: bool = False,
+    print_time: bool = False,
+    require_termination: bool = True,
+) -> bool:
+    """Whether a text belongs to a grammar (or, without ``require_termination``, is the beginning of one)."""
+    matcher = _get_matcher_from_grammar(grammar, terminate_without_stop_token=True)
+    start = time.monotonic_ns()
+    accepted = matcher.accept_string(input_str, debug_print=debug_print)
+    if print_time:
+        print(f"accepting {input_str!r} took {(time.monotonic_ns() - start) / 1000} us")
+    return accepted and (matcher.is_terminated() or not require_termination)
+
+
+def _as_words(bitmask: Any) -> Any:
+    array = bitmask if isinstance(bitmask, np.ndarray) else np.asarray(bitmask)
+    return np.ascontiguousarray(array).view(np.uint8)
+
+
+def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
+    """A bitmask as a numpy array of bools, of shape (rows, tokens) or (tokens,)."""
+    bits = np.unpackbits(_as_words(bit_mask), axis=-1, bitorder="little")
+    return bits[..., :vocab_size].astype(bool)
+
+
+def bool_mask_to_bitmask(bool_mask: Any) -> Any:
+    """An array of bools as a bitmask: a numpy array of int32."""
+    mask = np.asarray(bool_mask).astype(bool)
+    padding = [(0, 0)] * (mask.ndim - 1) + [(0, -mask.shape[-1] % 32)]
+    packed = np.packbits(np.pad(mask, padding), axis=-1, bitorder="little")
+    return np.ascontiguousarray(packed).view(np.int32)
+
+
+def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> list[int]:
+    """The ids that a row forbids."""
+    row = bitmask_to_bool_mask(bitmask, vocab_size)
+    row = row[index] if row.ndim == 2 else row
+    return [int(token) for token in np.flatnonzero(~row)]
+
+
+def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> tuple[bool, int]:
+    """Whether a row allows one id, and which; -1 if not."""
+    row = bitmask_to_bool_mask(bitmask, vocab_size)
+    row = row[index] if row.ndim == 2 else row
+    allowed = np.flatnonzero(row)
+    return (True, int(allowed[0])) if len(allowed) == 1 else (False, -1)
+
+
+def _traverse_draft_tree(
+    retrieve_next_token: Any,
+    retrieve_next_sibling: Any,
+    draft_tokens: Any,
+    matcher: GrammarMatcher,
+    bitmask: Any,
+    time_threshold: float = -1.0,
+) -> bool:
+    """``GrammarMatcher.traverse_draft_tree`` as a function."""
+    return matcher.traverse_draft_tree(
+        retrieve_next_token, retrieve_next_sibling, draft_tokens, bitmask, time_threshold
+    )

@@ -1,0 +1,132 @@
+//! Large automata over characters, inside a JSON string.
+//!
+//! A pattern under a bound on its length has a state for each pair of a place in the pattern and a count:
+//! tens of thousands. Spelled one by one, each of them gets the trees of UTF-8 and of escapes of all its
+//! classes, some forty states. But the classes are a handful. So each class is spelled once, as two fragments
+//! that all states call: its characters beyond ASCII and its escapes. What is left of a state are its edges
+//! over ASCII, and a second state behind the backslash.
+
+use ahash::AHashMap;
+
+use crate::draft::NONE;
+use crate::escapes::finished;
+use crate::finished::{Ending, Finished};
+use crate::spell::{CharArc, JsonSpeller, UNESCAPED, Utf8Output, join_ranges};
+use crate::text::{RangeDfa, code_point};
+
+/// The classes of characters met so far, with how they are spelled.
+#[derive(Default)]
+pub(crate) struct Classes {
+    numbers: AHashMap<Vec<(u32, u32)>, u32>,
+    spellings: Vec<Spelling>,
+}
+
+struct Spelling {
+    /// What stands for itself in ASCII.
+    ascii: Vec<(u8, u8)>,
+    /// The fragment of the characters beyond ASCII, or `NONE`.
+    wide: u32,
+    /// The fragment of the escapes.
+    escapes: u32,
+}
+
+/// Writes the automaton as a fragment of its own. It must be trimmed and not empty.
+pub(crate) fn write_text_fragment(
+    automaton: &RangeDfa,
+    classes: &mut Classes,
+    speller: &mut JsonSpeller,
+    output: &mut Utf8Output<'_>,
+    rule: u32,
+) -> u32 {
+    // Classes and their targets, state by state.
+    let mut ways: Vec<(u32, u32)> = Vec::new();
+    let mut rows: Vec<u32> = Vec::with_capacity(automaton.state_count() + 1);
+    let mut arcs: Vec<CharArc> = Vec::new();
+    let mut class: Vec<(u32, u32)> = Vec::new();
+    for state in 0..automaton.state_count() as u32 {
+        rows.push(ways.len() as u32);
+        let all = automaton.arcs(state).iter();
+        arcs.clear();
+        arcs.extend(all.map(|arc| CharArc { lo: code_point(arc.lo), hi: code_point(arc.hi), to: arc.to }));
+        arcs.sort_by_key(|arc| arc.to);
+        for group in arcs.chunk_by(|left, right| left.to == right.to) {
+            join_ranges(group, &mut class);
+            ways.push((classes.number(&class, speller, output), group[0].to));
+        }
+    }
+    rows.push(ways.len() as u32);
+    let ways = |state: usize| &ways[rows[state] as usize..rows[state + 1] as usize];
+    // A state without a way on needs no state behind a backslash.
+    let mut number: Vec<u32> = Vec::with_capacity(automaton.state_count());
+    let mut count = 0;
+    for state in 0..automaton.state_count() {
+        number.push(count);
+        count += if ways(state).is_empty() { 1 } else { 2 };
+    }
+    let fragment = finished(output.draft, None, |tables| {
+        let first = tables.next_state();
+        for state in 0..automaton.state_count() {
+            let ending = if automaton.is_final(state as u32) { Ending::Final } else { Ending::Inner };
+            classes.write_state(tables, ways(state), |state| first + number[state as usize], ending);
+        }
+        first
+    });
+    output.draft.fragments[fragment as usize].rule = rule;
+    fragment
+}
+
+impl Classes {
+    fn number(&mut self, class: &[(u32, u32)], speller: &mut JsonSpeller, output: &mut Utf8Output<'_>) -> u32 {
+        if let Some(&number) = self.numbers.get(class) {
+            return number;
+        }
+        let number = self.spellings.len() as u32;
+        let mut ascii = Vec::new();
+        for (lo, hi) in UNESCAPED {
+            let hi = hi.min(0x7F);
+            let parts = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);
+            ascii.extend(parts.map(|range| (range.0.max(lo) as u8, range.1.min(hi) as u8)));
+        }
+        let mut wide = NONE;
+        if class.last().is_some_and(|range| range.1 > 0x7F) {
+            wide = output.fragment("characters beyond ASCII", |output, start, end| {
+                let beyond = class.iter().filter(|range| range.1 > 0x7F);
+                let arc = |range: &(u32, u32)| CharArc { lo: range.0.max(0x80), hi: range.1, to: end };
+                output.wide_arcs(start, &beyond.map(arc).collect::<Vec<_>>());
+                start
+            });
+        }
+        let escapes = speller.class_escapes(output, class);
+        self.spellings.push(Spelling { ascii, wide, escapes });
+        self.numbers.insert(class.to_vec(), number);
+        number
+    }
+
+    /// Writes a state and the one behind its backslash.
+    fn write_state(
+        &self,
+        tables: &mut Finished,
+        ways: &[(u32, u32)],
+        place: impl Fn(u32) -> u32,
+        ending: Ending,
+    ) {
+        let spelling = |class: u32| &self.spellings[class as usize];
+        let mut bytes: Vec<(u8, u8, u32)> = Vec::new();
+        for &(class, to) in ways {
+            bytes.extend(spelling(class).ascii.iter().map(|&(lo, hi)| (lo, hi, place(to))));
+        }
+        if !ways.is_empty() {
+            bytes.push((b'\\', b'\\', tables.next_state() + 1));
+        }
+        bytes.sort_unstable();
+        bytes.iter().for_each(|&(lo, hi, to)| tables.bytes(lo, hi, to));
+        for &(class, to) in ways.iter().filter(|way| spelling(way.0).wide != NONE) {
+            tables.call(spelling(class).wide, place(to));
+        }
+        tables.end_state(ending);
+        if !ways.is_empty() {
+            ways.iter().for_each(|&(class, to)| tables.call(spelling(class).escapes, place(to)));
+            tables.end_state(Ending::Inner);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The mask of a state as a difference to that of another one.
+//!
+//! While the name of a property is being written, each letter leads to a new state, for another name may be
+//! excluded or declared; but all of these states differ from "some other name" in a few tokens only. Reading
+//! almost any letter from them leads to that state, which leads back to itself: the *reference*. Two states are
+//! walked side by side over the trie, and where they come to the same state, no token below can differ. From the
+//! second letter of a name to its reference that takes a few hundred steps, where a walk of its own takes five
+//! thousand.
+
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use crate::walk::{reads_all, set_bits};
+use crate::{TokenId, Trie, Vocabulary};
+
+/// Nodes that a comparison may visit. Beyond, the states have too little in common.
+const MAX_VISITED: usize = 3_000;
+
+/// Letters that are tried to find a reference: common and uncommon ones.
+const PROBES: &[u8] = b"QZ7~jx";
+
+/// The tokens by which two masks differ.
+#[derive(Debug, Default)]
+pub(crate) struct Difference {
+    pub(crate) added: Vec<u32>,
+    pub(crate) removed: Vec<u32>,
+}
+
+/// The state that most letters lead to, if letters lead it back to itself and it is another one.
+pub(crate) fn reference<B: Backend>(
+    backend: &B,
+    state: B::State,
+    fuel: &mut Fuel,
+) -> Result<Option<B::State>, StepError> {
+    let mut targets: Vec<B::State> = Vec::with_capacity(PROBES.len());
+    for &probe in PROBES {
+        let Some(target) = backend.step(state, probe, fuel)? else { return Ok(None) };
+        targets.push(target);
+    }
+    let votes = |target: &B::State| targets.iter().filter(|other| *other == target).count();
+    let Some(&winner) = targets.iter().max_by_key(|target| votes(target)) else { return Ok(None) };
+    if winner == state || 2 * votes(&winner) <= PROBES.len() {
+        return Ok(None);
+    }
+    for &probe in PROBES {
+        if backend.step(winner, probe, fuel)? != Some(winner) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(winner))
+}
+
+/// Compares the masks of two states, stop tokens included. `None` where they have too little in common.
+pub(crate) fn difference<B: Backend>(
+    backend: &B,
+    state: B::State,
+    reference: B::State,
+    vocabulary: &Vocabulary,
+    fuel: &mut Fuel,
+) -> Result<Option<Difference>, StepError> {
+    let trie = vocabulary.trie();
+    let mut walk = Walk { backend, trie, visited: 0, found: Difference::default(), fuel };
+    let bytes = backend.next_bytes(state);
+    let other_bytes = backend.next_bytes(reference);
+    let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
+    let pair = (Some(state), Some(reference));
+    let mut stack = vec![pair; Trie::MAX_DEPTH + 1];
+    for byte in set_bits(&either) {
+        if !walk.subtree(byte, &mut stack)? {
+            return Ok(None);
+        }
+    }
+    let Walk { mut found, fuel, .. } = walk;
+    for &id in trie.long_tokens() {
+        let bytes = vocabulary.token_bytes(id);
+        let (here, there) =
+            (reads_all(backend, state, bytes, fuel)?, reads_all(backend, reference, bytes, fuel)?);
+        found.note(id.get(), here, there);
+    }
+    add_duplicates(trie, &mut found.added);
+    add_duplicates(trie, &mut found.removed);
+    for &id in vocabulary.stop_tokens() {
+        found.note(id.get(), backend.is_complete(state), backend.is_complete(reference));
+    }
+    Ok(Some(found))
+}
+
+impl Difference {
+    fn note(&mut self, id: u32, here: bool, there: bool) {
+        match (here, there) {
+            (true, false) => self.added.push(id),
+            (false, true) => self.removed.push(id),
+            _ => {}
+        }
+    }
+}
+
+struct Walk<'w, B: Backend> {
+    backend: &'w B,
+    trie: &'w Trie,
+    visited: usize,
+    found: Difference,
+    fuel: &'w mut Fuel,
+}
+
+/// The states of both sides after the bytes of a path; `None` where a side has died.
+type Pair<S> = (Option<S>, Option<S>);
+
+impl<B: Backend> Walk<'_, B> {
+    /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
+    fn subtree(&mut self, byte: u8, stack: &mut [Pair<B::State>]) -> Result<bool, StepError> {
+        let nodes = self.trie.nodes();
+        let range = self.trie.first_byte(byte);
+        let (mut index, end) = (range.start as usize, range.end as usize);
+        while index < end {
+            let node = nodes[index];
+            let depth = usize::from(node.depth());
+            let (here, there) = stack[depth - 1];
+            let pair = (self.step(here, node.byte())?, self.step(there, node.byte())?);
+            self.visited += 1;
+            if pair.0 == pair.1 {
+                index = node.skip() as usize;
+                continue;
+            }
+            if self.visited > MAX_VISITED {
+                return Ok(false);
+            }
+            if node.token() != self.trie.no_token() {
+                self.found.note(node.token(), pair.0.is_some(), pair.1.is_some());
+            }
+            stack[depth] = pair;
+            index += 1;
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, state: Option<B::State>, byte: u8) -> Result<Option<B::State>, StepError> {
+        match state {
+            Some(state) => self.backend.step(state, byte, self.fuel),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Ids with equal bytes differ alike.
+fn add_duplicates(trie: &Trie, ids: &mut Vec<u32>) {
+    if trie.duplicates().is_empty() || ids.is_empty() {
+        return;
+    }
+    ids.sort_unstable();
+    let others: Vec<u32> = trie
+        .duplicates()
+        .iter()
+        .filter(|(primary, _)| ids.binary_search(&primary.get()).is_ok())
+        .map(|(_, other): &(TokenId, TokenId)| other.get())
+        .collect();
+    ids.extend(others);
+}
