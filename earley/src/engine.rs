@@ -37,6 +37,8 @@ pub struct Engine {
     pub(crate) sets: Sets,
     /// The program's, here to save a read on every step.
     classes: ByteClasses,
+    /// A byte of each class.
+    representatives: Box<[u8]>,
     start: State,
     /// Made when an ending is first asked for.
     distances: OnceLock<Distances>,
@@ -98,6 +100,7 @@ impl Engine {
             corners,
             config,
             sets,
+            representatives: program_classes.representatives().collect(),
             classes: program_classes,
             start: State { set: 0, counts: [0; SLOTS] },
             distances: OnceLock::new(),
@@ -234,20 +237,49 @@ impl Engine {
             Ok(done) => done,
             Err(conflict) => return Ok(Err(conflict)),
         };
-        let class = self.program.byte_classes().class(byte);
+        let class = self.classes.class(byte);
         let word = self.sets.rows.word(state.set as usize, usize::from(class));
         let guards = &builder.closure.guards;
         let plain = guards.is_empty() && self.keeps_counts(state.set, target, &changes);
         let counts = apply(&changes, &state.counts);
-        if plain {
-            word.store(target + FIRST_SET, Ordering::Release);
+        let entry = if plain {
+            target + FIRST_SET
         } else {
             let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
             let transition = GuardedTransition::new(guards, &changes, target);
             let head = builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
-            word.store(head | GUARDED, Ordering::Release);
-        }
+            head | GUARDED
+        };
+        word.store(entry, Ordering::Release);
+        self.share(builder, state.set, byte, entry);
         Ok(Ok(Some(State { set: target, counts })))
+    }
+
+    /// Gives a transition that was just computed to the neighbouring classes of bytes that match the same edges.
+    /// "Any other character" covers half of all classes; to compute each of them costs more than to walk the
+    /// trie.
+    fn share(&self, builder: &mut Builder, set: u32, byte: u8, entry: u32) {
+        let edges = &mut builder.edges;
+        edges.clear();
+        let (mut low, mut high) = (0, u8::MAX);
+        for item in &self.sets.sets.get(set as usize).items {
+            for edge in self.program.state(item.state).bytes {
+                edges.push((edge.start, edge.end));
+                if edge.start <= byte && byte <= edge.end {
+                    (low, high) = (low.max(edge.start), high.min(edge.end));
+                }
+            }
+        }
+        let matches = |(start, end): (u8, u8), byte: u8| start <= byte && byte <= end;
+        for class in self.classes.class(low)..=self.classes.class(high) {
+            let word = self.sets.rows.word(set as usize, usize::from(class));
+            let other = self.representatives[usize::from(class)];
+            if word.load(Ordering::Relaxed) == UNKNOWN
+                && edges.iter().all(|&edge| matches(edge, byte) == matches(edge, other))
+            {
+                word.store(entry, Ordering::Release);
+            }
+        }
     }
 
     /// Whether a transition leaves every count as it is.

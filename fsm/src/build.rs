@@ -19,7 +19,7 @@ use crate::plan::{Copies, Plan};
 use crate::escapes::Escapes;
 use crate::other_names::PlainNames;
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
-use crate::text::{Evaluator, RangeDfa};
+use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
 use crate::{BuildError, CompileOptions, Count, Pass};
 
@@ -200,10 +200,18 @@ impl<'g> Builder<'g> {
         let fragment = match self.operators.get(&id) {
             Some(&fragment) if place.depth == 1 => fragment,
             _ => {
-                let automaton = self.evaluator.evaluate(id)?;
-                if place.depth != 1 || automaton.is_empty() || automaton.state_count() <= SMALL_TEXT {
-                    return self.embed(&automaton, from, to, place.depth);
-                }
+                let value = self.evaluator.evaluate_operator(id)?;
+                let is_small = value.state_count() <= SMALL_TEXT;
+                let automaton = match value {
+                    Value::Characters(dfa) if is_small || place.depth != 1 => {
+                        return self.embed(&dfa, from, to, place.depth);
+                    }
+                    Value::Letters(lettered) if is_small || place.depth != 1 => {
+                        return self.embed(&lettered.over_characters(), from, to, place.depth);
+                    }
+                    Value::Characters(dfa) => self.evaluator.lettered(&dfa)?,
+                    Value::Letters(lettered) => lettered,
+                };
                 let mut output =
                     Utf8Output { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
                 let rule = place.rule.index() as u32;

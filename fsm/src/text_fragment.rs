@@ -11,8 +11,8 @@ use ahash::AHashMap;
 use crate::draft::NONE;
 use crate::escapes::finished;
 use crate::finished::{Ending, Finished};
-use crate::spell::{CharArc, JsonSpeller, UNESCAPED, Utf8Output, join_ranges};
-use crate::text::{RangeDfa, code_point};
+use crate::spell::{CharArc, JsonSpeller, UNESCAPED, Utf8Output};
+use crate::text::Lettered;
 
 /// The classes of characters met so far, with how they are spelled.
 #[derive(Default)]
@@ -30,43 +30,55 @@ struct Spelling {
     escapes: u32,
 }
 
-/// Writes the automaton as a fragment of its own. It must be trimmed and not empty.
+/// Writes the automaton, which is trimmed and not empty, as a fragment of its own.
 pub(crate) fn write_text_fragment(
-    automaton: &RangeDfa,
+    automaton: &Lettered,
     classes: &mut Classes,
     speller: &mut JsonSpeller,
     output: &mut Utf8Output<'_>,
     rule: u32,
 ) -> u32 {
+    let dfa = &automaton.dfa;
     // Classes and their targets, state by state.
-    let mut ways: Vec<(u32, u32)> = Vec::new();
-    let mut rows: Vec<u32> = Vec::with_capacity(automaton.state_count() + 1);
-    let mut arcs: Vec<CharArc> = Vec::new();
+    let mut ways: Vec<(u32, u32)> = Vec::with_capacity(dfa.arc_count());
+    let mut rows: Vec<u32> = Vec::with_capacity(dfa.state_count() + 1);
+    let mut arcs: Vec<(u32, u32, u32)> = Vec::new();
+    let mut letters: Vec<(u32, u32)> = Vec::new();
     let mut class: Vec<(u32, u32)> = Vec::new();
-    for state in 0..automaton.state_count() as u32 {
+    let mut known: AHashMap<Vec<(u32, u32)>, u32> = AHashMap::new();
+    for state in 0..dfa.state_count() as u32 {
         rows.push(ways.len() as u32);
-        let all = automaton.arcs(state).iter();
         arcs.clear();
-        arcs.extend(all.map(|arc| CharArc { lo: code_point(arc.lo), hi: code_point(arc.hi), to: arc.to }));
-        arcs.sort_by_key(|arc| arc.to);
-        for group in arcs.chunk_by(|left, right| left.to == right.to) {
-            join_ranges(group, &mut class);
-            ways.push((classes.number(&class, speller, output), group[0].to));
+        arcs.extend(dfa.arcs(state).iter().map(|arc| (arc.to, arc.lo, arc.hi)));
+        arcs.sort_unstable();
+        for group in arcs.chunk_by(|left, right| left.0 == right.0) {
+            letters.clear();
+            letters.extend(group.iter().map(|arc| (arc.1, arc.2)));
+            let number = match known.get(&letters) {
+                Some(&number) => number,
+                None => {
+                    automaton.code_points(&letters, &mut class);
+                    let number = classes.number(&class, speller, output);
+                    known.insert(letters.clone(), number);
+                    number
+                }
+            };
+            ways.push((number, group[0].0));
         }
     }
     rows.push(ways.len() as u32);
     let ways = |state: usize| &ways[rows[state] as usize..rows[state + 1] as usize];
     // A state without a way on needs no state behind a backslash.
-    let mut number: Vec<u32> = Vec::with_capacity(automaton.state_count());
+    let mut number: Vec<u32> = Vec::with_capacity(dfa.state_count());
     let mut count = 0;
-    for state in 0..automaton.state_count() {
+    for state in 0..dfa.state_count() {
         number.push(count);
         count += if ways(state).is_empty() { 1 } else { 2 };
     }
     let fragment = finished(output.draft, None, |tables| {
         let first = tables.next_state();
-        for state in 0..automaton.state_count() {
-            let ending = if automaton.is_final(state as u32) { Ending::Final } else { Ending::Inner };
+        for state in 0..dfa.state_count() {
+            let ending = if dfa.is_final(state as u32) { Ending::Final } else { Ending::Inner };
             classes.write_state(tables, ways(state), |state| first + number[state as usize], ending);
         }
         first

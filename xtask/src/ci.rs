@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{test, tidy};
+use crate::{codegen, test, tidy};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -26,9 +26,10 @@ pub(crate) struct Arguments {
 type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 8] = [
+const STEPS: [(&str, Step); 9] = [
     ("tidy", |workspace| done(tidy::run(workspace))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
+    ("generated", |workspace| done(codegen::check(workspace))),
     ("licences", licences),
     ("clippy", clippy),
     ("tests", |workspace| done(test::code(workspace, &test::Arguments::default()))),

@@ -6,7 +6,9 @@
 
 mod bench;
 mod ci;
+mod codegen;
 mod corpus;
+mod gpu;
 mod oracle;
 mod shell;
 mod test;
@@ -41,6 +43,10 @@ enum Verb {
     Corpus(corpus::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
     Oracle(oracle::Arguments),
+    /// Makes generated files again, or checks them with `--check`.
+    Codegen(codegen::Arguments),
+    /// Runs tests and measurements of `gpu-apply` on a machine with an NVIDIA device, and what it can elsewhere.
+    Gpu(gpu::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -62,5 +68,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
+        Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
+        Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),
     }
 }

@@ -209,6 +209,23 @@ impl GrammarMatcher {
         self.fill(bitmask.py(), rows, index)
     }
 
+    /// `fill_next_token_bitmask` for callers that keep an address: row `index` of `words` words each, from
+    /// `address` on.
+    ///
+    /// The caller vouches for the memory: it must hold the row, be aligned to four bytes, and stay where it is.
+    /// A wrong address crashes the process.
+    #[pyo3(signature = (address, words, index=0))]
+    fn fill_next_token_bitmask_ptr(
+        &mut self,
+        py: Python<'_>,
+        address: usize,
+        words: usize,
+        index: usize,
+    ) -> PyResult<bool> {
+        let rows = MaskRows::at(py, address, index, words)?;
+        self.fill(py, rows, i64::try_from(index).unwrap_or(-1))
+    }
+
     /// The mask of the next token as a list of ids. For looking at; slow.
     fn allowed_token_ids(&mut self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let mut mask = grammask::TokenMask::new(self.matcher.grammar().vocabulary().len());

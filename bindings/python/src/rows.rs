@@ -54,6 +54,14 @@ impl MaskRows {
         }
     }
 
+    /// Rows at an address that the caller vouches for, up to the one that is asked for.
+    pub(crate) fn at(py: Python<'_>, address: usize, index: usize, words: usize) -> PyResult<Self> {
+        if address == 0 || !address.is_multiple_of(align_of::<u32>()) {
+            return Err(raise(py, "BitmaskError", "the address is null, or not aligned to four bytes"));
+        }
+        Ok(Self { address: address as *mut u32, rows: index.saturating_add(1), words })
+    }
+
     fn of_array(array: &Bound<'_, PyUntypedArray>, address: *mut u32) -> PyResult<Self> {
         let py = array.py();
         if !array.is_c_contiguous() {

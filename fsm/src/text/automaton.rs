@@ -3,6 +3,7 @@
 use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::letters::intersection;
 use super::minimize::minimize;
 use super::{Evaluator, MAX_SCALAR, Meter, character, scalar};
 use crate::error::Failure;
@@ -60,9 +61,7 @@ impl TextAutomaton {
 
     /// No text at all.
     pub fn nothing() -> Self {
-        let mut builder = DfaBuilder::with_capacity(1, 0);
-        builder.end_state(false);
-        Self { dfa: builder.finish() }
+        Self { dfa: RangeDfa::nothing() }
     }
 
     /// Every text.
@@ -76,15 +75,15 @@ impl TextAutomaton {
     /// The texts that both accept.
     pub fn intersect(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
         let mut meter = Meter::new(*limits);
-        let product = self.dfa.intersect(&other.dfa, &mut meter).map_err(Failure::alone)?;
-        Self::minimal(&product, limits)
+        let dfa = intersection(&[&self.dfa, &other.dfa], &mut meter).map_err(Failure::alone)?;
+        Ok(Self { dfa })
     }
 
     /// The texts that at least one accepts.
     pub fn union(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
         let mut meter = Meter::new(*limits);
         let (left, right) = (self.dfa.complement(), other.dfa.complement());
-        let neither = left.intersect(&right, &mut meter).map_err(Failure::alone)?;
+        let neither = intersection(&[left, right], &mut meter).map_err(Failure::alone)?;
         Self::minimal(&neither.complement(), limits)
     }
 

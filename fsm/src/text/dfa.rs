@@ -23,6 +23,12 @@ pub(crate) struct RangeDfa {
     finals: Vec<bool>,
 }
 
+impl AsRef<Self> for RangeDfa {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl RangeDfa {
     pub(crate) fn state_count(&self) -> usize {
         self.finals.len()
@@ -44,6 +50,11 @@ impl RangeDfa {
 
     pub(crate) fn arcs(&self, state: u32) -> &[RangeArc] {
         &self.arcs[self.rows[state as usize] as usize..self.rows[state as usize + 1] as usize]
+    }
+
+    /// The automaton of the empty language.
+    pub(crate) fn nothing() -> Self {
+        Self { rows: vec![0, 0], arcs: Vec::new(), finals: vec![false] }
     }
 
     /// Whether no state is final. Automata that were trimmed are empty exactly then.

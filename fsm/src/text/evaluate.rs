@@ -11,6 +11,7 @@ use ahash::{AHashMap, AHashSet};
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
 use super::dfa::RangeDfa;
+use super::letters::{Lettered, intersection, is_large, lettered_intersection};
 use super::minimize::minimize;
 use super::nfa::Nfa;
 use super::{Meter, code_point, scalar};
@@ -27,10 +28,39 @@ pub(crate) struct Evaluator<'g> {
     spent: usize,
     /// Arcs of the operators that are remembered.
     kept: usize,
+    /// The first expression met of each shape, and what stands for every expression.
+    shapes: AHashMap<Shape<'g>, ExprId>,
+    representatives: AHashMap<ExprId, ExprId>,
+}
+
+/// What an expression says, with operands replaced by their representatives.
+#[derive(PartialEq, Eq, Hash)]
+enum Shape<'g> {
+    Bytes(&'g [u8]),
+    Class(&'g [CharRange]),
+    Repeat(ExprId, u32, Option<u32>),
+    Rule(RuleId),
+    /// Any other operator, by its kind.
+    Other(std::mem::Discriminant<Expr<'g>>, Vec<ExprId>),
 }
 
 /// Arcs that are remembered; past them they are forgotten, and made anew where they are needed again.
 const MAX_KEPT: usize = 2_000_000;
+
+/// An automaton over characters or over letters.
+pub(crate) enum Value {
+    Characters(Rc<RangeDfa>),
+    Letters(Lettered),
+}
+
+impl Value {
+    pub(crate) fn state_count(&self) -> usize {
+        match self {
+            Self::Characters(dfa) => dfa.state_count(),
+            Self::Letters(lettered) => lettered.dfa.state_count(),
+        }
+    }
+}
 
 enum Step {
     Enter(ExprId),
@@ -39,7 +69,8 @@ enum Step {
 
 impl<'g> Evaluator<'g> {
     pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits) -> Self {
-        Self { grammar, limits, operators: AHashMap::new(), spent: 0, kept: 0 }
+        let (operators, shapes, representatives) = Default::default();
+        Self { grammar, limits, operators, spent: 0, kept: 0, shapes, representatives }
     }
 
     /// The texts of an expression. Deterministic, not always minimal.
@@ -59,6 +90,30 @@ impl<'g> Evaluator<'g> {
         value
     }
 
+    /// The texts of a regular operator, over letters where that is how they were found.
+    pub(crate) fn evaluate_operator(&mut self, expr: ExprId) -> Result<Value, Failure> {
+        let Expr::Intersection(operands) = self.grammar.expr(expr) else {
+            return self.evaluate(expr).map(Value::Characters);
+        };
+        let values = operands.iter().map(|&operand| self.evaluate(operand));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        if !is_large(&values) {
+            return self.evaluate(expr).map(Value::Characters);
+        }
+        let mut meter = Meter::after(self.spent, self.limits);
+        let value = lettered_intersection(&values, &mut meter);
+        self.spent = meter.total();
+        value.map(Value::Letters)
+    }
+
+    /// An automaton over characters, over its own letters.
+    pub(crate) fn lettered(&mut self, dfa: &RangeDfa) -> Result<Lettered, Failure> {
+        let mut meter = Meter::after(self.spent, self.limits);
+        let value = Lettered::new(dfa, &mut meter);
+        self.spent = meter.total();
+        value
+    }
+
     /// The first expression met that says the same: expressions are often written again and again. Linear in
     /// what is met for the first time.
     pub(crate) fn representative(&mut self, expr: ExprId) -> ExprId {
@@ -71,7 +126,8 @@ impl<'g> Evaluator<'g> {
                     stack.extend(self.grammar.operands(id).iter().map(|&operand| Step::Enter(operand)));
                 }
                 Step::Leave(id) => {
-                    let first = *self.shapes.entry(self.shape(id)).or_insert(id);
+                    let shape = self.shape(id);
+                    let first = *self.shapes.entry(shape).or_insert(id);
                     self.representatives.insert(id, first);
                 }
             }
@@ -133,16 +189,8 @@ impl<'g> Evaluator<'g> {
     fn operator(&self, id: ExprId, meter: &mut Meter) -> Result<Rc<RangeDfa>, Failure> {
         match self.grammar.expr(id) {
             Expr::Intersection(operands) => {
-                let mut result: Option<Rc<RangeDfa>> = None;
-                for &operand in operands {
-                    let value = self.value(operand, meter)?;
-                    result = Some(match result {
-                        None => value,
-                        Some(before) => Rc::new(minimize(&before.intersect(&value, meter)?, meter)?),
-                    });
-                }
-                // An intersection has two operands at least.
-                result.map_or_else(|| self.value(id, meter), Ok)
+                let values = operands.iter().map(|&operand| self.value(operand, meter));
+                Ok(Rc::new(intersection(&values.collect::<Result<Vec<_>, _>>()?, meter)?))
             }
             Expr::Complement(operand) => {
                 // A state from which every text is accepted becomes a dead end, and minimising removes it. A

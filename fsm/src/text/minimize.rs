@@ -21,17 +21,10 @@ use crate::error::Failure;
 pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Failure> {
     let live = live_states(dfa);
     if !live[0] {
-        return Ok(nothing());
+        return Ok(RangeDfa::nothing());
     }
     let block_of = if dfa.arc_count() == 0 { vec![0] } else { Refinement::new(dfa, &live).run(meter)? };
     Ok(quotient(dfa, &block_of))
-}
-
-/// The automaton of the empty language.
-fn nothing() -> RangeDfa {
-    let mut builder = DfaBuilder::with_capacity(1, 0);
-    builder.end_state(false);
-    builder.finish()
 }
 
 /// Arcs by target: the states that lead into each state.

@@ -10,12 +10,14 @@
 mod automaton;
 mod dfa;
 mod evaluate;
+mod letters;
 mod minimize;
 mod nfa;
 
 pub use automaton::{ClassRun, TextAutomaton};
 pub(crate) use dfa::RangeDfa;
-pub(crate) use evaluate::Evaluator;
+pub(crate) use evaluate::{Evaluator, Value};
+pub(crate) use letters::Lettered;
 pub(crate) use minimize::minimize;
 pub(crate) use nfa::Nfa;
 

@@ -1,0 +1,288 @@
+"""Grammars, compilers, tokenizers: what they take, what they refuse, what they are equal to."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import json
+import pickle
+import threading
+
+import pytest
+from conftest import STOP, VOCAB_SIZE
+
+import grammask
+from grammask.testing import _is_grammar_accept_string as accepts
+
+
+def test_grammars_print_and_read_back():
+    schema = {"type": "object", "properties": {"é": {"enum": [1, "x"]}, "n": {"type": "number"}}}
+    grammars = [
+        grammask.Grammar.from_ebnf('root ::= "a" x\nx ::= [^b-d]+ | "é"'),
+        grammask.Grammar.from_ebnf('main ::= "a" root\nroot ::= "b"', root_rule_name="main"),
+        grammask.Grammar.from_regex(r"(ab?){2,5}\d"),
+        grammask.Grammar.from_json_schema(schema),
+        grammask.Grammar.builtin_json_grammar(),
+        grammask.Grammar.from_choices(["yes", "no"]),
+    ]
+    for grammar in grammars:
+        again = grammask.Grammar.from_ebnf(str(grammar))
+        assert str(again) == str(grammar)
+        assert grammask.Grammar.deserialize_json(grammar.serialize_json()) == grammar
+        assert pickle.loads(pickle.dumps(grammar)) == grammar
+        assert copy.deepcopy(grammar) == grammar and hash(copy.copy(grammar)) == hash(grammar)
+    assert len(set(grammars)) == len(grammars)
+    assert accepts(grammars[1], "ab") and not accepts(grammars[1], "b")
+
+
+def test_grammars_combine():
+    one, two = grammask.Grammar.from_regex("a+"), grammask.Grammar.from_ebnf('root ::= "b" root | "c"')
+    assert accepts(grammask.Grammar.concat(one, two, one), "aabbca")
+    assert not accepts(grammask.Grammar.concat(one, two), "aa")
+    assert accepts(grammask.Grammar.union(one, two), "bc") and accepts(grammask.Grammar.union(one, two), "aa")
+    with pytest.raises(TypeError):
+        grammask.Grammar.concat(one, "b")
+
+
+def test_errors_know_their_place():
+    with pytest.raises(grammask.InvalidGrammarError) as caught:
+        grammask.Grammar.from_ebnf('root ::= "a"\n  missing\n')
+    error = caught.value
+    assert isinstance(error, RuntimeError)
+    assert error.line is not None and error.column is not None and error.diagnostics
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.line, again.code) == (str(error), error.line, error.code)
+    with pytest.raises(grammask.InvalidGrammarError):
+        grammask.Grammar.from_regex("(a")
+    with pytest.raises(grammask.InvalidSchemaError):
+        grammask.Grammar.from_json_schema("{")
+    with pytest.raises(grammask.InvalidSchemaError) as caught:
+        grammask.Grammar.from_json_schema({"properties": {"a": {"type": "no type"}}})
+    assert caught.value.pointer == "/properties/a/type"
+
+
+REFUSED = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+
+
+def test_exact_mode_refuses_and_compat_mode_warns(compiler):
+    with pytest.raises(grammask.UnsupportedError) as caught:
+        compiler.compile_json_schema(REFUSED)
+    assert isinstance(caught.value, NotImplementedError) and caught.value.pointer == "/uniqueItems"
+    grammask.config.set_compat(True)
+    with pytest.warns(grammask.GrammaskWarning, match="uniqueItems"):
+        compiler.compile_json_schema(REFUSED)
+    with pytest.raises(RuntimeError, match="EBNF parser error at line 1, column"):
+        compiler.compile_grammar("root ::= x")
+
+
+def test_what_is_not_supported_says_so(compiler):
+    calls = [
+        lambda: compiler.compile_lark("start: /a/"),
+        lambda: grammask.Grammar.from_lark("start: /a/"),
+        lambda: compiler.compile_structural_tag({}),
+        lambda: grammask.Grammar.from_structural_tag("{}"),
+        lambda: grammask.get_model_structural_tag("llama"),
+        lambda: grammask.StructuralTagItem(begin="<", schema="{}", end=">"),
+        lambda: compiler.compile_json_schema({}, any_order=True),
+        lambda: compiler.compile_json_schema({}, any_whitespace=False, indent=2),
+    ]
+    for call in calls:
+        with pytest.raises(grammask.UnsupportedError):
+            call()
+
+
+def test_options_of_schemas():
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    grammar = grammask.Grammar.from_json_schema
+    assert not accepts(grammar(schema), '{"a": 1, "b": 2}')
+    assert accepts(grammar(schema, strict_mode=False), '{"a": 1, "b": 2}')
+    assert accepts(grammar(schema), '{ \n"a"\t:1}')
+    assert not accepts(grammar(schema, max_whitespace_cnt=1), '{  "a":1}')
+    fixed = grammar(schema, any_whitespace=False)
+    assert accepts(fixed, '{"a": 1}') and not accepts(fixed, '{"a":1}')
+    tight = grammar(schema, any_whitespace=False, separators=(",", ":"))
+    assert accepts(tight, '{"a":1}') and not accepts(tight, '{"a": 1}')
+    assert accepts(grammar(json.dumps(schema)), '{"a":1}')
+    for separators in ((";", ":"), ("", ""), (",", "x:")):
+        with pytest.raises(RuntimeError):
+            grammar(schema, any_whitespace=False, separators=separators)
+    with pytest.raises(RuntimeError):
+        grammar(schema, max_whitespace_cnt=0)
+    with pytest.raises(ValueError):
+        grammar(3)
+
+
+def test_pydantic_models_are_schemas():
+    class Model:
+        @staticmethod
+        def model_json_schema():
+            return {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+
+    assert accepts(grammask.Grammar.from_json_schema(Model), '{"a": 1}')
+
+
+def test_compilers_remember_by_content(info):
+    compiler = grammask.GrammarCompiler(info)
+    assert compiler.get_cache_size_bytes() == 0
+    one = compiler.compile_json_schema('{"type": "integer"}')
+    two = compiler.compile_json_schema('{"type": "integer"}')
+    other = compiler.compile_json_schema('{"type": "integer"}', any_whitespace=False)
+    assert one == two and hash(one) == hash(two) and one.grammar == two.grammar
+    assert one.memory_size_bytes > 0 and other is not one
+    assert compiler.get_cache_size_bytes() > 0
+    compiler.clear_cache()
+    assert compiler.get_cache_size_bytes() == 0
+    assert grammask.GrammarMatcher(one).accept_string("12"), "what is in use stays"
+    small = grammask.GrammarCompiler(info, cache_limit_bytes=1)
+    assert small.compile_regex("a") == small.compile_regex("a")
+    assert small.cache_limit_bytes == 1 and small.get_cache_size_bytes() <= 1
+
+
+def test_arguments_of_compilers(info, compiler):
+    with pytest.raises(ValueError):
+        grammask.GrammarCompiler("no tokenizer")
+    for wrong in ({"max_threads": 0}, {"cache_limit_bytes": -2}):
+        with pytest.raises(RuntimeError):
+            grammask.GrammarCompiler(info, **wrong)
+    with pytest.raises(TypeError):
+        compiler.compile_grammar(3)
+    again = pickle.loads(pickle.dumps(grammask.GrammarCompiler(info, cache_limit_bytes=9)))
+    assert again.cache_limit_bytes == 9 and again.tokenizer_info == info
+
+
+def test_compiled_grammars_travel(compiler, info):
+    compiled = compiler.compile_json_schema({"type": "array", "items": {"type": "boolean"}})
+    for again in (
+        pickle.loads(pickle.dumps(compiled)),
+        copy.deepcopy(compiled),
+        grammask.CompiledGrammar.deserialize_json(compiled.serialize_json(), info),
+    ):
+        assert again == compiled and hash(again) == hash(compiled)
+        assert grammask.GrammarMatcher(again).accept_string("[true, false]")
+    other = grammask.TokenizerInfo([b"a", b"</s>"])
+    read = grammask.CompiledGrammar.deserialize_json
+    with pytest.raises(grammask.DeserializeFormatError):
+        read(compiled.serialize_json(), other)
+    with pytest.raises(grammask.InvalidJSONError):
+        read("{", info)
+    with pytest.raises(grammask.DeserializeVersionError):
+        read(json.dumps({"__VERSION__": "v16"}), info)
+    with pytest.raises(grammask.DeserializeFormatError):
+        read("[]", info)
+    with pytest.raises(grammask.DeserializeFormatError):
+        grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": "grammask-1", "ebnf": "root"}))
+
+
+def test_choices(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_choices(["yes", 'a "quote"\n', "no"]))
+    assert text.accept_string('a "quote"\n') and text.is_completed()
+    with pytest.raises(TypeError):
+        compiler.compile_choices([])
+
+
+def test_futures(compiler):
+    future = compiler.compile_json_schema_async({"type": "null"}, any_whitespace=False)
+    assert isinstance(future, concurrent.futures.Future)
+    assert grammask.GrammarMatcher(future.result()).accept_string("null")
+    assert isinstance(compiler.compile_grammar_async("root ::= x").exception(), grammask.InvalidGrammarError)
+    assert compiler.compile_regex_async("a").result() == compiler.compile_regex("a")
+    compiler.compile_builtin_json_grammar_async().result()
+
+
+def test_threads_share_a_compiler(info):
+    compiler = grammask.GrammarCompiler(info)
+    failures = []
+
+    def work(seed: int) -> None:
+        for number in range(20):
+            kind = ["integer", "string", "boolean"][(seed + number) % 3]
+            schema = {"type": "object", "properties": {f"p{number}": {"type": kind}}, "required": [f"p{number}"]}
+            text = grammask.GrammarMatcher(compiler.compile_json_schema(schema))
+            mask = grammask.allocate_token_bitmask(1, info.vocab_size)
+            value = {"integer": 7, "string": "x", "boolean": True}[kind]
+            for byte in json.dumps({f"p{number}": value}).encode():
+                text.fill_next_token_bitmask(mask)
+                if not mask[0, byte // 32] >> (byte % 32) & 1 or not text.accept_token(byte):
+                    failures.append((seed, number, byte))
+            if not text.is_completed():
+                failures.append((seed, number))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_tokenizers(info):
+    assert info.vocab_size == VOCAB_SIZE and info.stop_token_ids == [STOP]
+    assert info.special_token_ids == [261, *range(263, VOCAB_SIZE)]
+    assert info.decoded_vocab[256] == b'{"' and info.decoded_vocab[STOP] == b"</s>"
+    assert len(info.decoded_vocab) == VOCAB_SIZE
+    for again in (
+        pickle.loads(pickle.dumps(info)),
+        copy.deepcopy(info),
+        grammask.TokenizerInfo.deserialize_json(info.serialize_json()),
+        grammask.TokenizerInfo.from_vocab_and_metadata(info.decoded_vocab, info.dump_metadata()),
+    ):
+        assert again == info and hash(again) == hash(info)
+    other = grammask.TokenizerInfo(info.decoded_vocab, stop_token_ids=1)
+    assert other != info and other.stop_token_ids == [1]
+
+
+def test_spellings_of_vocabularies():
+    kinds = grammask.VocabType
+    level = grammask.TokenizerInfo(["\u0120a", "\u010a", "</s>"], kinds.BYTE_LEVEL)
+    assert level.decoded_vocab == [b" a", b"\n", b"</s>"] and level.vocab_type is kinds.BYTE_LEVEL
+    fallback = grammask.TokenizerInfo(["\u2581a", "<0x0A>"], kinds.BYTE_FALLBACK, add_prefix_space=True)
+    assert fallback.decoded_vocab == [b" a", b"\n"] and fallback.add_prefix_space
+    mixed = grammask.TokenizerInfo(["é", b"\xff", b"\xc3"], kinds.RAW)
+    assert mixed.decoded_vocab == ["é".encode(), b"\xff", b"\xc3"] and mixed.special_token_ids == []
+
+
+def test_vocabularies_that_are_refused():
+    for wrong in ({"vocab_size": 1}, {"stop_token_ids": [5]}, {"stop_token_ids": -1}):
+        with pytest.raises(RuntimeError):
+            grammask.TokenizerInfo(["a", "b"], **wrong)
+    with pytest.raises(ValueError):
+        grammask.TokenizerInfo(["a"], stop_token_ids=[])
+    with pytest.raises(TypeError):
+        grammask.TokenizerInfo([1])
+    with pytest.raises(TypeError):
+        grammask.TokenizerInfo(None)
+
+
+class Token:
+    def __init__(self, special):
+        self.special = special
+
+
+class HuggingFace:
+    """A fast tokenizer of transformers, as far as it is looked at."""
+
+    eos_token_id = 2
+    added_tokens_decoder = {1: Token(True), 2: Token(True), 3: Token(False)}  # noqa: RUF012
+
+    def get_vocab(self):
+        return {"\u0120a": 0, "<|user|>": 1, "<end>": 2, "plain": 3, "b": 5}
+
+    @property
+    def backend_tokenizer(self):
+        return self
+
+    def to_str(self):
+        decoder = {"type": "Sequence", "decoders": [{"type": "ByteLevel"}]}
+        return json.dumps({"decoder": decoder, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}})
+
+
+def test_tokenizers_of_transformers():
+    info = grammask.TokenizerInfo.from_huggingface(HuggingFace(), vocab_size=8)
+    assert (info.vocab_size, info.vocab_type, info.add_prefix_space) == (8, grammask.VocabType.BYTE_LEVEL, True)
+    assert info.stop_token_ids == [2] and info.special_token_ids == [1, 4, 6, 7]
+    assert info.decoded_vocab[:4] == [b" a", b"<|user|>", b"<end>", b"plain"]
+    assert pickle.loads(pickle.dumps(info)) == info
+    grammask.config.set_compat(True)
+    assert grammask.TokenizerInfo.from_huggingface(HuggingFace()).special_token_ids == [4]
+    with pytest.raises(ValueError, match="Unsupported tokenizer type"):
+        grammask.TokenizerInfo.from_huggingface(object())

@@ -1,0 +1,163 @@
+"""The package around the engine: bitmasks, names, installation in xgrammar's place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import grammask
+from grammask import testing
+
+
+def run(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_every_name_is_there():
+    for name in grammask.__all__:
+        assert getattr(grammask, name) is not None
+    with pytest.raises(AttributeError):
+        grammask.nothing  # noqa: B018
+
+
+def test_importing_it_imports_no_framework():
+    program = """
+        import grammask, sys
+        print([name for name in ("torch", "transformers", "tvm_ffi", "pydantic") if name in sys.modules])
+    """
+    assert run(program) == "[]"
+
+
+def test_it_can_be_xgrammar():
+    program = """
+        import grammask
+        grammask.install_as_xgrammar()
+        grammask.install_as_xgrammar()
+        import xgrammar as xgr
+        import xgrammar.structural_tag
+        from xgrammar.matcher import GrammarMatcher, bitmask_dtype
+        from xgrammar.contrib.hf import LogitsProcessor
+        from xgrammar.testing import _is_grammar_accept_string
+        assert xgr.GrammarMatcher is GrammarMatcher is grammask.GrammarMatcher
+        assert xgrammar.testing is grammask.testing
+        assert grammask.config.get_compat()
+        try:
+            import xgrammar.nothing
+        except ModuleNotFoundError:
+            print("ok")
+    """
+    assert run(program) == "ok"
+    late = """
+        import sys, types
+        sys.modules["xgrammar"] = types.ModuleType("xgrammar")
+        import grammask
+        try:
+            grammask.install_as_xgrammar()
+        except RuntimeError as error:
+            print(error)
+    """
+    assert "imported before" in run(late)
+
+
+def test_plugins_act_when_asked_to(monkeypatch):
+    program = "import sys; from grammask._plugins import vllm; vllm(); print('xgrammar' in sys.modules)"
+    assert run(program) == "False"
+    monkeypatch.setenv("GRAMMASK_AS_XGRAMMAR", "1")
+    assert run(program) == "True"
+
+
+def test_allocating():
+    mask = grammask.allocate_token_bitmask(2, 33)
+    assert mask.shape == grammask.get_bitmask_shape(2, 33) == (2, 2)
+    assert mask.dtype == np.int32 and (mask == -1).all()
+    mask[:] = 0
+    grammask.reset_token_bitmask(mask)
+    assert (mask == -1).all()
+    with pytest.raises(ValueError):
+        grammask.allocate_token_bitmask(1, 1, backend="none")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_applying(dtype):
+    rng = np.random.default_rng(1)
+    keep = rng.random((3, 70)) < 0.5
+    mask = testing.bool_mask_to_bitmask(keep)
+    assert (testing.bitmask_to_bool_mask(mask, 70) == keep).all()
+    logits = rng.random((3, 70)).astype(dtype)
+    want = np.where(keep, logits, -np.inf).astype(dtype)
+    applied = logits.copy()
+    grammask.apply_token_bitmask_inplace(applied, mask)
+    assert (applied == want).all()
+    applied = logits.copy()
+    grammask.apply_token_bitmask_inplace(applied, mask, indices=[2, 0])
+    assert (applied[[0, 2]] == want[[0, 2]]).all() and (applied[1] == logits[1]).all()
+    applied = logits.copy()
+    grammask.apply_token_bitmask_inplace(applied, mask, vocab_size=40)
+    assert (applied[:, :40] == want[:, :40]).all() and (applied[:, 40:] == logits[:, 40:]).all()
+    row = logits[0].copy()
+    grammask.apply_token_bitmask_inplace(row, mask[0], backend="cpu")
+    assert (row == want[0]).all()
+
+
+def test_applying_what_does_not_fit():
+    logits, mask = np.zeros((2, 70), np.float32), np.zeros((2, 3), np.int32)
+    with pytest.raises(ValueError, match="backend"):
+        grammask.apply_token_bitmask_inplace(logits, mask, backend="abacus")
+    with pytest.raises(ValueError):
+        grammask.apply_token_bitmask_inplace(logits, mask.astype(np.int64))
+    with pytest.raises(ValueError):
+        grammask.apply_token_bitmask_inplace(logits, mask[:1])
+    with pytest.raises(IndexError):
+        grammask.apply_token_bitmask_inplace(logits, mask, indices=[2])
+    with pytest.warns(UserWarning, match="left unmasked"):
+        grammask.apply_token_bitmask_inplace(logits, mask[:, :2])
+    assert (logits[:, :64] == -np.inf).all() and (logits[:, 64:] == 0).all()
+
+
+def test_looking_at_bitmasks():
+    mask = testing.bool_mask_to_bitmask(np.array([[False] * 40, [False] * 39 + [True]]))
+    assert testing._get_masked_tokens_from_bitmask(mask, 40, 1) == list(range(39))
+    assert testing._is_single_token_bitmask(mask, 40, 1) == (True, 39)
+    assert testing._is_single_token_bitmask(mask, 40, 0) == (False, -1)
+
+
+def test_settings():
+    assert grammask.get_max_recursion_depth() == 10000
+    with grammask.max_recursion_depth(5):
+        assert grammask.get_max_recursion_depth() == 5
+    assert grammask.get_max_recursion_depth() == 10000
+    for wrong in (0, -1, 10**7, "many"):
+        with pytest.raises(ValueError):
+            grammask.set_max_recursion_depth(wrong)
+    assert grammask.get_serialization_version() == "grammask-1"
+
+
+def function(name):
+    return {"type": "function", "function": {"name": name, "parameters": {}}}
+
+
+def test_tool_choices():
+    tools = [function("f"), function("g"), {"type": "web_search"}]
+    normal = grammask.normalize_tool_choice
+    assert normal(tools, None) == normal(tools, "auto") == (tools[:2], tools[2:], "auto")
+    assert normal(tools, "none") == ([], [], "auto") == normal(None, "auto")
+    assert normal(tools, "required") == (tools[:2], tools[2:], "required")
+    assert normal(tools, {"type": "function", "function": {"name": "g"}}) == ([tools[1]], [], "forced")
+    assert normal(tools, {"type": "web_search"}) == ([], [tools[2]], "forced")
+    allowed = {"mode": "required", "tools": [function("f")]}
+    assert normal(tools, {"type": "allowed_tools", "allowed_tools": allowed}) == ([tools[0]], [], "required")
+    wrong = [
+        ([], "required"),
+        (tools, {"type": "function", "function": {"name": "h"}}),
+        (tools, {"type": "code"}),
+        ("f", "auto"),
+    ]
+    for choice in wrong:
+        with pytest.raises(ValueError):
+            normal(*choice)
