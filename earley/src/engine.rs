@@ -53,6 +53,8 @@ pub(crate) struct Builder {
     runs: Runs,
     loops: Loops,
     costs: Costs,
+    /// Scratch: the byte ranges of one set's edges.
+    edges: Vec<(u8, u8)>,
 }
 
 impl Builder {
@@ -64,6 +66,7 @@ impl Builder {
             runs: Runs::default(),
             loops: Loops::default(),
             costs: Costs::default(),
+            edges: Vec::new(),
         }
     }
 }

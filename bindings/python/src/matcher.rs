@@ -427,8 +427,9 @@ impl GrammarMatcher {
     }
 }
 
-fn byte_list(bits: &[u64; 4]) -> Vec<u8> {
-    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).collect()
+/// A list of numbers, which Python would not make of bytes.
+fn byte_list(bits: &[u64; 4]) -> Vec<u32> {
+    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).map(u32::from).collect()
 }
 
 /// The numbers of a list, an array or a tensor.

@@ -92,18 +92,24 @@ impl<'g> Evaluator<'g> {
 
     /// The texts of a regular operator, over letters where that is how they were found.
     pub(crate) fn evaluate_operator(&mut self, expr: ExprId) -> Result<Value, Failure> {
-        let Expr::Intersection(operands) = self.grammar.expr(expr) else {
-            return self.evaluate(expr).map(Value::Characters);
+        let operands = match self.grammar.expr(expr) {
+            Expr::Intersection(operands) if !self.operators.contains_key(&expr) => operands,
+            _ => return self.evaluate(expr).map(Value::Characters),
         };
         let values = operands.iter().map(|&operand| self.evaluate(operand));
         let values = values.collect::<Result<Vec<_>, _>>()?;
-        if !is_large(&values) {
-            return self.evaluate(expr).map(Value::Characters);
-        }
         let mut meter = Meter::after(self.spent, self.limits);
-        let value = lettered_intersection(&values, &mut meter);
+        let value = if is_large(&values) {
+            lettered_intersection(&values, &mut meter).map(Value::Letters)
+        } else {
+            intersection(&values, &mut meter).map(|value| Value::Characters(Rc::new(value)))
+        };
         self.spent = meter.total();
-        value.map(Value::Letters)
+        if let Ok(Value::Characters(value)) = &value {
+            self.kept += value.arc_count() + value.state_count();
+            self.operators.insert(expr, value.clone());
+        }
+        value
     }
 
     /// An automaton over characters, over its own letters.

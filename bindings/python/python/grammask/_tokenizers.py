@@ -122,10 +122,9 @@ def _special_ids(tokenizer: Any, size: int) -> list[int]:
 
 def _metadata(tokenizer: Any, vocab: dict[str | bytes, int]) -> dict[str, Any]:
     backend = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
-    if hasattr(backend, "to_str"):
-        return detect_metadata(backend.to_str())
-    if hasattr(tokenizer, "to_str"):
-        return detect_metadata(tokenizer.to_str())
+    for candidate in (backend, tokenizer):
+        if candidate is not None and hasattr(candidate, "to_str"):
+            return detect_metadata(candidate.to_str())
     text = [token for token in vocab if isinstance(token, str)]
     if _sentencepiece(tokenizer):
         vocab_type = VocabType.BYTE_FALLBACK if "<0x0A>" in vocab else VocabType.RAW

@@ -158,7 +158,7 @@ def _function_name(tool: Any) -> str | None:
 
 
 def _is_function(tool: Any) -> bool:
-    return _field(tool, "type", "function") == "function"
+    return bool(_field(tool, "type", "function") == "function")
 
 
 def normalize_tool_choice(tools: Any, tool_choice: Any) -> tuple[list[Any], list[Any], str]:
