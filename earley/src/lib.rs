@@ -7,7 +7,7 @@
 //! a byte, and whatever is derived from a set (the token mask above all) can be kept with it. Sets are made
 //! when they are first reached. See the modules for how: contexts instead of origins (`context`), completing
 //! before predicting (`closure`), counts of repeats beside the set (`slots`), long runs inside strings
-//! (`runs`).
+//! (`loops`, `runs`), and the part of a set that does not depend on its callers (`split`).
 //!
 //! Any context-free grammar is served: left recursion, nullable rules and ambiguity included, and repeats with
 //! bounds of any size.

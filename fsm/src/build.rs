@@ -284,6 +284,9 @@ impl<'g> Builder<'g> {
     }
 
     fn spell(&mut self, from: u32, arcs: &[CharArc], depth: u32) {
+        if depth == 1 && !arcs.is_empty() && arcs.iter().all(|arc| arc.lo == arc.hi && arc.hi < 0x80) {
+            return self.spell_ascii(from, arcs);
+        }
         let mut output =
             Utf8Output { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
         if depth == 0 {
@@ -291,6 +294,20 @@ impl<'g> Builder<'g> {
         } else {
             self.json.spell(&mut output, from, arcs, depth);
         }
+    }
+
+    /// Single ASCII characters inside a JSON string, which is what names and constants are made of.
+    fn spell_ascii(&mut self, from: u32, arcs: &[CharArc]) {
+        let escape = self.draft.state();
+        for arc in arcs {
+            let byte = arc.lo as u8;
+            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+                self.draft.bytes(from, byte, byte, arc.to);
+            }
+            let fragment = self.escapes.of(&mut self.draft, char::from(byte));
+            self.draft.edge(escape, Label::call(fragment), arc.to);
+        }
+        self.draft.bytes(from, b'\\', b'\\', escape);
     }
 
     fn sequence(&mut self, parts: &'g [ExprId], Item { mut from, to, place, .. }: Item<'g>) {

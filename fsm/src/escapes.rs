@@ -230,10 +230,10 @@ fn all(tables: &mut Finished, least: Least) -> u32 {
 /// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
 fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) -> u32 {
     let start = tables.next_state();
-    let is_allowed = |code: u8| excluded.binary_search(&code).is_err();
+    let allowed = excluded.iter().fold(u128::MAX, |set, &code| set & !(1 << code));
     // The end, the three digits before the last two, and the last digit if anything goes.
     let (end, full) = (start + 1, start + 5);
-    for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| is_allowed(code)) {
+    for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| allowed >> code & 1 == 1) {
         letter_arc(tables, letter, end);
     }
     letter_arc(tables, 'u', start + 2);
@@ -245,36 +245,34 @@ fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) -> u32 {
         tables.end_state(Ending::Inner);
     }
     // The digit before the last tells eight blocks of sixteen characters apart.
-    let allowed_in = |block: u8| (0..16).fold(0u16, |set, low| set | u16::from(is_allowed(block << 4 | low)) << low);
+    let blocks: [u16; 8] = std::array::from_fn(|block| (allowed >> (16 * block)) as u16);
+    let has_full = blocks.contains(&u16::MAX);
+    let mut next_partial = full - start + u32::from(has_full);
     let mut arcs = [(0, 0, 0); 8];
     let mut count = 0;
-    let mut partial = [0u16; 8];
-    let mut partials = 0;
-    let full_exists = (0..8).any(|block| allowed_in(block) == u16::MAX);
-    let first_partial = full + u32::from(full_exists);
-    for block in 0..8u8 {
-        let to = match allowed_in(block) {
-            0 => continue,
-            u16::MAX => full,
-            set => {
-                partial[partials] = set;
-                partials += 1;
-                first_partial + partials as u32 - 1
-            }
-        };
-        arcs[count] = (u32::from(block), u32::from(block), to - start);
+    for (digit, set) in (0..).zip(blocks).filter(|&(_, set)| set != 0) {
+        let mut to = full - start;
+        if set != u16::MAX {
+            to = next_partial;
+            next_partial += 1;
+        }
+        arcs[count] = (digit, digit, to);
         count += 1;
     }
     digits(tables, start, &arcs[..count]);
     tables.end_state(Ending::Inner);
-    if full_exists {
+    if has_full {
         digits(tables, end, &[(0, 15, 0)]);
         tables.end_state(Ending::Inner);
     }
-    for set in &partial[..partials] {
-        let lows = (0..16).filter(|low| set >> low & 1 == 1);
-        let arcs: Vec<DigitArc> = lows.map(|low| (low, low, 0)).collect();
-        digits(tables, end, &arcs);
+    for set in blocks.into_iter().filter(|&set| set != 0 && set != u16::MAX) {
+        let mut arcs = [(0, 0, 0); 16];
+        let mut count = 0;
+        for low in (0..16).filter(|low| set >> low & 1 == 1) {
+            arcs[count] = (low, low, 0);
+            count += 1;
+        }
+        digits(tables, end, &arcs[..count]);
         tables.end_state(Ending::Inner);
     }
     start

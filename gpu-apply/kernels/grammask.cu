@@ -196,14 +196,13 @@ template <class B> static __device__ void apply(const Batch &batch, B fill) {
     }
 }
 
-// Logits that are not side by side, one thread each.
+// Logits that are not side by side, one at a time.
 template <class B> static __device__ void apply_strided(const Batch &batch, B fill) {
     Row<B> row(batch, blockIdx.x / batch.tiles);
     if (!row.exists) return;
-    u32 tile = blockIdx.x % batch.tiles;
-    for (u32 step = 0; step < GROUPS; step += THREADS) {
-        u64 token = (u64)tile * GROUPS + step + threadIdx.x;
-        if (token < row.columns && !row.is_allowed((u32)token)) row.logits[(i64)token * batch.column_stride] = fill;
+    u32 step = batch.tiles * THREADS;
+    for (u32 token = (blockIdx.x % batch.tiles) * THREADS + threadIdx.x; token < row.columns; token += step) {
+        if (!row.is_allowed(token)) row.logits[(i64)token * batch.column_stride] = fill;
     }
 }
 

@@ -17,6 +17,17 @@ pub trait Logit: Copy + Send + Sync + sealed::Sealed {
 
     /// The value as an `f32`, exactly.
     fn to_f32(self) -> f32;
+
+    /// The values as `f32`s: themselves, or in `buffer`, which is at least as long.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn floats<'a>(logits: &'a [Self], buffer: &'a mut [f32]) -> &'a [f32] {
+        let buffer = &mut buffer[..logits.len()];
+        for (float, logit) in buffer.iter_mut().zip(logits) {
+            *float = logit.to_f32();
+        }
+        buffer
+    }
 }
 
 mod sealed {
@@ -33,6 +44,11 @@ impl Logit for f32 {
     #[inline(always)]
     fn to_f32(self) -> f32 {
         self
+    }
+
+    #[inline(always)]
+    fn floats<'a>(logits: &'a [Self], _: &'a mut [f32]) -> &'a [f32] {
+        logits
     }
 }
 

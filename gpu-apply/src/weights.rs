@@ -51,23 +51,34 @@ impl<'a, T: Logit> Row<'a, T> {
         (0..groups).step_by(BLOCK / LANES).map(move |first| first..groups.min(first + BLOCK / LANES))
     }
 
-    /// 32 logits and which of them are allowed. The last group is filled up with logits that are not.
+    /// Calls `visit` with the number of each group of a block, its 32 logits, and which of them are allowed.
+    ///
+    /// Half-precision logits are converted block by block, in a loop that does nothing else: compilers vectorise that,
+    /// and what comes after is the same for all types.
     #[inline(always)]
-    fn group(&self, index: usize) -> ([T; LANES], u32) {
-        let rest = &self.logits[index * LANES..];
-        match rest.first_chunk() {
-            Some(&group) if (index + 1) * LANES <= self.masked => (group, self.words[index]),
-            _ => self.last_group(index),
+    fn for_each_group(&self, block: Range<usize>, mut visit: impl FnMut(usize, &[f32; LANES], u32)) {
+        let whole = block.start..block.end.min(self.masked / LANES).max(block.start);
+        let mut buffer = [0.0; BLOCK];
+        let floats = T::floats(&self.logits[whole.start * LANES..whole.end * LANES], &mut buffer);
+        let (chunks, _) = floats.as_chunks::<LANES>();
+        for (index, (logits, &word)) in whole.clone().zip(chunks.iter().zip(&self.words[whole.clone()])) {
+            visit(index, logits, word);
+        }
+        for index in whole.end..block.end {
+            let (logits, word) = self.last_group(index);
+            visit(index, &logits, word);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn last_group(&self, index: usize) -> ([T; LANES], u32) {
+    fn last_group(&self, index: usize) -> ([f32; LANES], u32) {
         let rest = &self.logits[index * LANES..];
         let rest = &rest[..rest.len().min(LANES)];
-        let mut group = [rest[0]; LANES];
-        group[..rest.len()].copy_from_slice(rest);
+        let mut group = [0.0; LANES];
+        for (float, logit) in group.iter_mut().zip(rest) {
+            *float = logit.to_f32();
+        }
         let spoken_of = ones(self.masked.saturating_sub(index * LANES));
         let word = self.words.get(index).map_or(0, |word| word & spoken_of);
         (group, (word | !spoken_of) & ones(rest.len()))
@@ -76,18 +87,19 @@ impl<'a, T: Logit> Row<'a, T> {
     /// Calls `visit` with the logits and ids of all allowed tokens of a block, in order.
     pub(crate) fn for_each_allowed(&self, block: usize, mut visit: impl FnMut(f32, u32)) {
         let first = block * (BLOCK / LANES);
-        for index in first..self.groups().min(first + BLOCK / LANES) {
-            let (group, mut word) = self.group(index);
+        self.for_each_group(first..self.groups().min(first + BLOCK / LANES), |index, logits, mut word| {
             while word != 0 {
                 let lane = word.trailing_zeros();
                 word &= word - 1;
-                visit(group[lane as usize].to_f32(), (index * LANES) as u32 + lane);
+                visit(logits[lane as usize], (index * LANES) as u32 + lane);
             }
-        }
+        });
     }
 
     pub(crate) fn count_allowed(&self) -> usize {
-        (0..self.groups()).map(|index| self.group(index).1.count_ones() as usize).sum()
+        let whole = self.masked / LANES;
+        let last = (whole..self.groups()).map(|index| self.last_group(index).1);
+        self.words[..whole].iter().copied().chain(last).map(|word| word.count_ones() as usize).sum()
     }
 }
 
@@ -199,14 +211,13 @@ pub(crate) fn maxima<T: Logit>(instructions: Instructions, row: &Row<'_, T>, out
     fn run<T: Logit>(row: &Row<'_, T>, out: &mut Vec<f32>) {
         for block in row.blocks() {
             let mut lanes = [f32::NEG_INFINITY; LANES];
-            for index in block {
-                let (logits, word) = row.group(index);
+            row.for_each_group(block, |_, logits, word| {
                 for lane in 0..LANES {
-                    let logit = logits[lane].to_f32();
+                    let logit = logits[lane];
                     let is_better = (word >> lane & 1 == 1) & (logit > lanes[lane]);
                     lanes[lane] = if is_better { logit } else { lanes[lane] };
                 }
-            }
+            });
             out.push(lanes.into_iter().fold(f32::NEG_INFINITY, f32::max));
         }
     }
@@ -220,13 +231,12 @@ pub(crate) fn sums<T: Logit>(instructions: Instructions, row: &Row<'_, T>, scale
     fn run<T: Logit>(row: &Row<'_, T>, scale: Scale, out: &mut Vec<f64>) {
         for block in row.blocks() {
             let mut lanes = [0.0_f32; LANES];
-            for index in block {
-                let (logits, word) = row.group(index);
+            row.for_each_group(block, |index, logits, word| {
                 for lane in 0..LANES {
-                    let weight = scale.weight(logits[lane].to_f32(), (index * LANES + lane) as u32);
+                    let weight = scale.weight(logits[lane], (index * LANES + lane) as u32);
                     lanes[lane] += if word >> lane & 1 == 1 { weight } else { 0.0 };
                 }
-            }
+            });
             out.push(lanes.into_iter().map(f64::from).sum());
         }
     }
@@ -244,14 +254,19 @@ pub(crate) fn write<T: Logit>(
 ) {
     #[inline(always)]
     fn run<T: Logit>(row: &Row<'_, T>, scale: Scale, factor: f32, out: &mut [f32]) {
-        for (index, out) in out.chunks_mut(LANES).enumerate().take(row.groups()) {
-            let (logits, word) = row.group(index);
-            let mut weights = [0.0; LANES];
-            for lane in 0..LANES {
-                let weight = scale.weight(logits[lane].to_f32(), (index * LANES + lane) as u32);
-                weights[lane] = if word >> lane & 1 == 1 { weight * factor } else { 0.0 };
-            }
-            out.copy_from_slice(&weights[..out.len()]);
+        for block in row.blocks() {
+            row.for_each_group(block, |index, logits, word| {
+                let mut weights = [0.0; LANES];
+                for lane in 0..LANES {
+                    let weight = scale.weight(logits[lane], (index * LANES + lane) as u32);
+                    weights[lane] = if word >> lane & 1 == 1 { weight * factor } else { 0.0 };
+                }
+                let out = &mut out[index * LANES..];
+                match out.first_chunk_mut() {
+                    Some(out) => *out = weights,
+                    None => out.copy_from_slice(&weights[..out.len()]),
+                }
+            });
         }
     }
     let (inside, outside) = out.split_at_mut(row.logits.len().min(out.len()));

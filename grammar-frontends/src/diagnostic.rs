@@ -5,7 +5,7 @@ mod render;
 
 use std::fmt;
 
-use grammask_grammar_ir::{GrammarError, Span};
+use grammask_grammar_ir::{Grammar, GrammarError, Span};
 use serde_json::{Value, json};
 
 /// How grave a [`Diagnostic`] is.
@@ -233,6 +233,8 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = self.pointer.as_deref().map(|pointer| shorten(pointer, LONGEST_POINTER));
         match (&pointer, self.line_and_column()) {
+            (Some(pointer), Some((line, column))) if pointer.is_empty() => write!(f, "{line}:{column}: ")?,
+            (Some(pointer), None) if pointer.is_empty() => write!(f, "at the root: ")?,
             (Some(pointer), Some((line, column))) => write!(f, "{line}:{column} (at `{pointer}`): ")?,
             (Some(pointer), None) => write!(f, "at `{pointer}`: ")?,
             (None, Some((line, column))) => write!(f, "{line}:{column}: ")?,
@@ -270,6 +272,20 @@ impl Diagnostics {
             Some(span) => diagnostic.with_label(source, span, "").into(),
             None => diagnostic.into(),
         }
+    }
+
+    /// What a later stage refused of a grammar that was read from `source`: at the place of its rule, or where
+    /// that is not known at the source as a whole.
+    pub fn from_later_stage(
+        source: &str,
+        grammar: &Grammar,
+        rule: Option<&str>,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));
+        let span = rule.and_then(|id| grammar.rule(id).span()).unwrap_or(Span::new(0, source.len()));
+        Diagnostic::error(code, message).with_label(source, span, "").into()
     }
 
     /// The findings, in the order in which they were made; at least one.

@@ -313,7 +313,9 @@ fn parse_bodies(
         if reports.is_full() {
             break;
         }
-        let end = rule.body.last().map_or(rule.name.end, |(_, span)| span.end);
+        // Where nothing follows, the place is that behind `::=`.
+        let behind = || source[rule.name.end..].find("::=").map_or(0, |at| at + "::=".len());
+        let end = rule.body.last().map_or_else(|| rule.name.end + behind(), |(_, span)| span.end);
         let end = SimpleSpan::from(rule.name.start..end);
         let (body, faults) = parser.parse(rule.body.split_token_span(end)).into_output_errors();
         for fault in faults {

@@ -27,7 +27,7 @@
 //!
 //! # Features
 //!
-//! * `embedded-vocab`: [`Vocabulary::o200k_harmony`], a vocabulary of 201,088 tokens inside the program.
+//! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,8 @@
 //! What can go wrong, by who can mend it.
 
+use grammask_fsm::Cause;
 use grammask_grammar_frontends::Diagnostics;
+use grammask_grammar_ir::Grammar;
 use grammask_mask_cache::TokenId;
 use grammask_parser_backend::{BuildError, StepError};
 
@@ -28,6 +30,19 @@ impl CompileError {
             CompileErrorKind::Source(diagnostics) => Some(diagnostics),
             _ => None,
         }
+    }
+}
+
+impl CompileError {
+    /// The same error, with its rule's place in the source.
+    pub(crate) fn located(self, source: &str, grammar: &Grammar) -> Self {
+        let CompileErrorKind::Automata(error) = &self.kind else { return self };
+        let code = match error.cause() {
+            Cause::EmptyLanguage => "grammar/empty",
+            Cause::LimitReached => "grammar/limit",
+            _ => "grammar",
+        };
+        Diagnostics::from_later_stage(source, grammar, error.rule(), code, error.to_string()).into()
     }
 }
 

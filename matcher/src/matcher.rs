@@ -246,6 +246,7 @@ impl<B: Backend> Matcher<B> {
         self.states.truncate(self.states.len() - steps);
         while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
             self.generations.pop();
+            self.last_mask = None;
         }
         Ok(())
     }
@@ -397,27 +398,37 @@ impl<B: Backend> Matcher<B> {
         Ok((mask, (generation, key)))
     }
 
-    /// Runs a call on the current tables; if they are full, once more on new ones.
+    /// Runs a call on the current tables; if they are full, again on new ones.
     fn with_tables<T>(
         &mut self,
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let work = self.grammar.limits().max_work_per_call;
-        let generation = Arc::clone(self.generation());
-        match call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work)) {
-            Err(error) if is_full(&error) => {
-                self.move_over(&generation, error)?;
-                let generation = Arc::clone(self.generation());
-                Ok(call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work))?)
+        let mut attempts = 1;
+        loop {
+            let generation = Arc::clone(self.generation());
+            match call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work)) {
+                Err(error) if is_full(&error) && attempts < ATTEMPTS => {
+                    attempts += 1;
+                    self.move_over(&generation, error)?;
+                }
+                result => return Ok(result?),
             }
-            result => Ok(result?),
         }
     }
 
     /// Makes the current state one of the newest generation of tables.
     fn move_over(&mut self, full: &Arc<Generation<B>>, error: StepError) -> Result<(), MatchError> {
-        let next = self.grammar.generation_after(full).map_err(|_| error)?;
-        let state = next.engine.import(&full.engine, self.state())?;
+        let mut next = self.grammar.generation_after(full).map_err(|_| error.clone())?;
+        let mut imported = next.engine.import(&full.engine, self.state());
+        if imported.as_ref().is_err_and(is_full) {
+            // Others have filled it meanwhile.
+            next = self.grammar.generation_after(&next).map_err(|_| error)?;
+            imported = next.engine.import(&full.engine, self.state());
+        }
+        let state = imported?;
+        // The tables that the last mask was read off may go now, and others take their address.
+        self.last_mask = None;
         let current = self.states.len() - 1;
         if self.generations.last().is_some_and(|(first, _)| *first == current) {
             self.generations.pop();
@@ -427,6 +438,10 @@ impl<B: Backend> Matcher<B> {
         Ok(())
     }
 }
+
+/// How often one call is tried on new tables. Once is enough for a matcher alone; beside others, which fill the new
+/// tables too, it may take more.
+const ATTEMPTS: u32 = 8;
 
 /// Forced text is cut here: a grammar can force a text without end.
 const MAX_FORCED: usize = 64 << 10;

@@ -15,20 +15,21 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
     for start in draft.starts() {
         entering[start as usize] += 2;
     }
-    let mut seen = vec![false; draft.states.len()];
-    let mut stack: Vec<u32> = draft.starts().collect();
     let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
     let mut ids: Vec<u32> = Vec::new();
-    while let Some(state) = stack.pop() {
-        if std::mem::replace(&mut seen[state as usize], true) {
-            continue;
-        }
-        if stamps.may_repeat(draft.edges(state)) {
+    // States whose edges changed: a merge can make edges of the merged state alike.
+    let mut changed: Vec<u32> = Vec::new();
+    for state in 0..draft.states.len() as u32 {
+        changed.push(state);
+        while let Some(state) = changed.pop() {
+            let mut edges = draft.edge_ids(state);
+            if edges.next().is_none() || edges.next().is_none() || !stamps.may_repeat(draft.edges(state)) {
+                continue;
+            }
             ids.clear();
             ids.extend(draft.edge_ids(state));
-            merge_targets(draft, &mut ids, &mut entering);
+            merge_targets(draft, &mut ids, &mut entering, &mut changed);
         }
-        stack.extend(draft.edges(state).map(|edge| edge.to).filter(|&to| !seen[to as usize]));
     }
 }
 
@@ -53,7 +54,7 @@ impl Stamps {
 }
 
 /// Merges the targets of equal labels among the edges of one state.
-fn merge_targets(draft: &mut Draft, ids: &mut [u32], entering: &mut [u32]) {
+fn merge_targets(draft: &mut Draft, ids: &mut [u32], entering: &mut [u32], changed: &mut Vec<u32>) {
     ids.sort_unstable_by_key(|&id| draft.edges[id as usize].label);
     let mut first: Option<Edge> = None;
     for &id in ids.iter() {
@@ -70,6 +71,9 @@ fn merge_targets(draft: &mut Draft, ids: &mut [u32], entering: &mut [u32]) {
                 draft.edges[id as usize].label = Label::DEAD;
                 entering[edge.to as usize] = 0;
                 append(draft, kept.to, edge.to);
+                if changed.last() != Some(&kept.to) {
+                    changed.push(kept.to);
+                }
             }
             _ => first = Some(edge).filter(|edge| entering[edge.to as usize] == 1),
         }

@@ -92,13 +92,21 @@ fn mix(value: u64) -> u64 {
 /// Whether two states go on alike.
 fn equal(draft: &Draft, left: u32, right: u32, same: &[u32]) -> bool {
     let (one, other) = (draft.states[left as usize], draft.states[right as usize]);
+    if one.fragment != other.fragment || one.is_final != other.is_final {
+        return false;
+    }
     let edges = |state: u32| {
-        let mut list: Vec<(Label, u32)> = draft
-            .edges(state)
-            .map(|edge| (edge.label, if edge.to == state { u32::MAX } else { same[edge.to as usize] }))
-            .collect();
+        let target = move |to: u32| if to == state { u32::MAX } else { same[to as usize] };
+        draft.edges(state).map(move |edge| (edge.label, target(edge.to)))
+    };
+    // States that go on alike were mostly written alike.
+    if edges(left).eq(edges(right)) {
+        return true;
+    }
+    let sorted = |state: u32| {
+        let mut list: Vec<(Label, u32)> = edges(state).collect();
         list.sort_unstable();
         list
     };
-    one.fragment == other.fragment && one.is_final == other.is_final && edges(left) == edges(right)
+    sorted(left) == sorted(right)
 }

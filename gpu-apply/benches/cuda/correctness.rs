@@ -122,8 +122,11 @@ impl<T: Element> Case<T> {
                 _ => T::make(random.f32() * 30.0 - 25.0),
             })
             .collect();
-        let selection =
-            [None, Some((false, list.clone())), Some((true, list))].swap_remove(random.usize(..3));
+        let selection = match random.u8(..3) {
+            0 => None,
+            1 => Some((false, list)),
+            _ => Some((true, list)),
+        };
         let padding = if random.bool() { Padding::Forbid } else { Padding::Keep };
         Self { rows, columns, row_stride, column_stride, vocabulary, padding, selection, logits, masks }
     }

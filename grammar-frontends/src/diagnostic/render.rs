@@ -62,7 +62,7 @@ fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -
         let label = Label::new((id.clone(), range.clone())).with_message(printable(message));
         report = report.with_label(label.with_color(color));
     }
-    if let Some(pointer) = diagnostic.pointer() {
+    if let Some(pointer) = diagnostic.pointer().filter(|pointer| !pointer.is_empty()) {
         report = report.with_note(format!("at `{}`", printable(pointer)));
     }
     if let Some(hint) = diagnostic.hint() {

@@ -218,11 +218,14 @@ impl<'s> Normalizer<'s> {
             "" => self.document.pointer(node),
             _ => format!("{}/{keyword}", self.document.pointer(node)),
         };
-        let subject = if keyword.is_empty() { "this".to_owned() } else { format!("`{keyword}`") };
+        let (subject, hint) = match keyword {
+            "" => ("this".to_owned(), "write such a value here"),
+            _ => (format!("`{keyword}`"), "write such a value, or leave the keyword out"),
+        };
         Box::new(
             Diagnostic::error("json-schema/malformed", format!("{subject} must be {expected}"))
                 .with_pointer(pointer)
-                .with_hint("correct the schema"),
+                .with_hint(hint),
         )
     }
 

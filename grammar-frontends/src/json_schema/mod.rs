@@ -92,7 +92,7 @@ mod text_tests;
 mod uri;
 mod vocabulary;
 
-use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
 
 pub use options::{
@@ -131,10 +131,37 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value: Value = serde_json::from_str(schema).map_err(|error| {
-        Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {error}"))
-            .with_hint("correct the JSON; documents may nest 128 deep")
+        syntax_error(schema, &error)
     })?;
     compile_parsed(&value, options).map_err(|error| (*error).with_json_source(schema).into())
+}
+
+/// Where the text stops being JSON.
+fn syntax_error(schema: &str, error: &serde_json::Error) -> Diagnostic {
+    let full = error.to_string();
+    // The parser appends the place.
+    let reason = full.rsplit_once(" at line ").map_or(&*full, |(reason, _)| reason);
+    let hint = match reason {
+        "recursion limit exceeded" => "nest less; documents may nest 128 deep",
+        "key must be a string" => "put names in double quotes",
+        "trailing comma" => "leave out the comma before the closing bracket",
+        "trailing characters" => "give one JSON value and nothing after it",
+        _ if error.is_eof() => "the text ends too early; give the whole schema",
+        _ if reason.starts_with("control character") => {
+            "close the string before the line ends; line breaks inside are written `\\n`"
+        }
+        _ => "correct the JSON",
+    };
+    let line_start = match error.line().saturating_sub(2) {
+        _ if error.line() <= 1 => 0,
+        newlines => schema.match_indices('\n').nth(newlines).map_or(0, |(newline, _)| newline + 1),
+    };
+    // Columns count bytes from 1; column 0 is the line break before the line.
+    let start = (line_start + error.column()).saturating_sub(1).min(schema.len());
+    let end = schema[..].char_indices().map(|(at, _)| at).find(|&at| at > start).unwrap_or(schema.len());
+    Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {reason}"))
+        .with_label(schema, Span::new(start, end.max(start)), "")
+        .with_hint(hint)
 }
 
 /// About how many values and names a JSON text holds, judged by the signs before them. Reading them costs many

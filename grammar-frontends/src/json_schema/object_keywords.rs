@@ -233,6 +233,15 @@ fn dependent<'s>(
 ) -> Fallible<Norm<'s>> {
     let mut norm = Norm::any();
     for (name, value) in object(n, node, members, keyword)?.into_iter().flatten() {
+        let expected = match keyword {
+            "dependentRequired" if !value.is_array() => Some("lists of strings"),
+            "dependentSchemas" if value.is_array() => Some("schemas"),
+            _ => None,
+        };
+        if let Some(expected) = expected {
+            let expected = format!("an object of {expected}");
+            return Err(n.malformed(node, keyword, &expected));
+        }
         let mut holds = Norm::any();
         let mut present = ObjectShape::with_property(name, GoalId::ANY, Presence::Required);
         if value.is_array() {

@@ -1,6 +1,8 @@
 //! Passes: what they do, and that they keep the language.
 
-use grammask_grammar_ir::passes::{InlineOptions, PassOptions, drop_unreachable, inline, optimize, simplify};
+use grammask_grammar_ir::passes::{
+    InlineOptions, PassOptions, concat, drop_unreachable, inline, optimize, simplify, union,
+};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
 use grammask_oracle::{Recogniser, random};
 use insta::assert_snapshot;
@@ -187,4 +189,23 @@ fn random_grammars_keep_their_language() {
             assert_eq!(simplify(&after).unwrap().to_string(), after.to_string(), "{seed}: {grammar}");
         }
     }
+}
+
+#[test]
+fn grammars_combine() {
+    let one = grammar(|builder| {
+        let a = builder.literal("a");
+        builder.repeat(a, 1, None)
+    });
+    let two = grammar(|builder| {
+        let b = builder.literal("b");
+        let body = builder.choice([b]);
+        let rule = builder.add_rule("tail", body).unwrap();
+        let tail = builder.rule(rule);
+        builder.optional(tail)
+    });
+    assert_snapshot!(concat(&[&one, &two, &one]).unwrap().to_string(), @r#""#);
+    assert_snapshot!(union(&[&one, &two]).unwrap().to_string(), @r#""#);
+    assert_snapshot!(concat(&[]).unwrap().to_string(), @r#"root ::= """#);
+    assert_snapshot!(union(&[]).unwrap().to_string(), @"root ::= []");
 }

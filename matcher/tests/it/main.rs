@@ -4,4 +4,5 @@
 
 mod matching;
 mod oracle;
+mod serving;
 mod strings;

@@ -1,0 +1,466 @@
+//! References that lead nowhere, schemas that nothing satisfies, and what is not supported.
+
+use insta::assert_snapshot;
+
+use super::schema;
+
+#[test]
+fn references() {
+    assert_snapshot!(schema(r##"{"$ref": "#/$defs/missing"}"##), @r##"
+    [json-schema/reference] Error: `#/$defs/missing` leads to nothing in this document
+       ╭─[ schema.json:1:10 ]
+       │
+     1 │ {"$ref": "#/$defs/missing"}
+       │          ────────┬────────
+       │                  ╰────────── here
+       │
+       │ Help: correct the reference or add what it names
+       │
+       │ Note: at `/$ref`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"$ref": "#nowhere"}"##), @r##"
+    [json-schema/reference] Error: `#nowhere` leads to nothing in this document
+       ╭─[ schema.json:1:10 ]
+       │
+     1 │ {"$ref": "#nowhere"}
+       │          ─────┬────
+       │               ╰────── here
+       │
+       │ Help: correct the reference or add what it names
+       │
+       │ Note: at `/$ref`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r#"{"$ref": "other.json"}"#), @r#"
+    [json-schema/reference] Error: `other.json` leads to another document, and none is ever fetched
+       ╭─[ schema.json:1:10 ]
+       │
+     1 │ {"$ref": "other.json"}
+       │          ──────┬─────
+       │                ╰─────── here
+       │
+       │ Help: copy the schema under `$defs` and refer to it there
+       │
+       │ Note: at `/$ref`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"$ref": "https://example.com/schema"}"#), @r#"
+    [json-schema/reference] Error: `https://example.com/schema` leads to another document, and none is ever fetched
+       ╭─[ schema.json:1:10 ]
+       │
+     1 │ {"$ref": "https://example.com/schema"}
+       │          ──────────────┬─────────────
+       │                        ╰─────────────── here
+       │
+       │ Help: copy the schema under `$defs` and refer to it there
+       │
+       │ Note: at `/$ref`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r##"{"$ref": "#"}"##), @r##"
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"$ref": "#"}
+       │ ──────┬──────
+       │       ╰──────── here
+       │
+       │ Help: remove the reference that leads back here
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}"##), @r##"
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+       ╭─[ schema.json:1:38 ]
+       │
+     1 │ {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+       │                                      ──────────┬──────────
+       │                                                ╰──────────── here
+       │
+       │ Help: remove the reference that leads back here
+       │
+       │ Note: at `/$defs/a`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"allOf": [{"not": {"$ref": "#"}}]}"##), @r##"
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"allOf": [{"not": {"$ref": "#"}}]}
+       │ ─────────────────┬─────────────────
+       │                  ╰─────────────────── here
+       │
+       │ Help: remove the reference that leads back here
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"$ref": "#/$defs/a~2b"}"##), @r##"
+    [json-schema/reference] Error: `#/$defs/a~2b` leads to nothing in this document
+       ╭─[ schema.json:1:10 ]
+       │
+     1 │ {"$ref": "#/$defs/a~2b"}
+       │          ───────┬──────
+       │                 ╰──────── here
+       │
+       │ Help: correct the reference or add what it names
+       │
+       │ Note: at `/$ref`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"$ref": "#/properties/x/type", "properties": {"x": {"type": "string"}}}"##), @r##"
+    [json-schema/malformed] Error: this must be a schema: an object, `true` or `false`
+       ╭─[ schema.json:1:62 ]
+       │
+     1 │ {"$ref": "#/properties/x/type", "properties": {"x": {"type": "string"}}}
+       │                                                              ────┬───
+       │                                                                  ╰───── here
+       │
+       │ Help: write such a value here
+       │
+       │ Note: at `/properties/x/type`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}"##), @r##"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: what it requires is excluded, or never ends
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
+       │ ───────────────────────────────────────┬───────────────────────────────────────
+       │                                        ╰───────────────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "##);
+}
+
+#[test]
+fn unsatisfiable_schemas() {
+    assert_snapshot!(schema("false"), @"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: what it requires is excluded, or never ends
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ false
+       │ ──┬──
+       │   ╰──── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    ");
+    assert_snapshot!(schema(r#"{"not": {}}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `not` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"not": {}}
+       │ ─────┬─────
+       │      ╰─────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "string", "minLength": 5, "maxLength": 3}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies the length bounds, the pattern and the format together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "string", "minLength": 5, "maxLength": 3}
+       │ ─────────────────────────┬────────────────────────
+       │                          ╰────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "integer", "minimum": 3, "maximum": 2}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies the bounds and steps together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "integer", "minimum": 3, "maximum": 2}
+       │ ───────────────────────┬───────────────────────
+       │                        ╰───────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "integer", "exclusiveMinimum": 2, "exclusiveMaximum": 3}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies the bounds and steps together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "integer", "exclusiveMinimum": 2, "exclusiveMaximum": 3}
+       │ ────────────────────────────────┬────────────────────────────────
+       │                                 ╰────────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"enum": ["a"], "type": "integer"}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `enum` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"enum": ["a"], "type": "integer"}
+       │ ─────────────────┬────────────────
+       │                  ╰────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"const": 3, "minimum": 5}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `const` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"const": 3, "minimum": 5}
+       │ ─────────────┬────────────
+       │              ╰────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "string", "pattern": "^a$", "minLength": 2}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies the length bounds, the pattern and the format together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "string", "pattern": "^a$", "minLength": 2}
+       │ ──────────────────────────┬─────────────────────────
+       │                           ╰─────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"properties": {"a": false}, "required": ["a"], "type": "object"}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"properties": {"a": false}, "required": ["a"], "type": "object"}
+       │ ────────────────────────────────┬────────────────────────────────
+       │                                 ╰────────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"additionalProperties": false, "required": ["a"], "type": "object"}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"additionalProperties": false, "required": ["a"], "type": "object"}
+       │ ──────────────────────────────────┬─────────────────────────────────
+       │                                   ╰─────────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "array", "items": {"not": {}}, "minItems": 1}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `not` and the keywords beside it
+       ╭─[ schema.json:1:28 ]
+       │
+     1 │ {"type": "array", "items": {"not": {}}, "minItems": 1}
+       │                            ─────┬─────
+       │                                 ╰─────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+       │
+       │ Note: at `/items`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "object", "minProperties": 3, "maxProperties": 2}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "object", "minProperties": 3, "maxProperties": 2}
+       │ ─────────────────────────────┬────────────────────────────
+       │                              ╰────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"allOf": [{"type": "string"}, {"type": "number"}]}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `allOf` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"allOf": [{"type": "string"}, {"type": "number"}]}
+       │ ─────────────────────────┬─────────────────────────
+       │                          ╰─────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"oneOf": [{"type": "string"}, {"type": "string"}]}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `oneOf` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"oneOf": [{"type": "string"}, {"type": "string"}]}
+       │ ─────────────────────────┬─────────────────────────
+       │                          ╰─────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "object", "properties": {"a": {"type": "integer", "allOf": [{"minimum": 5}, {"maximum": 4}]}}, "required": ["a"]}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `allOf` and the keywords beside it
+       ╭─[ schema.json:1:40 ]
+       │
+     1 │ {"type": "object", "properties": {"a": {"type": "integer", "allOf": [{"minimum": 5}, {"maximum": 4}]}}, "required": ["a"]}
+       │                                        ───────────────────────────────┬──────────────────────────────
+       │                                                                       ╰──────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+       │
+       │ Note: at `/properties/a`
+    ───╯
+    "#);
+}
+
+#[test]
+fn unsupported_keywords() {
+    assert_snapshot!(schema(r#"{"type": "array", "uniqueItems": true}"#), @r#"
+    [json-schema/unsupported] Error: `uniqueItems`: items are not compared with one another
+       ╭─[ schema.json:1:34 ]
+       │
+     1 │ {"type": "array", "uniqueItems": true}
+       │                                  ──┬─
+       │                                    ╰─── here
+       │
+       │ Help: remove it
+       │
+       │ Note: at `/uniqueItems`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"unevaluatedProperties": false}"#), @r#"
+    [json-schema/unsupported] Error: `unevaluatedProperties`: what other keywords leave unevaluated is not tracked
+       ╭─[ schema.json:1:27 ]
+       │
+     1 │ {"unevaluatedProperties": false}
+       │                           ──┬──
+       │                             ╰──── here
+       │
+       │ Help: say `additionalProperties` or `items` in the schema that declares
+       │
+       │ Note: at `/unevaluatedProperties`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r##"{"$dynamicRef": "#a"}"##), @r##"
+    [json-schema/unsupported] Error: `$dynamicRef`: dynamic references are not resolved
+       ╭─[ schema.json:1:17 ]
+       │
+     1 │ {"$dynamicRef": "#a"}
+       │                 ──┬─
+       │                   ╰─── here
+       │
+       │ Help: use `$ref`
+       │
+       │ Note: at `/$dynamicRef`
+    ───╯
+    "##);
+    assert_snapshot!(schema(r#"{"type": "string", "format": "regex"}"#), @r#"
+    [json-schema/unsupported] Error: `format`: `regex` is not enforced
+       ╭─[ schema.json:1:30 ]
+       │
+     1 │ {"type": "string", "format": "regex"}
+       │                              ───┬───
+       │                                 ╰───── here
+       │
+       │ Help: remove the format, or ask for formats to be annotations
+       │
+       │ Note: at `/format`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"pattern": "(?=a)b"}"#), @r#"
+    [regex/look-around] Error: pattern, column 1: look-around is not supported
+       ╭─[ schema.json:1:13 ]
+       │
+     1 │ {"pattern": "(?=a)b"}
+       │             ────┬───
+       │                 ╰───── here
+       │
+       │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+       │
+       │ Note: at `/pattern`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"pattern": "(a)\\1"}"#), @r#"
+    [regex/back-reference] Error: pattern, column 4: back-references are not supported
+       ╭─[ schema.json:1:13 ]
+       │
+     1 │ {"pattern": "(a)\\1"}
+       │             ────┬───
+       │                 ╰───── here
+       │
+       │ Help: repeat the group's pattern; equality of two parts cannot be enforced
+       │
+       │ Note: at `/pattern`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"pattern": "["}"#), @r#"
+    [regex/syntax] Error: pattern, column 1: this character class is not closed
+       ╭─[ schema.json:1:13 ]
+       │
+     1 │ {"pattern": "["}
+       │             ─┬─
+       │              ╰─── here
+       │
+       │ Help: add a `]`, or write `\[`
+       │
+       │ Note: at `/pattern`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"properties": {"code": {"pattern": "^[A-Z{3}$"}}}"#), @r#"
+    [regex/syntax] Error: pattern, column 2: this character class is not closed
+       ╭─[ schema.json:1:37 ]
+       │
+     1 │ {"properties": {"code": {"pattern": "^[A-Z{3}$"}}}
+       │                                     ─────┬─────
+       │                                          ╰─────── here
+       │
+       │ Help: add a `]`, or write `\[`
+       │
+       │ Note: at `/properties/code/pattern`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"contains": {"const": 1}, "allOf": [{"contains": {"const": 2}}]}"#), @r#"
+    [json-schema/unsupported] Error: `contains`: more than one condition asks for items somewhere in the array (`contains`, or `not` around `items`)
+       ╭─[ schema.json:1:14 ]
+       │
+     1 │ {"contains": {"const": 1}, "allOf": [{"contains": {"const": 2}}]}
+       │              ──────┬─────
+       │                    ╰─────── here
+       │
+       │ Help: put the items at fixed places (`prefixItems`)
+       │
+       │ Note: at `/contains`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"patternProperties": {"^\\b": {}}}"#), @r#"
+    [regex/word-boundary] Error: pattern, column 2: word boundaries (`\b`, `\B` and their kin) are not supported
+       ╭─[ schema.json:1:32 ]
+       │
+     1 │ {"patternProperties": {"^\\b": {}}}
+       │                                ─┬
+       │                                 ╰── here
+       │
+       │ Help: write the characters that may stand on either side, or leave the boundary out
+       │
+       │ Note: at `/patternProperties/^\b`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "integer", "multipleOf": 1000000007}"#), @r#"
+    [json-schema/unsupported] Error: `multipleOf`: telling the multiples of 1000000007 takes more than 20000 states
+       ╭─[ schema.json:1:35 ]
+       │
+     1 │ {"type": "integer", "multipleOf": 1000000007}
+       │                                   ─────┬────
+       │                                        ╰────── here
+       │
+       │ Help: use a smaller step, or raise the limit `states`
+       │
+       │ Note: at `/multipleOf`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "number", "minimum": 1e500}"#), @r#"
+    [json-schema/unsupported] Error: `minimum`: a number of more than 400 digits when written without an exponent
+       ╭─[ schema.json:1:31 ]
+       │
+     1 │ {"type": "number", "minimum": 1e500}
+       │                               ──┬──
+       │                                 ╰──── here
+       │
+       │ Help: use fewer digits or raise the limit `digits`
+       │
+       │ Note: at `/minimum`
+    ───╯
+    "#);
+}

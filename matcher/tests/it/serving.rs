@@ -1,0 +1,114 @@
+//! What servers need beside masks: stop tokens of a request, drafts, batches.
+
+use grammask_grammar_frontends::regex::RegexOptions;
+use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
+use grammask_matcher::{
+    BatchFiller, BatchRow, CompiledGrammar, Compiler, Explanation, MatchError, Matcher, StopTokens,
+};
+
+const STOP: u32 = 4;
+const LEN: usize = 6;
+
+/// A compiled pattern over the tokens `a`, `b`, `ab`, `c`, stop, another special one.
+fn compile(pattern: &str) -> CompiledGrammar {
+    let tokens = ["a", "b", "ab", "c", "</s>", "<user>"].map(Some);
+    let options = VocabularyOptions::default().special_ids([5]).stop_ids([STOP]);
+    let vocabulary = Vocabulary::from_tokens(tokens, &options).unwrap();
+    Compiler::new(vocabulary).regex(pattern, &RegexOptions::default()).unwrap()
+}
+
+fn token(id: u32) -> TokenId {
+    TokenId::new(id).unwrap()
+}
+
+fn allowed(matcher: &mut Matcher) -> Vec<u32> {
+    let mut mask = TokenMask::new(LEN);
+    matcher.fill_mask(&mut mask).unwrap();
+    let mask: Vec<u32> = mask.iter().map(TokenId::get).collect();
+    let accepted = (0..6).filter(|&id| matcher.fork().accept_token(token(id)).is_ok());
+    assert_eq!(mask, accepted.collect::<Vec<_>>(), "mask and accept agree");
+    let explained = (0..6).filter(|&id| matcher.explain(token(id)).unwrap() == Explanation::Allowed);
+    assert_eq!(mask, explained.collect::<Vec<_>>(), "mask and explanation agree");
+    mask
+}
+
+fn own(ids: &[u32]) -> StopTokens {
+    StopTokens::Own(ids.iter().map(|&id| token(id)).collect())
+}
+
+#[test]
+fn a_request_brings_its_own_stop_tokens() {
+    let grammar = compile("(ab)*c?");
+    let mut matcher = grammar.matcher().with_stop_tokens(own(&[3, 5]));
+    assert_eq!(allowed(&mut matcher), [0, 2, 3, 5]);
+    matcher.accept_token(token(0)).unwrap();
+    assert_eq!(allowed(&mut matcher), [1]);
+    matcher.accept_token(token(1)).unwrap();
+    assert_eq!(allowed(&mut matcher.fork()), [0, 2, 3, 5], "forks keep them");
+    matcher.accept_token(token(3)).unwrap();
+    assert!(matcher.is_terminated());
+    matcher.reset();
+    assert_eq!(allowed(&mut matcher), [0, 2, 3, 5], "and so does a reset");
+}
+
+#[test]
+fn own_stop_tokens_are_all_that_is_left_at_the_end() {
+    let grammar = compile("c");
+    let mut matcher = grammar.matcher().with_stop_tokens(own(&[5]));
+    matcher.accept_bytes(b"c").unwrap();
+    assert_eq!(allowed(&mut matcher), [5]);
+    let mut endless = grammar.matcher().with_stop_tokens(StopTokens::None);
+    endless.accept_bytes(b"c").unwrap();
+    assert!(matches!(endless.fill_mask(&mut TokenMask::new(LEN)), Err(MatchError::Limit(_))));
+    assert_eq!(endless.accept_token(token(STOP)), Err(MatchError::TokenRefused(token(STOP))));
+}
+
+#[test]
+fn known_masks_are_those_that_were_computed() {
+    let grammar = compile("a*");
+    let mut matcher = grammar.matcher();
+    assert!(matcher.known_mask().is_none());
+    let mask = matcher.mask().unwrap().to_mask(grammar.vocabulary());
+    let known = grammar.matcher().known_mask().unwrap();
+    assert_eq!(known.to_mask(grammar.vocabulary()), mask);
+}
+
+#[test]
+fn drafts_are_counted_and_not_accepted() {
+    let mut matcher = compile("(ab)*").matcher();
+    let count = |matcher: &mut Matcher, ids: &[u32]| {
+        let ids: Vec<TokenId> = ids.iter().map(|&id| token(id)).collect();
+        matcher.count_acceptable(&ids).unwrap()
+    };
+    assert_eq!(count(&mut matcher, &[0, 1, 2, 3, 0]), 3);
+    assert_eq!(count(&mut matcher, &[STOP, 0]), 1);
+    assert_eq!(count(&mut matcher, &[]), 0);
+    assert_eq!((matcher.steps(), matcher.is_terminated()), (0, false));
+}
+
+#[test]
+fn batches_are_filled_row_by_row() {
+    let grammar = compile("a(b|c)*");
+    let texts: Vec<&str> = (0..40).map(|row| ["", "a", "ab"][row % 3]).collect();
+    for threads in [0, 1, 3] {
+        let mut matchers: Vec<Matcher> = texts.iter().map(|_| grammar.matcher()).collect();
+        for (matcher, text) in matchers.iter_mut().zip(&texts) {
+            matcher.accept_bytes(text.as_bytes()).unwrap();
+        }
+        matchers[7].accept_token(token(STOP)).unwrap();
+        let mut words = vec![u32::MAX; 40 * words_for(LEN)];
+        let mut rows: Vec<BatchRow<'_>> = matchers
+            .iter_mut()
+            .zip(words.chunks_mut(words_for(LEN)))
+            .map(|(matcher, words)| BatchRow { matcher, words })
+            .collect();
+        let outcomes = BatchFiller::new(threads).unwrap().fill(&mut rows);
+        for (row, outcome) in outcomes.iter().enumerate() {
+            let want = if texts[row].is_empty() { 0b00_0101 } else { 0b01_1010 };
+            match row {
+                7 => assert_eq!(outcome, &Err(MatchError::Terminated)),
+                _ => assert_eq!((outcome.is_ok(), words[row]), (true, want), "row {row}"),
+            }
+        }
+    }
+}
