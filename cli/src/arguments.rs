@@ -42,6 +42,7 @@ impl Color {
 pub(crate) enum Syntax {
     JsonSchema,
     Ebnf,
+    Gbnf,
     Regex,
 }
 
@@ -50,6 +51,7 @@ impl Syntax {
         match self {
             Self::JsonSchema => "JSON Schema",
             Self::Ebnf => "EBNF",
+            Self::Gbnf => "GBNF",
             Self::Regex => "regular expression",
         }
     }
@@ -71,6 +73,12 @@ pub(crate) struct StructureArguments {
     /// A grammar in EBNF, as text
     #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
     ebnf_text: Option<String>,
+    /// A grammar in GBNF: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    gbnf: Option<String>,
+    /// A grammar in GBNF, as text
+    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    gbnf_text: Option<String>,
     /// A file that holds a regular expression, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     regex: Option<String>,
@@ -89,10 +97,11 @@ pub(crate) struct StructureText {
 
 impl StructureArguments {
     pub(crate) fn read(&self) -> Result<StructureText> {
-        use Syntax::{Ebnf, JsonSchema, Regex};
+        use Syntax::{Ebnf, Gbnf, JsonSchema, Regex};
         let inline = [
             (JsonSchema, &self.schema_text, "--schema-text"),
             (Ebnf, &self.ebnf_text, "--ebnf-text"),
+            (Gbnf, &self.gbnf_text, "--gbnf-text"),
             (Regex, &self.regex_text, "--regex-text"),
         ];
         for (syntax, text, option) in inline {
@@ -103,6 +112,7 @@ impl StructureArguments {
         let files = [
             (JsonSchema, &self.schema, "--schema-text"),
             (Ebnf, &self.ebnf, "--ebnf-text"),
+            (Gbnf, &self.gbnf, "--gbnf-text"),
             (Regex, &self.regex, "--regex-text"),
         ];
         for (syntax, name, inline) in files {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions, FragmentId};
+use grammask::gbnf::{self, GbnfOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::regex::{self, RegexOptions};
 use grammask::{
@@ -167,6 +168,7 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
             json_schema::compile(source, &schema_options(schema)).map(|compiled| compiled.grammar)
         }
         Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
+        Syntax::Gbnf => gbnf::parse(source, &GbnfOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)

@@ -14,10 +14,10 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
 use crate::draft::{Draft, Label};
 use crate::error::Failure;
-use crate::literals::Literals;
-use crate::plan::{Copies, Plan};
 use crate::escapes::Escapes;
+use crate::literals::Literals;
 use crate::other_names::PlainNames;
+use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
@@ -200,16 +200,9 @@ impl<'g> Builder<'g> {
         let fragment = match self.operators.get(&id) {
             Some(&fragment) if place.depth == 1 => fragment,
             _ => {
-                let value = self.evaluator.evaluate_operator(id)?;
-                let is_small = value.state_count() <= SMALL_TEXT;
-                let automaton = match value {
-                    Value::Characters(dfa) if is_small || place.depth != 1 => {
-                        return self.embed(&dfa, from, to, place.depth);
-                    }
-                    Value::Letters(lettered) if is_small || place.depth != 1 => {
-                        return self.embed(&lettered.over_characters(), from, to, place.depth);
-                    }
-                    Value::Characters(dfa) => self.evaluator.lettered(&dfa)?,
+                let most = if place.depth == 1 { SMALL_TEXT } else { usize::MAX };
+                let automaton = match self.evaluator.evaluate_operator(id, most)? {
+                    Value::Characters(dfa) => return self.embed(&dfa, from, to, place.depth),
                     Value::Letters(lettered) => lettered,
                 };
                 let mut output =

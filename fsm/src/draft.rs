@@ -143,10 +143,7 @@ impl Draft {
 
     /// The starts of the fragments that are not finished.
     pub(crate) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
-        self.fragments
-            .iter()
-            .filter(|fragment| fragment.finished.is_none())
-            .map(|fragment| fragment.start)
+        self.fragments.iter().filter(|fragment| fragment.finished.is_none()).map(|fragment| fragment.start)
     }
 
     /// The edges of a state that are not deleted.

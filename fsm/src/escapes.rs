@@ -37,16 +37,8 @@ impl Default for Escapes {
 }
 
 /// The letters of short escapes, in order, and the characters that they stand for.
-pub(crate) const SHORT_ESCAPES: [(char, u8); 8] = [
-    ('"', 0x22),
-    ('/', 0x2F),
-    ('\\', 0x5C),
-    ('b', 0x08),
-    ('f', 0x0C),
-    ('n', 0x0A),
-    ('r', 0x0D),
-    ('t', 0x09),
-];
+pub(crate) const SHORT_ESCAPES: [(char, u8); 8] =
+    [('"', 0x22), ('/', 0x2F), ('\\', 0x5C), ('b', 0x08), ('f', 0x0C), ('n', 0x0A), ('r', 0x0D), ('t', 0x09)];
 
 /// The least hexadecimal digit, the greatest, and the state that they lead to.
 type DigitArc = (u32, u32, u32);

@@ -26,8 +26,8 @@
 //! let grammar = builder.finish(root)?;
 //!
 //! let program = compile(&grammar, &CompileOptions::default())?;
-//! // The repeat is a counter over one character, not a thousand copies.
-//! assert_eq!(program.fragments().len(), 2);
+//! // The repeat is a counter over one character, not a thousand copies; escapes are a fragment of their own.
+//! assert_eq!(program.fragments().len(), 3);
 //! assert!(program.state_count() < 40);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -36,8 +36,9 @@
 //!
 //! A [`Fragment`] is the automaton of a rule or of the body of a counted repeat. A [`Call`] reads one sentence
 //! of a rule's fragment, or for a counted fragment as many iterations as its [`Count`] says. Small rules are
-//! written into their callers, small repeats are written out, and `\uXXXX` escapes of single characters are
-//! fragments that all rules share; what a program accepts does not depend on any of that.
+//! written into their callers and small repeats are written out. In JSON strings the escapes of a class of
+//! characters, the names that differ from a list of others, and automata of more than 64 states under a regular
+//! operator are fragments that all places share. What a program accepts does not depend on any of that.
 //!
 //! # Errors and limits
 //!

@@ -65,8 +65,8 @@ pub struct Call {
 /// The automaton of a rule, or of the body of a counted repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fragment {
-    /// The rule's name; for a repeat the name of the rule that it stands in; for the escape of a character
-    /// in JSON strings, which all rules share, words that say so.
+    /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
+    /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
     pub name: Box<str>,
     /// First state.
     pub start: StateId,

@@ -10,10 +10,12 @@
 //! * Such a uniform block is spelled once a target and shared by all who lead there. Sharing is always exact,
 //!   since what a state accepts depends on its way on and not on how it was reached. "Any character of a JSON
 //!   string" takes about twenty states.
-//! * In a property name that must differ from thirty others, hundreds of states read "this one character" or
+//! * In a text that must differ from thirty others, hundreds of states read "this one character" or
 //!   "anything else". The arcs to "anything else" go to a state that is shared by all whose wide arcs are
-//!   equal, and the escape of the one character is a fragment that all places call. Each such state costs two
-//!   states and four edges, in place of the whole tree of escapes.
+//!   equal, and the escapes of a class are a fragment that all places call
+//!   ([`Escapes`](crate::escapes::Escapes)). Each such state costs two states and four edges, in place of the
+//!   whole tree of escapes. Sets of ASCII names go further (`other_names`), and so do automata of many states
+//!   (`text_fragment`).
 
 use ahash::AHashMap;
 
@@ -116,11 +118,7 @@ impl Utf8Output<'_> {
     }
 
     /// The fragment of the escapes of a class; `write` writes it if it is new.
-    fn class_escapes(
-        &mut self,
-        class: &[(u32, u32)],
-        write: impl FnOnce(&mut Self, u32) -> u32,
-    ) -> u32 {
+    fn class_escapes(&mut self, class: &[(u32, u32)], write: impl FnOnce(&mut Self, u32) -> u32) -> u32 {
         if let [(lo, hi)] = *class {
             if (lo, hi) == (0, 0x10_FFFF) {
                 return self.escapes.any(self.draft);

@@ -88,7 +88,12 @@ pub(crate) fn write_text_fragment(
 }
 
 impl Classes {
-    fn number(&mut self, class: &[(u32, u32)], speller: &mut JsonSpeller, output: &mut Utf8Output<'_>) -> u32 {
+    fn number(
+        &mut self,
+        class: &[(u32, u32)],
+        speller: &mut JsonSpeller,
+        output: &mut Utf8Output<'_>,
+    ) -> u32 {
         if let Some(&number) = self.numbers.get(class) {
             return number;
         }

@@ -57,14 +57,15 @@ impl<'a, T: Logit> Row<'a, T> {
     /// and what comes after is the same for all types.
     #[inline(always)]
     fn for_each_group(&self, block: Range<usize>, mut visit: impl FnMut(usize, &[f32; LANES], u32)) {
-        let whole = block.start..block.end.min(self.masked / LANES).max(block.start);
+        let spoken_of = self.masked / LANES;
+        let whole = block.start.min(spoken_of)..block.end.min(spoken_of);
         let mut buffer = [0.0; BLOCK];
         let floats = T::floats(&self.logits[whole.start * LANES..whole.end * LANES], &mut buffer);
         let (chunks, _) = floats.as_chunks::<LANES>();
         for (index, (logits, &word)) in whole.clone().zip(chunks.iter().zip(&self.words[whole.clone()])) {
             visit(index, logits, word);
         }
-        for index in whole.end..block.end {
+        for index in block.start.max(spoken_of)..block.end {
             let (logits, word) = self.last_group(index);
             visit(index, &logits, word);
         }

@@ -28,11 +28,14 @@
 //! # Features
 //!
 //! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
+//! * `apply`: the module `apply`, which puts masks on logits.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub use grammask_fsm as fsm;
 pub use grammask_fsm::{CompileOptions, Program};
+#[cfg(feature = "apply")]
+pub use grammask_gpu_apply as apply;
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
@@ -40,10 +43,11 @@ pub use grammask_grammar_frontends::regex::{self, RegexOptions};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
 pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError};
 pub use grammask_mask_cache::{
-    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions, words_for,
+    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions,
+    words_for,
 };
 pub use grammask_matcher::{
-    BatchError, BatchFiller, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder,
-    Explanation, Limits, MaskKind, MatchError, Matcher, StopTokens, Usage,
+    BatchError, BatchFiller, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler,
+    CompilerBuilder, Explanation, Limits, MaskKind, MatchError, Matcher, StopTokens, Usage,
 };
 pub use grammask_parser_backend::{Backend, StepError};

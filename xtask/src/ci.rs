@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{codegen, test, tidy};
+use crate::{codegen, python, test, tidy};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 9] = [
+const STEPS: [(&str, Step); 11] = [
     ("tidy", |workspace| done(tidy::run(workspace))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
@@ -36,6 +36,8 @@ const STEPS: [(&str, Step); 9] = [
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
     ("docs", documentation),
     ("examples", examples),
+    ("cuda", cuda),
+    ("python", python),
 ];
 
 enum Outcome {
@@ -101,6 +103,21 @@ fn clippy(workspace: &Workspace) -> Result<Outcome> {
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
     let mut command = cargo(workspace, ["doc", "--locked", "--workspace", "--no-deps", "--quiet"]);
     done(run_command(command.env("RUSTDOCFLAGS", "-D warnings")))
+}
+
+fn python(workspace: &Workspace) -> Result<Outcome> {
+    if !python::is_possible() {
+        return Ok(Outcome::Skipped("there is no Python 3.11; name another interpreter in `PYTHON`"));
+    }
+    done(python::run(workspace, &python::Arguments::default()))
+}
+
+/// The feature that is off by default. It needs neither CUDA nor a device to build and to say that there is none.
+fn cuda(workspace: &Workspace) -> Result<Outcome> {
+    let package = ["--locked", "--quiet", "--package", "grammask-gpu-apply", "--features", "cuda"];
+    let mut clippy = cargo(workspace, ["clippy"].iter().chain(&package).chain(&["--all-targets"]));
+    run_command(clippy.args(["--", "-D", "warnings"]))?;
+    done(run_command(&mut cargo(workspace, ["test"].iter().chain(&package))))
 }
 
 /// Licences and advisories need a program of their own; a machine without it can still run everything else.

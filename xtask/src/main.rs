@@ -10,6 +10,7 @@ mod codegen;
 mod corpus;
 mod gpu;
 mod oracle;
+mod python;
 mod shell;
 mod test;
 mod tidy;
@@ -41,6 +42,8 @@ enum Verb {
     Bench(bench::Arguments),
     /// Runs the engine-independent cases of `corpus` on every backend.
     Corpus(corpus::Arguments),
+    /// Builds the Python package, checks its types, runs its tests and examples.
+    Python(python::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
     Oracle(oracle::Arguments),
     /// Makes generated files again, or checks them with `--check`.
@@ -67,6 +70,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Tidy => tidy::run(&workspace),
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
+        Verb::Python(arguments) => python::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
         Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),

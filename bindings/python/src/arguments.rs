@@ -53,7 +53,8 @@ impl JsonArguments {
         if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
             || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
         {
-            let message = "`separators` must be a comma and a colon, each with nothing but whitespace around it";
+            let message =
+                "`separators` must be a comma and a colon, each with nothing but whitespace around it";
             return Err(raise(py, "GrammaskError", message));
         }
         Ok(Whitespace::Fixed { item_separator: item, key_separator: key })

@@ -65,13 +65,17 @@ impl BatchGrammarMatcher {
         let threads = match max_threads {
             None => auto(),
             Some(value) if value.cast::<PyString>().is_ok_and(|text| text == "auto") => auto(),
-            Some(value) => value
-                .extract::<usize>()
-                .ok()
-                .filter(|threads| (1..=1024).contains(threads))
-                .ok_or_else(|| {
-                    raise(value.py(), "GrammaskError", "`max_threads` must be \"auto\" or a number from 1 to 1024")
-                })?,
+            Some(value) => {
+                value.extract::<usize>().ok().filter(|threads| (1..=1024).contains(threads)).ok_or_else(
+                    || {
+                        raise(
+                            value.py(),
+                            "GrammaskError",
+                            "`max_threads` must be \"auto\" or a number from 1 to 1024",
+                        )
+                    },
+                )?
+            }
         };
         Ok(Self { threads, filler: OnceLock::new() })
     }
@@ -112,7 +116,10 @@ impl BatchGrammarMatcher {
         }
         let filler = self.filler(py)?;
         let outcomes = py.detach(|| filler.fill(&mut batch));
-        outcomes.into_iter().try_for_each(|outcome| outcome.map(drop)).map_err(|error| match_error(py, &error))
+        outcomes
+            .into_iter()
+            .try_for_each(|outcome| outcome.map(drop))
+            .map_err(|error| match_error(py, &error))
     }
 
     /// Writes the temperature of every matcher that has one into `temperatures`: at `indices[i]`, or at `i`.
@@ -145,7 +152,11 @@ impl BatchGrammarMatcher {
     ) -> PyResult<Vec<bool>> {
         let _ = debug_print;
         same_length(py, matchers.len(), tokens.len(), "tokens")?;
-        matchers.iter().zip(tokens).map(|(matcher, token)| matcher.try_borrow_mut()?.accept(py, token)).collect()
+        matchers
+            .iter()
+            .zip(tokens)
+            .map(|(matcher, token)| matcher.try_borrow_mut()?.accept(py, token))
+            .collect()
     }
 
     /// `accept_string` of every matcher.
@@ -181,6 +192,9 @@ impl BatchGrammarMatcher {
             },
         };
         same_length(py, matchers.len(), steps.len(), "numbers of steps")?;
-        matchers.iter().zip(steps).try_for_each(|(matcher, steps)| matcher.try_borrow_mut()?.roll_back(py, steps))
+        matchers
+            .iter()
+            .zip(steps)
+            .try_for_each(|(matcher, steps)| matcher.try_borrow_mut()?.roll_back(py, steps))
     }
 }

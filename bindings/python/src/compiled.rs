@@ -29,8 +29,7 @@ pub(crate) fn size(compiled: &grammask::CompiledGrammar, grammar: &grammask::Gra
 impl CompiledGrammar {
     fn is_same(&self, other: &Self) -> bool {
         let same_grammar = Arc::ptr_eq(&self.grammar, &other.grammar) || self.grammar.is_same(&other.grammar);
-        same_grammar
-            && self.compiled.vocabulary().fingerprint() == other.compiled.vocabulary().fingerprint()
+        same_grammar && self.compiled.vocabulary().fingerprint() == other.compiled.vocabulary().fingerprint()
     }
 }
 
@@ -85,9 +84,7 @@ impl CompiledGrammar {
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for")]
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Py<TokenizerInfo>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, Py<TokenizerInfo>))> {
         let arguments = (Self::serialize_json(slf)?, slf.get().tokenizer.clone_ref(slf.py()));
         Ok((slf.get_type().getattr("deserialize_json")?, arguments))
     }

@@ -175,7 +175,9 @@ impl GrammarCompiler {
         let text = self.cache.as_ref().map(|_| py.detach(|| inner.to_string()));
         match text {
             Some(text) if !text.starts_with('#') => {
-                self.compile(py, Syntax::Grammar, &format!("grammar {text}"), || Ok(((*inner).clone(), Vec::new())))
+                self.compile(py, Syntax::Grammar, &format!("grammar {text}"), || {
+                    Ok(((*inner).clone(), Vec::new()))
+                })
             }
             _ => {
                 let compiled = py.detach(|| self.compiler.grammar(&inner));

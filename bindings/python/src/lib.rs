@@ -7,6 +7,7 @@
 //! since giving it up would cost more than they take; compiling, cold masks and batches give it up.
 #![deny(missing_docs)]
 
+mod apply;
 mod arguments;
 mod batch;
 mod compiled;
@@ -22,6 +23,8 @@ use pyo3::pymodule;
 /// The module that Python imports as `grammask._native`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::apply::apply_bitmask;
     #[pymodule_export]
     use crate::batch::BatchGrammarMatcher;
     #[pymodule_export]

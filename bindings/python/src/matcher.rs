@@ -79,7 +79,10 @@ impl GrammarMatcher {
                 if matches!(vocabulary.kind(id), TokenKind::Empty | TokenKind::Special)
                     && !matches!(self.matcher.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
                 {
-                    warn(py, &format!("token {token_id} is special or padding, and the grammar does not name it"))?;
+                    warn(
+                        py,
+                        &format!("token {token_id} is special or padding, and the grammar does not name it"),
+                    )?;
                 }
                 Ok(false)
             }
@@ -241,7 +244,6 @@ impl GrammarMatcher {
     /// `time_threshold` (in seconds, -1 for none) passed before the tree was done.
     #[pyo3(signature = (retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask,
                         time_threshold=-1.0, temperatures=None))]
-    #[expect(clippy::too_many_arguments, reason = "the arguments of the Python signature")]
     fn traverse_draft_tree(
         &mut self,
         retrieve_next_token: &Bound<'_, PyAny>,
@@ -308,12 +310,19 @@ impl GrammarMatcher {
     }
 
     /// Why a token is refused: at which of its bytes, and what was possible there. `None` if it is allowed.
-    fn explain_rejection<'py>(&mut self, py: Python<'py>, token_id: i64) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn explain_rejection<'py>(
+        &mut self,
+        py: Python<'py>,
+        token_id: i64,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let id = self.id(py, token_id)?;
         let explanation = self.matcher.explain(id).map_err(|error| match_error(py, &error))?;
         let details = PyDict::new(py);
         details.set_item("token_id", token_id)?;
-        details.set_item("token", pyo3::types::PyBytes::new(py, self.matcher.grammar().vocabulary().token_bytes(id)))?;
+        details.set_item(
+            "token",
+            pyo3::types::PyBytes::new(py, self.matcher.grammar().vocabulary().token_bytes(id)),
+        )?;
         match explanation {
             Explanation::Allowed => return Ok(None),
             Explanation::Terminated => details.set_item("reason", "terminated")?,

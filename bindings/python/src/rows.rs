@@ -86,12 +86,20 @@ impl MaskRows {
         let py = tensor.py();
         let dtype = tensor.getattr(intern!(py, "dtype"))?.str()?;
         if !dtype.to_str()?.ends_with("int32") {
-            return Err(raise(py, "BitmaskError", format!("the bitmask must be of dtype int32, not {dtype}")));
+            return Err(raise(
+                py,
+                "BitmaskError",
+                format!("the bitmask must be of dtype int32, not {dtype}"),
+            ));
         }
         if let Ok(device) = tensor.getattr(intern!(py, "device"))
             && device.getattr(intern!(py, "type")).is_ok_and(|kind| kind.eq("cpu").is_ok_and(|cpu| !cpu))
         {
-            return Err(raise(py, "BitmaskError", format!("the bitmask must be on the CPU, not on {device}")));
+            return Err(raise(
+                py,
+                "BitmaskError",
+                format!("the bitmask must be on the CPU, not on {device}"),
+            ));
         }
         if !tensor.call_method0(intern!(py, "is_contiguous"))?.is_truthy()? {
             return Err(raise(py, "BitmaskError", "the bitmask must be contiguous"));
@@ -111,12 +119,18 @@ impl MaskRows {
     /// as long as the row is used.
     pub(crate) unsafe fn row<'r>(self, py: Python<'_>, index: i64, words: usize) -> PyResult<&'r mut [u32]> {
         if self.words != words {
-            let message =
-                format!("a row of the bitmask must have {words} words for this vocabulary, not {}", self.words);
+            let message = format!(
+                "a row of the bitmask must have {words} words for this vocabulary, not {}",
+                self.words
+            );
             return Err(raise(py, "BitmaskError", message));
         }
         let place = usize::try_from(index).ok().filter(|&place| place < self.rows).ok_or_else(|| {
-            raise(py, "BitmaskError", format!("row {index} is not one of the {} rows of the bitmask", self.rows))
+            raise(
+                py,
+                "BitmaskError",
+                format!("row {index} is not one of the {} rows of the bitmask", self.rows),
+            )
         })?;
         if words == 0 {
             return Ok(&mut []);

@@ -200,7 +200,8 @@ impl TokenizerInfo {
     #[getter]
     fn special_token_ids(&self) -> Vec<u32> {
         let special = self.ids().filter(|&id| {
-            self.vocabulary.token_bytes(id).is_empty() && (!self.vocabulary.is_stop(id) || self.decoded(id).is_empty())
+            self.vocabulary.token_bytes(id).is_empty()
+                && (!self.vocabulary.is_stop(id) || self.decoded(id).is_empty())
         });
         special.map(|id| id.get()).collect()
     }
@@ -240,8 +241,10 @@ impl TokenizerInfo {
         special_token_ids: Vec<u32>,
     ) -> PyResult<Self> {
         let tokens: Vec<Vec<u8>> = decoded.iter().map(|token| token.as_bytes().to_vec()).collect();
-        let options =
-            VocabularyOptions::default().special_ids(special_token_ids).stop_ids(stop_token_ids).size(tokens.len());
+        let options = VocabularyOptions::default()
+            .special_ids(special_token_ids)
+            .stop_ids(stop_token_ids)
+            .size(tokens.len());
         let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
         let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
         Ok(Self { vocabulary, vocab_type: vocab_type.min(2), add_prefix_space })

@@ -100,6 +100,10 @@ def test_applying(dtype):
     applied = logits.copy()
     grammask.apply_token_bitmask_inplace(applied, mask, vocab_size=40)
     assert (applied[:, :40] == want[:, :40]).all() and (applied[:, 40:] == logits[:, 40:]).all()
+    wide = np.zeros((3, 140), dtype)
+    wide[:, ::2] = logits
+    grammask.apply_token_bitmask_inplace(wide[::-1, ::2], mask[::-1], indices=[0, 0, 1, 2])
+    assert (wide[:, ::2] == want).all() and (wide[:, 1::2] == 0).all(), "strides of any kind"
     row = logits[0].copy()
     grammask.apply_token_bitmask_inplace(row, mask[0], backend="cpu")
     assert (row == want[0]).all()

@@ -26,7 +26,7 @@ fn regular_expressions_become_rules() {
 
 #[test]
 fn grammars_are_read_from_standard_input() {
-    let run = run_with(&["convert", "--ebnf", "-"], "root ::= \"a\" | [0-9]+\n");
+    let run = run_with(&["convert", "--gbnf", "-"], "root ::= \"a\" | [0-9]+\n");
     assert_eq!(run.code, 0, "{run:?}");
 }
 

@@ -20,7 +20,8 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
         if !collect(draft, start, most, &mut number, &mut members) || is_deterministic(draft, &members) {
             continue;
         }
-        let limits = TextLimits { max_states: 2 * most, max_steps: 64 * most + 1024, max_total_steps: usize::MAX };
+        let limits =
+            TextLimits { max_states: 2 * most, max_steps: 64 * most + 1024, max_total_steps: usize::MAX };
         let mut meter = Meter::new(limits);
         let smaller = nfa(draft, &members, &number)
             .determinize(&mut meter)

@@ -38,13 +38,20 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
             count: fragment.count,
         });
         if let Some(states) = fragment.finished {
-            push_finished(&mut program, draft.finished.tables(states), first.wrapping_sub(states.first), &numbering);
+            push_finished(
+                &mut program,
+                draft.finished.tables(states),
+                first.wrapping_sub(states.first),
+                &numbering,
+            );
             continue;
         }
         for &state in states.by_ref().take((end - first) as usize) {
             push_row(&mut program, draft.states[state as usize].is_final);
             edges.clear();
-            edges.extend(draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])));
+            edges.extend(
+                draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])),
+            );
             push_edges(&mut program, &mut edges, &numbering);
         }
     }

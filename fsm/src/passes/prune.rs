@@ -98,33 +98,27 @@ fn mark_live(draft: &Draft, reached: &[bool], productive: &[bool]) -> Vec<bool> 
         })
     };
     let count = draft.states.len();
-    let mut rows = vec![0u32; count + 1];
-    let all = || {
-        (0..count as u32)
-            .filter(|&state| reached[state as usize])
-            .flat_map(|state| draft.edges(state).map(move |edge| (state, edge)))
-            .filter(|(_, edge)| usable(edge.label))
-    };
-    for (_, edge) in all() {
-        rows[edge.to as usize + 1] += 1;
-    }
-    for state in 0..count {
-        rows[state + 1] += rows[state];
-    }
-    let mut sources = vec![0u32; rows[count] as usize];
-    let mut next = rows.clone();
-    for (from, edge) in all() {
-        let place = &mut next[edge.to as usize];
-        sources[*place as usize] = from;
-        *place += 1;
+    // The sources of each state's entering edges, as lists: (source, next) an edge.
+    let mut entering = vec![NONE; count];
+    let mut sources = vec![(NONE, NONE); draft.edges.len()];
+    for from in (0..count as u32).filter(|&state| reached[state as usize]) {
+        for id in draft.edge_ids(from) {
+            let edge = draft.edges[id as usize];
+            if edge.label != Label::DEAD && usable(edge.label) {
+                let next = std::mem::replace(&mut entering[edge.to as usize], id);
+                sources[id as usize] = (from, next);
+            }
+        }
     }
     let mut live: Vec<bool> = draft.states.iter().map(|state| state.is_final).collect();
     let mut stack: Vec<u32> = (0..count as u32).filter(|&state| live[state as usize]).collect();
     while let Some(state) = stack.pop() {
-        for &from in &sources[rows[state as usize] as usize..rows[state as usize + 1] as usize] {
+        let mut next = entering[state as usize];
+        while let Some(&(from, following)) = sources.get(next as usize) {
             if !std::mem::replace(&mut live[from as usize], true) {
                 stack.push(from);
             }
+            next = following;
         }
     }
     live

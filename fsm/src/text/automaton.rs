@@ -247,7 +247,8 @@ impl TextAutomaton {
     }
 }
 
-const UNLIMITED: TextLimits = TextLimits { max_states: usize::MAX, max_steps: usize::MAX, max_total_steps: usize::MAX };
+const UNLIMITED: TextLimits =
+    TextLimits { max_states: usize::MAX, max_steps: usize::MAX, max_total_steps: usize::MAX };
 
 /// A character of an arc that can be read, if there is one.
 fn legible(arc: RangeArc) -> char {

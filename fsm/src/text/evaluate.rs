@@ -53,15 +53,6 @@ pub(crate) enum Value {
     Letters(Lettered),
 }
 
-impl Value {
-    pub(crate) fn state_count(&self) -> usize {
-        match self {
-            Self::Characters(dfa) => dfa.state_count(),
-            Self::Letters(lettered) => lettered.dfa.state_count(),
-        }
-    }
-}
-
 enum Step {
     Enter(ExprId),
     Leave(ExprId),
@@ -82,42 +73,56 @@ impl<'g> Evaluator<'g> {
         let mut meter = Meter::after(self.spent, self.limits);
         for operator in self.operators_below(expr) {
             let value = self.operator(operator, &mut meter)?;
-            self.kept += value.arc_count() + value.state_count();
-            self.operators.insert(operator, value);
+            self.keep(operator, value);
         }
         let value = self.value(expr, &mut meter);
         self.spent = meter.total();
         value
     }
 
-    /// The texts of a regular operator, over letters where that is how they were found.
-    pub(crate) fn evaluate_operator(&mut self, expr: ExprId) -> Result<Value, Failure> {
-        let operands = match self.grammar.expr(expr) {
-            Expr::Intersection(operands) if !self.operators.contains_key(&expr) => operands,
-            _ => return self.evaluate(expr).map(Value::Characters),
+    /// The texts of a regular operator: over characters if the automaton has at most so many states, and over
+    /// letters otherwise.
+    pub(crate) fn evaluate_operator(&mut self, expr: ExprId, most: usize) -> Result<Value, Failure> {
+        let lettered = match self.grammar.expr(expr) {
+            Expr::Intersection(operands) if !self.operators.contains_key(&expr) => {
+                let values = operands.iter().map(|&operand| self.evaluate(operand));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                if is_large(&values) {
+                    Some(self.metered(|meter| lettered_intersection(&values, meter))?)
+                } else {
+                    let value = self.metered(|meter| intersection(&values, meter))?;
+                    self.keep(expr, Rc::new(value));
+                    None
+                }
+            }
+            _ => None,
         };
-        let values = operands.iter().map(|&operand| self.evaluate(operand));
-        let values = values.collect::<Result<Vec<_>, _>>()?;
-        let mut meter = Meter::after(self.spent, self.limits);
-        let value = if is_large(&values) {
-            lettered_intersection(&values, &mut meter).map(Value::Letters)
-        } else {
-            intersection(&values, &mut meter).map(|value| Value::Characters(Rc::new(value)))
-        };
-        self.spent = meter.total();
-        if let Ok(Value::Characters(value)) = &value {
-            self.kept += value.arc_count() + value.state_count();
-            self.operators.insert(expr, value.clone());
+        match lettered {
+            Some(lettered) if lettered.dfa.state_count() > most => return Ok(Value::Letters(lettered)),
+            Some(lettered) => self.keep(expr, Rc::new(lettered.over_characters())),
+            None => {}
         }
+        let value = self.evaluate(expr)?;
+        if value.state_count() <= most {
+            return Ok(Value::Characters(value));
+        }
+        self.metered(|meter| Lettered::new(&value, meter)).map(Value::Letters)
+    }
+
+    /// Does work that counts for the whole grammar.
+    fn metered<T>(
+        &mut self,
+        work: impl FnOnce(&mut Meter) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut meter = Meter::after(self.spent, self.limits);
+        let value = work(&mut meter);
+        self.spent = meter.total();
         value
     }
 
-    /// An automaton over characters, over its own letters.
-    pub(crate) fn lettered(&mut self, dfa: &RangeDfa) -> Result<Lettered, Failure> {
-        let mut meter = Meter::after(self.spent, self.limits);
-        let value = Lettered::new(dfa, &mut meter);
-        self.spent = meter.total();
-        value
+    fn keep(&mut self, operator: ExprId, value: Rc<RangeDfa>) {
+        self.kept += value.arc_count() + value.state_count();
+        self.operators.insert(operator, value);
     }
 
     /// The first expression met that says the same: expressions are often written again and again. Linear in

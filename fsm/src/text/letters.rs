@@ -17,16 +17,22 @@ use crate::error::Failure;
 /// Products of at least so many pairs of states are taken over letters.
 const LARGE: usize = 512;
 
+/// A range of characters and their letter.
+type Atom = (u32, u32, u32);
+
 /// An automaton over letters.
 pub(crate) struct Lettered {
     /// Its arcs carry ranges of letters.
     pub(crate) dfa: RangeDfa,
     /// Ranges of characters, in order, with their letter.
-    atoms: Vec<(u32, u32, u32)>,
+    atoms: Vec<Atom>,
 }
 
 /// The minimal automaton of what all operands accept; there is at least one.
-pub(crate) fn intersection<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<RangeDfa, Failure> {
+pub(crate) fn intersection<D: AsRef<RangeDfa>>(
+    operands: &[D],
+    meter: &mut Meter,
+) -> Result<RangeDfa, Failure> {
     if is_large(operands) {
         return Ok(lettered_intersection(operands, meter)?.over_characters());
     }
@@ -119,17 +125,14 @@ impl Lettered {
 }
 
 /// The ranges of characters that arcs begin or end at, with their letters, and how many letters there are.
-fn letters<D: AsRef<RangeDfa>>(
-    operands: &[D],
-    meter: &mut Meter,
-) -> Result<(Vec<(u32, u32, u32)>, u32), Failure> {
+fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec<Atom>, u32), Failure> {
     let all = operands.iter().map(AsRef::as_ref);
     let arcs = all.clone().flat_map(|dfa| (0..dfa.state_count() as u32).flat_map(|state| dfa.arcs(state)));
     let mut ends: Vec<u32> = arcs.flat_map(|arc| [arc.lo, arc.hi + 1]).collect();
     meter.spend(ends.len())?;
     ends.sort_unstable();
     ends.dedup();
-    let mut atoms: Vec<(u32, u32, u32)> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, 0)).collect();
+    let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, 0)).collect();
     // Every state splits the letters by where they lead.
     let mut split: AHashMap<(u32, u32), u32> = AHashMap::new();
     for dfa in all {
@@ -150,7 +153,7 @@ fn letters<D: AsRef<RangeDfa>>(
 }
 
 /// An automaton over the letters of its characters.
-fn over_letters(dfa: &RangeDfa, atoms: &[(u32, u32, u32)], count: u32) -> RangeDfa {
+fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: u32) -> RangeDfa {
     // The first range of each letter stands for all.
     let mut first = vec![NONE; count as usize];
     for &(lo, _, letter) in atoms.iter().rev() {

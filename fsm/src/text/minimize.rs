@@ -12,8 +12,8 @@
 
 use ahash::AHashMap;
 
-use super::Meter;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::{Meter, acyclic};
 use crate::draft::NONE;
 use crate::error::Failure;
 
@@ -23,7 +23,10 @@ pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Fa
     if !live[0] {
         return Ok(RangeDfa::nothing());
     }
-    let block_of = if dfa.arc_count() == 0 { vec![0] } else { Refinement::new(dfa, &live).run(meter)? };
+    let block_of = match acyclic::classes(dfa, &live, meter)? {
+        Some(classes) => classes,
+        None => Refinement::new(dfa, &live).run(meter)?,
+    };
     Ok(quotient(dfa, &block_of))
 }
 

@@ -7,6 +7,7 @@
 //! Characters are numbered without the surrogates, 0 to 0x10F7FF, so that the neighbours U+D7FF and U+E000
 //! have neighbouring numbers and a range never has a hole. Arcs carry ranges; there is no alphabet table.
 
+mod acyclic;
 mod automaton;
 mod dfa;
 mod evaluate;
@@ -77,7 +78,8 @@ impl Meter {
             return Err(failure);
         }
         let limit = self.limits.max_total_steps;
-        let (what, knob) = ("steps of work on the grammar's intersections and complements", "text.max_total_steps");
+        let (what, knob) =
+            ("steps of work on the grammar's intersections and complements", "text.max_total_steps");
         if self.total() > limit { Err(Failure::Limit { what, limit, knob: Some(knob) }) } else { Ok(()) }
     }
 

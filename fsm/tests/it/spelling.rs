@@ -1,6 +1,6 @@
 //! How characters are spelled: as UTF-8 and inside JSON strings.
 
-use grammask_grammar_ir::{CharRange, Grammar};
+use grammask_grammar_ir::{CharRange, Grammar, GrammarBuilder};
 use proptest::prelude::*;
 use regex_syntax::utf8::Utf8Sequences;
 
@@ -78,6 +78,115 @@ fn counted_strings_keep_their_counter() {
     assert!(program.state_count() < 40, "{}", program.state_count());
     assert!(program.fragments().iter().any(|fragment| fragment.count.is_some()));
     check(&grammar, [&b""[..], b"a\\u0000", b"\"", b"\xC3\xA9", b"\\ud800"]);
+}
+
+fn all_but(names: &[&str]) -> Grammar {
+    grammar(|builder| {
+        let names: Vec<_> = names.iter().map(|name| builder.literal(name)).collect();
+        let names = builder.choice(names);
+        let others = builder.complement(names);
+        builder.json_escaped(others)
+    })
+}
+
+#[test]
+fn other_names_are_spelled_in_every_way() {
+    for names in [
+        &["id", "idx", "name"][..],
+        &["", "a"],
+        &["\"", "\\", "/", "\n", "\u{7F}", "\u{1}", "~"],
+        &["\"a", "\"b", "A", "J", "O", "o"],
+        &["é", "e"],
+        &[""],
+    ] {
+        let grammar = all_but(names);
+        let mut texts: Vec<String> = Vec::new();
+        let more =
+            ["", "i", "idy", "x", "é", "e\u{301}", "\u{D7FF}", "\u{E000}", "\u{1D11E}", "\0", "\u{10}"];
+        for name in names.iter().copied().chain(more) {
+            let units: Vec<u16> = name.encode_utf16().collect();
+            let escaped: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let (head, tail) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+            let first: String = head.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+            texts.extend([name.into(), escaped.clone(), format!("{first}{tail}"), format!("{escaped}x")]);
+            texts.extend(
+                ["\\n", "\\u00", "\\", "\"", "\\ud834", "\\udd1e"].map(|more| format!("{name}{more}")),
+            );
+        }
+        texts.extend("\"\\/bfnrt".chars().map(|letter| format!("\\{letter}")));
+        check(&grammar, texts.iter().map(|text| text.as_bytes()));
+        check(&grammar, [&b"\xC3"[..], b"\xED\xA0\x80", b"\xF0\x9D\x84", b"i\xC3\xA9"]);
+    }
+}
+
+#[test]
+fn every_character_may_be_a_name() {
+    let names: Vec<String> = (0..128u8).map(|code| char::from(code).to_string()).collect();
+    let grammar = all_but(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    check(
+        &grammar,
+        ["", "a", "aa", "\\u0061", "\\u0061a", "\\n", "\\n\\n", "é", "\\u00e9", "\\u0080"].map(str::as_bytes),
+    );
+}
+
+#[test]
+fn equal_names_are_written_once() {
+    let grammar = grammar(|builder| {
+        let mut name = |texts: [&str; 2]| {
+            let names = texts.map(|text| builder.literal(text));
+            let names = builder.choice(names);
+            let others = builder.complement(names);
+            builder.json_escaped(others)
+        };
+        let parts = [name(["b", "a"]), name(["a", "b"]), name(["a", "c"])];
+        builder.sequence(parts)
+    });
+    let program = built(&grammar);
+    let named = program.fragments().iter().filter(|fragment| &*fragment.name == "root");
+    assert_eq!(named.count(), 3, "the root and two sets of names");
+}
+
+#[test]
+fn large_texts_share_their_classes() {
+    let words = |builder: &mut GrammarBuilder| {
+        let is_space = [('\t', '\r'), (' ', ' '), ('\u{A0}', '\u{A0}'), ('\u{2000}', '\u{200A}')];
+        let (space, other) = (builder.class(is_space), builder.negated_class(is_space));
+        let (gap, word) = (builder.repeat(space, 1, None), builder.repeat(other, 1, None));
+        let more = builder.sequence([word, gap]);
+        let more = builder.repeat(more, 0, Some(4));
+        let words = builder.sequence([more, word]);
+        let any = builder.any_char();
+        let short = builder.repeat(any, 0, Some(30));
+        builder.intersection([words, short])
+    };
+    let inside = grammar(|builder| {
+        let words = [words(builder), words(builder)];
+        let [one, other] = words.map(|words| builder.json_escaped(words));
+        let end = builder.literal("\"");
+        builder.sequence([one, end, other])
+    });
+    let program = built(&inside);
+    // 5 words and 4 gaps at 30 lengths, two states each; the second copy is a call.
+    assert!((300..900).contains(&program.state_count()), "{}", program.state_count());
+    let text = |words: &str| format!("{words}\"a");
+    let texts = [
+        "a",
+        "a b",
+        "a\\u0020\\u00A0b",
+        "a\u{2003}é",
+        "a\u{2003}",
+        "a b c d e",
+        "a b c d e f",
+        "\u{1D11E}\\ud834\\udd1e",
+        "",
+        "\\n",
+        "a\\nb",
+        "abcdefghijklmnopqrstuvwxyz1234",
+        "abcdefghijklmnopqrstuvwxyz12345",
+        "\\ud834",
+    ]
+    .map(text);
+    check(&inside, texts.iter().map(|text| text.as_bytes()));
 }
 
 fn ranges() -> impl Strategy<Value = Vec<CharRange>> {

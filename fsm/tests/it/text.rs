@@ -45,6 +45,36 @@ fn bytes_that_are_not_text_are_refused() {
 }
 
 #[test]
+fn large_products_are_minimal() -> Result<(), BuildError> {
+    // At most 40 characters, at most 20 pairs of a word character and another: 800 pairs of states.
+    let is_word = [('0', '9'), ('A', 'Z'), ('a', 'z')];
+    let pairs = |builder: &mut GrammarBuilder| {
+        let (word, other) = (builder.class(is_word), builder.negated_class(is_word));
+        let pair = builder.sequence([word, other]);
+        builder.repeat(pair, 0, Some(20))
+    };
+    let short = |builder: &mut GrammarBuilder| {
+        let any = builder.any_char();
+        builder.repeat(any, 0, Some(31))
+    };
+    let product = automaton(|builder| {
+        let operands = [pairs(builder), short(builder)];
+        builder.intersection(operands)
+    });
+    let expected = automaton(|builder| {
+        let (word, other) = (builder.class(is_word), builder.negated_class(is_word));
+        let pair = builder.sequence([word, other]);
+        builder.repeat(pair, 0, Some(15))
+    });
+    assert_eq!(product, expected);
+    let limits = TextLimits::default();
+    assert_eq!(automaton(pairs).intersect(&automaton(short), &limits)?, expected);
+    assert_eq!(automaton(pairs).union(&expected, &limits)?, automaton(pairs));
+    assert!(automaton(pairs).intersect(&automaton(pairs).complement(), &limits)?.is_empty());
+    Ok(())
+}
+
+#[test]
 fn lengths_and_examples() {
     let words = TextAutomaton::from_literals(["no", "none", "", "né"]);
     assert_eq!(words.length_range(), Some((0, Some(4))));

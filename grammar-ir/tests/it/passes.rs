@@ -204,8 +204,19 @@ fn grammars_combine() {
         let tail = builder.rule(rule);
         builder.optional(tail)
     });
-    assert_snapshot!(concat(&[&one, &two, &one]).unwrap().to_string(), @r#""#);
-    assert_snapshot!(union(&[&one, &two]).unwrap().to_string(), @r#""#);
+    assert_snapshot!(concat(&[&one, &two, &one]).unwrap().to_string(), @r#"
+    root ::= root_1 root_2 root_4
+    root_1 ::= "a"+
+    root_2 ::= tail?
+    tail ::= "b"
+    root_4 ::= "a"+
+    "#);
+    assert_snapshot!(union(&[&one, &two]).unwrap().to_string(), @r#"
+    root ::= root_1 | root_2
+    root_1 ::= "a"+
+    root_2 ::= tail?
+    tail ::= "b"
+    "#);
     assert_snapshot!(concat(&[]).unwrap().to_string(), @r#"root ::= """#);
     assert_snapshot!(union(&[]).unwrap().to_string(), @"root ::= []");
 }

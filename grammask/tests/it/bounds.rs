@@ -286,21 +286,40 @@ fn large_schemas() {
     // What nobody refers to costs nothing but its parsing.
     let count = sized(50_000);
     let definition = r##""d#":{"type":"object","description":"An ordinary definition with some text that says what it is for.","properties":{"id":{"type":"string"},"next":{"$ref":"#/$defs/d0"}},"required":["id"]}"##;
-    let definitions: Vec<String> = (0..count).map(|number| definition.replacen("d#", &format!("d{number}"), 1)).collect();
-    let used: Vec<String> = (0..10).map(|number| format!(r##""p{number}":{{"$ref":"#/$defs/d{}"}}"##, number * (count / 10))).collect();
-    let schema = format!(r#"{{"type":"object","properties":{{{}}},"$defs":{{{}}}}}"#, used.join(","), definitions.join(","));
+    let definitions: Vec<String> =
+        (0..count).map(|number| definition.replacen("d#", &format!("d{number}"), 1)).collect();
+    let used: Vec<String> = (0..10)
+        .map(|number| format!(r##""p{number}":{{"$ref":"#/$defs/d{}"}}"##, number * (count / 10)))
+        .collect();
+    let schema = format!(
+        r#"{{"type":"object","properties":{{{}}},"$defs":{{{}}}}}"#,
+        used.join(","),
+        definitions.join(",")
+    );
     let grammar = attempt(Syntax::Schema, &schema).unwrap();
     follow("50,000 definitions", &grammar, br#"{"p0": {"id": "a", "next": {"id": "b"}}, "p9": {"id": ""}}"#);
     let properties = numbered(sized(16_000), r#""property #":{"type":"string"}"#);
     survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}}}}"#), b"{");
-    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"additionalProperties":false,"minProperties":3}}"#), b"{");
-    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"patternProperties":{{"^p":{{"minLength":3}}}}}}"#), b"{");
+    survive(
+        Syntax::Schema,
+        &format!(r#"{{"properties":{{{properties}}},"additionalProperties":false,"minProperties":3}}"#),
+        b"{",
+    );
+    survive(
+        Syntax::Schema,
+        &format!(r#"{{"properties":{{{properties}}},"patternProperties":{{"^p":{{"minLength":3}}}}}}"#),
+        b"{",
+    );
     let required = numbered(sized(16_000), r#""property #""#);
     survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#), b"{");
     survive(Syntax::Schema, &format!(r#"{{"required":[{required}]}}"#), b"{");
     let strings = numbered(sized(20_000), r#""a long enough string number #""#);
     survive(Syntax::Schema, &format!(r#"{{"enum":[{strings}]}}"#), b"\"a long");
-    survive(Syntax::Schema, &format!(r#"{{"properties":{{"a":{{"enum":[{strings}]}}}},"required":["a"]}}"#), b"{\"a\": \"a long");
+    survive(
+        Syntax::Schema,
+        &format!(r#"{{"properties":{{"a":{{"enum":[{strings}]}}}},"required":["a"]}}"#),
+        b"{\"a\": \"a long",
+    );
     survive(Syntax::Schema, &format!(r#"{{"not":{{"enum":[{strings}]}}}}"#), b"\"a long");
     survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"enum":[{strings}]}}}}"#), b"\"a long");
     survive(Syntax::Schema, &format!(r#"{{"type":"object","propertyNames":{{"enum":[{strings}]}}}}"#), b"{");
@@ -317,12 +336,32 @@ fn large_schemas() {
 fn dense_sources() {
     let length = sized(16 * MEBIBYTE) - 100;
     let fill = |part: &str| part.repeat(length / part.len());
-    for part in ["\"a\" ", "\"a\"|", "a ", "a|", "[a]", "[a]* ", "(a)", "\"\"", "[^a]{2,} ", "\"\\x41\"", "()", "*", "\\", "?", "{", "\u{e9}", "#\n", "\n"] {
+    for part in [
+        "\"a\" ",
+        "\"a\"|",
+        "a ",
+        "a|",
+        "[a]",
+        "[a]* ",
+        "(a)",
+        "\"\"",
+        "[^a]{2,} ",
+        "\"\\x41\"",
+        "()",
+        "*",
+        "\\",
+        "?",
+        "{",
+        "\u{e9}",
+        "#\n",
+        "\n",
+    ] {
         for syntax in [Syntax::Ebnf, Syntax::Gbnf] {
             survive(syntax, &format!("root ::= {} \"a\"\na ::= \"b\"", fill(part)), b"aaaa");
         }
     }
-    let rules: String = (0..length / 40).map(|n| format!("r{n} ::= r{} | \"a\" r{}\n", n + 1, n / 2)).collect();
+    let rules: String =
+        (0..length / 40).map(|n| format!("r{n} ::= r{} | \"a\" r{}\n", n + 1, n / 2)).collect();
     survive(Syntax::Ebnf, &format!("{rules}root ::= r0\nr{} ::= \"b\"", length / 40), b"aaaa");
     let undefined: String = (0..length / 40).map(|n| format!("r{n} ::= undefined{n}\n")).collect();
     survive(Syntax::Ebnf, &format!("root ::= r0\n{undefined}"), b"aaaa");
@@ -376,10 +415,16 @@ fn references() {
         r##"{"allOf":[{"$ref":"#/$defs/d@"},{"type":["null","array"]}]}"##,
         r##"{"not":{"$ref":"#/$defs/d@"}}"##,
     ] {
-        for (count, last) in [(count, "true"), (count, r##"{"$ref":"#/$defs/d0"}"##), (3, r##"{"$ref":"#/$defs/d0"}"##)] {
-            let definitions: Vec<String> =
-                (0..count).map(|number| format!(r#""d{number}":{}"#, link.replace('@', &(number + 1).to_string()))).collect();
-            let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{count}":{last}}}}}"##, definitions.join(","));
+        for (count, last) in
+            [(count, "true"), (count, r##"{"$ref":"#/$defs/d0"}"##), (3, r##"{"$ref":"#/$defs/d0"}"##)]
+        {
+            let definitions: Vec<String> = (0..count)
+                .map(|number| format!(r#""d{number}":{}"#, link.replace('@', &(number + 1).to_string())))
+                .collect();
+            let schema = format!(
+                r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{count}":{last}}}}}"##,
+                definitions.join(",")
+            );
             survive(Syntax::Schema, &schema, b"{\"a\": ");
         }
     }
@@ -401,22 +446,33 @@ fn references() {
 #[test]
 fn combinations() {
     let size = |full: usize| sized(full * 10).max(2);
-    let ways = |count: usize, part: usize| -> String { numbered(count, &format!(r#"{{"required":["k{part}_#"]}}"#)) };
+    let ways = |count: usize, part: usize| -> String {
+        numbered(count, &format!(r#"{{"required":["k{part}_#"]}}"#))
+    };
     for combinator in ["anyOf", "oneOf"] {
         for (parts, count) in [(2, 20), (5, 6), (10, 2), (20, 2), (40, 3), (3, size(50)), (2, size(500))] {
-            let all: Vec<String> = (0..parts).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(count, part))).collect();
+            let all: Vec<String> =
+                (0..parts).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(count, part))).collect();
             survive(Syntax::Schema, &format!(r#"{{"allOf":[{}]}}"#, all.join(",")), b"{");
         }
-        let objects = numbered(size(500), r##"{"type":"object","properties":{"kind":{"const":"k#"},"value":{"type":"string"}},"required":["kind"]}"##);
+        let objects = numbered(
+            size(500),
+            r##"{"type":"object","properties":{"kind":{"const":"k#"},"value":{"type":"string"}},"required":["kind"]}"##,
+        );
         survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"kind\": ");
-        let objects = numbered(size(500), r##"{"type":"object","properties":{"v#":{"type":"string"},"w":{"minLength":#}}}"##);
+        let objects = numbered(
+            size(500),
+            r##"{"type":"object","properties":{"v#":{"type":"string"},"w":{"minLength":#}}}"##,
+        );
         survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"w\": ");
         let patterns = numbered(size(100), r#"{"pattern":"a#.*b"}"#);
         survive(Syntax::Schema, &format!(r#"{{"type":"string","{combinator}":[{patterns}]}}"#), b"\"a");
         let nested = |depth: usize| {
             let mut schema = r#"{"type":"string"}"#.to_owned();
             for level in 0..depth {
-                schema = format!(r#"{{"{combinator}":[{{"properties":{{"p{level}":{schema}}}}},{{"required":["q{level}"]}},{{"minProperties":{level}}}]}}"#);
+                schema = format!(
+                    r#"{{"{combinator}":[{{"properties":{{"p{level}":{schema}}}}},{{"required":["q{level}"]}},{{"minProperties":{level}}}]}}"#
+                );
             }
             schema
         };
@@ -424,14 +480,23 @@ fn combinations() {
         // Each level applies the level below twice to the same value.
         let mut doubled = String::new();
         for level in 0..30 {
-            doubled += &format!(r##""d{level}":{{"{combinator}":[{{"$ref":"#/$defs/d{n}"}},{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"required":["r{level}"]}}]}}]}},"##, n = level + 1);
+            doubled += &format!(
+                r##""d{level}":{{"{combinator}":[{{"$ref":"#/$defs/d{n}"}},{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"required":["r{level}"]}}]}}]}},"##,
+                n = level + 1
+            );
         }
-        survive(Syntax::Schema, &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d30":{{"type":"object"}}}}}}"##), b"{");
+        survive(
+            Syntax::Schema,
+            &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d30":{{"type":"object"}}}}}}"##),
+            b"{",
+        );
     }
     // Many of them side by side must not multiply the time.
     for combinator in ["anyOf", "oneOf"] {
         let all = |name: usize| -> String {
-            let parts: Vec<String> = (0..2).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(100, 10 * name + part))).collect();
+            let parts: Vec<String> = (0..2)
+                .map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(100, 10 * name + part)))
+                .collect();
             format!(r#""p{name}":{{"allOf":[{}]}}"#, parts.join(","))
         };
         let properties: Vec<String> = (0..size(500)).map(all).collect();
@@ -439,14 +504,24 @@ fn combinations() {
     }
     let mut doubled = String::new();
     for level in 0..60 {
-        doubled += &format!(r##""d{level}":{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"$ref":"#/$defs/d{n}"}}]}},"##, n = level + 1);
+        doubled += &format!(
+            r##""d{level}":{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"$ref":"#/$defs/d{n}"}}]}},"##,
+            n = level + 1
+        );
     }
-    survive(Syntax::Schema, &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d60":{{"type":"object"}}}}}}"##), b"{");
+    survive(
+        Syntax::Schema,
+        &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d60":{{"type":"object"}}}}}}"##),
+        b"{",
+    );
     let patterns = numbered(size(50), r##""^a.*#":{"minimum":#}"##);
     survive(Syntax::Schema, &format!(r#"{{"patternProperties":{{{patterns}}}}}"#), b"{\"a");
     let patterns = numbered(14, r##""a#":{"minimum":#}"##);
     survive(Syntax::Schema, &format!(r#"{{"type":"object","patternProperties":{{{patterns}}}}}"#), b"{\"a");
-    let conditions = numbered(size(40), r#"{"if":{"properties":{"k#":{"const":1}}},"then":{"required":["t#"]},"else":{"required":["e#"]}}"#);
+    let conditions = numbered(
+        size(40),
+        r#"{"if":{"properties":{"k#":{"const":1}}},"then":{"required":["t#"]},"else":{"required":["e#"]}}"#,
+    );
     survive(Syntax::Schema, &format!(r#"{{"allOf":[{conditions}]}}"#), b"{");
     let dependent = numbered(size(40), r#""k#":["t#"]"#);
     survive(Syntax::Schema, &format!(r#"{{"dependentRequired":{{{dependent}}}}}"#), b"{");
@@ -464,15 +539,45 @@ fn combinations() {
 fn extreme_numbers() {
     let digits = "9".repeat(sized(10_000));
     for bound in [
-        "1e1000000", "-1e1000000", "1e-1000000", "1e99999999999999999999", "1e-400", "4294967295", "4294967296",
-        "18446744073709551616", "-1", "0", "1.5", "1e400", "0.1e-399", "123456789012345678901234567890.5", &digits,
-        &format!("0.{digits}"), &format!("{digits}e{digits}"), &format!("1e{digits}"), &format!("-{digits}.{digits}"),
+        "1e1000000",
+        "-1e1000000",
+        "1e-1000000",
+        "1e99999999999999999999",
+        "1e-400",
+        "4294967295",
+        "4294967296",
+        "18446744073709551616",
+        "-1",
+        "0",
+        "1.5",
+        "1e400",
+        "0.1e-399",
+        "123456789012345678901234567890.5",
+        &digits,
+        &format!("0.{digits}"),
+        &format!("{digits}e{digits}"),
+        &format!("1e{digits}"),
+        &format!("-{digits}.{digits}"),
     ] {
         for keyword in [
-            "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const", "minLength", "maxLength",
-            "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "const",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties",
+            "minContains",
+            "maxContains",
         ] {
-            for rest in ["", r#","type":["integer"]"#, r#","pattern":"^a*b"#, r#","contains":{"type":"null"}"#] {
+            for rest in
+                ["", r#","type":["integer"]"#, r#","pattern":"^a*b"#, r#","contains":{"type":"null"}"#]
+            {
                 let rest = if rest.ends_with('b') { format!("{rest}\"") } else { rest.to_owned() };
                 survive(Syntax::Schema, &format!(r#"{{"{keyword}":{bound}{rest}}}"#), b"1");
             }
@@ -480,33 +585,76 @@ fn extreme_numbers() {
         survive(Syntax::Schema, &format!(r#"{{"enum":[{bound},1]}}"#), b"1");
         survive(Syntax::Schema, &format!(r#"{{"minimum":-{bound},"maximum":{bound}}}"#), b"1");
         survive(Syntax::Schema, &format!(r#"{{"minimum":{bound},"multipleOf":0.007}}"#), b"1");
-        survive(Syntax::Schema, &format!(r#"{{"minLength":{bound},"maxLength":{bound},"type":"string"}}"#), b"\"a");
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"minLength":{bound},"maxLength":{bound},"type":"string"}}"#),
+            b"\"a",
+        );
         survive(Syntax::Schema, &format!(r#"{{"not":{{"multipleOf":{bound}}},"type":"number"}}"#), b"1");
     }
     survive(Syntax::Schema, r#"{"type":"integer","multipleOf":1000000007}"#, b"1");
     survive(Syntax::Schema, r#"{"type":"integer","multipleOf":10007,"minimum":12345678901234567890}"#, b"1");
-    survive(Syntax::Schema, r#"{"type":"integer","allOf":[{"multipleOf":97},{"multipleOf":89},{"multipleOf":83}]}"#, b"1");
+    survive(
+        Syntax::Schema,
+        r#"{"type":"integer","allOf":[{"multipleOf":97},{"multipleOf":89},{"multipleOf":83}]}"#,
+        b"1",
+    );
 }
 
 #[test]
 fn counts() {
     for pattern in [
-        "a{1000000000}", "(a{1000}){1000}", "[^]{0,1000000000}", ".{0,1000000000}", "(a|b){0,1000000000}",
-        "((a{0,1000}b){0,1000}c){0,1000}", "(a{0,4294967295}){0,4294967295}", "(a?){1000000000}", "(a*){1000000000}",
-        "(a{0,1000000000}){1000000000}b", "(a{2,3}){1000000}", "((a|ab|abc){1,1000}(c|bc)?){1,1000}",
-        "(a{1,1000}|a{5,2000}|(aa){3,500}){1,1000}", "(a{500}|a{501}|a{502}|a{503}|a{504}|a{505})*b",
-        "((((a{1,9}){1,9}){1,9}){1,9}){1,9}", "((((((((((a?){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}",
-        r"(\p{L}{0,1000000}\s){0,1000000}", "(x+x+)+y", "(a|aa|aaa|aaaa)+{3,100000}", "(.{0,500}a){0,500}",
+        "a{1000000000}",
+        "(a{1000}){1000}",
+        "[^]{0,1000000000}",
+        ".{0,1000000000}",
+        "(a|b){0,1000000000}",
+        "((a{0,1000}b){0,1000}c){0,1000}",
+        "(a{0,4294967295}){0,4294967295}",
+        "(a?){1000000000}",
+        "(a*){1000000000}",
+        "(a{0,1000000000}){1000000000}b",
+        "(a{2,3}){1000000}",
+        "((a|ab|abc){1,1000}(c|bc)?){1,1000}",
+        "(a{1,1000}|a{5,2000}|(aa){3,500}){1,1000}",
+        "(a{500}|a{501}|a{502}|a{503}|a{504}|a{505})*b",
+        "((((a{1,9}){1,9}){1,9}){1,9}){1,9}",
+        "((((((((((a?){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}",
+        r"(\p{L}{0,1000000}\s){0,1000000}",
+        "(x+x+)+y",
+        "(a|aa|aaa|aaaa)+{3,100000}",
+        "(.{0,500}a){0,500}",
     ] {
         survive(Syntax::Regex, pattern, &b"a".repeat(3_000));
         survive(Syntax::Regex, &pattern.replace("[^]", r"[\s\S]"), &b"a".repeat(3_000));
-        survive(Syntax::Schema, &format!(r#"{{"type":"string","pattern":"^({})$"}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
-        survive(Syntax::Schema, &format!(r#"{{"type":"string","maxLength":100000,"pattern":"{}"}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
-        survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"pattern":"^({})$"}}}}"#, pattern.replace('\\', r"\\")), b"\"aaaaaaaaa");
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"type":"string","pattern":"^({})$"}}"#, pattern.replace('\\', r"\\")),
+            b"\"aaaaaaaaa",
+        );
+        survive(
+            Syntax::Schema,
+            &format!(
+                r#"{{"type":"string","maxLength":100000,"pattern":"{}"}}"#,
+                pattern.replace('\\', r"\\")
+            ),
+            b"\"aaaaaaaaa",
+        );
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"type":"string","not":{{"pattern":"^({})$"}}}}"#, pattern.replace('\\', r"\\")),
+            b"\"aaaaaaaaa",
+        );
     }
     for body in [
-        r#""a"{1000000000}"#, r#"("a"{1000}){1000}"#, "[^]{0,1000000000}", r#"(""){1000000000}"#, r#"("a"?){1000000000}"#,
-        "root{0,1000000000}", r#"("a" root?){1,1000000000}"#, r#"("a" | root{2,1000000} "b")"#,
+        r#""a"{1000000000}"#,
+        r#"("a"{1000}){1000}"#,
+        "[^]{0,1000000000}",
+        r#"(""){1000000000}"#,
+        r#"("a"?){1000000000}"#,
+        "root{0,1000000000}",
+        r#"("a" root?){1,1000000000}"#,
+        r#"("a" | root{2,1000000} "b")"#,
         r#"(x{1,1000} "c"){1,1000}
 x ::= "a" | "a" y{2,500}
 y ::= "b" | x{1,300}"#,
@@ -520,26 +668,49 @@ y ::= "b" | x{1,300}"#,
 fn determinisation() {
     let size = |full: usize| sized(full * 10).max(2);
     for pattern in [
-        "(a|b)*a(a|b){200}".to_owned(), "(a|b)*a(a|b){12}".to_owned(), "(.*a.{20}){3}".to_owned(),
+        "(a|b)*a(a|b){200}".to_owned(),
+        "(a|b)*a(a|b){12}".to_owned(),
+        "(.*a.{20}){3}".to_owned(),
         format!("({})*", (1..200).map(|n| format!("a{{{n}}}b")).collect::<Vec<_>>().join("|")),
         format!("({})", (2..80).map(|n| format!("(a{{{n}}})*")).collect::<Vec<_>>().join("|")),
-        ".*a.*".repeat(size(500)), "(a?)".repeat(size(1_000)) + &"a".repeat(size(1_000)), "[a-z]*".repeat(size(1_000)), r"\w+\s*".repeat(size(200)),
-        "a|".repeat(size(30_000)) + "b", "(a|b|ab)*c".repeat(size(1_000)), "(?i)".to_owned() + &"straße".repeat(size(1_000)),
+        ".*a.*".repeat(size(500)),
+        "(a?)".repeat(size(1_000)) + &"a".repeat(size(1_000)),
+        "[a-z]*".repeat(size(1_000)),
+        r"\w+\s*".repeat(size(200)),
+        "a|".repeat(size(30_000)) + "b",
+        "(a|b|ab)*c".repeat(size(1_000)),
+        "(?i)".to_owned() + &"straße".repeat(size(1_000)),
     ] {
         survive(Syntax::Regex, &pattern, &b"ab".repeat(1_000));
-        survive(Syntax::Schema, &format!(r#"{{"pattern":"{}"}}"#, pattern.replace('\\', r"\\")), b"\"abababab");
-        survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"pattern":"{}"}}}}"#, pattern.replace('\\', r"\\")), b"\"abababab");
-        survive(Syntax::Schema, &format!(r#"{{"patternProperties":{{"{}":false}}}}"#, pattern.replace('\\', r"\\")), b"{\"abababab");
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"pattern":"{}"}}"#, pattern.replace('\\', r"\\")),
+            b"\"abababab",
+        );
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"type":"string","not":{{"pattern":"{}"}}}}"#, pattern.replace('\\', r"\\")),
+            b"\"abababab",
+        );
+        survive(
+            Syntax::Schema,
+            &format!(r#"{{"patternProperties":{{"{}":false}}}}"#, pattern.replace('\\', r"\\")),
+            b"{\"abababab",
+        );
     }
     let hard = r#"([ab]* "a" [ab]{20})"#;
     for body in [
-        format!("Complement({hard})"), format!("Intersection({hard}, {hard})"), format!("Intersection({hard}, [ab]* \"b\" [ab]{{21}})"),
-        format!("JsonEscaped({hard})"), format!("{}{hard}{}", "Complement(".repeat(50), ")".repeat(50)),
+        format!("Complement({hard})"),
+        format!("Intersection({hard}, {hard})"),
+        format!("Intersection({hard}, [ab]* \"b\" [ab]{{21}})"),
+        format!("JsonEscaped({hard})"),
+        format!("{}{hard}{}", "Complement(".repeat(50), ")".repeat(50)),
         format!("{}[ab]* \"a\"{}", "Complement([ab] | ".repeat(50), ")".repeat(50)),
         format!("{}[ab]*{}", "Intersection([ab]* \"a\" [ab]{8}, ".repeat(30), ")".repeat(30)),
         format!("{}[ab]*{}", "JsonEscaped(".repeat(12), ")".repeat(12)),
         format!("{}[^]*{}", "JsonEscaped(".repeat(30), ")".repeat(30)),
-        "Complement([ab]{1000000000})".to_owned(), "Intersection([ab]{0,100000}, [bc]{99999,})".to_owned(),
+        "Complement([ab]{1000000000})".to_owned(),
+        "Intersection([ab]{0,100000}, [bc]{99999,})".to_owned(),
         "Intersection([ab]{7,}, Complement(([ab]{7})*), ([ab]{11})*, ([ab]{13})*, ([ab]{17})*)".to_owned(),
         (0..size(200)).map(|n| format!("Complement([ab]{{{n}}})")).collect::<Vec<_>>().join(" | "),
         (0..size(200)).map(|n| format!("Complement([ab]{{{n}}})")).collect::<Vec<_>>().join(" "),
@@ -553,7 +724,8 @@ fn many_hard_operators() {
     let count = sized(4_000);
     let rules = |body: &str| -> String {
         let calls: Vec<String> = (0..count).map(|n| format!("r{n}")).collect();
-        let rules: Vec<String> = (0..count).map(|n| format!("r{n} ::= {}", body.replace('#', &n.to_string()))).collect();
+        let rules: Vec<String> =
+            (0..count).map(|n| format!("r{n} ::= {}", body.replace('#', &n.to_string()))).collect();
         format!("root ::= {}\n{}", calls.join(" | "), rules.join("\n"))
     };
     for body in [
@@ -605,9 +777,20 @@ y ::= "a"{1,40} x"#,
         survive(Syntax::Ebnf, source, &text);
     }
     let rules = sized(2_000);
-    let chain: String = (0..rules).map(|n| format!("r{n} ::= r{} | r{} \"a\" | \"b\" r{}\n", (n + 1) % rules, (n * 7 + 3) % rules, (n * 31 + 5) % rules)).collect();
+    let chain: String = (0..rules)
+        .map(|n| {
+            format!(
+                "r{n} ::= r{} | r{} \"a\" | \"b\" r{}\n",
+                (n + 1) % rules,
+                (n * 7 + 3) % rules,
+                (n * 31 + 5) % rules
+            )
+        })
+        .collect();
     survive(Syntax::Ebnf, &format!("root ::= r0 | \"x\"\n{chain}r{rules} ::= \"a\""), &text);
-    let chain: String = (0..rules).map(|n| format!("r{n} ::= r{} | r{} \"a\" | \"a\"\n", (n + 1) % rules, (n * 7 + 3) % rules)).collect();
+    let chain: String = (0..rules)
+        .map(|n| format!("r{n} ::= r{} | r{} \"a\" | \"a\"\n", (n + 1) % rules, (n * 7 + 3) % rules))
+        .collect();
     survive(Syntax::Ebnf, &format!("root ::= r0\n{chain}"), &text);
     let wide: Vec<String> = (0..rules).map(|n| format!("(\"a\"{{1,{}}} \"b\")", n + 40)).collect();
     survive(Syntax::Ebnf, &format!("root ::= ({})*", wide.join(" | ")), &text);
@@ -622,7 +805,8 @@ fn long_texts() {
     let string = attempt(Syntax::Schema, r#"{"type":"string","minLength":3}"#).unwrap();
     let bounded_string = attempt(Syntax::Schema, r#"{"type":"string","maxLength":4294967295}"#).unwrap();
     let pattern = attempt(Syntax::Schema, r#"{"type":"string","pattern":"^[a-z0-9 ]*$"}"#).unwrap();
-    let list = attempt(Syntax::Schema, r#"{"type":"array","items":{"type":"string"},"maxItems":100000000}"#).unwrap();
+    let list = attempt(Syntax::Schema, r#"{"type":"array","items":{"type":"string"},"maxItems":100000000}"#)
+        .unwrap();
     for grammar in [&any, &string, &bounded_string, &pattern] {
         let mut matcher = grammar.matcher();
         let text = format!("\"{}\"", "a1 ".repeat(length / 3));
@@ -656,11 +840,15 @@ fn long_texts() {
 #[test]
 fn long_tokens() {
     for length in [8_191, 10_000, sized(1_000_000)] {
-        let tokens = [b"a".repeat(length), b"ab".repeat(length / 2), b"a".to_vec(), b"b".to_vec(), Vec::new()].map(Some);
+        let tokens =
+            [b"a".repeat(length), b"ab".repeat(length / 2), b"a".to_vec(), b"b".to_vec(), Vec::new()]
+                .map(Some);
         let options = VocabularyOptions::default().stop_ids([4]);
-        let vocabulary = bounded("long tokens", || Vocabulary::from_tokens(tokens.clone(), &options)).unwrap();
+        let vocabulary =
+            bounded("long tokens", || Vocabulary::from_tokens(tokens.clone(), &options)).unwrap();
         let compiler = grammask::Compiler::new(Arc::new(vocabulary));
-        for pattern in ["a*", "(a|b)*", "a{9000}", "(ab){1,5000}", "a{0,1000000000}", "(a|b|ab)*a(a|b){200}"] {
+        for pattern in ["a*", "(a|b)*", "a{9000}", "(ab){1,5000}", "a{0,1000000000}", "(a|b|ab)*a(a|b){200}"]
+        {
             let grammar = bounded(pattern, || compiler.regex(pattern, &RegexOptions::default()));
             match grammar {
                 Ok(grammar) => follow(&format!("{length}-byte tokens, {pattern}"), &grammar, b"aaaa"),

@@ -10,6 +10,13 @@ Schema = str | dict[str, Any] | type[Any]
 """JSON text, a dict, or a pydantic model."""
 
 def set_compat(on: bool) -> None: ...
+def apply_bitmask(
+    dtype: str,
+    logits: tuple[int, int, int, int, int],
+    masks: tuple[int, int],
+    width: int,
+    rows: list[int] | None,
+) -> None: ...
 @final
 class TokenizerInfo:
     def __new__(

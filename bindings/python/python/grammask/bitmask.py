@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ._native import apply_bitmask
+
 __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
@@ -84,7 +86,8 @@ def apply_token_bitmask_inplace(
     indices : list or tensor of int, optional
         Rows to apply: row ``i`` of the bitmask to row ``i`` of the logits. Default: all.
     backend : str
-        ``auto``, or one of xgrammar's names. All lead to numpy's or torch's own operations.
+        ``auto``, or one of xgrammar's names. In CPU memory all lead to the native kernel (but for dtypes that it
+        does not know), elsewhere to torch's own operations.
     """
     if backend not in _BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; use one of {', '.join(_BACKENDS)}")
@@ -134,9 +137,21 @@ def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     else:
         rows = [int(row) for row in indices]
         _check_rows(rows, logits2.shape[0], bitmask2.shape[0])
+    if logits2.dtype in (np.float32, np.float16) and logits2.flags.writeable and logits2.flags.aligned:
+        size = logits2.itemsize
+        address = logits2.__array_interface__["data"][0]
+        strides = (logits2.strides[0] // size, logits2.strides[1] // size)
+        masks = (bitmask2.__array_interface__["data"][0], bitmask2.shape[1])
+        apply_bitmask(str(logits2.dtype), (address, *logits2.shape, *strides), masks, width, _unique(rows, indices))
+        return
     for row in rows:
         allowed = np.unpackbits(bitmask2[row].view(np.uint8), bitorder="little", count=width)
         logits2[row, :width][allowed == 0] = -np.inf
+
+
+def _unique(rows: list[int], indices: Any) -> list[int] | None:
+    """The rows, each once, as the kernel wants them; ``None`` for all."""
+    return None if indices is None else list(dict.fromkeys(rows))
 
 
 def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
@@ -146,6 +161,17 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     logits2 = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask2 = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
+    if logits2.device.type == "cpu" and logits2.dtype in (torch.float32, torch.float16, torch.bfloat16):
+        rows = None if indices is None else [int(row) for row in indices]
+        if rows is not None:
+            _check_rows(rows, logits2.shape[0], bitmask2.shape[0])
+        elif logits2.shape[0] != bitmask2.shape[0]:
+            raise ValueError(f"{logits2.shape[0]} rows of logits and {bitmask2.shape[0]} rows of bitmask")
+        bitmask2 = bitmask2.contiguous()
+        place = (logits2.data_ptr(), *logits2.shape, *logits2.stride())
+        masks = (bitmask2.data_ptr(), bitmask2.shape[1])
+        apply_bitmask(str(logits2.dtype).removeprefix("torch."), place, masks, width, _unique(rows or [], rows))
+        return
     shifts = torch.arange(32, device=bitmask2.device, dtype=torch.int32)
     if indices is None:
         if logits2.shape[0] != bitmask2.shape[0]:

@@ -1,0 +1,105 @@
+//! `cargo xtask python`: builds the Python package, checks its types, runs its tests and examples.
+//!
+//! Everything happens in a virtual environment under the target directory. The wheel is built in the profile of
+//! the tests, so that dependencies are not compiled once more for it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::shell::run as run_command;
+use crate::workspace::Workspace;
+
+/// What the checks need; the package itself needs numpy alone.
+const REQUIREMENTS: [&str; 4] = ["maturin>=1.9,<2", "mypy>=1.11", "numpy>=1.25", "pytest>=8"];
+
+#[derive(clap::Args, Default)]
+pub(crate) struct Arguments {
+    /// Builds with optimisation, for measuring.
+    #[arg(long)]
+    release: bool,
+    /// Only tests whose names contain this.
+    filter: Option<String>,
+}
+
+/// The interpreter to make the environment with: `PYTHON`, or `python3.11`.
+fn interpreter() -> PathBuf {
+    std::env::var_os("PYTHON").map_or_else(|| "python3.11".into(), PathBuf::from)
+}
+
+/// Whether there is an interpreter. A machine without one can still run everything else.
+pub(crate) fn is_possible() -> bool {
+    Command::new(interpreter()).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let package = workspace.root().join("bindings/python");
+    let environment = environment(workspace)?;
+    let python = environment.join("bin/python");
+
+    let mut build = Command::new(&python);
+    build.args(["-m", "maturin", "develop", "--quiet", "--skip-install"]).current_dir(&package);
+    build.args(["--profile", if arguments.release { "release" } else { "dev" }]);
+    build.env("VIRTUAL_ENV", &environment);
+    // Cargo tells what it starts about itself, and the build would take that for its own settings.
+    for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+        build.env_remove(name);
+    }
+    build.env("CARGO_TARGET_DIR", workspace.target());
+    run_command(&mut build).context("the Python package does not build")?;
+
+    let in_package = |program: &[&str]| {
+        let mut command = Command::new(&python);
+        command.args(program).current_dir(&package);
+        command.env("PYTHONPATH", package.join("python")).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    };
+    let mut tests = in_package(&["-m", "pytest"]);
+    if let Some(filter) = &arguments.filter {
+        tests.args(["-k", filter]);
+    }
+    run_command(&mut tests)?;
+    let cache = workspace.target().join("python-mypy");
+    run_command(in_package(&["-m", "mypy", "--cache-dir"]).arg(cache))?;
+    for example in examples(workspace)? {
+        run_command(in_package(&[]).arg(example))?;
+    }
+    Ok(())
+}
+
+/// The virtual environment, made and filled if it is not there yet.
+fn environment(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.target().join("python-environment");
+    let stamp = folder.join("requirements.txt");
+    let wanted = REQUIREMENTS.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|present| present == wanted) {
+        return Ok(folder);
+    }
+    run_command(Command::new(interpreter()).args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let mut install = Command::new(folder.join("bin/python"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(REQUIREMENTS);
+    run_command(&mut install).context("the tools for the Python package could not be installed")?;
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(folder)
+}
+
+/// The examples. Those that need a package that is not there say so and end with status 0.
+fn examples(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let folder = workspace.root().join("examples/python");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension() == Some(OsStr::new("py")) && !is_helper(&path) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_helper(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with('_'))
+}
