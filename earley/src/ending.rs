@@ -135,17 +135,50 @@ impl Distances {
     }
 }
 
+/// Lists one behind the other: a vector for each would take several times the memory of the program.
+struct Lists<T> {
+    /// Where each list begins; one entry more than there are lists.
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T: Copy> Lists<T> {
+    fn new(count: usize, items: impl Iterator<Item = (usize, T)> + Clone) -> Self {
+        let mut starts = vec![0_u32; count + 1];
+        for (list, _) in items.clone() {
+            starts[list] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let Some((_, first)) = items.clone().next() else { return Self { starts, items: Vec::new() } };
+        let mut sorted = vec![first; end as usize];
+        // Each list is filled from its end, which leaves its start behind.
+        for (list, item) in items {
+            starts[list] -= 1;
+            sorted[starts[list] as usize] = item;
+        }
+        Self { starts, items: sorted }
+    }
+
+    fn range(&self, list: usize) -> std::ops::Range<usize> {
+        self.starts[list] as usize..self.starts[list + 1] as usize
+    }
+}
+
 /// Knuth's algorithm over all states of a program at once.
 struct Search<'p> {
     program: &'p Program,
     distance: Vec<u64>,
     settled: Vec<bool>,
     /// States with a byte or epsilon edge to each state, and the edge's length.
-    before: Vec<Vec<(StateId, u64)>>,
+    before: Lists<(StateId, u32)>,
     /// Calls that return to each state: the caller's state and what it calls.
-    returns: Vec<Vec<(StateId, FragmentId)>>,
+    returns: Lists<(StateId, FragmentId)>,
     /// Calls of each fragment: the caller's state and where it goes on.
-    callers: Vec<Vec<(StateId, StateId)>>,
+    callers: Lists<(StateId, StateId)>,
     /// Fragments that start at each state.
     starting: HashMap<StateId, Vec<FragmentId>, ahash::RandomState>,
     queue: BinaryHeap<Reverse<(u64, StateId)>>,
@@ -154,13 +187,22 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(program: &'p Program) -> Self {
         let states = program.state_count();
+        let ids = || (0..states).filter_map(StateId::new);
+        let before = ids().flat_map(|id| {
+            let state = program.state(id);
+            let bytes = state.bytes.iter().map(move |edge| (edge.target.index(), (id, 1)));
+            bytes.chain(state.epsilons.iter().map(move |target| (target.index(), (id, 0))))
+        });
+        let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
+        let returns = calls.clone().map(|(id, call)| (call.target.index(), (id, call.fragment)));
+        let callers = calls.map(|(id, call)| (call.fragment.index(), (id, call.target)));
         let mut search = Self {
             program,
             distance: vec![u64::MAX; states],
             settled: vec![false; states],
-            before: vec![Vec::new(); states],
-            returns: vec![Vec::new(); states],
-            callers: vec![Vec::new(); program.fragments().len()],
+            before: Lists::new(states, before),
+            returns: Lists::new(states, returns),
+            callers: Lists::new(program.fragments().len(), callers),
             starting: HashMap::default(),
             queue: BinaryHeap::new(),
         };
@@ -169,19 +211,8 @@ impl<'p> Search<'p> {
                 search.starting.entry(fragment.start).or_default().push(id);
             }
         }
-        for id in (0..states).filter_map(StateId::new) {
-            let state = program.state(id);
-            for edge in state.bytes {
-                search.before[edge.target.index()].push((id, 1));
-            }
-            for target in state.epsilons {
-                search.before[target.index()].push((id, 0));
-            }
-            for call in state.calls {
-                search.returns[call.target.index()].push((id, call.fragment));
-                search.callers[call.fragment.index()].push((id, call.target));
-            }
-            if state.is_final {
+        for id in ids() {
+            if program.state(id).is_final {
                 search.reach(id, 0);
             }
         }
@@ -193,17 +224,20 @@ impl<'p> Search<'p> {
             if std::mem::replace(&mut self.settled[state.index()], true) {
                 continue;
             }
-            for (from, length) in std::mem::take(&mut self.before[state.index()]) {
-                self.reach(from, distance.saturating_add(length));
+            for place in self.before.range(state.index()) {
+                let (from, length) = self.before.items[place];
+                self.reach(from, distance.saturating_add(u64::from(length)));
             }
-            for (from, fragment) in std::mem::take(&mut self.returns[state.index()]) {
+            for place in self.returns.range(state.index()) {
+                let (from, fragment) = self.returns.items[place];
                 if let Some(length) = self.call_length(fragment) {
                     self.reach(from, distance.saturating_add(length));
                 }
             }
             for fragment in self.starting.remove(&state).unwrap_or_default() {
                 let Some(length) = self.call_length(fragment) else { continue };
-                for (from, target) in std::mem::take(&mut self.callers[fragment.index()]) {
+                for place in self.callers.range(fragment.index()) {
+                    let (from, target) = self.callers.items[place];
                     if self.settled[target.index()] {
                         self.reach(from, self.distance[target.index()].saturating_add(length));
                     }

@@ -137,14 +137,14 @@ impl Coverings {
         if small == big {
             return true;
         }
+        // What was assumed is searched in full.
+        self.work += 2 + self.assumed.len() as u64 / 32;
         if let Some(&known) = self.known.get(&(small, big)) {
             return known;
         }
         if self.assumed.contains(&(small, big)) {
             return true;
         }
-        // What was assumed was searched in full.
-        self.work += 1 + self.assumed.len() as u64 / 64;
         if self.work > self.max_work {
             self.budget = 0;
         }
@@ -176,7 +176,7 @@ impl Coverings {
     ) -> bool {
         let mut ends = Ends::default();
         ends.collect(contexts, big);
-        self.work += 3 + (2 * ends.seen.len() + ends.entries.len() / 4) as u64;
+        self.work += 4 + (2 * ends.seen.len() + ends.entries.len() / 4) as u64;
         match contexts.get(small) {
             Context::Root => ends.root,
             Context::Local => ends.local,

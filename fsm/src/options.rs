@@ -37,9 +37,9 @@ pub struct CompileOptions {
     pub expand_states: u32,
     /// A fragment without calls is determinised if it has this many states or fewer (default: 64).
     pub determinize_states: u32,
-    /// Most states of all automata taken together while they are built (default: 4,000,000).
+    /// Most states of all automata taken together while they are built (default: 2,500,000).
     pub max_states: usize,
-    /// Most edges of all automata taken together while they are built (default: 16,000,000).
+    /// Most edges of all automata taken together while they are built (default: 10,000,000).
     pub max_edges: usize,
     /// Limits on what intersections and complements may cost.
     pub text: TextLimits,
@@ -57,8 +57,8 @@ impl Default for CompileOptions {
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,
-            max_states: 4_000_000,
-            max_edges: 16_000_000,
+            max_states: 2_500_000,
+            max_edges: 10_000_000,
             text: TextLimits::default(),
         }
     }

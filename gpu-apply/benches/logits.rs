@@ -1,6 +1,7 @@
 //! Times masks on logits on the CPU, one thread: `cargo bench -p grammask-gpu-apply --bench logits`.
 //!
-//! Every figure is the best of several rounds, in microseconds a row. Answers are compared with a loop over bits first.
+//! Every figure is the best of several rounds, in microseconds a row. Answers are compared with a loop over
+//! bits first.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that reports to its user")]
 
 use std::hint::black_box;

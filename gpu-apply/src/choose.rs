@@ -9,6 +9,10 @@ use crate::layout::{Layout, Plan};
 use crate::logit::Logit;
 use crate::weights::{self, BLOCK, Cut, Row, Scale};
 
+/// From this many bytes of logits on, rows are shared out between threads: choosing takes several times as
+/// long as applying a mask.
+const PARALLEL_BYTES: usize = 1 << 20;
+
 /// Memory that is shared by the rows of a call (of one thread).
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
@@ -23,8 +27,8 @@ pub(crate) struct Scratch {
 ///
 /// # Errors
 ///
-/// When the layout does not fit the slices, `out` has not [`Layout::selected`] places, a mask allows nothing, or all
-/// that it allows is minus infinity or NaN.
+/// When the layout does not fit the slices, `out` has not [`Layout::selected`] places, a mask allows nothing,
+/// or all that it allows is minus infinity or NaN.
 pub fn argmax<T: Logit>(
     processor: Processor,
     logits: &[T],
@@ -39,10 +43,12 @@ pub fn argmax<T: Logit>(
     })
 }
 
-/// The probability of every token of each selected row, at a temperature: 0 for forbidden tokens, and 1 in all.
+/// The probability of every token of each selected row, at a temperature: 0 for forbidden tokens, and 1 in
+/// all.
 ///
-/// `out` has [`Layout::selected`] rows of as many columns as the logits. The maximum is subtracted first, so large
-/// logits do no harm. NaN counts as minus infinity. Where logits are plus infinity, they share everything.
+/// `out` has [`Layout::selected`] rows of as many columns as the logits. The maximum is subtracted first, so
+/// large logits do no harm. NaN counts as minus infinity. Where logits are plus infinity, they share
+/// everything.
 ///
 /// # Errors
 ///
@@ -136,7 +142,7 @@ pub(crate) fn each_row<T: Logit, O: Send>(
         };
         result.map_err(|error| error.in_row(job.row))
     };
-    if pays::<T>(processor, &plan) {
+    if pays::<T>(processor, &plan, PARALLEL_BYTES) {
         return out
             .par_chunks_mut(width)
             .enumerate()

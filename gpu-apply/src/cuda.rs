@@ -1,18 +1,19 @@
 //! The same on NVIDIA devices, through [`cust`].
 //!
-//! Everything here is asynchronous and works on addresses of device memory, as tensors have them: it puts work on
-//! a stream of the caller's and returns. Nothing is allocated on the way, and nothing is copied but settings of
-//! sampling.
+//! Everything here is asynchronous and works on addresses of device memory, as tensors have them: it puts
+//! work on a stream of the caller's and returns. Nothing is allocated on the way, and nothing is copied but
+//! settings of sampling.
 //!
-//! A [`Device`] is made once and shared. It retains the device's primary context, which is the one that PyTorch and
-//! everything else on CUDA's run-time library uses, and leaves its flags alone. Each call makes that context current and
-//! puts back what was current before.
+//! A [`Device`] is made once and shared. It retains the device's primary context, which is the one that
+//! PyTorch and everything else on CUDA's run-time library uses, and leaves its flags alone. Each call makes
+//! that context current and puts back what was current before.
 //!
-//! Building needs no CUDA, and starting a program needs no driver: the library `libcuda.so.1` is opened by the first
-//! [`Device::new`], whose error says what is missing.
+//! Building needs no CUDA, and starting a program needs no driver: the library `libcuda.so.1` is opened by
+//! the first [`Device::new`], whose error says what is missing.
 //!
-//! Kernels are compiled from `kernels/grammask.cu` to PTX for compute capability 7.5 (Turing, 2018) and later, which
-//! drivers for CUDA 10.0 and later take; the driver compiles it for the device once and keeps the result on its disk.
+//! Kernels are compiled from `kernels/grammask.cu` to PTX for compute capability 7.5 (Turing, 2018) and
+//! later, which drivers for CUDA 10.0 and later take; the driver compiles it for the device once and keeps
+//! the result on its disk.
 
 #![expect(unsafe_code, reason = "device memory and streams are addresses that only the caller can vouch for")]
 
@@ -183,7 +184,8 @@ impl Current {
 
 impl Drop for Current {
     fn drop(&mut self) {
-        // SAFETY: it was current on this thread before. A context that has gone since is refused, which harms nobody.
+        // SAFETY: it was current on this thread before. A context that has gone since is refused, which harms
+        // nobody.
         let _refused = unsafe { sys::cuCtxSetCurrent(self.before) };
     }
 }

@@ -2,8 +2,8 @@
 
 /// Why logits could not be masked or a token could not be chosen.
 ///
-/// It cannot be taken apart; [`kind`](Self::kind) says what a program may want to tell apart, and the text says
-/// what to change.
+/// It cannot be taken apart; [`kind`](Self::kind) says what a program may want to tell apart, and the text
+/// says what to change.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ApplyError {

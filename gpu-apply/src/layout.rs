@@ -4,9 +4,9 @@ use crate::error::ApplyError;
 
 /// Shape and strides of a batch of logits and of their masks.
 ///
-/// Logits are `rows` by `columns` elements; strides are counted in elements. Masks are rows of 32-bit words, one bit
-/// a token, least significant bit first, 1 for allowed. By default everything is contiguous, each row of logits has
-/// the mask row of its own number, and the vocabulary is as large as a row of logits.
+/// Logits are `rows` by `columns` elements; strides are counted in elements. Masks are rows of 32-bit words,
+/// one bit a token, least significant bit first, 1 for allowed. By default everything is contiguous, each row
+/// of logits has the mask row of its own number, and the vocabulary is as large as a row of logits.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout<'a> {
     rows: usize,
@@ -69,15 +69,15 @@ impl<'a> Layout<'a> {
         Self { column_stride: elements, ..self }
     }
 
-    /// Tokens that the masks speak of. May be smaller than a row of logits (see [`Padding`]) or larger; bits past
-    /// the last logit are not read.
+    /// Tokens that the masks speak of. May be smaller than a row of logits (see [`Padding`]) or larger; bits
+    /// past the last logit are not read.
     #[must_use]
     pub fn vocabulary(self, tokens: usize) -> Self {
         Self { vocabulary: tokens, ..self }
     }
 
-    /// Words from the start of one mask row to the next; 0 for one mask for all rows. By default the vocabulary
-    /// divided by 32, rounded up.
+    /// Words from the start of one mask row to the next; 0 for one mask for all rows. By default the
+    /// vocabulary divided by 32, rounded up.
     #[must_use]
     pub fn mask_stride(self, words: usize) -> Self {
         Self { mask_stride: Some(words), ..self }

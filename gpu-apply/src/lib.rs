@@ -1,12 +1,12 @@
 //! Token masks onto logits at the speed of memory, and one token chosen from them.
 //!
-//! A *mask* says for every token whether it may come next: words of 32 bits, least significant bit first, 1 for
-//! allowed. This crate puts masks on logits (`f32`, `f16`, `bf16`) by writing minus infinity over what is forbidden, and
-//! chooses tokens for programs that have no sampler. It works on plain memory and knows nothing of grammars or
-//! tokenizers: an engine with a matcher of its own can take just this crate.
+//! A *mask* says for every token whether it may come next: words of 32 bits, least significant bit first, 1
+//! for allowed. This crate puts masks on logits (`f32`, `f16`, `bf16`) by writing minus infinity over what is
+//! forbidden, and chooses tokens for programs that have no sampler. It works on plain memory and knows
+//! nothing of grammars or tokenizers: an engine with a matcher of its own can take just this crate.
 //!
-//! Where the framework that owns the logits has a sampler, [`apply_mask`] is all that you need. Where it has a fused
-//! kernel that takes packed masks, you do not need this crate.
+//! Where the framework that owns the logits has a sampler, [`apply_mask`] is all that you need. Where it has
+//! a fused kernel that takes packed masks, you do not need this crate.
 //!
 //! # Example
 //!
@@ -34,41 +34,42 @@
 //!
 //! # Layout
 //!
-//! A [`Layout`] says where rows lie: shape, strides of logits and masks, how many tokens the masks speak of, which rows
-//! take part ([`Rows`]), and what becomes of logits past the end of the vocabulary ([`Padding`]: forbidden unless you
-//! say otherwise). [`apply_mask_raw`] takes addresses, for tensors.
+//! A [`Layout`] says where rows lie: shape, strides of logits and masks, how many tokens the masks speak of,
+//! which rows take part ([`Rows`]), and what becomes of logits past the end of the vocabulary ([`Padding`]:
+//! forbidden unless you say otherwise). [`apply_mask_raw`] takes addresses, for tensors.
 //!
 //! # What happens to special values
 //!
-//! * Applying a mask changes no allowed logit: NaN keeps its payload, infinities and both zeros their signs. A forbidden
-//!   logit becomes minus infinity whatever it was.
-//! * Choosing passes NaN over, as if it were minus infinity. Neither is ever chosen. Both zeros are equal, and of
-//!   equal logits the smaller id is better. Where allowed logits are plus infinity, only they are chosen, all with the
-//!   same probability.
-//! * A mask that allows nothing is an error for choosing, and so is a row whose allowed logits are all minus infinity or
-//!   NaN. Applying such a mask is no error: the row becomes minus infinity.
+//! * Applying a mask changes no allowed logit: NaN keeps its payload, infinities and both zeros their signs.
+//!   A forbidden logit becomes minus infinity whatever it was.
+//! * Choosing passes NaN over, as if it were minus infinity. Neither is ever chosen. Both zeros are equal,
+//!   and of equal logits the smaller id is better. Where allowed logits are plus infinity, only they are
+//!   chosen, all with the same probability.
+//! * A mask that allows nothing is an error for choosing, and so is a row whose allowed logits are all minus
+//!   infinity or NaN. Applying such a mask is no error: the row becomes minus infinity.
 //!
 //! # Reproducible
 //!
-//! Instructions (AVX-512, AVX2, NEON, plain ones) are chosen at run time and never change a result, not by a bit; nor
-//! does the number of threads. A draw depends on the row, its mask and its [`Sampling`] alone.
+//! Instructions (AVX-512, AVX2, NEON, plain ones) are chosen at run time and never change a result, not by a
+//! bit; nor does the number of threads. A draw depends on the row, its mask and its [`Sampling`] alone.
 //!
 //! # Errors
 //!
-//! [`ApplyError`] says what to change, [`ApplyError::kind`] what happened. When applying a mask fails, nothing was
-//! written.
+//! [`ApplyError`] says what to change, [`ApplyError::kind`] what happened. When applying a mask fails,
+//! nothing was written.
 //!
 //! # Limits
 //!
-//! Fewer than 2^32 rows and columns; in device memory rows of fewer than 2^30 logits. A token whose probability is below
-//! `e^-87` of the best one's is never drawn.
+//! Fewer than 2^32 rows and columns; in device memory rows of fewer than 2^30 logits. A token whose
+//! probability is below `e^-87` of the best one's is never drawn.
 //!
 //! # Features
 //!
-//! * `cuda`, off by default: the module `cuda`, the same on NVIDIA devices, on Linux (x86-64, aarch64). Building needs no
-//!   CUDA and no C++, and a program that is built with it starts without a driver. The crate `cust` asks for a folder of CUDA's
-//!   libraries all the same: outside this repository, set `CUDA_LIBRARY_PATH` to a folder that holds `lib64/libcuda.a`,
-//!   which may be an empty archive (the 8 bytes `!<arch>` and a line feed).
+//! * `cuda`, off by default: the module `cuda`, the same on NVIDIA devices, on Linux (x86-64, aarch64).
+//!   Building needs no CUDA and no C++, and a program that is built with it starts without a driver. The
+//!   crate `cust` asks for a folder of CUDA's libraries all the same: outside this repository, set
+//!   `CUDA_LIBRARY_PATH` to a folder that holds `lib64/libcuda.a`, which may be an empty archive (the 8 bytes
+//!   `!<arch>` and a line feed).
 #![deny(missing_docs)]
 
 mod apply;

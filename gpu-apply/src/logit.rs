@@ -66,10 +66,10 @@ impl Logit for f16 {
     type Bits = u16;
     const NEGATIVE_INFINITY: u16 = 0xfc00;
 
-    /// `half` asks for the processor's instruction at every call, which keeps loops from being vectorised; this
-    /// is arithmetic alone. The bits are moved to where `f32` has them and the exponent is moved by the difference
-    /// of the biases (112). Infinities and NaN need that difference twice; subnormals, which have no leading one,
-    /// get one and have it subtracted again.
+    /// `half` asks for the processor's instruction at every call, which keeps loops from being vectorised;
+    /// this is arithmetic alone. The bits are moved to where `f32` has them and the exponent is moved by the
+    /// difference of the biases (112). Infinities and NaN need that difference twice; subnormals, which have
+    /// no leading one, get one and have it subtracted again.
     #[inline(always)]
     fn to_f32(self) -> f32 {
         let bits = u32::from(self.to_bits());

@@ -1,19 +1,19 @@
 //! One token drawn from the allowed ones, straight from logits and mask.
 //!
-//! The naive way sorts all allowed tokens by probability, cuts the list after `top_k` tokens and where the sum
-//! reaches `top_p`, and walks it until the sum passes a random number. Sorting 128,000 tokens takes several
-//! milliseconds, and nothing of it is needed: what the two limits keep is everything not worse than some token, the
-//! *cut*, and the draw can walk the kept tokens in the order of their ids.
+//! The naive way sorts all allowed tokens by probability, cuts the list after `top_k` tokens and where the
+//! sum reaches `top_p`, and walks it until the sum passes a random number. Sorting 128,000 tokens takes
+//! several milliseconds, and nothing of it is needed: what the two limits keep is everything not worse than
+//! some token, the *cut*, and the draw can walk the kept tokens in the order of their ids.
 //!
-//! * The `k`-th best of a list is found without sorting (selection). Whatever is worse than the `k`-th best of the
-//!   blocks' maxima cannot be among the `k` best, and is not even put into the list.
-//! * For `top_p` the list is halved by selection; the half in which the sum is reached is halved again, and so on:
-//!   linear in all, and bounded for any input. A token of weight below `(1 - p)` of the whole, shared out evenly, is
-//!   never kept, and all such are left out first.
+//! * The `k`-th best of a list is found without sorting (selection). Whatever is worse than the `k`-th best
+//!   of the blocks' maxima cannot be among the `k` best, and is not even put into the list.
+//! * For `top_p` the list is halved by selection; the half in which the sum is reached is halved again, and
+//!   so on: linear in all, and bounded for any input. A token of weight below `(1 - p)` of the whole, shared
+//!   out evenly, is never kept, and all such are left out first.
 //! * The draw looks at the sums of blocks of tokens, then at one block.
 //!
-//! The random number is a hash of the seed, the step and nothing else, so a draw can be repeated, and draws of
-//! different rows do not depend on the batch that they are in.
+//! The random number is a hash of the seed, the step and nothing else, so a draw can be repeated, and draws
+//! of different rows do not depend on the batch that they are in.
 
 use crate::apply::Processor;
 use crate::choose::{Scratch, each_row, find_maximum, first_of_maximum};
@@ -27,10 +27,11 @@ use crate::weights::{self, BLOCK, Cut, Row, Scale};
 pub struct Sampling {
     /// Logits are divided by it. 0 takes the best token, as [`argmax`](crate::argmax) does. Default 1.
     pub temperature: f32,
-    /// Only so many of the best tokens are kept; of equal ones those with smaller ids. 0, the default, keeps all.
+    /// Only so many of the best tokens are kept; of equal ones those with smaller ids. 0, the default, keeps
+    /// all.
     pub top_k: u32,
-    /// Of what `top_k` kept, only the best tokens are kept whose probabilities just reach this share of the whole.
-    /// Above 0; 1, the default, keeps all.
+    /// Of what `top_k` kept, only the best tokens are kept whose probabilities just reach this share of the
+    /// whole. Above 0; 1, the default, keeps all.
     pub top_p: f32,
     /// Chooses the random numbers. Default 0.
     pub seed: u64,
@@ -63,7 +64,8 @@ impl Sampling {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the result depends on every bit given.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the result depends on every bit
+/// given.
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -73,13 +75,13 @@ fn mix(value: u64) -> u64 {
 
 /// Draws one token for each selected row, with settings of its own.
 ///
-/// `settings` and `out` have [`Layout::selected`] places each. Logits are not written. NaN and minus infinity are
-/// never drawn; where logits are plus infinity, one of those is drawn, all with the same probability.
+/// `settings` and `out` have [`Layout::selected`] places each. Logits are not written. NaN and minus infinity
+/// are never drawn; where logits are plus infinity, one of those is drawn, all with the same probability.
 ///
 /// # Errors
 ///
-/// When the layout does not fit the slices, a setting is out of its range, a mask allows nothing, or all that it
-/// allows is minus infinity or NaN.
+/// When the layout does not fit the slices, a setting is out of its range, a mask allows nothing, or all that
+/// it allows is minus infinity or NaN.
 pub fn sample<T: Logit>(
     processor: Processor,
     logits: &[T],
@@ -150,14 +152,14 @@ fn cut_to_top_k<T: Logit>(row: &Row<'_, T>, count: u32, scratch: &mut Scratch) -
     Cut { logit, token }
 }
 
-/// The worst of the best tokens that together reach the share `top_p` of all weights that the present cut keeps.
-/// The sums of the blocks are in `scratch`.
+/// The worst of the best tokens that together reach the share `top_p` of all weights that the present cut
+/// keeps. The sums of the blocks are in `scratch`.
 fn cut_to_top_p<T: Logit>(row: &Row<'_, T>, scale: Scale, top_p: f32, scratch: &mut Scratch) -> Cut {
     let Scratch { maxima, sums, candidates } = scratch;
     let total: f64 = sums.iter().sum();
     let mut missing = f64::from(top_p) * total;
-    // What is left out here weighs less than `(1 - top_p) * total / 2`, so what stays reaches the share; the half
-    // pays for rounding.
+    // What is left out here weighs less than `(1 - top_p) * total / 2`, so what stays reaches the share; the
+    // half pays for rounding.
     let light = (1.0 - f64::from(top_p)) * total / row.count_allowed().max(1) as f64 / 2.0;
     let threshold = f64::from(scale.maximum) + light.ln() / f64::from(scale.inverse_temperature);
     // For an infinite maximum this is infinite or NaN, and only what is infinite has any weight.

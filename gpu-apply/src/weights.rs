@@ -1,12 +1,19 @@
 //! Passes over one row of logits that read and never write it: maxima and weights, block by block.
 //!
-//! A *weight* is `exp((logit - maximum) / temperature)`: at most 1, and exactly 1 for the best token, so no sum can
-//! overflow or be 0. Sums over blocks of [`BLOCK`] tokens are kept, so that a draw looks at one block only.
+//! A *weight* is `exp((logit - maximum) / temperature)`: at most 1, and exactly 1 for the best token, so no
+//! sum can overflow or be 0. Sums over blocks of [`BLOCK`] tokens are kept, so that a draw looks at one block
+//! only.
 //!
-//! The exponential is our own, from plain arithmetic: it vectorises, where a call of the mathematics library does
-//! not, and gives the same bits with every instruction set. Lanes are added up in one fixed order for the same
-//! reason: a seed means the same token on every machine.
-#![expect(unsafe_code, reason = "the same loops, compiled for instructions that were asked for at run time")]
+//! The exponential is our own, from plain arithmetic: it vectorises, where a call of the mathematics library
+//! does not, and gives the same bits with every instruction set. Lanes are added up in one fixed order for
+//! the same reason: a seed means the same token on every machine.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "the same loops, compiled for instructions that were asked for at run time"
+    )
+)]
 
 use std::ops::Range;
 
@@ -53,8 +60,8 @@ impl<'a, T: Logit> Row<'a, T> {
 
     /// Calls `visit` with the number of each group of a block, its 32 logits, and which of them are allowed.
     ///
-    /// Half-precision logits are converted block by block, in a loop that does nothing else: compilers vectorise that,
-    /// and what comes after is the same for all types.
+    /// Half-precision logits are converted block by block, in a loop that does nothing else: compilers
+    /// vectorise that, and what comes after is the same for all types.
     #[inline(always)]
     fn for_each_group(&self, block: Range<usize>, mut visit: impl FnMut(usize, &[f32; LANES], u32)) {
         let spoken_of = self.masked / LANES;
@@ -138,7 +145,8 @@ pub(crate) struct Scale {
 impl Scale {
     /// The weight of an allowed token. 0 for minus infinity, for NaN, and for what is cut off.
     ///
-    /// The best logit has weight 1 by definition rather than by arithmetic, which for infinity would give NaN.
+    /// The best logit has weight 1 by definition rather than by arithmetic, which for infinity would give
+    /// NaN.
     #[inline(always)]
     pub(crate) fn weight(self, logit: f32, token: u32) -> f32 {
         let weight = exp_nonpositive((logit - self.maximum) * self.inverse_temperature);
@@ -149,8 +157,8 @@ impl Scale {
 
 /// `e^x` for `-87 <= x <= 0`, within 2 units in the last place; 0 for everything else, NaN included.
 ///
-/// `x = n ln 2 + r` with `n` a whole number and `|r| <= ln 2 / 2`; the Taylor polynomial of degree 7 is exact enough
-/// there, and `2^n` is made from its bits.
+/// `x = n ln 2 + r` with `n` a whole number and `|r| <= ln 2 / 2`; the Taylor polynomial of degree 7 is exact
+/// enough there, and `2^n` is made from its bits.
 #[inline(always)]
 pub(crate) fn exp_nonpositive(x: f32) -> f32 {
     const SMALLEST: f32 = -87.0;
@@ -160,7 +168,8 @@ pub(crate) fn exp_nonpositive(x: f32) -> f32 {
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
 
-    // Comparisons that NaN fails. Forbidden tokens come here too, and may be better than the best allowed one.
+    // Comparisons that NaN fails. Forbidden tokens come here too, and may be better than the best allowed
+    // one.
     let is_visible = (SMALLEST..=0.0).contains(&x);
     let clamped = if is_visible { x } else { SMALLEST };
     let shifted = clamped * std::f32::consts::LOG2_E + ROUND;
@@ -173,8 +182,8 @@ pub(crate) fn exp_nonpositive(x: f32) -> f32 {
     let series = series * r + 1.0 / 6.0;
     let series = series * r + 0.5;
     let series = series * r * r + r + 1.0;
-    // The lowest bits of `shifted` are `n`, and the shift drops all others. -126 <= n <= 0, so the exponent stays in
-    // range.
+    // The lowest bits of `shifted` are `n`, and the shift drops all others. -126 <= n <= 0, so the exponent
+    // stays in range.
     let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
     if is_visible { series * power } else { 0.0 }
 }

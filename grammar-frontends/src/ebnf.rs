@@ -135,7 +135,9 @@ pub(crate) fn parse_dialect(
     let tokens = token::lex(source, dialect, limits.tokens, |fault| reports.fault(fault));
     if tokens.len() > limits.tokens {
         let message = format!("the grammar has more than {} names, literals and signs", limits.tokens);
-        return Err(Diagnostic::error("ebnf/limit", message).with_hint("shorten it or raise the limit `tokens`").into());
+        return Err(Diagnostic::error("ebnf/limit", message)
+            .with_hint("shorten it or raise the limit `tokens`")
+            .into());
     }
     let rules = split(source, &tokens, dialect, &mut reports);
     check_nesting(source, &rules, limits.nesting.min(DEEPEST))?;

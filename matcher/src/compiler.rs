@@ -104,7 +104,7 @@ impl Compiler {
     ///
     /// Where the source is not a grammar: all faults at once, each with its line and column.
     pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar, CompileError> {
-        self.from_source(source, &ebnf::parse(source, options)?)
+        self.read_from(source, &ebnf::parse(source, options)?)
     }
 
     /// Compiles a grammar in GBNF, the dialect of llama.cpp.
@@ -113,7 +113,7 @@ impl Compiler {
     ///
     /// As for [`ebnf`](Self::ebnf).
     pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar, CompileError> {
-        self.from_source(source, &gbnf::parse(source, options)?)
+        self.read_from(source, &gbnf::parse(source, options)?)
     }
 
     /// Compiles a regular expression, which the whole text must match by default.
@@ -122,11 +122,11 @@ impl Compiler {
     ///
     /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
     pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar, CompileError> {
-        self.from_source(pattern, &regex::parse(pattern, options)?)
+        self.read_from(pattern, &regex::parse(pattern, options)?)
     }
 
     /// Compiles a grammar that was read from a source whose places its rules know.
-    fn from_source(&self, source: &str, grammar: &Grammar) -> Result<CompiledGrammar, CompileError> {
+    fn read_from(&self, source: &str, grammar: &Grammar) -> Result<CompiledGrammar, CompileError> {
         self.grammar(grammar).map_err(|error| error.located(source, grammar))
     }
 

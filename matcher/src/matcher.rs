@@ -439,9 +439,9 @@ impl<B: Backend> Matcher<B> {
     }
 }
 
-/// How often one call is tried on new tables. Once is enough for a matcher alone; beside others, which fill the new
-/// tables too, it may take more.
-const ATTEMPTS: u32 = 8;
+/// How often one call is tried, the first time counted. For a matcher alone one new set of tables is enough; others
+/// fill the new ones too.
+const ATTEMPTS: u32 = 3;
 
 /// Forced text is cut here: a grammar can force a text without end.
 const MAX_FORCED: usize = 64 << 10;

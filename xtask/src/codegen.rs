@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: files that are made from others and checked in.
 //!
-//! The kernels' PTX begins with a hash of the source that it was made from, so that a stale file is found on any
-//! machine; where NVIDIA's compiler is at hand, the check compiles again and compares everything.
+//! The kernels' PTX begins with a hash of the source that it was made from, so that a stale file is found on
+//! any machine; where NVIDIA's compiler is at hand, the check compiles again and compares everything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ const ARCHITECTURE: &str = "compute_75";
 /// Devices that `ptxas` must take the result for.
 const DEVICES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// The compiler writes the newest version of PTX that it knows, which only drivers of its own age take. The kernels use
-/// nothing newer than 6.3, which drivers since CUDA 10.0 take.
+/// The compiler writes the newest version of PTX that it knows, which only drivers of its own age take. The
+/// kernels use nothing newer than 6.3, which drivers since CUDA 10.0 take.
 const VERSION: &str = ".version 6.3";
 
 /// Packages of the compiler, without which `nvcc -ptx` does not run.
@@ -149,8 +149,8 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Without comments and empty lines, with the older version, and with zeros where names hold hashes of the folder
-/// that the compiler ran in.
+/// Without comments and empty lines, with the older version, and with zeros where names hold hashes of the
+/// folder that the compiler ran in.
 fn tidy(raw: &str) -> Result<String> {
     let mut text = String::with_capacity(raw.len());
     let mut versions = 0;
@@ -172,7 +172,8 @@ fn tidy(raw: &str) -> Result<String> {
     Ok(text)
 }
 
-/// `_INTERNAL_xxxxxxxx_NN_name_xxxxxxxx` with zeros for both hashes, which keeps the lengths that the name gives.
+/// `_INTERNAL_xxxxxxxx_NN_name_xxxxxxxx` with zeros for both hashes, which keeps the lengths that the name
+/// gives.
 fn without_hashes(line: &str) -> String {
     const BEFORE: &str = "_INTERNAL_";
     const BETWEEN: &str = "_11_grammask_cu_";

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 
 /// Where the logits lie. Strides are counted in elements.
 #[derive(FromPyObject)]
-struct Logits(usize, usize, usize, isize, isize);
+pub(crate) struct Logits(usize, usize, usize, isize, isize);
 
 /// Where the bitmask lies: address, and words from one row to the next.
 #[derive(FromPyObject)]
-struct Masks(usize, usize);
+pub(crate) struct Masks(usize, usize);
 
 /// Writes minus infinity over forbidden logits. `grammask.apply_token_bitmask_inplace` calls it with memory that it
 /// has checked.

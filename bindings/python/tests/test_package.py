@@ -165,3 +165,20 @@ def test_tool_choices():
     for choice in wrong:
         with pytest.raises(ValueError):
             normal(*choice)
+
+
+def test_requests_as_pydantic_models():
+    pydantic = pytest.importorskip("pydantic")
+    from grammask.openai_tool_call_schema import FunctionToolParam, ToolChoiceOptionParam
+
+    class Request(pydantic.BaseModel):
+        response_format: dict | grammask.StructuralTag | None = None
+        tools: list[FunctionToolParam] = []
+        tool_choice: ToolChoiceOptionParam = None
+
+    choice = {"type": "function", "function": {"name": "g"}}
+    request = Request(response_format={"type": "json"}, tools=[function("f"), function("g")], tool_choice=choice)
+    functions, _, mode = grammask.normalize_tool_choice(request.tools, request.tool_choice)
+    assert ([tool.function.name for tool in functions], mode) == (["g"], "forced")
+    with pytest.raises(pydantic.ValidationError, match="structural tags are not supported"):
+        Request(response_format="tag")

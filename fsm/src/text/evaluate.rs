@@ -85,7 +85,7 @@ impl<'g> Evaluator<'g> {
     pub(crate) fn evaluate_operator(&mut self, expr: ExprId, most: usize) -> Result<Value, Failure> {
         let lettered = match self.grammar.expr(expr) {
             Expr::Intersection(operands) if !self.operators.contains_key(&expr) => {
-                let values = operands.iter().map(|&operand| self.evaluate(operand));
+                let values = operands.iter().map(|&operand| self.operand(operand));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
                 if is_large(&values) {
                     Some(self.metered(|meter| lettered_intersection(&values, meter))?)
@@ -109,11 +109,18 @@ impl<'g> Evaluator<'g> {
         self.metered(|meter| Lettered::new(&value, meter)).map(Value::Letters)
     }
 
+    /// The texts of an operand, remembered: one pattern often stands under several bounds.
+    fn operand(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
+        let expr = self.representative(expr);
+        let value = self.evaluate(expr)?;
+        if !self.operators.contains_key(&expr) {
+            self.keep(expr, value.clone());
+        }
+        Ok(value)
+    }
+
     /// Does work that counts for the whole grammar.
-    fn metered<T>(
-        &mut self,
-        work: impl FnOnce(&mut Meter) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    fn metered<T>(&mut self, work: impl FnOnce(&mut Meter) -> Result<T, Failure>) -> Result<T, Failure> {
         let mut meter = Meter::after(self.spent, self.limits);
         let value = work(&mut meter);
         self.spent = meter.total();

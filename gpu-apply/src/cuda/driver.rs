@@ -1,9 +1,9 @@
 //! The driver's functions, found when they are first needed.
 //!
-//! `cust` names functions of `libcuda.so.1` as a linker would resolve them, and a program linked so does not start on a
-//! machine without that library. Here every such name is a jump through a table. The table's entries say "not
-//! initialised" until [`load`] opens the library and fills them in. The names are hidden, so that a library or
-//! a Python module that is built from this crate offers none of them to others.
+//! `cust` names functions of `libcuda.so.1` as a linker would resolve them, and a program linked so does not
+//! start on a machine without that library. Here every such name is a jump through a table. The table's
+//! entries say "not initialised" until [`load`] opens the library and fills them in. The names are hidden, so
+//! that a library or a Python module that is built from this crate offers none of them to others.
 //!
 //! The empty archive in `cuda-link` satisfies the linker's `-lcuda`.
 
@@ -150,8 +150,8 @@ unsafe extern "C" {
     #[link_name = "grammask_cuda_table"]
     static TABLE: [AtomicPtr<c_void>; NAMES.len()];
 
-    // Declared anew with a plain number for the result: codes of newer drivers are no values of the enumeration that
-    // `cust` declares.
+    // Declared anew with a plain number for the result: codes of newer drivers are no values of the
+    // enumeration that `cust` declares.
     fn cuInit(flags: u32) -> i32;
     fn cuDriverGetVersion(version: *mut i32) -> i32;
 }
@@ -166,10 +166,9 @@ fn open(library: &CStr) -> Result<(), ApplyError> {
     // SAFETY: the name ends with 0. The library stays open for as long as the program runs.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
-        return Err(ApplyError::no_driver(format!(
-            "{}; install NVIDIA's driver, or use the CPU",
-            last_error()
-        )));
+        let (name, why) = (library.to_string_lossy(), last_error());
+        let message = format!("{name} cannot be opened ({why}); install NVIDIA's driver, or use the CPU");
+        return Err(ApplyError::no_driver(message));
     }
     for (name, slot) in NAMES.iter().zip(table()) {
         // SAFETY: the handle is open and the name ends with 0.
@@ -183,8 +182,8 @@ fn open(library: &CStr) -> Result<(), ApplyError> {
 }
 
 fn table() -> &'static [AtomicPtr<c_void>; NAMES.len()] {
-    // SAFETY: the table above has an entry of this size and alignment for each name, and is written only through these
-    // atomics.
+    // SAFETY: the table above has an entry of this size and alignment for each name, and is written only
+    // through these atomics.
     unsafe { &TABLE }
 }
 
@@ -193,7 +192,7 @@ fn last_error() -> String {
     unsafe {
         let text = libc::dlerror();
         if text.is_null() {
-            return "libcuda.so.1 cannot be opened".to_owned();
+            return "no reason given".to_owned();
         }
         CStr::from_ptr(text).to_string_lossy().into_owned()
     }
@@ -233,6 +232,14 @@ mod tests {
     fn all_functions_have_a_name_and_an_entry() {
         assert!(NAMES.iter().all(|name| name.to_bytes().starts_with(b"cu")));
         assert!(table().iter().all(|entry| !entry.load(Ordering::Relaxed).is_null()));
+    }
+
+    #[test]
+    fn calls_jump_to_the_driver_or_say_that_there_is_none() {
+        let mut version = 0;
+        // SAFETY: writes one number to where it is told, or nothing.
+        let code = unsafe { cuDriverGetVersion(&mut version) };
+        assert!((code == 3 && version == 0) || (code == 0 && version > 0), "{code} {version}");
     }
 
     #[test]

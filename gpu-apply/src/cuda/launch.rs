@@ -49,8 +49,8 @@ impl LogitType {
     }
 }
 
-/// Which rows take part. Lists are addresses of 32-bit signed row numbers in device memory; a number that is no row is
-/// passed over when a mask is applied, and allows nothing when a token is chosen.
+/// Which rows take part. Lists are addresses of 32-bit signed row numbers in device memory; a number that is
+/// no row is passed over when a mask is applied, and allows nothing when a token is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceRows {
     /// All of them, each with the mask row of the same number.
@@ -199,8 +199,8 @@ impl Settings {
 /// `Cut` of the kernels, in bytes.
 const CUT_BYTES: usize = 16;
 
-/// Device memory that choosing needs between its kernels: a few words for each 16 KiB of logits. Made once for the
-/// largest batch; calls that use the same one must follow one another on one stream.
+/// Device memory that choosing needs between its kernels: a few words for each 16 KiB of logits. Made once
+/// for the largest batch; calls that use the same one must follow one another on one stream.
 pub struct Workspace {
     // Freed while the context is current, before the device lets go of it.
     memory: Option<DeviceBuffer<u64>>,
@@ -247,7 +247,8 @@ impl Workspace {
     }
 }
 
-/// Results that [`Device::argmax`] and [`Device::sample`] left in device memory, once they were copied from there.
+/// Results that [`Device::argmax`] and [`Device::sample`] left in device memory, once they were copied from
+/// there.
 ///
 /// # Errors
 ///
@@ -280,7 +281,8 @@ impl Device {
 
     /// Writes minus infinity over every logit that its mask forbids, in place. All others keep their bits.
     ///
-    /// One pass: 16 bytes of logits that are all allowed are not touched, all forbidden they are written unread.
+    /// One pass: 16 bytes of logits that are all allowed are not touched, all forbidden they are written
+    /// unread.
     ///
     /// # Errors
     ///
@@ -288,9 +290,9 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// Until the work on `stream` is done: every address of the batch must be valid on this device for what the layout
-    /// names, no list may name a row twice, and nobody else may use the selected rows. `stream` must be a stream of
-    /// the device's primary context, or null.
+    /// Until the work on `stream` is done: every address of the batch must be valid on this device for what
+    /// the layout names, no list may name a row twice, and nobody else may use the selected rows. `stream`
+    /// must be a stream of the device's primary context, or null.
     pub unsafe fn apply_mask(&self, stream: RawStream, batch: &DeviceBatch) -> Result<(), ApplyError> {
         let resolved = batch.resolve()?;
         if resolved.selected == 0 || resolved.columns == 0 {
@@ -309,8 +311,8 @@ impl Device {
         unsafe { self.launch(stream, function, blocks, THREADS, arguments) }
     }
 
-    /// Writes the best allowed token of each selected row to `out`, an address of that many 32-bit signed numbers in
-    /// device memory; [`tokens_from_codes`] reads them. Logits are not written.
+    /// Writes the best allowed token of each selected row to `out`, an address of that many 32-bit signed
+    /// numbers in device memory; [`tokens_from_codes`] reads them. Logits are not written.
     ///
     /// # Errors
     ///
@@ -343,12 +345,13 @@ impl Device {
     /// Draws a token for each selected row, as [`sample`](crate::sample) does, and writes it to `out` as
     /// [`argmax`](Self::argmax) does. Logits are not written.
     ///
-    /// Weights have the same bits as on the CPU, and their sums differ by rounding: for the same seed and step, a draw that
-    /// falls on the border between two tokens may choose the other one.
+    /// Weights have the same bits as on the CPU, and their sums differ by rounding: for the same seed and
+    /// step, a draw that falls on the border between two tokens may choose the other one.
     ///
     /// # Errors
     ///
-    /// When the layout is impossible, the workspace too small, a setting out of its range, or the driver refuses.
+    /// When the layout is impossible, the workspace too small, a setting out of its range, or the driver
+    /// refuses.
     ///
     /// # Safety
     ///
@@ -377,7 +380,8 @@ impl Device {
         let functions = &self.inner.functions;
         let index = batch.logit.index();
         let blocks = resolved.selected * resolved.tiles;
-        // SAFETY: as the caller's; the arguments are those of the kernels, and the workspace was found large enough.
+        // SAFETY: as the caller's; the arguments are those of the kernels, and the workspace was found large
+        // enough.
         unsafe {
             self.upload_settings(stream, &workspace.settings, place)?;
             self.find_best(stream, batch.logit, &resolved, best)?;

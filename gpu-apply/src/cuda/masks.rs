@@ -1,8 +1,9 @@
 //! Masks on their way to the device, behind the forward pass.
 //!
-//! The naive way copies all masks from ordinary memory just before they are applied: the driver copies them to pinned
-//! memory first, and the stream waits. Here masks are written to pinned memory while the model computes, rows that
-//! changed are copied on a stream of their own, and the caller's stream waits for an event that has long happened.
+//! The naive way copies all masks from ordinary memory just before they are applied: the driver copies them
+//! to pinned memory first, and the stream waits. Here masks are written to pinned memory while the model
+//! computes, rows that changed are copied on a stream of their own, and the caller's stream waits for an
+//! event that has long happened.
 
 use cust::memory::{DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};
@@ -14,8 +15,9 @@ use crate::error::ApplyError;
 
 /// Rows of masks in pinned memory and on the device.
 ///
-/// For each step: [`set_row`](Self::set_row) for every row, [`upload`](Self::upload), [`wait`](Self::wait) on the
-/// stream of the logits, apply the masks at [`device_address`](Self::device_address), [`used`](Self::used).
+/// For each step: [`set_row`](Self::set_row) for every row, [`upload`](Self::upload), [`wait`](Self::wait) on
+/// the stream of the logits, apply the masks at [`device_address`](Self::device_address),
+/// [`used`](Self::used).
 ///
 /// ```no_run
 /// use grammask_gpu_apply::Layout;
@@ -173,8 +175,8 @@ impl MaskUpload {
         Ok(())
     }
 
-    /// Begins to copy the rows that changed, neighbours in one go, after all uses that [`used`](Self::used) was told
-    /// of. Gives the number of copies begun.
+    /// Begins to copy the rows that changed, neighbours in one go, after all uses that [`used`](Self::used)
+    /// was told of. Gives the number of copies begun.
     ///
     /// # Errors
     ///
@@ -219,7 +221,8 @@ impl MaskUpload {
         check(unsafe { sys::cuStreamWaitEvent(stream.cast(), parts.uploaded.0, 0) }, "the stream cannot wait")
     }
 
-    /// Says that what uses the masks is on this stream, so that the next upload does not overwrite them before.
+    /// Says that what uses the masks is on this stream, so that the next upload does not overwrite them
+    /// before.
     ///
     /// # Errors
     ///

@@ -24,7 +24,8 @@ pub(super) fn neon_16(lanes: &mut [u16], words: &[u32], fill: u16) {
     scalar::fill(rest, rest_words, fill);
 }
 
-/// Each lane of a vector looks at its own bit of the mask: the word copied to all lanes, tested with one bit a lane.
+/// Each lane of a vector looks at its own bit of the mask: the word copied to all lanes, tested with one bit
+/// a lane.
 #[target_feature(enable = "neon")]
 fn neon_32_words(lanes: &mut [[u32; 32]], words: &[u32], fill: u32) {
     let fill = vdupq_n_u32(fill);

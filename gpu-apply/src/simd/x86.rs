@@ -85,8 +85,8 @@ fn avx2_32_words(lanes: &mut [[u32; 32]], words: &[u32], fill: u32) {
         for part in 0..4 {
             let byte = _mm256_set1_epi32((word >> (8 * part)).cast_signed());
             let allowed = _mm256_cmpeq_epi32(_mm256_and_si256(byte, bits), bits);
-            // SAFETY: `at` begins 32 lanes of 4 bytes, four vectors of which `part` names one; unaligned loads and
-            // stores need no more.
+            // SAFETY: `at` begins 32 lanes of 4 bytes, four vectors of which `part` names one; unaligned
+            // loads and stores need no more.
             unsafe {
                 let at = at.add(part);
                 _mm256_storeu_si256(at, _mm256_blendv_epi8(fill, _mm256_loadu_si256(at), allowed));
@@ -108,8 +108,8 @@ fn avx2_16_words(lanes: &mut [[u16; 32]], words: &[u32], fill: u16) {
         for part in 0..2 {
             let half = _mm256_set1_epi16((word >> (16 * part)) as i16);
             let allowed = _mm256_cmpeq_epi16(_mm256_and_si256(half, bits), bits);
-            // SAFETY: `at` begins 32 lanes of 2 bytes, two vectors of which `part` names one; unaligned loads and
-            // stores need no more.
+            // SAFETY: `at` begins 32 lanes of 2 bytes, two vectors of which `part` names one; unaligned loads
+            // and stores need no more.
             unsafe {
                 let at = at.add(part);
                 _mm256_storeu_si256(at, _mm256_blendv_epi8(fill, _mm256_loadu_si256(at), allowed));

@@ -49,7 +49,7 @@ fn every_shape_stride_and_mask_as_defined() {
 #[test]
 fn large_batches_on_threads_as_defined() {
     let mut random = Rng::with_seed(4);
-    let (rows, columns) = (9, 64_001);
+    let (rows, columns) = (9, 256_001);
     let logits: Vec<f32> = (0..rows * columns).map(|_| f32::any(&mut random)).collect();
     let layout = Layout::new(rows, columns);
     let masks = random_words(&mut random, rows * columns.div_ceil(32), 8);

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use grammask_gpu_apply::half::{bf16, f16};
-use grammask_gpu_apply::{ApplyErrorKind, Layout, Processor, argmax, softmax};
+use grammask_gpu_apply::{ApplyErrorKind, Layout, Processor, Threads, argmax, softmax};
 
 use crate::reference::{Bits, Shape, processors, random_words};
 
@@ -85,6 +85,20 @@ fn best_and_probable_as_defined() {
     check::<f32>(11);
     check::<f16>(12);
     check::<bf16>(13);
+}
+
+#[test]
+fn large_batches_on_threads_as_one_by_one() {
+    let mut random = Rng::with_seed(14);
+    let (rows, columns) = (5, 70_001);
+    let logits: Vec<f32> = random_logits(&mut random, rows * columns);
+    let masks = random_words(&mut random, rows * columns.div_ceil(32), 8);
+    let layout = Layout::new(rows, columns);
+    let alone = Processor { threads: Threads::Caller, ..Processor::default() };
+    let [mut one, mut many] = [vec![0.0; rows * columns], vec![1.0; rows * columns]];
+    softmax(alone, &logits, &masks, &layout, 1.0, &mut one).unwrap();
+    softmax(Processor::default(), &logits, &masks, &layout, 1.0, &mut many).unwrap();
+    assert_eq!(one, many);
 }
 
 #[test]

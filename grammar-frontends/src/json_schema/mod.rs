@@ -127,12 +127,11 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
     }
     let limit = options.limits.values;
     if count_values(schema) > limit {
-        let error = Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
+        let error =
+            Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
-    let value: Value = serde_json::from_str(schema).map_err(|error| {
-        syntax_error(schema, &error)
-    })?;
+    let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
     compile_parsed(&value, options).map_err(|error| (*error).with_json_source(schema).into())
 }
 
@@ -188,7 +187,8 @@ pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Comp
 
 fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Box<Diagnostic>> {
     let document = Document::new(schema, draft(schema)?);
-    let algebra = Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
+    let algebra =
+        Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
     let mut normalizer = Normalizer::new(document, algebra, options.clone());
     let root = match schema {
         Value::Bool(true) => GoalId::ANY,

@@ -115,7 +115,8 @@ impl<'s> Norm<'s> {
         let simple = self.numbers.len() * other.numbers.len()
             + self.strings.len() * other.strings.len()
             + self.arrays.len() * other.arrays.len();
-        let members = |norm: &Self| norm.objects.iter().map(|shape| 1 + shape.properties.len()).sum::<usize>();
+        let members =
+            |norm: &Self| norm.objects.iter().map(|shape| 1 + shape.properties.len()).sum::<usize>();
         let objects = members(self) * other.objects.len() + members(other) * self.objects.len();
         (1 + simple + objects) as u64
     }

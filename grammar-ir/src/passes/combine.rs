@@ -16,11 +16,11 @@ pub fn concat(grammars: &[&Grammar]) -> Result<Grammar, GrammarError> {
     combine(grammars, |builder, roots| builder.sequence(roots))
 }
 
-/// The grammar of the texts of any of the grammars; of no text at all if there are none. Names as in [`concat`].
+/// The grammar of the texts of any of the grammars; of no text at all if there are none. Names as in [`concat()`].
 ///
 /// # Errors
 ///
-/// As for [`concat`].
+/// As for [`concat()`].
 pub fn union(grammars: &[&Grammar]) -> Result<Grammar, GrammarError> {
     combine(grammars, |builder, roots| builder.choice(roots))
 }

@@ -3,7 +3,9 @@
 //! Full sizes are tested in release builds, and in others if `GRAMMASK_FULL_BOUNDS` is set; otherwise smaller
 //! ones, so that the suite takes seconds.
 
-use std::sync::Arc;
+mod schemas;
+
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use grammask::ebnf::EbnfOptions;
@@ -11,11 +13,11 @@ use grammask::gbnf::GbnfOptions;
 use grammask::json_schema::JsonSchemaOptions;
 use grammask::regex::RegexOptions;
 use grammask::{
-    Color, CompileError, CompiledGrammar, Compiler, MatchError, Matcher, TokenId, TokenMask, Vocabulary,
-    VocabularyOptions,
+    Color, CompileError, CompileOptions, CompiledGrammar, Compiler, Limits, MatchError, TokenId, TokenMask,
+    Vocabulary, VocabularyOptions,
 };
 
-use crate::common::{compiler, ids, vocabulary};
+use crate::common;
 use crate::memory::peak_of;
 
 const MEBIBYTE: usize = 1 << 20;
@@ -27,9 +29,9 @@ fn is_full() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("GRAMMASK_FULL_BOUNDS").is_some()
 }
 
-/// The size to test with: the full one, or a tenth.
+/// The size to test with: the full one, or a twentieth.
 fn sized(full: usize) -> usize {
-    if is_full() { full } else { full / 10 }
+    if is_full() { full } else { full / 20 }
 }
 
 /// Unoptimised code is about ten times slower, and machines that run tests are shared.
@@ -45,28 +47,47 @@ fn thread_time(start: Instant) -> Duration {
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-/// Runs something on a thread with a small stack, and asserts that it takes no more than it may.
+/// Runs something on a thread with a small stack.
+fn on_small_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name(SMALL.to_owned()).stack_size(STACK);
+        builder
+            .spawn_scoped(scope, run)
+            .unwrap()
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+const SMALL: &str = "small";
+
+/// Runs something on a small stack, and asserts that it takes no more time and memory than it may.
 fn bounded<T: Send>(what: &str, run: impl FnOnce() -> T + Send) -> T {
-    let measured = || {
-        let start = Instant::now();
-        let before = thread_time(start);
-        let (result, peak) = peak_of(run);
-        (result, thread_time(start).saturating_sub(before), peak)
-    };
-    let (result, time, peak) = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, measured).unwrap();
-        thread.join().unwrap_or_else(|_| panic!("{what}: panicked"))
-    });
-    println!("{:>9.1} ms {:>7.1} MiB  {what}", time.as_secs_f64() * 1e3, peak as f64 / MEBIBYTE as f64);
-    if std::env::var_os("SURVEY").is_some() {
-        if time >= longest() || peak >= MOST_MEMORY {
-            println!("!!! {what} {time:?} {peak}");
-        }
-        return result;
+    if std::thread::current().name() != Some(SMALL) {
+        return on_small_stack(|| bounded(what, run));
     }
+    let start = Instant::now();
+    let before = thread_time(start);
+    let (result, peak) = peak_of(run);
+    let time = thread_time(start).saturating_sub(before);
+    println!("{:>9.1} ms {:>7.1} MiB  {what}", time.as_secs_f64() * 1e3, peak as f64 / MEBIBYTE as f64);
     assert!(time < longest(), "{what} took {time:?}");
     assert!(peak < MOST_MEMORY, "{what} took {peak} bytes");
     result
+}
+
+/// One compiler for all tests, so that what one breaks another finds. Where sizes are smaller, so are the limits
+/// on work; those on memory are the default.
+fn compiler() -> &'static Compiler {
+    static COMPILER: LazyLock<Compiler> = LazyLock::new(|| {
+        let (mut limits, mut automata) = (Limits::default(), CompileOptions::default());
+        if !is_full() {
+            limits.max_work_per_call /= 20;
+            automata.text.max_total_steps /= 20;
+        }
+        Compiler::builder(common::vocabulary()).limits(limits).automata(automata).build()
+    });
+    &COMPILER
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +121,7 @@ fn attempt(syntax: Syntax, source: &str) -> Result<CompiledGrammar, String> {
     let result = bounded(&title, || compile(syntax, source));
     still_works();
     result.map_err(|error| {
-        let report = bounded(&format!("report of {title}"), || {
+        bounded(&format!("report of {title}"), || {
             let message = error.to_string();
             match error.diagnostics() {
                 Some(diagnostics) => {
@@ -110,9 +131,7 @@ fn attempt(syntax: Syntax, source: &str) -> Result<CompiledGrammar, String> {
                 }
                 None => message,
             }
-        });
-        println!("{}", error.to_string().chars().take(300).collect::<String>());
-        report
+        })
     })
 }
 
@@ -133,13 +152,11 @@ fn follow(what: &str, grammar: &CompiledGrammar, text: &[u8]) {
     let mut random = fastrand::Rng::with_seed(7);
     for round in 0..2 {
         if round == 1 {
-            let accepted = bounded(&format!("{what}: text"), || matcher.accept_bytes(text));
-            println!("{accepted:?}");
+            let _ = bounded(&format!("{what}: text"), || matcher.accept_bytes(text));
         }
-        for step in 0..8 {
+        for step in 0..if is_full() { 8 } else { 3 } {
             let kind = bounded(&format!("{what}: mask {step}"), || matcher.fill_mask(&mut mask));
             let Ok(_) = kind else {
-                println!("{kind:?}");
                 assert!(matches!(kind, Err(MatchError::Limit(_))), "{what}: {kind:?}");
                 break;
             };
@@ -153,22 +170,29 @@ fn follow(what: &str, grammar: &CompiledGrammar, text: &[u8]) {
             }
         }
         let forced = bounded(&format!("{what}: jump"), || matcher.jump_forward());
-        println!("forced {:?}", forced.map(|forced| forced.len()));
+        assert!(matches!(forced, Ok(_) | Err(MatchError::Limit(_))), "{what}: {forced:?}");
         let ending = bounded(&format!("{what}: ending"), || matcher.shortest_ending(100_000));
-        println!("ending {:?}", ending.map(|ending| ending.map(|ending| ending.len())));
+        assert!(matches!(ending, Ok(_) | Err(MatchError::Limit(_))), "{what}: {ending:?}");
         let _ = bounded(&format!("{what}: explain"), || {
             matcher.explain(mask.iter().next().unwrap_or(TokenId::new(0).unwrap()))
         });
         matcher.reset();
     }
-    println!("usage {:?}", grammar.usage());
 }
 
 /// Compiles, and follows what compiles.
 fn survive(syntax: Syntax, source: &str, text: &[u8]) {
-    if let Ok(grammar) = attempt(syntax, source) {
-        follow(&title(syntax, source), &grammar, text);
-    }
+    on_small_stack(|| {
+        if let Ok(grammar) = attempt(syntax, source) {
+            follow(&title(syntax, source), &grammar, text);
+        }
+    });
+}
+
+/// `count` members of an object, with a number in the place of `#`.
+fn numbered(count: usize, member: &str) -> String {
+    let members: Vec<String> = (0..count).map(|number| member.replace('#', &number.to_string())).collect();
+    members.join(",")
 }
 
 fn noise(length: usize) -> Vec<u8> {
@@ -188,7 +212,6 @@ fn random_bytes() {
     for json in [&bytes, text.as_bytes(), printable.as_bytes()] {
         let error =
             bounded("tokenizer", || Vocabulary::from_tokenizer_json(json, &VocabularyOptions::default()));
-        println!("{error:?}");
         assert!(error.is_err());
     }
 }
@@ -261,7 +284,6 @@ fn nested_instances() {
             let mut matcher = grammar.matcher();
             let name = format!("{depth} x {open}");
             let result = bounded(&name, || matcher.accept_bytes(text.as_bytes()));
-            println!("{result:?} {:?}", grammar.usage());
             if result.is_ok() {
                 assert!(matcher.is_completed());
             }
@@ -269,66 +291,6 @@ fn nested_instances() {
             follow(&name, grammar, open.repeat(depth).as_bytes());
         }
     }
-}
-
-/// `count` members of an object, with a number in the place of `#`.
-fn numbered(count: usize, member: &str) -> String {
-    let members: Vec<String> = (0..count).map(|number| member.replace('#', &number.to_string())).collect();
-    members.join(",")
-}
-
-#[test]
-fn large_schemas() {
-    let padding = "x".repeat(20 << 20);
-    attempt(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#)).unwrap_err();
-    let padding = "x".repeat(15 << 20);
-    survive(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#), b"{}");
-    // What nobody refers to costs nothing but its parsing.
-    let count = sized(50_000);
-    let definition = r##""d#":{"type":"object","description":"An ordinary definition with some text that says what it is for.","properties":{"id":{"type":"string"},"next":{"$ref":"#/$defs/d0"}},"required":["id"]}"##;
-    let definitions: Vec<String> =
-        (0..count).map(|number| definition.replacen("d#", &format!("d{number}"), 1)).collect();
-    let used: Vec<String> = (0..10)
-        .map(|number| format!(r##""p{number}":{{"$ref":"#/$defs/d{}"}}"##, number * (count / 10)))
-        .collect();
-    let schema = format!(
-        r#"{{"type":"object","properties":{{{}}},"$defs":{{{}}}}}"#,
-        used.join(","),
-        definitions.join(",")
-    );
-    let grammar = attempt(Syntax::Schema, &schema).unwrap();
-    follow("50,000 definitions", &grammar, br#"{"p0": {"id": "a", "next": {"id": "b"}}, "p9": {"id": ""}}"#);
-    let properties = numbered(sized(16_000), r#""property #":{"type":"string"}"#);
-    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}}}}"#), b"{");
-    survive(
-        Syntax::Schema,
-        &format!(r#"{{"properties":{{{properties}}},"additionalProperties":false,"minProperties":3}}"#),
-        b"{",
-    );
-    survive(
-        Syntax::Schema,
-        &format!(r#"{{"properties":{{{properties}}},"patternProperties":{{"^p":{{"minLength":3}}}}}}"#),
-        b"{",
-    );
-    let required = numbered(sized(16_000), r#""property #""#);
-    survive(Syntax::Schema, &format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#), b"{");
-    survive(Syntax::Schema, &format!(r#"{{"required":[{required}]}}"#), b"{");
-    let strings = numbered(sized(20_000), r#""a long enough string number #""#);
-    survive(Syntax::Schema, &format!(r#"{{"enum":[{strings}]}}"#), b"\"a long");
-    survive(
-        Syntax::Schema,
-        &format!(r#"{{"properties":{{"a":{{"enum":[{strings}]}}}},"required":["a"]}}"#),
-        b"{\"a\": \"a long",
-    );
-    survive(Syntax::Schema, &format!(r#"{{"not":{{"enum":[{strings}]}}}}"#), b"\"a long");
-    survive(Syntax::Schema, &format!(r#"{{"type":"string","not":{{"enum":[{strings}]}}}}"#), b"\"a long");
-    survive(Syntax::Schema, &format!(r#"{{"type":"object","propertyNames":{{"enum":[{strings}]}}}}"#), b"{");
-    let numbers = numbered(sized(20_000), "#.5");
-    survive(Syntax::Schema, &format!(r#"{{"enum":[{numbers}]}}"#), b"12");
-    survive(Syntax::Schema, &format!(r#"{{"type":"number","not":{{"enum":[{numbers}]}}}}"#), b"12");
-    let items = numbered(sized(20_000), r#"{"const":#}"#);
-    survive(Syntax::Schema, &format!(r#"{{"type":"array","prefixItems":[{items}]}}"#), b"[0");
-    survive(Syntax::Schema, &format!(r#"{{"const":[{numbers}]}}"#), b"[0.5");
 }
 
 /// Text without padding: every few bytes a token, up to the limits on the length of sources.
@@ -394,6 +356,11 @@ fn dense_sources() {
     ] {
         survive(Syntax::Schema, &format!("{start}{}{end}", fill(part)), b"[[]");
     }
+    for length in [length / 5, length / 10] {
+        survive(Syntax::Schema, &format!(r#"{{"const":"{}"}}"#, "a".repeat(length)), b"");
+        survive(Syntax::Regex, &"a".repeat(length.min(65_000)), b"a");
+        survive(Syntax::Ebnf, &format!("root ::= \"{}\"", "a".repeat(length)), b"a");
+    }
     let members = numbered(length / 80, r##""a#":{"b#":[#,"#"]}"##);
     survive(Syntax::Schema, &format!(r#"{{"const":{{{members}}}}}"#), b"{");
     let members = numbered(length / 80, r##"{"a#":[#,"#"]}"##);
@@ -402,203 +369,6 @@ fn dense_sources() {
     survive(Syntax::Schema, &format!(r#"{{"properties":{{{members}}}}}"#), b"{");
     let members = numbered(length / 120, r##""a#":{"maxLength":#,"type":["string","array"],"maxItems":#}"##);
     survive(Syntax::Schema, &format!(r#"{{"properties":{{{members}}}}}"#), b"{");
-}
-
-#[test]
-fn references() {
-    let count = sized(100_000);
-    for link in [
-        r##"{"$ref":"#/$defs/d@"}"##,
-        r##"{"items":{"$ref":"#/$defs/d@"}}"##,
-        r##"{"properties":{"a":{"$ref":"#/$defs/d@"}},"required":["a"]}"##,
-        r##"{"anyOf":[{"$ref":"#/$defs/d@"},{"type":"null"}]}"##,
-        r##"{"allOf":[{"$ref":"#/$defs/d@"},{"type":["null","array"]}]}"##,
-        r##"{"not":{"$ref":"#/$defs/d@"}}"##,
-    ] {
-        for (count, last) in
-            [(count, "true"), (count, r##"{"$ref":"#/$defs/d0"}"##), (3, r##"{"$ref":"#/$defs/d0"}"##)]
-        {
-            let definitions: Vec<String> = (0..count)
-                .map(|number| format!(r#""d{number}":{}"#, link.replace('@', &(number + 1).to_string())))
-                .collect();
-            let schema = format!(
-                r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{count}":{last}}}}}"##,
-                definitions.join(",")
-            );
-            survive(Syntax::Schema, &schema, b"{\"a\": ");
-        }
-    }
-    for schema in [
-        r##"{"$ref":"#"}"##,
-        r##"{"allOf":[{"$ref":"#"}]}"##,
-        r##"{"not":{"$ref":"#"}}"##,
-        r##"{"properties":{"a":{"$ref":"#"}},"required":["a"]}"##,
-        r##"{"type":"array","items":{"$ref":"#"},"minItems":1}"##,
-        r##"{"type":"array","items":{"$ref":"#/$defs/b"},"minItems":1,"$defs":{"b":{"type":"object","required":["x"],"properties":{"x":{"$ref":"#"}}}}}"##,
-        r##"{"if":{"$ref":"#"},"then":false}"##,
-        r##"{"oneOf":[{"$ref":"#"},{"$ref":"#"}]}"##,
-        r##"{"patternProperties":{"a":{"$ref":"#"},"b":{"not":{"$ref":"#"}}}}"##,
-    ] {
-        survive(Syntax::Schema, schema, b"[");
-    }
-}
-
-#[test]
-fn combinations() {
-    let size = |full: usize| sized(full * 10).max(2);
-    let ways = |count: usize, part: usize| -> String {
-        numbered(count, &format!(r#"{{"required":["k{part}_#"]}}"#))
-    };
-    for combinator in ["anyOf", "oneOf"] {
-        for (parts, count) in [(2, 20), (5, 6), (10, 2), (20, 2), (40, 3), (3, size(50)), (2, size(500))] {
-            let all: Vec<String> =
-                (0..parts).map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(count, part))).collect();
-            survive(Syntax::Schema, &format!(r#"{{"allOf":[{}]}}"#, all.join(",")), b"{");
-        }
-        let objects = numbered(
-            size(500),
-            r##"{"type":"object","properties":{"kind":{"const":"k#"},"value":{"type":"string"}},"required":["kind"]}"##,
-        );
-        survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"kind\": ");
-        let objects = numbered(
-            size(500),
-            r##"{"type":"object","properties":{"v#":{"type":"string"},"w":{"minLength":#}}}"##,
-        );
-        survive(Syntax::Schema, &format!(r#"{{"{combinator}":[{objects}]}}"#), b"{\"w\": ");
-        let patterns = numbered(size(100), r#"{"pattern":"a#.*b"}"#);
-        survive(Syntax::Schema, &format!(r#"{{"type":"string","{combinator}":[{patterns}]}}"#), b"\"a");
-        let nested = |depth: usize| {
-            let mut schema = r#"{"type":"string"}"#.to_owned();
-            for level in 0..depth {
-                schema = format!(
-                    r#"{{"{combinator}":[{{"properties":{{"p{level}":{schema}}}}},{{"required":["q{level}"]}},{{"minProperties":{level}}}]}}"#
-                );
-            }
-            schema
-        };
-        survive(Syntax::Schema, &nested(20), b"{");
-        // Each level applies the level below twice to the same value.
-        let mut doubled = String::new();
-        for level in 0..30 {
-            doubled += &format!(
-                r##""d{level}":{{"{combinator}":[{{"$ref":"#/$defs/d{n}"}},{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"required":["r{level}"]}}]}}]}},"##,
-                n = level + 1
-            );
-        }
-        survive(
-            Syntax::Schema,
-            &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d30":{{"type":"object"}}}}}}"##),
-            b"{",
-        );
-    }
-    // Many of them side by side must not multiply the time.
-    for combinator in ["anyOf", "oneOf"] {
-        let all = |name: usize| -> String {
-            let parts: Vec<String> = (0..2)
-                .map(|part| format!(r#"{{"{combinator}":[{}]}}"#, ways(100, 10 * name + part)))
-                .collect();
-            format!(r#""p{name}":{{"allOf":[{}]}}"#, parts.join(","))
-        };
-        let properties: Vec<String> = (0..size(500)).map(all).collect();
-        survive(Syntax::Schema, &format!(r#"{{"properties":{{{}}}}}"#, properties.join(",")), b"{");
-    }
-    let mut doubled = String::new();
-    for level in 0..60 {
-        doubled += &format!(
-            r##""d{level}":{{"allOf":[{{"$ref":"#/$defs/d{n}"}},{{"$ref":"#/$defs/d{n}"}}]}},"##,
-            n = level + 1
-        );
-    }
-    survive(
-        Syntax::Schema,
-        &format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{doubled}"d60":{{"type":"object"}}}}}}"##),
-        b"{",
-    );
-    let patterns = numbered(size(50), r##""^a.*#":{"minimum":#}"##);
-    survive(Syntax::Schema, &format!(r#"{{"patternProperties":{{{patterns}}}}}"#), b"{\"a");
-    let patterns = numbered(14, r##""a#":{"minimum":#}"##);
-    survive(Syntax::Schema, &format!(r#"{{"type":"object","patternProperties":{{{patterns}}}}}"#), b"{\"a");
-    let conditions = numbered(
-        size(40),
-        r#"{"if":{"properties":{"k#":{"const":1}}},"then":{"required":["t#"]},"else":{"required":["e#"]}}"#,
-    );
-    survive(Syntax::Schema, &format!(r#"{{"allOf":[{conditions}]}}"#), b"{");
-    let dependent = numbered(size(40), r#""k#":["t#"]"#);
-    survive(Syntax::Schema, &format!(r#"{{"dependentRequired":{{{dependent}}}}}"#), b"{");
-    let dependent = numbered(size(40), r##""k#":{"minProperties":#}"##);
-    survive(Syntax::Schema, &format!(r#"{{"dependentSchemas":{{{dependent}}}}}"#), b"{");
-    let patterns = numbered(size(50), r#"{"pattern":"a.{#}b"}"#);
-    survive(Syntax::Schema, &format!(r#"{{"type":"string","allOf":[{patterns}]}}"#), b"\"a");
-    let lengths = numbered(size(50), r##"{"multipleOf":#1}"##);
-    survive(Syntax::Schema, &format!(r#"{{"type":"integer","allOf":[{lengths}]}}"#), b"1");
-    let contains = numbered(size(50), r##"{"contains":{"const":#}}"##);
-    survive(Syntax::Schema, &format!(r#"{{"type":"array","allOf":[{contains}]}}"#), b"[");
-}
-
-#[test]
-fn extreme_numbers() {
-    let digits = "9".repeat(sized(10_000));
-    for bound in [
-        "1e1000000",
-        "-1e1000000",
-        "1e-1000000",
-        "1e99999999999999999999",
-        "1e-400",
-        "4294967295",
-        "4294967296",
-        "18446744073709551616",
-        "-1",
-        "0",
-        "1.5",
-        "1e400",
-        "0.1e-399",
-        "123456789012345678901234567890.5",
-        &digits,
-        &format!("0.{digits}"),
-        &format!("{digits}e{digits}"),
-        &format!("1e{digits}"),
-        &format!("-{digits}.{digits}"),
-    ] {
-        for keyword in [
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "const",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minProperties",
-            "maxProperties",
-            "minContains",
-            "maxContains",
-        ] {
-            for rest in
-                ["", r#","type":["integer"]"#, r#","pattern":"^a*b"#, r#","contains":{"type":"null"}"#]
-            {
-                let rest = if rest.ends_with('b') { format!("{rest}\"") } else { rest.to_owned() };
-                survive(Syntax::Schema, &format!(r#"{{"{keyword}":{bound}{rest}}}"#), b"1");
-            }
-        }
-        survive(Syntax::Schema, &format!(r#"{{"enum":[{bound},1]}}"#), b"1");
-        survive(Syntax::Schema, &format!(r#"{{"minimum":-{bound},"maximum":{bound}}}"#), b"1");
-        survive(Syntax::Schema, &format!(r#"{{"minimum":{bound},"multipleOf":0.007}}"#), b"1");
-        survive(
-            Syntax::Schema,
-            &format!(r#"{{"minLength":{bound},"maxLength":{bound},"type":"string"}}"#),
-            b"\"a",
-        );
-        survive(Syntax::Schema, &format!(r#"{{"not":{{"multipleOf":{bound}}},"type":"number"}}"#), b"1");
-    }
-    survive(Syntax::Schema, r#"{"type":"integer","multipleOf":1000000007}"#, b"1");
-    survive(Syntax::Schema, r#"{"type":"integer","multipleOf":10007,"minimum":12345678901234567890}"#, b"1");
-    survive(
-        Syntax::Schema,
-        r#"{"type":"integer","allOf":[{"multipleOf":97},{"multipleOf":89},{"multipleOf":83}]}"#,
-        b"1",
-    );
 }
 
 #[test]
@@ -626,7 +396,6 @@ fn counts() {
         "(.{0,500}a){0,500}",
     ] {
         survive(Syntax::Regex, pattern, &b"a".repeat(3_000));
-        survive(Syntax::Regex, &pattern.replace("[^]", r"[\s\S]"), &b"a".repeat(3_000));
         survive(
             Syntax::Schema,
             &format!(r#"{{"type":"string","pattern":"^({})$"}}"#, pattern.replace('\\', r"\\")),
@@ -666,7 +435,7 @@ y ::= "b" | x{1,300}"#,
 
 #[test]
 fn determinisation() {
-    let size = |full: usize| sized(full * 10).max(2);
+    let size = |full: usize| if is_full() { full } else { full / 4 };
     for pattern in [
         "(a|b)*a(a|b){200}".to_owned(),
         "(a|b)*a(a|b){12}".to_owned(),
@@ -818,7 +587,6 @@ fn long_texts() {
         let text = format!("[{}\"\"]", "\"ab\",".repeat(length / 5));
         bounded("long list", || matcher.accept_bytes(text.as_bytes())).unwrap();
         assert!(matcher.is_completed());
-        println!("{:?}", grammar.usage());
     }
     let mut matcher = bounded_string.matcher();
     let tokens = sized(100_000);
@@ -846,13 +614,13 @@ fn long_tokens() {
         let options = VocabularyOptions::default().stop_ids([4]);
         let vocabulary =
             bounded("long tokens", || Vocabulary::from_tokens(tokens.clone(), &options)).unwrap();
-        let compiler = grammask::Compiler::new(Arc::new(vocabulary));
+        let compiler = Compiler::new(vocabulary);
         for pattern in ["a*", "(a|b)*", "a{9000}", "(ab){1,5000}", "a{0,1000000000}", "(a|b|ab)*a(a|b){200}"]
         {
             let grammar = bounded(pattern, || compiler.regex(pattern, &RegexOptions::default()));
             match grammar {
                 Ok(grammar) => follow(&format!("{length}-byte tokens, {pattern}"), &grammar, b"aaaa"),
-                Err(error) => println!("{error}"),
+                Err(error) => assert!(length > 8_191, "{error}"),
             }
         }
     }

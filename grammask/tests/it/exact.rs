@@ -24,9 +24,9 @@ fn regex(pattern: &str) -> CompiledGrammar {
 
 /// Walks random texts of a grammar and checks every step.
 fn check(grammar: &CompiledGrammar) {
-    for seed in 0..2 {
+    for seed in 0..3 {
         let mut walk = Walk::new(grammar, seed);
-        for _ in 0..16 {
+        for _ in 0..40 {
             walk.look();
             walk.go_on();
         }

@@ -81,3 +81,8 @@ def sglang(name: str = "grammask") -> None:
         return backend.XGrammarGrammarBackend(tokenizer, vocab_size=vocab_size, model_eos_token_ids=eos)
 
     base.register_grammar_backend(name, make)
+    # The command line takes known names only.
+    arguments = importlib.import_module("sglang.srt.server_args")
+    extend = getattr(arguments, "add_grammar_backend_choices", None)
+    if extend is not None:
+        extend([name])

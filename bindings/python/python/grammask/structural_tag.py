@@ -29,10 +29,13 @@ class _Format:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        # Lets models of other packages have fields of this type.
+        # Lets models of other packages have fields of this type. A ValueError lets a union try its other members.
         from pydantic_core import core_schema
 
-        return core_schema.no_info_plain_validator_function(_refuse)
+        def refuse(_value: Any) -> NoReturn:
+            raise ValueError(_INSTEAD)
+
+        return core_schema.no_info_plain_validator_function(refuse)
 
 
 class AnyTextFormat(_Format):
