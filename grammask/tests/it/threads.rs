@@ -107,7 +107,8 @@ fn with_room() {
 #[test]
 fn tables_and_masks_that_are_begun_anew() {
     for max_table_bytes in [40 << 10, 50 << 10] {
-        let limits = Limits { max_table_bytes, max_mask_bytes: 3_000, ..Limits::default() };
+        let limits =
+            Limits { max_table_bytes, max_mask_bytes: 3_000, max_pool_bytes: 3_000, ..Limits::default() };
         check(limits, |compiler| compiler.json_schema(TREE, &JsonSchemaOptions::default()));
         check(limits, |compiler| compiler.ebnf(SUM, &EbnfOptions::default()));
     }
