@@ -404,10 +404,11 @@ impl<B: Backend> Matcher<B> {
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let work = self.grammar.limits().max_work_per_call;
+        let mut fuel = Fuel::new(work);
         let mut attempts = 1;
         loop {
             let generation = Arc::clone(self.generation());
-            match call(&generation, self.state(), &mut self.scratch, &mut Fuel::new(work)) {
+            match call(&generation, self.state(), &mut self.scratch, &mut fuel) {
                 Err(error) if is_full(&error) && attempts < ATTEMPTS => {
                     attempts += 1;
                     self.move_over(&generation, error)?;
