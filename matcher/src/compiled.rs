@@ -106,12 +106,17 @@ impl<B: Backend> CompiledGrammar<B> {
     ) -> Result<Arc<Generation<B>>, BuildError> {
         let mut current = self.shared.current.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, full) {
-            let engine = full.engine.fresh()?;
-            let Shared { vocabulary, pool, limits, .. } = &*self.shared;
-            let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes);
-            *current = Arc::new(Generation { engine, masks });
+            *current = self.new_generation(full)?;
         }
         Ok(Arc::clone(&current))
+    }
+
+    /// Empty tables that nobody else uses.
+    pub(crate) fn new_generation(&self, like: &Generation<B>) -> Result<Arc<Generation<B>>, BuildError> {
+        let engine = like.engine.fresh()?;
+        let Shared { vocabulary, pool, limits, .. } = &*self.shared;
+        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes);
+        Ok(Arc::new(Generation { engine, masks }))
     }
 }
 

@@ -398,51 +398,59 @@ impl<B: Backend> Matcher<B> {
         Ok((mask, (generation, key)))
     }
 
-    /// Runs a call on the current tables; if they are full, again on new ones.
+    /// Runs a call on the current tables; if they are full, on new ones. Others may fill the new ones before it is
+    /// done: then on tables of its own, so that a call that would succeed alone succeeds in company.
     fn with_tables<T>(
         &mut self,
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
-        let work = self.grammar.limits().max_work_per_call;
-        let mut fuel = Fuel::new(work);
-        let mut attempts = 1;
-        loop {
-            let generation = Arc::clone(self.generation());
-            match call(&generation, self.state(), &mut self.scratch, &mut fuel) {
-                Err(error) if is_full(&error) && attempts < ATTEMPTS => {
-                    attempts += 1;
-                    self.move_over(&generation, error)?;
+        let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+        let mut generation = Arc::clone(self.generation());
+        let mut result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
+        for tables in [Tables::Shared, Tables::Own] {
+            let Err(error) = &result else { break };
+            if !is_full(error) {
+                break;
+            }
+            let next = match tables {
+                Tables::Shared => self.grammar.generation_after(&generation),
+                Tables::Own => self.grammar.new_generation(&generation),
+            };
+            let next = next.map_err(|_| error.clone())?;
+            match self.move_over(&generation, &next) {
+                Ok(()) => {
+                    generation = next;
+                    result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
                 }
-                result => return Ok(result?),
+                Err(error) => result = Err(error),
             }
         }
+        Ok(result?)
     }
 
-    /// Makes the current state one of the newest generation of tables.
-    fn move_over(&mut self, full: &Arc<Generation<B>>, error: StepError) -> Result<(), MatchError> {
-        let mut next = self.grammar.generation_after(full).map_err(|_| error.clone())?;
-        let mut imported = next.engine.import(&full.engine, self.state());
-        if imported.as_ref().is_err_and(is_full) {
-            // Others have filled it meanwhile.
-            next = self.grammar.generation_after(&next).map_err(|_| error)?;
-            imported = next.engine.import(&full.engine, self.state());
-        }
-        let state = imported?;
+    /// Makes the current state one of another generation of tables.
+    fn move_over(&mut self, full: &Generation<B>, next: &Arc<Generation<B>>) -> Result<(), StepError> {
+        let state = next.engine.import(&full.engine, self.state())?;
         // The tables that the last mask was read off may go now, and others take their address.
         self.last_mask = None;
         let current = self.states.len() - 1;
         if self.generations.last().is_some_and(|(first, _)| *first == current) {
             self.generations.pop();
         }
-        self.generations.push((current, next));
+        self.generations.push((current, Arc::clone(next)));
         self.states[current] = state;
         Ok(())
     }
 }
 
-/// How often one call is tried, the first time counted. For a matcher alone one new set of tables is enough; others
-/// fill the new ones too.
-const ATTEMPTS: u32 = 3;
+/// Which tables a call goes on with.
+#[derive(Clone, Copy)]
+enum Tables {
+    /// Those that all matchers of the grammar share.
+    Shared,
+    /// New ones that no other matcher uses.
+    Own,
+}
 
 /// Forced text is cut here: a grammar can force a text without end.
 const MAX_FORCED: usize = 64 << 10;
