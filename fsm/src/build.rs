@@ -187,6 +187,10 @@ impl<'g> Builder<'g> {
                 self.stack.push(Item { what: What::One(operand), place, ..item });
             }
             Expr::Complement(operand) if place.depth == 1 && self.other_names(id, operand, item) => {}
+            Expr::TagText(text) => self.literal(text.as_bytes(), item)?,
+            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagDispatch(_) => {
+                return Err(Failure::Limit { what: "tokens and tag dispatches", limit: 0, knob: None });
+            }
             // Intersections and complements, and regular operators to come.
             _ => self.operator(id, item)?,
         }

@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 
 use crate::char_class::{complement_ranges, normalize_ranges};
+use crate::dispatch::DispatchData;
 use crate::error::GrammarErrorKind;
-use crate::grammar::{Node, Slice};
-use crate::{CharRange, Expr, ExprId, Grammar, GrammarError, Rule, RuleId, Span};
+use crate::grammar::{Node, Pools, Slice};
+use crate::{
+    AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Pattern, Rule, RuleId, Span,
+    TagDispatch, TokenRef,
+};
 
 /// Builds a [`Grammar`].
 ///
@@ -20,6 +24,8 @@ pub struct GrammarBuilder {
     children: Vec<ExprId>,
     bytes: Vec<u8>,
     ranges: Vec<CharRange>,
+    tokens: Vec<TokenRef>,
+    dispatches: Vec<DispatchData>,
     /// The first limit or bound that an expression broke; reported by `finish`, so that expression
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
@@ -112,7 +118,15 @@ impl GrammarBuilder {
 
     /// What an expression made so far is.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
-        crate::grammar::view(&self.nodes, &self.children, &self.bytes, &self.ranges, id)
+        let pools = Pools {
+            nodes: &self.nodes,
+            children: &self.children,
+            bytes: &self.bytes,
+            ranges: &self.ranges,
+            tokens: &self.tokens,
+            dispatches: &self.dispatches,
+        };
+        pools.view(id)
     }
 
     /// The empty string.
@@ -254,10 +268,99 @@ impl GrammarBuilder {
         self.push(Node::JsonEscaped(operand))
     }
 
+    /// One token out of a set, taken as a whole. No tokens: matches nothing.
+    pub fn token(&mut self, tokens: impl IntoIterator<Item = impl Into<TokenRef>>) -> ExprId {
+        let tokens = sorted(tokens);
+        if tokens.is_empty() {
+            return self.never();
+        }
+        let slice = self.push_tokens(tokens);
+        self.push(Node::Token(slice))
+    }
+
+    /// One token outside a set. See [`Expr::ExcludeToken`](crate::Expr::ExcludeToken).
+    pub fn exclude_token(&mut self, tokens: impl IntoIterator<Item = impl Into<TokenRef>>) -> ExprId {
+        let slice = self.push_tokens(sorted(tokens));
+        self.push(Node::ExcludeToken(slice))
+    }
+
+    /// A literal in which the names of special tokens stand for those tokens. See
+    /// [`Expr::TagText`](crate::Expr::TagText).
+    pub fn tag_text(&mut self, text: &str) -> ExprId {
+        if text.is_empty() {
+            return self.empty();
+        }
+        let slice = self.slice(self.bytes.len(), text.len());
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.push(Node::TagText(slice))
+    }
+
+    /// Free text in which tags start structures.
+    pub fn tag_dispatch(&mut self, dispatch: TagDispatch) -> ExprId {
+        let TagDispatch { triggers, stops, excludes, after, end, least } = dispatch;
+        let (triggers, bodies): (Vec<Pattern>, Vec<ExprId>) = triggers.into_iter().unzip();
+        let data = DispatchData {
+            triggers: triggers.into(),
+            stops: stops.into(),
+            excludes: excludes.into(),
+            after,
+            end,
+        };
+        match (least, after) {
+            (0, _) => self.push_dispatch(data, &bodies),
+            (1, AfterDispatch::End) => {
+                self.push_dispatch(DispatchData { end: DispatchEnd::AfterDispatch, ..data }, &bodies)
+            }
+            (_, AfterDispatch::End) => {
+                self.failure.get_or_insert(GrammarErrorKind::DispatchTooFew { least });
+                self.never()
+            }
+            (_, AfterDispatch::Loop) => {
+                let (after, end) = (AfterDispatch::End, DispatchEnd::AfterDispatch);
+                let one = self.push_dispatch(DispatchData { after, end, ..data.clone() }, &bodies);
+                let owed = self.repeat(one, least, Some(least));
+                let others = self.push_dispatch(data, &bodies);
+                self.sequence([owed, others])
+            }
+        }
+    }
+
+    /// Tokens in which some, the triggers, start structures: any tokens but the triggers and the excluded ones,
+    /// and after a trigger its body. It may end everywhere between tokens, or with [`AfterDispatch::End`] there
+    /// and after the first body. Written with token expressions, a repeat and a choice.
+    pub fn token_tag_dispatch(
+        &mut self,
+        triggers: &[(TokenRef, ExprId)],
+        excludes: &[TokenRef],
+        after: AfterDispatch,
+    ) -> ExprId {
+        let others = triggers.iter().map(|(token, _)| token).chain(excludes);
+        let other = self.exclude_token(others.cloned());
+        let mut tags = Vec::with_capacity(triggers.len() + 1);
+        for (token, body) in triggers {
+            let token = self.token([token.clone()]);
+            tags.push(self.sequence([token, *body]));
+        }
+        match after {
+            AfterDispatch::Loop => {
+                tags.push(other);
+                let one = self.choice(tags);
+                self.repeat(one, 0, None)
+            }
+            AfterDispatch::End => {
+                let free = self.repeat(other, 0, None);
+                let tag = self.choice(tags);
+                let tag = self.optional(tag);
+                self.sequence([free, tag])
+            }
+        }
+    }
+
     /// Checks the grammar and hands it out.
     ///
     /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
-    /// recursive or holds a literal that is not UTF-8, or if the grammar is larger than the limits named in the
+    /// recursive or holds a token, a tag dispatch or a literal that is not UTF-8, if a pattern of a tag dispatch is
+    /// empty or can never be completed, if a tag dispatch has no way to end, or if the grammar is larger than the limits named in the
     /// crate's documentation.
     pub fn finish(self, root: RuleId) -> Result<Grammar, GrammarError> {
         if let Some(kind) = self.failure {
@@ -278,10 +381,29 @@ impl GrammarBuilder {
             children: self.children,
             bytes: self.bytes,
             ranges: self.ranges,
+            tokens: self.tokens,
+            dispatches: self.dispatches,
             root,
         };
         crate::check::check(&grammar, &self.swapped)?;
+        crate::check_dispatch::check(&grammar)?;
         Ok(grammar)
+    }
+
+    fn push_dispatch(&mut self, data: DispatchData, bodies: &[ExprId]) -> ExprId {
+        let bodies = self.push_children(bodies);
+        let Ok(index) = u32::try_from(self.dispatches.len()) else {
+            self.fail("tag dispatches");
+            return self.never();
+        };
+        self.dispatches.push(data);
+        self.push(Node::TagDispatch(bodies, index))
+    }
+
+    fn push_tokens(&mut self, tokens: Vec<TokenRef>) -> Slice {
+        let slice = self.slice(self.tokens.len(), tokens.len());
+        self.tokens.extend(tokens);
+        slice
     }
 
     fn push(&mut self, node: Node) -> ExprId {
@@ -349,4 +471,11 @@ impl GrammarBuilder {
     fn fail_with(&mut self, what: &'static str, limit: usize) {
         self.failure.get_or_insert(GrammarErrorKind::TooLarge { what, limit });
     }
+}
+
+fn sorted(tokens: impl IntoIterator<Item = impl Into<TokenRef>>) -> Vec<TokenRef> {
+    let mut tokens: Vec<TokenRef> = tokens.into_iter().map(Into::into).collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    tokens
 }

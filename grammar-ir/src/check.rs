@@ -103,6 +103,16 @@ fn check_operand(
                 };
                 return Err(GrammarError::new(kind, rule.span()));
             }
+            expr @ (Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_)) => {
+                let what = match expr {
+                    Expr::TagText(_) => "a tag's text, in which names of special tokens stand for tokens",
+                    Expr::TagDispatch(_) => "a tag dispatch",
+                    _ => "a token",
+                };
+                let kind =
+                    GrammarErrorKind::OperandHoldsTokens { name: rule.name().into(), operator: word, what };
+                return Err(GrammarError::new(kind, rule.span()));
+            }
             _ => stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand))),
         }
     }

@@ -6,7 +6,7 @@ use crate::Span;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct GrammarError {
-    kind: GrammarErrorKind,
+    kind: Box<GrammarErrorKind>,
     span: Option<Span>,
 }
 
@@ -28,13 +28,41 @@ pub(crate) enum GrammarErrorKind {
          which is not UTF-8; write whole characters"
     )]
     OperandNotText { name: String, operator: &'static str, literal: String },
+    #[error(
+        "rule `{name}`: {operator} is only defined for text, but its operand holds {what}; move that out of the \
+         operand"
+    )]
+    OperandHoldsTokens { name: String, operator: &'static str, what: &'static str },
+    #[error("rule `{name}`: a tag dispatch has an empty {what}; write at least one character or token")]
+    EmptyPattern { name: String, what: &'static str },
+    #[error(
+        "rule `{name}`: the {what} {pattern} can never be completed, since the {by_what} {by} is completed before \
+         it; take one of the two away"
+    )]
+    UnreachablePattern {
+        name: String,
+        what: &'static str,
+        pattern: String,
+        by_what: &'static str,
+        by: String,
+    },
+    #[error(
+        "rule `{name}`: a tag dispatch never ends; give it a stop string, let its free text end anywhere, or let \
+         it end after the first tag"
+    )]
+    EndlessDispatch { name: String },
+    #[error(
+        "a tag dispatch that ends after its first tag cannot have at least {least} of them; ask for at most one, \
+         or let it go on"
+    )]
+    DispatchTooFew { least: u32 },
     #[error("the grammar holds more than {limit} {what}; split it")]
     TooLarge { what: &'static str, limit: usize },
 }
 
 impl GrammarError {
     pub(crate) fn new(kind: GrammarErrorKind, span: Option<Span>) -> Self {
-        Self { kind, span }
+        Self { kind: Box::new(kind), span }
     }
 
     /// Where in the source the rule in question stands, if the frontend recorded it.

@@ -1,6 +1,7 @@
 //! The arena: rules, expressions and what they are made of.
 
-use crate::{CharRange, ExprId, RuleId, Span};
+use crate::dispatch::DispatchData;
+use crate::{CharRange, Dispatch, ExprId, RuleId, Span, TokenRef};
 
 /// A grammar: a set of rules, one of which is the root.
 ///
@@ -16,6 +17,8 @@ pub struct Grammar {
     pub(crate) children: Vec<ExprId>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) ranges: Vec<CharRange>,
+    pub(crate) tokens: Vec<TokenRef>,
+    pub(crate) dispatches: Vec<DispatchData>,
     pub(crate) root: RuleId,
 }
 
@@ -72,11 +75,20 @@ pub(crate) enum Node {
     Class(Slice),
     Sequence(Slice),
     Choice(Slice),
-    Repeat { body: ExprId, min: u32, max: Option<u32> },
+    Repeat {
+        body: ExprId,
+        min: u32,
+        max: Option<u32>,
+    },
     Rule(RuleId),
     Intersection(Slice),
     Complement(ExprId),
     JsonEscaped(ExprId),
+    Token(Slice),
+    ExcludeToken(Slice),
+    TagText(Slice),
+    /// The bodies, and the place of the rest in its pool.
+    TagDispatch(Slice, u32),
 }
 
 /// An expression, as a view into its grammar.
@@ -113,6 +125,16 @@ pub enum Expr<'g> {
     /// (a surrogate pair above U+FFFF) in digits of either case. The quotes are not included; a regular
     /// operand only.
     JsonEscaped(ExprId),
+    /// One token out of a set, taken as a whole. Sorted, each once, at least one.
+    Token(&'g [TokenRef]),
+    /// One token outside a set: a text token or a special one, but no stop token of the vocabulary. Sorted, each
+    /// once.
+    ExcludeToken(&'g [TokenRef]),
+    /// A literal text in which the names of special tokens stand for those tokens, once a vocabulary is known
+    /// ([`resolve_tokens`](crate::passes::resolve_tokens)). Without one it is a plain literal. Never empty.
+    TagText(&'g str),
+    /// Free text in which tags start structures; see [`TagDispatch`](crate::TagDispatch).
+    TagDispatch(Dispatch<'g>),
 }
 
 impl Grammar {
@@ -148,18 +170,31 @@ impl Grammar {
 
     /// An expression of this grammar. Panics for an id of another, larger grammar.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
-        view(&self.nodes, &self.children, &self.bytes, &self.ranges, id)
+        self.pools().view(id)
     }
 
-    /// The direct operands of an expression, left to right. Rule references have none.
+    /// The direct operands of an expression, left to right: of a tag dispatch the bodies. Rule references have none.
     pub fn operands(&self, id: ExprId) -> &[ExprId] {
         match &self.nodes[id.index()] {
             Node::Empty | Node::Bytes(_) | Node::Class(_) | Node::Rule(_) => &[],
-            Node::Sequence(slice) | Node::Choice(slice) | Node::Intersection(slice) => {
-                &self.children[slice.range()]
-            }
+            Node::Token(_) | Node::ExcludeToken(_) | Node::TagText(_) => &[],
+            Node::Sequence(slice)
+            | Node::Choice(slice)
+            | Node::Intersection(slice)
+            | Node::TagDispatch(slice, _) => &self.children[slice.range()],
             Node::Repeat { body, .. } => std::slice::from_ref(body),
             Node::Complement(operand) | Node::JsonEscaped(operand) => std::slice::from_ref(operand),
+        }
+    }
+
+    fn pools(&self) -> Pools<'_> {
+        Pools {
+            nodes: &self.nodes,
+            children: &self.children,
+            bytes: &self.bytes,
+            ranges: &self.ranges,
+            tokens: &self.tokens,
+            dispatches: &self.dispatches,
         }
     }
 
@@ -171,27 +206,45 @@ impl Grammar {
             + self.children.capacity() * size_of::<ExprId>()
             + self.bytes.capacity()
             + self.ranges.capacity() * size_of::<CharRange>()
+            + self.tokens.capacity() * size_of::<TokenRef>()
+            + self.dispatches.iter().map(DispatchData::memory_usage).sum::<usize>()
     }
 }
 
-/// The public view of a stored expression.
-pub(crate) fn view<'g>(
-    nodes: &[Node],
-    children: &'g [ExprId],
-    bytes: &'g [u8],
-    ranges: &'g [CharRange],
-    id: ExprId,
-) -> Expr<'g> {
-    match nodes[id.index()] {
-        Node::Empty => Expr::Empty,
-        Node::Bytes(slice) => Expr::Bytes(&bytes[slice.range()]),
-        Node::Class(slice) => Expr::Class(&ranges[slice.range()]),
-        Node::Sequence(slice) => Expr::Sequence(&children[slice.range()]),
-        Node::Choice(slice) => Expr::Choice(&children[slice.range()]),
-        Node::Repeat { body, min, max } => Expr::Repeat { body, min, max },
-        Node::Rule(rule) => Expr::Rule(rule),
-        Node::Intersection(slice) => Expr::Intersection(&children[slice.range()]),
-        Node::Complement(operand) => Expr::Complement(operand),
-        Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
+/// Where expressions are stored.
+pub(crate) struct Pools<'g> {
+    pub(crate) nodes: &'g [Node],
+    pub(crate) children: &'g [ExprId],
+    pub(crate) bytes: &'g [u8],
+    pub(crate) ranges: &'g [CharRange],
+    pub(crate) tokens: &'g [TokenRef],
+    pub(crate) dispatches: &'g [DispatchData],
+}
+
+impl<'g> Pools<'g> {
+    /// The public view of a stored expression.
+    pub(crate) fn view(&self, id: ExprId) -> Expr<'g> {
+        let (children, bytes, tokens) = (self.children, self.bytes, self.tokens);
+        match self.nodes[id.index()] {
+            Node::Empty => Expr::Empty,
+            Node::Bytes(slice) => Expr::Bytes(&bytes[slice.range()]),
+            Node::Class(slice) => Expr::Class(&self.ranges[slice.range()]),
+            Node::Sequence(slice) => Expr::Sequence(&children[slice.range()]),
+            Node::Choice(slice) => Expr::Choice(&children[slice.range()]),
+            Node::Repeat { body, min, max } => Expr::Repeat { body, min, max },
+            Node::Rule(rule) => Expr::Rule(rule),
+            Node::Intersection(slice) => Expr::Intersection(&children[slice.range()]),
+            Node::Complement(operand) => Expr::Complement(operand),
+            Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
+            Node::Token(slice) => Expr::Token(&tokens[slice.range()]),
+            Node::ExcludeToken(slice) => Expr::ExcludeToken(&tokens[slice.range()]),
+            Node::TagText(slice) => {
+                let text = std::str::from_utf8(&bytes[slice.range()]);
+                Expr::TagText(text.expect("the builder stores whole texts"))
+            }
+            Node::TagDispatch(slice, index) => {
+                Expr::TagDispatch(self.dispatches[index as usize].view(&children[slice.range()]))
+            }
+        }
     }
 }

@@ -6,7 +6,12 @@
 //!
 //! # Meaning
 //!
-//! A grammar denotes a set of byte strings. A character class denotes the UTF-8 encodings of its
+//! A grammar denotes a set of strings over bytes and *tokens*; without token expressions, a set of byte strings.
+//! A token in it is an id of some vocabulary, taken as a whole: a text written with tokens is in the language if
+//! some way to read each token, as itself or as its bytes, is. Special tokens have no bytes, so no class, literal
+//! or free text matches them.
+//!
+//! A character class denotes the UTF-8 encodings of its
 //! characters; a literal is a byte string as it stands. [`Expr::Intersection`], [`Expr::Complement`] and
 //! [`Expr::JsonEscaped`] are *regular operators*: what stands below them must be text (valid UTF-8) and
 //! must not be recursive.
@@ -42,6 +47,8 @@ pub mod analysis;
 mod builder;
 mod char_class;
 mod check;
+mod check_dispatch;
+mod dispatch;
 mod error;
 mod grammar;
 mod ids;
@@ -49,11 +56,14 @@ pub mod passes;
 mod print;
 mod same;
 mod span;
+mod token;
 
 pub use builder::GrammarBuilder;
 pub use char_class::{CharRange, normalize_ranges};
+pub use dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, TagDispatch};
 pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use print::{PrintError, PrintOptions, print};
 pub use span::Span;
+pub use token::TokenRef;

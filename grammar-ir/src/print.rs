@@ -14,6 +14,9 @@
 //! | sequence, choice | `a b`, `a \| b`, in parentheses where needed |
 //! | repeat | `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}` |
 //! | regular operators | `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` |
+//! | tokens | `Token(5, "<|call|>")`, `ExcludeToken(5)` |
+//! | text of a tag | `TagText("<|call|>")` |
+//! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
 //! | lookahead | ` (=(a))` at the end of the rule |
 //!
 //! A shared expression is written out wherever it stands, which can take exponential room; the length is
@@ -23,7 +26,9 @@ use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 use crate::char_class::complement_ranges;
-use crate::{CharRange, Expr, ExprId, Grammar};
+use crate::{
+    AfterDispatch, CharRange, Dispatch, DispatchEnd, Expr, ExprId, Grammar, Pattern, PatternPart, TokenRef,
+};
 
 /// Knobs of [`print()`].
 #[derive(Clone, Debug)]
@@ -82,7 +87,7 @@ impl fmt::Display for Grammar {
 
 /// Words that a rule of the printed text cannot be named: the two truth values, and what the frontend reads as
 /// an operator where a parenthesis follows.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 13] = [
     "true",
     "false",
     "Bytes",
@@ -90,6 +95,7 @@ const RESERVED: [&str; 12] = [
     "Complement",
     "JsonEscaped",
     "TagDispatch",
+    "TagText",
     "Token",
     "ExcludeToken",
     "TokenTagDispatch",
@@ -144,9 +150,10 @@ enum Place {
 }
 
 /// What is still to be printed.
-enum Piece {
+enum Piece<'g> {
     Expr(ExprId, Place),
     Text(&'static str),
+    Pattern(&'g Pattern),
     Bounds(u32, Option<u32>),
 }
 
@@ -156,7 +163,7 @@ struct Printer<'g> {
     out: String,
 }
 
-impl Printer<'_> {
+impl<'g> Printer<'g> {
     /// Prints an expression with an explicit stack of pieces.
     fn expr(&mut self, id: ExprId, max_bytes: usize) -> Result<(), PrintError> {
         let mut stack = vec![Piece::Expr(id, Place::Whole)];
@@ -166,6 +173,7 @@ impl Printer<'_> {
             }
             match piece {
                 Piece::Text(text) => self.out.push_str(text),
+                Piece::Pattern(pattern) => self.pattern(pattern),
                 Piece::Bounds(min, max) => self.bounds(min, max),
                 Piece::Expr(id, place) => self.push_expr(id, place, &mut stack),
             }
@@ -174,7 +182,7 @@ impl Printer<'_> {
     }
 
     /// Prints a leaf, or puts the pieces of what is not one on the stack, last one first.
-    fn push_expr(&mut self, id: ExprId, place: Place, stack: &mut Vec<Piece>) {
+    fn push_expr(&mut self, id: ExprId, place: Place, stack: &mut Vec<Piece<'g>>) {
         let grammar = self.grammar;
         let expr = grammar.expr(id);
         let least_place = match expr {
@@ -203,10 +211,81 @@ impl Printer<'_> {
             Expr::Intersection(_) => self.push_operator("Intersection(", id, stack),
             Expr::Complement(_) => self.push_operator("Complement(", id, stack),
             Expr::JsonEscaped(_) => self.push_operator("JsonEscaped(", id, stack),
+            Expr::Token(tokens) => self.tokens("Token(", tokens),
+            Expr::ExcludeToken(tokens) => self.tokens("ExcludeToken(", tokens),
+            Expr::TagText(text) => {
+                self.out.push_str("TagText(");
+                self.literal(text.as_bytes());
+                self.out.push(')');
+            }
+            Expr::TagDispatch(dispatch) => self.push_dispatch(&dispatch, stack),
         }
     }
 
-    fn push_operator(&mut self, word: &str, id: ExprId, stack: &mut Vec<Piece>) {
+    fn tokens(&mut self, word: &str, tokens: &[TokenRef]) {
+        self.out.push_str(word);
+        for (index, token) in tokens.iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            match token {
+                // Writing to a string cannot fail.
+                TokenRef::Id(id) => _ = write!(self.out, "{id}"),
+                TokenRef::Name(name) => self.literal(name.as_bytes()),
+            }
+        }
+        self.out.push(')');
+    }
+
+    fn pattern(&mut self, pattern: &Pattern) {
+        for (index, part) in pattern.parts().iter().enumerate() {
+            if index > 0 {
+                self.out.push(' ');
+            }
+            match part {
+                PatternPart::Text(text) => self.literal(text.as_bytes()),
+                PatternPart::Token(token) => self.tokens("Token(", std::slice::from_ref(token)),
+            }
+        }
+    }
+
+    fn push_dispatch(&mut self, dispatch: &Dispatch<'g>, stack: &mut Vec<Piece<'g>>) {
+        self.out.push_str("TagDispatch(");
+        let mut arguments: Vec<Vec<Piece<'g>>> = Vec::new();
+        for (trigger, &body) in dispatch.triggers.iter().zip(dispatch.bodies) {
+            arguments.push(vec![
+                Piece::Text("("),
+                Piece::Pattern(trigger),
+                Piece::Text(", "),
+                Piece::Expr(body, Place::Whole),
+                Piece::Text(")"),
+            ]);
+        }
+        for (word, patterns) in [("stop_str=(", dispatch.stops), ("excludes=(", dispatch.excludes)] {
+            if !patterns.is_empty() {
+                let listed = patterns.iter().flat_map(|pattern| [Piece::Pattern(pattern), Piece::Text(",")]);
+                let open = std::iter::once(Piece::Text(word));
+                arguments.push(open.chain(listed).chain([Piece::Text(")")]).collect());
+            }
+        }
+        if dispatch.after == AfterDispatch::End {
+            arguments.push(vec![Piece::Text("loop_after_dispatch=false")]);
+        }
+        match dispatch.end {
+            DispatchEnd::Anywhere => {}
+            DispatchEnd::AtStop => arguments.push(vec![Piece::Text("stop_eos=false")]),
+            DispatchEnd::AfterDispatch => arguments.push(vec![Piece::Text("at_least_one=true")]),
+        }
+        stack.push(Piece::Text(")"));
+        for (index, argument) in arguments.into_iter().enumerate().rev() {
+            stack.extend(argument.into_iter().rev());
+            if index > 0 {
+                stack.push(Piece::Text(", "));
+            }
+        }
+    }
+
+    fn push_operator(&mut self, word: &str, id: ExprId, stack: &mut Vec<Piece<'g>>) {
         self.out.push_str(word);
         stack.push(Piece::Text(")"));
         push_list(self.grammar.operands(id), ", ", Place::Whole, stack);
@@ -251,7 +330,7 @@ impl Printer<'_> {
     }
 }
 
-fn push_list(parts: &[ExprId], separator: &'static str, place: Place, stack: &mut Vec<Piece>) {
+fn push_list(parts: &[ExprId], separator: &'static str, place: Place, stack: &mut Vec<Piece<'_>>) {
     for (index, &part) in parts.iter().enumerate().rev() {
         stack.push(Piece::Expr(part, place));
         if index > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Expr, ExprId, Grammar};
+use crate::{Dispatch, Expr, ExprId, Grammar};
 
 /// Whether rules must have equal names.
 #[derive(Clone, Copy, PartialEq)]
@@ -69,6 +69,13 @@ fn is_same_kind(ours: Expr<'_>, theirs: Expr<'_>) -> bool {
         | (Expr::Intersection(_), Expr::Intersection(_))
         | (Expr::Complement(_), Expr::Complement(_))
         | (Expr::JsonEscaped(_), Expr::JsonEscaped(_)) => true,
+        (Expr::Token(ours), Expr::Token(theirs)) | (Expr::ExcludeToken(ours), Expr::ExcludeToken(theirs)) => {
+            ours == theirs
+        }
+        (Expr::TagText(ours), Expr::TagText(theirs)) => ours == theirs,
+        (Expr::TagDispatch(ours), Expr::TagDispatch(theirs)) => {
+            Dispatch { bodies: &[], ..ours } == Dispatch { bodies: &[], ..theirs }
+        }
         (Expr::Bytes(ours), Expr::Bytes(theirs)) => ours == theirs,
         (Expr::Class(ours), Expr::Class(theirs)) => ours == theirs,
         (Expr::Rule(ours), Expr::Rule(theirs)) => ours == theirs,

@@ -27,7 +27,8 @@ impl FirstBytes {
 }
 
 /// With which bytes sentences can begin. No byte is missing. Bytes can be too many only because of regular
-/// operators: an intersection is taken to begin as all its operands do, a complement with any byte of text.
+/// operators and tag dispatches: an intersection is taken to begin as all its operands do, a complement and a tag
+/// dispatch with any byte of text. Tokens that are taken as a whole are no bytes.
 pub fn first_bytes(grammar: &Grammar) -> FirstBytes {
     let (nullable, productive) = (nullable(grammar), productive(grammar));
     let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(grammar.expr_count(), 0);
@@ -72,7 +73,8 @@ fn own_bytes(grammar: &Grammar, id: ExprId, by_expr: &[[u64; 4]]) -> [u64; 4] {
             let sets = parts.iter().map(|part| by_expr[part.index()]);
             sets.fold(any_text(), |all, set| std::array::from_fn(|word| all[word] & set[word]))
         }
-        Expr::Complement(_) => any_text(),
+        Expr::Complement(_) | Expr::TagDispatch(_) => any_text(),
+        Expr::TagText(text) => text.bytes().next().map_or([0; 4], |byte| range(byte, byte)),
         Expr::JsonEscaped(operand) => {
             let decoded = by_expr[operand.index()];
             if decoded == [0; 4] {

@@ -90,6 +90,8 @@ pub(super) fn each_beginning(grammar: &Grammar, nullable: &Facts, id: ExprId, mu
             }
         }
         Expr::Rule(rule) => visit(grammar.rule(rule).body()),
+        // A body comes after its trigger, which is not empty.
+        Expr::TagDispatch(_) => {}
         _ => grammar.operands(id).iter().for_each(|&operand| visit(operand)),
     }
 }

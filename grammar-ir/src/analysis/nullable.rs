@@ -2,7 +2,7 @@
 
 use super::Facts;
 use super::horn::{Need, least_facts, operands_first};
-use crate::{Expr, ExprId, Grammar};
+use crate::{Dispatch, DispatchEnd, Expr, ExprId, Grammar};
 
 /// Which expressions derive the empty string. Exact, below regular operators too.
 ///
@@ -15,7 +15,9 @@ pub fn nullable(grammar: &Grammar) -> Facts {
         _ if below[id.index()] == Some(true) => Need::Nothing,
         _ if below[id.index()] == Some(false) => Need::Impossible,
         Expr::Empty | Expr::Repeat { min: 0, .. } => Need::Nothing,
-        Expr::Bytes(_) | Expr::Class(_) => Need::Impossible,
+        Expr::TagDispatch(Dispatch { end: DispatchEnd::Anywhere, .. }) => Need::Nothing,
+        Expr::Bytes(_) | Expr::Class(_) | Expr::TagDispatch(_) => Need::Impossible,
+        Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) => Need::Impossible,
         Expr::Choice(_) => Need::Any,
         _ => Need::All,
     });
@@ -44,6 +46,8 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
         let answer = match grammar.expr(id) {
             Expr::Empty | Expr::Repeat { min: 0, .. } => true,
             Expr::Bytes(_) | Expr::Class(_) => false,
+            // The builder lets no token and no tag stand below an operator.
+            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_) => false,
             Expr::Choice(parts) => parts.iter().any(holds),
             Expr::Sequence(parts) | Expr::Intersection(parts) => parts.iter().all(holds),
             Expr::Repeat { body: operand, .. } | Expr::JsonEscaped(operand) => holds(&operand),

@@ -2,7 +2,7 @@
 
 use super::Facts;
 use super::horn::{Need, least_facts};
-use crate::{Expr, Grammar};
+use crate::{DispatchEnd, Expr, Grammar};
 
 /// Which expressions may derive anything at all. *No* is certain. *Yes* is exact but for regular operators:
 /// whether an intersection or a complement matches anything takes an automaton to decide; here an intersection
@@ -11,6 +11,12 @@ pub fn productive(grammar: &Grammar) -> Facts {
     let holds = least_facts(grammar, |_, expr| match expr {
         Expr::Empty | Expr::Bytes(_) | Expr::Repeat { min: 0, .. } | Expr::Complement(_) => Need::Nothing,
         Expr::Class([]) => Need::Impossible,
+        Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) => Need::Nothing,
+        Expr::TagDispatch(dispatch) => match dispatch.end {
+            DispatchEnd::Anywhere => Need::Nothing,
+            DispatchEnd::AtStop if !dispatch.stops.is_empty() => Need::Nothing,
+            DispatchEnd::AtStop | DispatchEnd::AfterDispatch => Need::Any,
+        },
         Expr::Class(_) => Need::Nothing,
         Expr::Choice(_) => Need::Any,
         _ => Need::All,

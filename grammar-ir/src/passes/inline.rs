@@ -66,6 +66,10 @@ fn inlined(grammar: &Grammar, max_size: u32) -> Vec<bool> {
             Expr::Rule(rule) if is_small(rule, &sizes) => sizes[grammar.rule(rule).body().index()],
             Expr::Bytes(bytes) => 1 + (bytes.len() / 8) as u32,
             Expr::Class(ranges) => 1 + ranges.len() as u32,
+            Expr::Token(tokens) | Expr::ExcludeToken(tokens) => 1 + tokens.len() as u32,
+            Expr::TagText(text) => 1 + (text.len() / 8) as u32,
+            // Copies of free text with all its tags are never small.
+            Expr::TagDispatch(_) => u32::MAX,
             _ => 1,
         };
         let below = grammar.operands(id).iter().map(|operand| sizes[operand.index()]);

@@ -7,12 +7,14 @@
 mod combine;
 mod drop_unreachable;
 mod inline;
+mod resolve_tokens;
 mod rewrite;
 mod simplify;
 
 pub use combine::{concat, union};
 pub use drop_unreachable::{DropUnreachableError, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
+pub use resolve_tokens::{ResolveTokensError, TokenNames, TokenSort, resolve_tokens};
 pub use simplify::{SimplifyError, simplify};
 
 use crate::Grammar;

@@ -1,6 +1,6 @@
 //! What passes share: copying a grammar into a new arena, bottom up, each expression once.
 
-use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TagDispatch};
 
 /// How a pass changes expressions on their way.
 pub(super) trait Rewrite {
@@ -63,6 +63,17 @@ pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[Exp
         Expr::Intersection(_) => builder.intersection(operands.iter().copied()),
         Expr::Complement(_) => builder.complement(operands[0]),
         Expr::JsonEscaped(_) => builder.json_escaped(operands[0]),
+        Expr::Token(tokens) => builder.token(tokens.iter().cloned()),
+        Expr::ExcludeToken(tokens) => builder.exclude_token(tokens.iter().cloned()),
+        Expr::TagText(text) => builder.tag_text(text),
+        Expr::TagDispatch(dispatch) => builder.tag_dispatch(TagDispatch {
+            triggers: dispatch.triggers.iter().cloned().zip(operands.iter().copied()).collect(),
+            stops: dispatch.stops.to_vec(),
+            excludes: dispatch.excludes.to_vec(),
+            after: dispatch.after,
+            end: dispatch.end,
+            least: 0,
+        }),
     }
 }
 

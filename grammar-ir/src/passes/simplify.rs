@@ -13,7 +13,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rewrite::{Rewrite, copy, rewrite};
-use crate::{CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, normalize_ranges};
+use crate::{
+    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TokenRef, normalize_ranges,
+};
 
 /// The simplified grammar passes a limit of the builder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +40,8 @@ enum Key {
     Intersection(Box<[ExprId]>),
     Complement(ExprId),
     JsonEscaped(ExprId),
+    Token(Box<[TokenRef]>),
+    ExcludeToken(Box<[TokenRef]>),
 }
 
 #[derive(Default)]
@@ -72,6 +76,9 @@ impl Rewrite for Simplifier {
             Expr::Bytes(bytes) => self.intern(builder, Key::Bytes(bytes.into())),
             Expr::Class(ranges) => self.class(builder, ranges),
             Expr::Rule(rule) => self.intern(builder, Key::Rule(rule)),
+            Expr::Token(tokens) => self.intern(builder, Key::Token(tokens.into())),
+            Expr::ExcludeToken(tokens) => self.intern(builder, Key::ExcludeToken(tokens.into())),
+            Expr::TagText(_) | Expr::TagDispatch(_) => copy(builder, expr, operands),
             Expr::Sequence(_) => self.sequence(builder, operands),
             Expr::Choice(_) => self.choice(builder, operands),
             Expr::Repeat { min, max, .. } => self.repeat(builder, operands[0], min, max),
@@ -210,6 +217,8 @@ impl Simplifier {
             Key::Intersection(parts) => copy(builder, Expr::Intersection(parts), parts),
             Key::Complement(operand) => builder.complement(*operand),
             Key::JsonEscaped(operand) => builder.json_escaped(*operand),
+            Key::Token(tokens) => copy(builder, Expr::Token(tokens), &[]),
+            Key::ExcludeToken(tokens) => copy(builder, Expr::ExcludeToken(tokens), &[]),
         };
         self.interned.insert(key, id);
         id

@@ -7,6 +7,7 @@ mod builder;
 mod deep;
 mod passes;
 mod print;
+mod tokens;
 
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder};
 

@@ -1,0 +1,259 @@
+//! Finding the tokens that a grammar names in a vocabulary.
+//!
+//! As long as no vocabulary is known, tokens go by their names, and the texts of tags may hold names of special
+//! tokens. This pass puts ids in their place: a special token has no bytes, so a tag that spells one would
+//! otherwise wait for bytes that never come.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::rewrite::{Rewrite, copy, rewrite};
+use crate::{
+    Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, Span, TagDispatch, TokenRef,
+};
+
+/// What a vocabulary knows.
+pub trait TokenNames {
+    /// The special tokens that have a name, stop tokens among them.
+    fn special(&self) -> Vec<(&str, u32)>;
+
+    /// The text token with exactly these bytes.
+    fn text(&self, bytes: &[u8]) -> Option<u32>;
+
+    /// What the token with an id is.
+    fn kind(&self, id: u32) -> TokenSort;
+
+    /// The stop tokens.
+    fn stop(&self) -> Vec<u32>;
+
+    /// How many text tokens and special tokens there are, stop tokens not counted.
+    fn count(&self) -> usize;
+}
+
+/// What an id of a vocabulary is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenSort {
+    /// A byte string.
+    Text,
+    /// A token without bytes.
+    Special,
+    /// A special token that ends the text.
+    Stop,
+    /// Nothing: past the last id, a hole or padding.
+    Nothing,
+}
+
+/// A token that the vocabulary does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct ResolveTokensError {
+    kind: Kind,
+    span: Option<Span>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Kind {
+    #[error(
+        "rule `{rule}`: the vocabulary has no token {token}; correct it, or declare it when the vocabulary is made"
+    )]
+    NoSuchToken { rule: String, token: TokenRef },
+    #[error("resolving tokens: {0}")]
+    Grammar(GrammarError),
+    #[error("the names of the vocabulary's special tokens are too long; leave some out")]
+    Names,
+}
+
+impl ResolveTokensError {
+    /// Where in the source the rule in question stands, if the frontend recorded it.
+    pub fn span(&self) -> Option<Span> {
+        self.span
+    }
+}
+
+/// Replaces names of tokens by ids, and in texts of tags, triggers and stop strings the names of special tokens by
+/// the tokens, the longest of the leftmost ones first. In excluded strings texts stay: what spells an excluded tag
+/// out is excluded, and the special token itself is no free text anyway. Stop tokens join what an
+/// [`Expr::ExcludeToken`] excludes.
+///
+/// # Errors
+///
+/// Where a token is not in the vocabulary, or with the ids in place a pattern can no longer be completed.
+pub fn resolve_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<Grammar, ResolveTokensError> {
+    if !mentions_tokens(grammar) {
+        return Ok(grammar.clone());
+    }
+    check_tokens(grammar, names)?;
+    let special = names.special();
+    let automaton = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+        .build(special.iter().map(|(name, _)| name))
+        .map_err(|_| ResolveTokensError { kind: Kind::Names, span: None })?;
+    let mut resolver = Resolver { names, special, automaton };
+    rewrite(grammar, |_| true, &mut resolver).map_err(|error| {
+        let span = error.span();
+        ResolveTokensError { kind: Kind::Grammar(error), span }
+    })
+}
+
+/// Whether there is anything to resolve.
+fn mentions_tokens(grammar: &Grammar) -> bool {
+    (0..grammar.expr_count()).filter_map(ExprId::new).any(|id| {
+        matches!(
+            grammar.expr(id),
+            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_)
+        )
+    })
+}
+
+/// Finds tokens that do not exist, rule by rule.
+fn check_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<(), ResolveTokensError> {
+    let special = names.special();
+    let exists = |token: &TokenRef| match token {
+        TokenRef::Id(id) => names.kind(*id) != TokenSort::Nothing,
+        TokenRef::Name(name) => find(name, &special, names).is_some(),
+    };
+    let mut is_met = vec![false; grammar.expr_count()];
+    let mut stack = Vec::new();
+    for rule in grammar.rule_ids().map(|id| grammar.rule(id)) {
+        stack.extend(rule.lookahead());
+        stack.push(rule.body());
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut is_met[id.index()], true) {
+                continue;
+            }
+            stack.extend_from_slice(grammar.operands(id));
+            let missing = match grammar.expr(id) {
+                // To exclude what is not there is harmless, but a name with a slip in it is not.
+                Expr::Token(tokens) => tokens.iter().find(|token| !exists(token)),
+                Expr::ExcludeToken(tokens) => {
+                    tokens.iter().find(|token| matches!(token, TokenRef::Name(_)) && !exists(token))
+                }
+                Expr::TagDispatch(dispatch) => {
+                    let patterns = dispatch.triggers.iter().chain(dispatch.stops);
+                    let parts = patterns.chain(dispatch.excludes).flat_map(Pattern::parts);
+                    let mut tokens = parts.filter_map(|part| match part {
+                        PatternPart::Token(token) => Some(token),
+                        PatternPart::Text(_) => None,
+                    });
+                    tokens.find(|token| !exists(token))
+                }
+                _ => None,
+            };
+            if let Some(token) = missing {
+                let kind = Kind::NoSuchToken { rule: rule.name().into(), token: token.clone() };
+                return Err(ResolveTokensError { kind, span: rule.span() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn find(name: &str, special: &[(&str, u32)], names: &impl TokenNames) -> Option<u32> {
+    let is_named = |(other, id): &(&str, u32)| (*other == name).then_some(*id);
+    special.iter().find_map(is_named).or_else(|| names.text(name.as_bytes()))
+}
+
+struct Resolver<'n, N> {
+    names: &'n N,
+    special: Vec<(&'n str, u32)>,
+    automaton: AhoCorasick,
+}
+
+impl<N: TokenNames> Rewrite for Resolver<'_, N> {
+    fn make(&mut self, builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
+        match expr {
+            Expr::Token(tokens) => builder.token(self.ids(tokens)),
+            Expr::ExcludeToken(tokens) => {
+                let mut ids = self.ids(tokens);
+                ids.extend(self.names.stop());
+                ids.sort_unstable();
+                ids.dedup();
+                let sorts = ids.iter().map(|&id| self.names.kind(id));
+                let excluded = sorts.filter(|sort| matches!(sort, TokenSort::Text | TokenSort::Special));
+                match excluded.count() < self.names.count() {
+                    true => builder.exclude_token(ids),
+                    false => builder.never(),
+                }
+            }
+            Expr::TagText(text) => {
+                let parts: Vec<ExprId> = self
+                    .split(text)
+                    .into_iter()
+                    .map(|part| match part {
+                        PatternPart::Text(text) => builder.literal(&text),
+                        PatternPart::Token(token) => builder.token([token]),
+                    })
+                    .collect();
+                builder.sequence(parts)
+            }
+            Expr::TagDispatch(dispatch) => {
+                let triggers = dispatch.triggers.iter().map(|pattern| self.pattern(pattern));
+                let stops = dispatch.stops.iter().map(|pattern| self.pattern(pattern)).collect();
+                let excludes = dispatch.excludes.iter().map(|pattern| self.named(pattern)).collect();
+                builder.tag_dispatch(TagDispatch {
+                    triggers: triggers.zip(operands.iter().copied()).collect(),
+                    stops,
+                    excludes,
+                    after: dispatch.after,
+                    end: dispatch.end,
+                    least: 0,
+                })
+            }
+            _ => copy(builder, expr, operands),
+        }
+    }
+}
+
+impl<N: TokenNames> Resolver<'_, N> {
+    fn ids(&self, tokens: &[TokenRef]) -> Vec<u32> {
+        tokens.iter().filter_map(|token| self.id(token)).collect()
+    }
+
+    fn id(&self, token: &TokenRef) -> Option<u32> {
+        match token {
+            TokenRef::Id(id) => Some(*id),
+            TokenRef::Name(name) => find(name, &self.special, self.names),
+        }
+    }
+
+    /// The pattern with ids, and tokens where its texts name special ones.
+    fn pattern(&self, pattern: &Pattern) -> Pattern {
+        let parts = pattern.parts().iter().flat_map(|part| match part {
+            PatternPart::Text(text) => self.split(text),
+            PatternPart::Token(token) => vec![self.part(token)],
+        });
+        parts.collect()
+    }
+
+    /// The pattern with ids.
+    fn named(&self, pattern: &Pattern) -> Pattern {
+        let parts = pattern.parts().iter().map(|part| match part {
+            PatternPart::Text(text) => PatternPart::Text(text.clone()),
+            PatternPart::Token(token) => self.part(token),
+        });
+        parts.collect()
+    }
+
+    fn part(&self, token: &TokenRef) -> PatternPart {
+        // Every token was found to exist.
+        PatternPart::Token(self.id(token).map_or_else(|| token.clone(), TokenRef::Id))
+    }
+
+    /// The text cut at the names of special tokens.
+    fn split(&self, text: &str) -> Vec<PatternPart> {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for found in self.automaton.find_iter(text) {
+            if from < found.start() {
+                parts.push(PatternPart::Text(text[from..found.start()].into()));
+            }
+            let (_, id) = self.special[found.pattern().as_usize()];
+            parts.push(PatternPart::Token(TokenRef::Id(id)));
+            from = found.end();
+        }
+        if from < text.len() {
+            parts.push(PatternPart::Text(text[from..].into()));
+        }
+        parts
+    }
+}

@@ -1,0 +1,35 @@
+//! Tokens of a vocabulary, as a grammar names them.
+
+use std::fmt;
+
+/// A token of the vocabulary that a text is written with: by its id, or by its name as long as no vocabulary is
+/// known. [`resolve_tokens`](crate::passes::resolve_tokens) turns names into ids.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenRef {
+    /// The token with this id.
+    Id(u32),
+    /// The special token with this name, or where there is none the text token with exactly these bytes.
+    Name(Box<str>),
+}
+
+impl From<u32> for TokenRef {
+    fn from(id: u32) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<&str> for TokenRef {
+    fn from(name: &str) -> Self {
+        Self::Name(name.into())
+    }
+}
+
+/// The id, or the name in double quotes.
+impl fmt::Display for TokenRef {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(formatter),
+            Self::Name(name) => write!(formatter, "\"{}\"", name.escape_debug()),
+        }
+    }
+}
