@@ -47,6 +47,7 @@ use crate::{Diagnostic, Diagnostics};
 use escape::Reader;
 use fault::{Fault, Mistake, ir_span};
 use lower::Lowering;
+pub(crate) use lower::closest;
 use syntax::Body;
 use token::{Continue, Macro, Spanned, Token};
 
@@ -394,7 +395,7 @@ fn duplicate(source: &str, name: &str, first: SimpleSpan, second: SimpleSpan) ->
 }
 
 fn missing_root(source: &str, root: &str, names: &[&str], rules: &[RuleTokens<'_>]) -> Diagnostic {
-    let hint = match lower::closest(root, names) {
+    let hint = match closest(root, names) {
         Some(similar) => format!("did you mean `{similar}`? name it `{root}`, or say that it is the root"),
         None => format!("name the start rule `{root}`, or say which rule is the root"),
     };

@@ -7,6 +7,7 @@
 //! | [`gbnf`] | llama.cpp's GBNF | grammars that exist |
 //! | [`regex`] | regular expressions, of the `regex` crate or ECMA-262 | one pattern as a whole grammar, or inside one that is being built |
 //! | [`json_schema`] | JSON Schema, drafts 4 to 2020-12 | JSON that satisfies a schema |
+//! | [`structural_tag`] | structural tags in xgrammar's JSON format | tool calls and reasoning in free text |
 //!
 //! A frontend is exact or refuses: a construct that it cannot express is an error with its place, never
 //! left out. It knows no vocabulary and runs no parser; engines take it from the grammar on.
@@ -52,5 +53,6 @@ pub mod ebnf;
 pub mod gbnf;
 pub mod json_schema;
 pub mod regex;
+pub mod structural_tag;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

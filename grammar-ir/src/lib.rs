@@ -52,7 +52,6 @@ mod dispatch;
 mod error;
 mod grammar;
 mod ids;
-mod interrupt;
 pub mod passes;
 mod print;
 mod same;
@@ -65,7 +64,6 @@ pub use dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, T
 pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
-pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
 pub use span::Span;
 pub use token::TokenRef;

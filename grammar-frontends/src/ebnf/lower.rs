@@ -97,7 +97,7 @@ impl Lowering<'_> {
 }
 
 /// The name nearest to `wanted`, if one is near: at most a third of its characters differ.
-pub(super) fn closest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
+pub(crate) fn closest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
     /// Longer names are not compared, and not more of them: suggestions must not cost more than parsing.
     const LONGEST: usize = 64;
     const MOST: usize = 2_000;

@@ -50,7 +50,7 @@ pub(super) struct ClassRun {
 }
 
 enum Kind<'s> {
-    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Grammar },
+    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Box<Grammar> },
     Language(Vec<StringShape<'s>>),
 }
 
@@ -74,7 +74,7 @@ impl<'s> TextTests<'s> {
             return Ok(known);
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
-        let grammar = regex::parse(pattern, &options)?;
+        let grammar = Box::new(regex::parse(pattern, &options)?);
         let id = self.push(Kind::Pattern { pattern: pattern.into(), options, grammar });
         self.patterns.insert(key, id);
         Ok(id)

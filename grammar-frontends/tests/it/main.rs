@@ -12,3 +12,4 @@ mod regex_language;
 mod reports;
 mod reports_regex;
 mod robustness;
+mod structural_tag;

@@ -41,8 +41,12 @@ fn combine(
     builder.finish(root)
 }
 
-/// Copies all rules of a grammar, and returns its root.
-fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId, GrammarError> {
+/// Copies all rules of a grammar into a builder, and returns its root there. Names as in [`concat()`].
+///
+/// # Errors
+///
+/// As for [`concat()`].
+pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId, GrammarError> {
     let mut rules = Vec::with_capacity(grammar.rule_count());
     for id in grammar.rule_ids() {
         rules.push(builder.declare_fresh(grammar.rule(id).name())?);

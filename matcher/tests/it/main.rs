@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
-mod drafts;
 mod matching;
 mod oracle;
-mod random;
 mod serving;
 mod strings;

@@ -1,0 +1,248 @@
+//! The formats of a structural tag as data.
+//!
+//! Formats nest at most as deep as the reader allows, or as deep as a table of tool formats is written, so trees
+//! of them are walked with recursion.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::TokenRef;
+use serde_json::Value;
+
+/// What a part of the text looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Format {
+    /// A literal, which may be empty.
+    ConstString(Box<str>),
+    /// A value of a JSON Schema.
+    JsonSchema(JsonSchemaFormat),
+    /// A grammar in EBNF with the start rule `root`.
+    Grammar(Box<str>),
+    /// A text that a pattern matches as a whole.
+    Regex(Box<str>),
+    /// Any text without certain strings.
+    AnyText(AnyText),
+    /// All elements, one after the other.
+    Sequence(Vec<Format>),
+    /// One of the elements.
+    Or(Vec<Format>),
+    /// A beginning, the content and an end.
+    Tag(Box<Tag>),
+    /// Free text in which triggers start tags.
+    TriggeredTags(TriggeredTags),
+    /// Tokens in which trigger tokens start tags.
+    TokenTriggeredTags(TokenTriggeredTags),
+    /// Tags with a separator between them.
+    TagsWithSeparator(TagsWithSeparator),
+    /// Nothing or the content once.
+    Optional(Box<Format>),
+    /// The content once or more.
+    Plus(Box<Format>),
+    /// The content any number of times.
+    Star(Box<Format>),
+    /// The content so many times.
+    Repeat(Box<Repeat>),
+    /// Free text in which strings start formats.
+    Dispatch(Dispatch),
+    /// Tokens in which tokens start formats.
+    TokenDispatch(TokenDispatch),
+    /// One token.
+    Token(TokenRef),
+    /// One token that is none of these.
+    ExcludeToken(Vec<TokenRef>),
+    /// Any number of tokens that are none of these.
+    AnyTokens(AnyTokens),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JsonSchemaFormat {
+    pub(crate) schema: Arc<Value>,
+    pub(crate) style: Style,
+    pub(crate) key_order: KeyOrder,
+    /// Most whitespace characters in a row; as the options say where absent.
+    pub(crate) max_whitespace: Option<u32>,
+    /// Strings that no JSON string in the value may hold.
+    pub(crate) excludes: Vec<Box<str>>,
+    /// Where the schema came from, where that is not this document.
+    pub(crate) origin: Option<Box<str>>,
+}
+
+impl JsonSchemaFormat {
+    pub(crate) fn new(schema: Arc<Value>, style: Style) -> Self {
+        Self {
+            schema,
+            style,
+            key_order: KeyOrder::Declared,
+            max_whitespace: None,
+            excludes: Vec::new(),
+            origin: None,
+        }
+    }
+}
+
+/// How the members of the root object are spelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Style {
+    #[default]
+    Json,
+    QwenXml,
+    MinimaxXml,
+    MinimaxM3Xml,
+    DeepseekXml,
+    DeepseekV41Xml,
+    GlmXml,
+    KimiK3Xml,
+    CohereXml,
+}
+
+impl Style {
+    pub(crate) const ALL: [(&'static str, Self); 9] = [
+        ("json", Self::Json),
+        ("qwen_xml", Self::QwenXml),
+        ("minimax_xml", Self::MinimaxXml),
+        ("minimax_m3_xml", Self::MinimaxM3Xml),
+        ("deepseek_xml", Self::DeepseekXml),
+        ("deepseek_v4_1_xml", Self::DeepseekV41Xml),
+        ("glm_xml", Self::GlmXml),
+        ("kimi_k3_xml", Self::KimiK3Xml),
+        ("cohere_xml", Self::CohereXml),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(_, style)| *style == self);
+        named.map_or("json", |(name, _)| name)
+    }
+}
+
+/// The order of an object's keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KeyOrder {
+    #[default]
+    Declared,
+    Any,
+}
+
+/// Whether nothing at all will do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Least {
+    #[default]
+    None,
+    One,
+}
+
+/// What follows a tag or a dispatched format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// More of the same.
+    #[default]
+    GoOn,
+    /// The end.
+    Stop,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AnyText {
+    pub(crate) excludes: Vec<Box<str>>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) max_chars: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tag {
+    pub(crate) begin: Begin,
+    pub(crate) content: Format,
+    pub(crate) end: End,
+}
+
+/// How a tag begins.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Begin {
+    Text(Box<str>),
+    Token(TokenRef),
+}
+
+/// How a tag ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum End {
+    /// With one of these; at least one of them.
+    Texts(Vec<Box<str>>),
+    Token(TokenRef),
+}
+
+impl End {
+    pub(crate) fn text(end: &str) -> Self {
+        End::Texts(vec![end.into()])
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TriggeredTags {
+    pub(crate) triggers: Vec<Box<str>>,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) least: Least,
+    pub(crate) course: Course,
+    pub(crate) excludes: Vec<Box<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TokenTriggeredTags {
+    pub(crate) triggers: Vec<TokenRef>,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) least: Least,
+    pub(crate) course: Course,
+    pub(crate) excludes: Vec<TokenRef>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TagsWithSeparator {
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) separator: Box<str>,
+    pub(crate) least: Least,
+    pub(crate) course: Course,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Repeat {
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) content: Format,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Dispatch {
+    pub(crate) rules: Vec<(Box<str>, Format)>,
+    pub(crate) course: Course,
+    pub(crate) excludes: Vec<Box<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TokenDispatch {
+    pub(crate) rules: Vec<(TokenRef, Format)>,
+    pub(crate) course: Course,
+    pub(crate) excludes: Vec<TokenRef>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AnyTokens {
+    pub(crate) excludes: Vec<TokenRef>,
+    pub(crate) max_tokens: Option<u32>,
+}
+
+impl Format {
+    /// Whether the format itself never has to end: what follows it ends it. It then takes over the end of the tag
+    /// around it.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        match self {
+            Format::AnyText(_)
+            | Format::TriggeredTags(_)
+            | Format::TokenTriggeredTags(_)
+            | Format::AnyTokens(_) => true,
+            Format::Sequence(elements) => elements.last().is_some_and(Format::is_unlimited),
+            Format::Or(elements) => elements.iter().any(Format::is_unlimited),
+            Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
+                content.is_unlimited()
+            }
+            Format::Repeat(repeat) => repeat.content.is_unlimited(),
+            _ => false,
+        }
+    }
+}

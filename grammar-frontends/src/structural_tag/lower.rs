@@ -1,0 +1,499 @@
+//! From formats to a grammar.
+//!
+//! Every format becomes an expression. What takes care is who reads the end of a tag: free text stops at the
+//! first place where an end is complete, so free text that stands at the end of a tag is lowered *together with*
+//! the end ([`Lowering::ended`]), as stop strings of one dispatch. Text and end in a sequence would be the same
+//! language, read in two ways at every byte with which an end may begin.
+
+use std::collections::HashMap;
+
+use grammask_grammar_ir::{
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart,
+    TagDispatch, TokenRef, passes,
+};
+
+use super::StructuralTagOptions;
+use super::fields::Place;
+use super::format::{
+    AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Style, Tag,
+    TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+};
+use super::read::Fallible;
+use crate::json_schema::{self, Whitespace};
+use crate::regex::{self, Dialect, RegexOptions};
+use crate::{Diagnostic, Diagnostics, ebnf};
+
+/// The grammar of a format.
+pub(super) fn lower(format: &Format, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
+    let mut lowering = Lowering {
+        builder: GrammarBuilder::new(),
+        options,
+        schemas: HashMap::new(),
+        grammars: HashMap::new(),
+    };
+    lowering.run(format).map_err(|error| (*error).into())
+}
+
+struct Lowering<'o> {
+    builder: GrammarBuilder,
+    options: &'o StructuralTagOptions,
+    /// Schemas that were lowered, by their text and how they are written.
+    schemas: HashMap<(String, Style, Option<u32>), ExprId>,
+    /// Grammars in EBNF that were lowered.
+    grammars: HashMap<Box<str>, ExprId>,
+}
+
+impl Lowering<'_> {
+    fn run(&mut self, format: &Format) -> Fallible<Grammar> {
+        let place = Place::root("/format", usize::MAX);
+        let root = self.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
+        let body = self.format(format, &place)?;
+        self.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
+        let builder = std::mem::take(&mut self.builder);
+        builder.finish(root).map_err(|error| grammar_error(&place, &error))
+    }
+
+    /// The expression of a format with nothing around it.
+    fn format(&mut self, format: &Format, place: &Place<'_>) -> Fallible<ExprId> {
+        match format {
+            Format::AnyText(text) => self.any_text(text, &[], place),
+            Format::TriggeredTags(tags) => self.triggered_tags(tags, &[], place),
+            Format::TokenTriggeredTags(tags) => self.token_triggered_tags(tags, None, place),
+            Format::AnyTokens(tokens) => Ok(self.any_tokens(tokens, None)),
+            Format::ExcludeToken(excluded) => Ok(self.builder.exclude_token(excluded.iter().cloned())),
+            Format::Sequence(elements) => {
+                let parts = self.all(elements, place)?;
+                Ok(self.builder.sequence(parts))
+            }
+            Format::Or(elements) => {
+                let parts = self.all(elements, place)?;
+                Ok(self.builder.choice(parts))
+            }
+            Format::Optional(content) => {
+                let content = self.format(content, &place.key("content"))?;
+                Ok(self.builder.optional(content))
+            }
+            Format::Plus(content) => {
+                let content = self.format(content, &place.key("content"))?;
+                Ok(self.builder.repeat(content, 1, None))
+            }
+            Format::Star(content) => {
+                let content = self.format(content, &place.key("content"))?;
+                Ok(self.builder.repeat(content, 0, None))
+            }
+            Format::Repeat(repeat) => {
+                let content = self.format(&repeat.content, &place.key("content"))?;
+                Ok(self.builder.repeat(content, repeat.min, repeat.max))
+            }
+            Format::ConstString(text) => Ok(self.literal(text)),
+            Format::JsonSchema(schema) => self.json_schema(schema, place),
+            Format::Grammar(source) => self.grammar(source, place),
+            Format::Regex(pattern) => self.regex(pattern, place),
+            Format::Tag(tag) => self.tag(tag, place),
+            Format::TagsWithSeparator(tags) => self.tags_with_separator(tags, place),
+            Format::Dispatch(dispatch) => self.dispatch(dispatch, place),
+            Format::TokenDispatch(dispatch) => self.token_dispatch(dispatch, place),
+            Format::Token(token) => Ok(self.token(token)),
+        }
+    }
+
+    fn all(&mut self, elements: &[Format], place: &Place<'_>) -> Fallible<Vec<ExprId>> {
+        let at = place.key("elements");
+        let mut parts = Vec::with_capacity(elements.len());
+        for (index, element) in elements.iter().enumerate() {
+            parts.push(self.format(element, &at.index(index))?);
+        }
+        Ok(parts)
+    }
+
+    /// The content of a tag and its end.
+    fn ended(&mut self, format: &Format, end: &End, place: &Place<'_>) -> Fallible<ExprId> {
+        match (format, end) {
+            (Format::AnyText(text), End::Texts(ends)) => self.any_text(text, ends, place),
+            (Format::TriggeredTags(tags), End::Texts(ends)) => self.triggered_tags(tags, ends, place),
+            (Format::AnyTokens(tokens), End::Token(end)) => Ok(self.any_tokens(tokens, Some(end))),
+            (Format::TokenTriggeredTags(tags), End::Token(end)) => {
+                self.token_triggered_tags(tags, Some(end), place)
+            }
+            (Format::ExcludeToken(excluded), End::Token(end)) => {
+                let token = self.builder.exclude_token(excluded.iter().chain([end]).cloned());
+                let end = self.token(end);
+                Ok(self.builder.sequence([token, end]))
+            }
+            (Format::Sequence(elements), _) => {
+                let at = place.key("elements");
+                let mut parts = Vec::with_capacity(elements.len());
+                for (index, element) in elements.iter().enumerate() {
+                    let place = at.index(index);
+                    parts.push(match index + 1 == elements.len() {
+                        true => self.ended(element, end, &place)?,
+                        false => self.format(element, &place)?,
+                    });
+                }
+                Ok(self.builder.sequence(parts))
+            }
+            (Format::Or(elements), _) if format.is_unlimited() => {
+                let at = place.key("elements");
+                let mut parts = Vec::with_capacity(elements.len());
+                for (index, element) in elements.iter().enumerate() {
+                    parts.push(self.ended(element, end, &at.index(index))?);
+                }
+                Ok(self.builder.choice(parts))
+            }
+            // Nothing or text that ends: written out, so that the text is read with its end.
+            (Format::Optional(content), _) if content.is_unlimited() => {
+                let content = self.ended(content, end, &place.key("content"))?;
+                let end = self.end(end);
+                Ok(self.builder.choice([content, end]))
+            }
+            _ => {
+                let content = self.format(format, place)?;
+                let end = self.end(end);
+                Ok(self.builder.sequence([content, end]))
+            }
+        }
+    }
+
+    fn end(&mut self, end: &End) -> ExprId {
+        match end {
+            End::Texts(texts) => self.one_of(texts),
+            End::Token(token) => self.token(token),
+        }
+    }
+
+    fn one_of(&mut self, texts: &[Box<str>]) -> ExprId {
+        let texts: Vec<ExprId> = texts.iter().map(|text| self.literal(text)).collect();
+        self.builder.choice(texts)
+    }
+
+    /// A literal, in which the names of special tokens are those tokens.
+    fn literal(&mut self, text: &str) -> ExprId {
+        self.builder.tag_text(text)
+    }
+
+    fn token(&mut self, token: &TokenRef) -> ExprId {
+        self.builder.token([token.clone()])
+    }
+
+    /// Free text, and the ends where there are any.
+    fn any_text(&mut self, text: &AnyText, ends: &[Box<str>], place: &Place<'_>) -> Fallible<ExprId> {
+        if text.max_tokens.is_some() {
+            let place = place.key("max_tokens");
+            return Err(unsupported(&place, "`max_tokens`: tokens are not counted", "use `max_chars`"));
+        }
+        Ok(match text.max_chars {
+            Some(most) => self.bounded_text(text, ends, most),
+            None => self.dispatched(TagDispatch::new(), &text.excludes, ends),
+        })
+    }
+
+    /// Free text of at most so many characters, and the ends where there are any.
+    fn bounded_text(&mut self, text: &AnyText, ends: &[Box<str>], most: u32) -> ExprId {
+        let any = self.builder.any_char();
+        let bounded = self.builder.repeat(any, 0, Some(most));
+        let excluded = text.excludes.iter().chain(ends).filter(|text| !text.is_empty());
+        let excluded: Vec<ExprId> = excluded.map(|text| self.builder.literal(text)).collect();
+        let mut body = bounded;
+        if !excluded.is_empty() {
+            let around = self.builder.repeat(any, 0, None);
+            let excluded = self.builder.choice(excluded);
+            let holding = self.builder.sequence([around, excluded, around]);
+            let without = self.builder.complement(holding);
+            body = self.builder.intersection([without, bounded]);
+        }
+        self.with_end(body, ends)
+    }
+
+    /// What was lowered, and one of the ends where there are any.
+    fn with_end(&mut self, body: ExprId, ends: &[Box<str>]) -> ExprId {
+        if ends.is_empty() {
+            return body;
+        }
+        let end = self.one_of(ends);
+        self.builder.sequence([body, end])
+    }
+
+    /// A dispatch in free text that holds no excluded strings, and one of the ends where there are any.
+    fn dispatched(&mut self, mut dispatch: TagDispatch, excludes: &[Box<str>], ends: &[Box<str>]) -> ExprId {
+        dispatch.excludes.extend(excludes.iter().map(|text| Pattern::from(&**text)));
+        let stops: Vec<&str> = ends.iter().map(|end| &**end).filter(|end| !end.is_empty()).collect();
+        let stops_once = dispatch.after == AfterDispatch::Loop || dispatch.triggers.is_empty();
+        if !stops_once || has_overlap(&dispatch, excludes, &stops) {
+            dispatch.excludes.extend(stops.into_iter().map(Pattern::from));
+            let body = self.builder.tag_dispatch(dispatch);
+            return self.with_end(body, ends);
+        }
+        if !stops.is_empty() && stops.len() == ends.len() {
+            dispatch.end = DispatchEnd::AtStop;
+        }
+        dispatch.stops.extend(stops.into_iter().map(Pattern::from));
+        self.builder.tag_dispatch(dispatch)
+    }
+
+    /// Beginning, content and end.
+    fn tag(&mut self, tag: &Tag, place: &Place<'_>) -> Fallible<ExprId> {
+        let begin = match &tag.begin {
+            Begin::Text(text) => self.literal(text),
+            Begin::Token(token) => self.token(token),
+        };
+        let rest = self.ended(&tag.content, &tag.end, &place.key("content"))?;
+        Ok(self.builder.sequence([begin, rest]))
+    }
+
+    fn tags(&mut self, tags: &[Tag], place: &Place<'_>) -> Fallible<Vec<ExprId>> {
+        let at = place.key("tags");
+        let mut exprs = Vec::with_capacity(tags.len());
+        for (index, tag) in tags.iter().enumerate() {
+            exprs.push(self.tag(tag, &at.index(index))?);
+        }
+        Ok(exprs)
+    }
+
+    fn triggered_tags(
+        &mut self,
+        it: &TriggeredTags,
+        ends: &[Box<str>],
+        place: &Place<'_>,
+    ) -> Fallible<ExprId> {
+        let first = match it.least {
+            Least::None => None,
+            Least::One => {
+                let tags = self.tags(&it.tags, place)?;
+                let one = self.builder.choice(tags);
+                if it.course == Course::Stop {
+                    return Ok(self.with_end(one, ends));
+                }
+                Some(self.as_rule("tags", one, place)?)
+            }
+        };
+        let mut dispatch = TagDispatch::new().after(after(it.course));
+        let at = place.key("tags");
+        for trigger in &it.triggers {
+            let mut bodies = Vec::new();
+            for (index, tag) in it.tags.iter().enumerate() {
+                let Begin::Text(begin) = &tag.begin else { continue };
+                let Some(rest) = begin.strip_prefix(&**trigger) else { continue };
+                let rest = self.literal(rest);
+                let at_tag = at.index(index);
+                let content = self.ended(&tag.content, &tag.end, &at_tag.key("content"))?;
+                bodies.push(self.builder.sequence([rest, content]));
+            }
+            // A trigger without tags stays text.
+            if !bodies.is_empty() {
+                let body = self.builder.choice(bodies);
+                dispatch.triggers.push((Pattern::from(&**trigger), body));
+            }
+        }
+        let rest = self.dispatched(dispatch, &it.excludes, ends);
+        Ok(match first {
+            Some(first) => self.builder.sequence([first, rest]),
+            None => rest,
+        })
+    }
+
+    fn token_triggered_tags(
+        &mut self,
+        it: &TokenTriggeredTags,
+        end: Option<&TokenRef>,
+        place: &Place<'_>,
+    ) -> Fallible<ExprId> {
+        let tags = self.tags(&it.tags, place)?;
+        let one = self.builder.choice(tags.iter().copied());
+        let mut excludes = it.excludes.clone();
+        excludes.extend(end.cloned());
+        excludes.extend(it.triggers.iter().cloned());
+        let other = self.builder.exclude_token(excludes);
+        let body = match (it.least, it.course) {
+            (Least::One, Course::Stop) => one,
+            (Least::None, Course::Stop) => {
+                let free = self.builder.repeat(other, 0, None);
+                let tag = self.builder.optional(one);
+                self.builder.sequence([free, tag])
+            }
+            (least, Course::GoOn) => {
+                let any = self.builder.choice([other, one]);
+                let rest = self.builder.repeat(any, 0, None);
+                match least {
+                    Least::One => self.builder.sequence([one, rest]),
+                    Least::None => rest,
+                }
+            }
+        };
+        Ok(self.with_token(body, end))
+    }
+
+    fn any_tokens(&mut self, it: &AnyTokens, end: Option<&TokenRef>) -> ExprId {
+        let one = self.builder.exclude_token(it.excludes.iter().chain(end).cloned());
+        // Every token is one of the loop's, so that counting its turns counts tokens.
+        let body = self.builder.repeat(one, 0, it.max_tokens);
+        self.with_token(body, end)
+    }
+
+    fn with_token(&mut self, body: ExprId, end: Option<&TokenRef>) -> ExprId {
+        match end {
+            Some(end) => {
+                let end = self.token(end);
+                self.builder.sequence([body, end])
+            }
+            None => body,
+        }
+    }
+
+    fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Fallible<ExprId> {
+        let tags = self.tags(&it.tags, place)?;
+        let one = self.builder.choice(tags);
+        let some = match it.course {
+            Course::Stop => one,
+            Course::GoOn => {
+                let one = self.as_rule("tags", one, place)?;
+                let separator = self.literal(&it.separator);
+                let more = self.builder.sequence([separator, one]);
+                let more = self.builder.repeat(more, 0, None);
+                self.builder.sequence([one, more])
+            }
+        };
+        Ok(match it.least {
+            Least::One => some,
+            Least::None => self.builder.optional(some),
+        })
+    }
+
+    fn dispatch(&mut self, it: &Dispatch, place: &Place<'_>) -> Fallible<ExprId> {
+        let mut dispatch = TagDispatch::new().after(after(it.course));
+        let at = place.key("rules");
+        for (index, (trigger, content)) in it.rules.iter().enumerate() {
+            let at_rule = at.index(index);
+            let body = self.format(content, &at_rule.index(1))?;
+            dispatch.triggers.push((Pattern::from(&**trigger), body));
+        }
+        Ok(self.dispatched(dispatch, &it.excludes, &[]))
+    }
+
+    fn token_dispatch(&mut self, it: &TokenDispatch, place: &Place<'_>) -> Fallible<ExprId> {
+        let at = place.key("rules");
+        let mut rules = Vec::with_capacity(it.rules.len());
+        for (index, (trigger, content)) in it.rules.iter().enumerate() {
+            let at_rule = at.index(index);
+            rules.push((trigger.clone(), self.format(content, &at_rule.index(1))?));
+        }
+        Ok(self.builder.token_tag_dispatch(&rules, &it.excludes, after(it.course)))
+    }
+
+    /// A reference to a new rule with the body, for what is mentioned twice.
+    fn as_rule(&mut self, name: &str, body: ExprId, place: &Place<'_>) -> Fallible<ExprId> {
+        let rule = self.builder.declare_fresh(name).map_err(|error| grammar_error(place, &error))?;
+        self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+        Ok(self.builder.rule(rule))
+    }
+
+    fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Fallible<ExprId> {
+        let key = (it.schema.to_string(), it.style, it.max_whitespace);
+        if let Some(&known) = self.schemas.get(&key) {
+            return Ok(known);
+        }
+        if it.key_order == KeyOrder::Any {
+            let place = place.key("any_order");
+            return Err(unsupported(
+                &place,
+                "`any_order`: keys come in the order in which they are declared",
+                "leave it out",
+            ));
+        }
+        if !it.excludes.is_empty() {
+            let place = place.key("excludes");
+            return Err(unsupported(
+                &place,
+                "`excludes`: strings in JSON cannot be kept from holding others",
+                "leave it out",
+            ));
+        }
+        if it.style != Style::Json {
+            let place = place.key("style");
+            return Err(unsupported(
+                &place,
+                format!("the style `{}` is not known", it.style.name()),
+                "use the style `json`",
+            ));
+        }
+        let mut options = self.options.json_schema.clone();
+        if let Some(most) = it.max_whitespace {
+            options.whitespace = Whitespace::Free { max_run: Some(most) };
+        }
+        let prefix = match &it.origin {
+            Some(origin) => origin.to_string(),
+            None => place.key("json_schema").pointer(),
+        };
+        let compiled =
+            json_schema::compile_value(&it.schema, &options).map_err(|error| below(error, &prefix))?;
+        let expr = self.append(&compiled.grammar, place)?;
+        self.schemas.insert(key, expr);
+        Ok(expr)
+    }
+
+    fn grammar(&mut self, source: &str, place: &Place<'_>) -> Fallible<ExprId> {
+        if let Some(&known) = self.grammars.get(source) {
+            return Ok(known);
+        }
+        let grammar = ebnf::parse(source, &self.options.ebnf)
+            .map_err(|errors| embedded(errors, &place.key("grammar"), "the grammar"))?;
+        let expr = self.append(&grammar, place)?;
+        self.grammars.insert(source.into(), expr);
+        Ok(expr)
+    }
+
+    fn regex(&mut self, pattern: &str, place: &Place<'_>) -> Fallible<ExprId> {
+        let options = RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() };
+        regex::compile_into(&mut self.builder, pattern, &options)
+            .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))
+    }
+
+    /// A reference to the root of another grammar, whose rules join this one's.
+    fn append(&mut self, grammar: &Grammar, place: &Place<'_>) -> Fallible<ExprId> {
+        let root =
+            passes::append(&mut self.builder, grammar).map_err(|error| grammar_error(place, &error))?;
+        Ok(self.builder.rule(root))
+    }
+}
+
+fn after(course: Course) -> AfterDispatch {
+    match course {
+        Course::GoOn => AfterDispatch::Loop,
+        Course::Stop => AfterDispatch::End,
+    }
+}
+
+/// Whether some stop string is part of another, or a trigger or an excluded string is part of one, or the reverse,
+/// so that one of them would never be completed.
+fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) -> bool {
+    let triggers = dispatch.triggers.iter().flat_map(|(pattern, _)| pattern.parts());
+    let triggers = triggers.filter_map(|part| match part {
+        PatternPart::Text(text) => Some(&**text),
+        PatternPart::Token(_) => None,
+    });
+    let others: Vec<&str> = triggers.chain(excludes.iter().map(|text| &**text)).collect();
+    stops.iter().enumerate().any(|(index, stop)| {
+        let among = stops.iter().enumerate().any(|(at, other)| at != index && stop.contains(other));
+        among || others.iter().any(|other| stop.contains(other) || other.contains(stop))
+    })
+}
+
+fn unsupported(place: &Place<'_>, message: impl Into<String>, hint: &str) -> Box<Diagnostic> {
+    let error = Diagnostic::error("structural-tag/unsupported", message).with_pointer(place.pointer());
+    Box::new(error.with_hint(hint))
+}
+
+fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error("structural-tag/grammar", error.to_string()).with_pointer(place.pointer()))
+}
+
+/// What is wrong with a schema that stands at a place of this document.
+fn below(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
+    let first = errors.into_vec().swap_remove(0);
+    let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());
+    Box::new(first.with_pointer(pointer))
+}
+
+/// What is wrong with a text that stands at a place of this document.
+fn embedded(errors: Diagnostics, place: &Place<'_>, what: &str) -> Box<Diagnostic> {
+    Box::new(errors.into_vec().swap_remove(0).embedded_at(&place.pointer(), what))
+}

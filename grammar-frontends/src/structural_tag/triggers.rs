@@ -1,0 +1,136 @@
+//! Which tag belongs to which trigger.
+
+use grammask_grammar_ir::TokenRef;
+
+use super::fields::{Place, malformed};
+use super::format::{Begin, Tag};
+use super::read::{Fallible, shortened};
+
+/// Every tag begins with exactly one of the triggers, every trigger with one of the tags, and no excluded string
+/// keeps a trigger from being written.
+pub(super) fn check(
+    triggers: &[Box<str>],
+    tags: &[Tag],
+    excludes: &[Box<str>],
+    at_triggers: &Place<'_>,
+    at_tags: &Place<'_>,
+) -> Fallible<()> {
+    for (index, tag) in tags.iter().enumerate() {
+        let at_tag = at_tags.index(index);
+        let place = at_tag.key("begin");
+        let Begin::Text(begin) = &tag.begin else {
+            return Err(malformed(
+                &place,
+                "Tags in triggered_tags must have a string begin, not a token format",
+                "write a string, or use `token_triggered_tags`",
+            ));
+        };
+        let mut matching = triggers.iter().filter(|trigger| begin.starts_with(&***trigger));
+        match (matching.next(), matching.next()) {
+            (Some(_), None) => {}
+            (None, _) => {
+                return Err(malformed(
+                    &place,
+                    "One tag does not match any trigger in a triggered tags format",
+                    format!("add a trigger with which `{}` begins", shortened(begin)),
+                ));
+            }
+            (Some(one), Some(other)) => {
+                return Err(malformed(
+                    &place,
+                    "One tag matches multiple triggers in a triggered tags format",
+                    format!("leave out `{}` or `{}`", shortened(one), shortened(other)),
+                ));
+            }
+        }
+    }
+    for (index, trigger) in triggers.iter().enumerate() {
+        let hides = |other: &str| trigger.contains(other);
+        let hidden = triggers
+            .iter()
+            .enumerate()
+            .find(|(at, other)| *at != index && hides(other) && (other.len() < trigger.len() || *at < index));
+        if let Some((_, other)) = hidden {
+            let (trigger, other) = (shortened(trigger), shortened(other));
+            return Err(malformed(
+                &at_triggers.index(index),
+                format!(
+                    "the trigger `{trigger}` is never reached, because it contains the trigger `{other}`"
+                ),
+                "leave one of the two out",
+            ));
+        }
+    }
+    check_reachable(triggers, excludes, at_triggers)
+}
+
+/// Strings after which a rule begins are not kept from being written by an excluded one.
+pub(super) fn check_excludes(
+    triggers: &[Box<str>],
+    excludes: &[Box<str>],
+    at_excludes: &Place<'_>,
+) -> Fallible<()> {
+    for (index, exclude) in excludes.iter().enumerate() {
+        if let Some(trigger) = triggers.iter().find(|trigger| trigger.contains(&**exclude)) {
+            return Err(malformed(
+                &at_excludes.index(index),
+                format!(
+                    "Exclude string must not be a prefix of trigger string: `{}` is part of `{}`, which could \
+                     never be written",
+                    shortened(exclude),
+                    shortened(trigger)
+                ),
+                "exclude a longer string, or leave it out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_reachable(triggers: &[Box<str>], excludes: &[Box<str>], at_triggers: &Place<'_>) -> Fallible<()> {
+    for (index, trigger) in triggers.iter().enumerate() {
+        if let Some(exclude) = excludes.iter().find(|exclude| trigger.contains(&***exclude)) {
+            let message = format!(
+                "the trigger `{}` can never be written, because it contains the excluded `{}`",
+                shortened(trigger),
+                shortened(exclude)
+            );
+            let hint = "exclude a longer string, or leave it out";
+            return Err(malformed(&at_triggers.index(index), message, hint));
+        }
+    }
+    Ok(())
+}
+
+/// Every tag begins with one of the trigger tokens, none of which is excluded.
+pub(super) fn check_tokens(
+    triggers: &[TokenRef],
+    tags: &[Tag],
+    excludes: &[TokenRef],
+    at_tags: &Place<'_>,
+    at_excludes: &Place<'_>,
+) -> Fallible<()> {
+    for (index, tag) in tags.iter().enumerate() {
+        let at_tag = at_tags.index(index);
+        let place = at_tag.key("begin");
+        match &tag.begin {
+            Begin::Token(token) if triggers.contains(token) => {}
+            Begin::Token(_) => {
+                let message = "One tag does not match any trigger in a token triggered tags format";
+                return Err(malformed(&place, message, "add its token to `trigger_tokens`"));
+            }
+            Begin::Text(_) => {
+                let message = "Tags in token_triggered_tags must begin with a token format";
+                let hint = "write {\"type\": \"token\", \"token\": ...}, or use `triggered_tags`";
+                return Err(malformed(&place, message, hint));
+            }
+        }
+    }
+    match excludes.iter().position(|token| triggers.contains(token)) {
+        Some(index) => {
+            let message = "an excluded token is a trigger";
+            Err(malformed(&at_excludes.index(index), message, "leave it out of `exclude_tokens`"))
+        }
+        None => Ok(()),
+    }
+}
