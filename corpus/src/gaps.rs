@@ -16,6 +16,19 @@ pub struct Gap {
     pub backend: String,
     /// Why it fails, and what would mend it.
     pub reason: String,
+    /// What each of its failures must say. A case that a backend declines may fail in no other way.
+    #[serde(skip)]
+    pub says: Option<String>,
+}
+
+/// Cases that a backend declines by design.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declined {
+    backend: String,
+    says: String,
+    reason: String,
+    cases: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -23,11 +36,22 @@ pub struct Gap {
 struct GapFile {
     #[serde(default)]
     gap: Vec<Gap>,
+    #[serde(default)]
+    declined: Vec<Declined>,
 }
 
-/// The gaps that `gaps.toml` declares.
+/// The gaps that `gaps.toml` declares, what backends decline included.
 pub fn gaps() -> Result<Vec<Gap>, CorpusError> {
     let path = corpus_folder().join("gaps.toml");
     let file: GapFile = read_toml(Path::new(&path), "corpus/gaps.toml")?;
-    Ok(file.gap)
+    let declined = file.declined.into_iter().flat_map(|Declined { backend, says, reason, cases }| {
+        let says = format!("it is refused: {says}");
+        cases.into_iter().map(move |case| Gap {
+            case,
+            backend: backend.clone(),
+            reason: reason.clone(),
+            says: Some(says.clone()),
+        })
+    });
+    Ok(file.gap.into_iter().chain(declined).collect())
 }

@@ -20,12 +20,22 @@ struct Arguments {
     /// The seed of the first random grammar.
     #[arg(long, default_value_t = 1_000_000)]
     seed: u64,
+
+    /// The backend of random grammars.
+    #[arg(long, default_value = "earley", requires = "random")]
+    backend: Backend,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Backend {
+    Earley,
+    Pda,
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     match arguments.random {
-        Some(grammars) => run_random(arguments.seed, grammars),
+        Some(grammars) => run_random(arguments.backend, arguments.seed, grammars),
         None => run_cases(&arguments.parts),
     }
 }
@@ -45,13 +55,18 @@ fn run_cases(parts: &[String]) -> anyhow::Result<()> {
 }
 
 #[expect(clippy::print_stdout, reason = "printing is what this program is for")]
-fn run_random(seed: u64, grammars: u64) -> anyhow::Result<()> {
+fn run_random(backend: Backend, seed: u64, grammars: u64) -> anyhow::Result<()> {
     let seeds = seed..seed.saturating_add(grammars);
-    match random::compare(seeds, &GrammarOptions::default(), subjects::earley) {
+    let options = GrammarOptions::default();
+    let outcome = match backend {
+        Backend::Earley => random::compare(seeds, &options, None, subjects::earley),
+        Backend::Pda => random::compare(seeds, &options, Some("left recursion"), subjects::pda),
+    };
+    match outcome {
         Ok(tally) => {
             println!(
-                "{} grammars, {} texts, {} positions agree",
-                tally.grammars, tally.texts, tally.positions
+                "{} grammars, {} texts, {} positions agree; {} grammars were declined, {} texts reached a limit",
+                tally.grammars, tally.texts, tally.positions, tally.declined, tally.indeterminate
             );
             Ok(())
         }

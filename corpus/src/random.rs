@@ -12,13 +12,20 @@ use crate::{BackendSubject, Subject, minimise};
 /// Bytes of the longest text of a case: enough to go round every loop of a small grammar several times.
 const LONG_WALK: usize = 40;
 
+/// What the message of a limit that was reached begins with.
+const INDETERMINATE: &str = "indeterminate";
+
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Grammars.
     pub grammars: usize,
+    /// Those of them that the backend declines.
+    pub declined: usize,
     /// Pairs of a grammar and a text (tokens of the vocabulary count as ways on, see [`compare`]).
     pub texts: usize,
+    /// Texts at which a limit of the backend was reached. Nothing was decided about what follows there.
+    pub indeterminate: usize,
     /// Positions at which the next bytes and completeness were compared.
     pub positions: usize,
 }
@@ -27,10 +34,14 @@ pub struct Tally {
 /// text all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text, a long
 /// random walk, and the case's prefix alone and followed by some tokens of the vocabulary.
 ///
+/// A grammar that the backend refuses with what `declines` begins with counts as declined; any other refusal is a
+/// difference.
+///
 /// The first difference ends it, with a grammar and a text made as small as a quick search can.
 pub fn compare<B: Backend>(
     seeds: impl IntoIterator<Item = u64>,
     options: &GrammarOptions,
+    declines: Option<&str>,
     build: impl Fn(&Grammar) -> Result<B, String>,
 ) -> Result<Tally, String> {
     let mut tally = Tally::default();
@@ -39,6 +50,12 @@ pub fn compare<B: Backend>(
         let case = random::case_with(seed, options, &vocabulary_options);
         let recogniser = Recogniser::new(&case.grammar);
         tally.grammars += 1;
+        if let Some(declines) = declines
+            && build(&case.grammar).is_err_and(|error| error.starts_with(declines))
+        {
+            tally.declined += 1;
+            continue;
+        }
         let subject = built(&case.grammar, &build);
         let tokens = case.vocabulary.iter().step_by(5).take(3);
         let long_walk = random::walk(&mut Rng::new(seed), &recogniser, LONG_WALK);
@@ -47,6 +64,7 @@ pub fn compare<B: Backend>(
             tally.texts += 1;
             match outcome(subject.as_ref(), &recogniser, &text) {
                 Ok(positions) => tally.positions += positions,
+                Err(problem) if problem.starts_with(INDETERMINATE) => tally.indeterminate += 1,
                 Err(problem) => return Err(explain(seed, &case.grammar, &text, &problem, &build)),
             }
         }

@@ -21,11 +21,21 @@ pub fn earley_after_passes(grammar: &Grammar) -> Result<Engine, String> {
     earley(&optimize(grammar, &PassOptions::default()).map_err(|error| error.to_string())?)
 }
 
+/// The pushdown backend for a grammar as it stands, with the defaults of the compiler. Few stacks: more than
+/// these come of ambiguity without end, and to find out takes longer than all the cases.
+pub fn pda(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
+    let program =
+        grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
+    let config = grammask_pda::Config { max_stacks: 2_000, ..grammask_pda::Config::default() };
+    grammask_pda::Engine::new(Arc::new(program), config).map_err(|error| error.to_string())
+}
+
 /// Runs cases on the naive recogniser and on every backend.
 pub fn check_all(cases: &[Case]) -> Vec<Report> {
     vec![
         check_oracle(cases),
         check_backend("earley", cases, earley),
         check_backend("earley-passes", cases, earley_after_passes),
+        check_backend("pda", cases, pda),
     ]
 }

@@ -11,7 +11,7 @@ use grammask_parser_backend::{
 use crate::Config;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
-use crate::ending::{Costs, Distances};
+use crate::ending::{Costs, Endings};
 use crate::left_corner::LeftCorners;
 use crate::loops::Loops;
 use crate::runs::{RunShape, Runs};
@@ -41,7 +41,7 @@ pub struct Engine {
     representatives: Box<[u8]>,
     start: State,
     /// Made when an ending is first asked for.
-    distances: OnceLock<Distances>,
+    endings: OnceLock<Endings>,
     builder: Mutex<Builder>,
 }
 
@@ -106,7 +106,7 @@ impl Engine {
             representatives: program_classes.representatives().collect(),
             classes: program_classes,
             start: State { set: 0, counts: [0; SLOTS] },
-            distances: OnceLock::new(),
+            endings: OnceLock::new(),
             builder: Mutex::new(Builder::new()),
         };
         builder.closure.begin();
@@ -436,11 +436,11 @@ impl Backend for Engine {
     }
 
     fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
-        let distances = self.distances.get_or_init(|| Distances::new(&self.program));
+        let endings = self.endings.get_or_init(|| Endings::new(&self.program));
         let set = self.set(state);
         let mut builder = self.lock();
         let Builder { contexts, costs, .. } = &mut *builder;
-        distances.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
+        endings.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {

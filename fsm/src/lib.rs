@@ -51,6 +51,7 @@
 mod build;
 mod byte_classes;
 mod compile;
+mod distances;
 mod draft;
 mod error;
 mod escapes;
@@ -69,6 +70,7 @@ mod text_fragment;
 
 pub use byte_classes::ByteClasses;
 pub use compile::compile;
+pub use distances::Distances;
 pub use error::{BuildError, Cause};
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{ByteEdge, Call, Count, Fragment, FragmentId, Program, State, StateId};

@@ -32,6 +32,11 @@ fn earley_passes_every_case_after_the_passes() {
 }
 
 #[test]
+fn pda_passes_every_case_without_left_recursion() {
+    check(&check_backend("pda", &all(), subjects::pda));
+}
+
+#[test]
 fn printed_grammars_read_back() {
     for case in all() {
         let Ok(grammar) = case.grammar() else { continue };

@@ -1,0 +1,180 @@
+//! From the stacks that a byte led to, to those that can read the next byte.
+//!
+//! The naive way follows every edge that reads nothing: a call pushes the caller's return state and goes on in
+//! the callee, a final state pops. Three things differ here.
+//!
+//! * The top of a stack changes with every byte, so it is kept beside the pointer to the node below it
+//!   ([`Stack`]): a step inside a rule makes no node at all.
+//! * A call that returns to a state without a way on pushes nothing: whoever waits for the caller waits for the
+//!   callee. Right recursion runs in constant depth.
+//! * A stack whose top has not read anything since its rule began does not pop. That a call may read nothing is
+//!   known of the automaton, and the caller goes on without a push ([`Phase`]; Aycock and Horspool 2002 do the
+//!   same for Earley's algorithm). An iteration of a repeat that reads nothing is then never counted.
+//!
+//! Pushing without reading a byte comes to an end because no rule begins with itself
+//! ([`left_calls`](crate::left_calls)).
+
+use grammask_fsm::{Program, StateId};
+use grammask_parser_backend::StepError;
+use hashbrown::HashSet;
+
+use crate::stacks::Ends;
+use crate::tree::{Node, NodeId, Tree};
+
+/// A stack: the state at its top, and what is below.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Stack {
+    pub(crate) state: StateId,
+    pub(crate) below: NodeId,
+}
+
+/// Whether the rule at the top of a stack has read something since it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    Fresh,
+    Read,
+}
+
+/// Bounds on one closure.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) max_stacks: usize,
+    /// Units of work left to the call.
+    pub(crate) max_work: u64,
+}
+
+/// Scratch space and results of one closure. Kept and reused.
+#[derive(Default)]
+pub(crate) struct Closure {
+    todo: Vec<(Stack, Phase)>,
+    read: Seen,
+    fresh: Seen,
+    popped: Seen,
+    work: u64,
+    /// Result: stacks that can read a byte, sorted, each once.
+    pub(crate) stacks: Vec<Stack>,
+    /// Result: what may be over.
+    pub(crate) ends: Ends,
+}
+
+type Seen = HashSet<u64, ahash::RandomState>;
+
+/// Scratch sets of more elements than this are not kept: clearing one costs as much as its capacity.
+const KEPT: usize = 1 << 12;
+
+impl Closure {
+    /// Begins a closure. Stacks follow by [`add`](Self::add) and [`pop`](Self::pop).
+    pub(crate) fn begin(&mut self) {
+        self.todo.clear();
+        for seen in [&mut self.read, &mut self.fresh, &mut self.popped] {
+            if seen.capacity() > KEPT {
+                *seen = Seen::default();
+            }
+            seen.clear();
+        }
+        self.work = 0;
+        self.stacks.clear();
+        self.ends = Ends::default();
+    }
+
+    /// Stacks and edges met.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
+    }
+
+    pub(crate) fn add(&mut self, stack: Stack, phase: Phase) {
+        let key = u64::from(stack.state.raw()) << 32 | u64::from(stack.below.0);
+        // What a stack does that has read nothing is a part of what it does otherwise.
+        let is_new = match phase {
+            Phase::Read => self.read.insert(key),
+            Phase::Fresh => !self.read.contains(&key) && self.fresh.insert(key),
+        };
+        if is_new {
+            self.todo.push((stack, phase));
+        }
+    }
+
+    /// Whatever waits in `node` goes on.
+    pub(crate) fn pop(&mut self, program: &Program, tree: &mut Tree, mut node: NodeId) {
+        while self.popped.insert(u64::from(node.0)) {
+            self.work += 1;
+            match tree.get(node) {
+                Node::Bottom => self.ends.complete = true,
+                Node::Local => self.ends.leaves = true,
+                Node::Return { state, below } => self.add(Stack { state, below }, Phase::Read),
+                Node::Repeat { fragment, done, below } => {
+                    let body = program.fragment(fragment);
+                    let Some(count) = body.count else { return };
+                    let done = done.saturating_add(1);
+                    if count.max.is_none_or(|max| done < max) {
+                        // Past the minimum of a repeat without a maximum there is nothing left to count.
+                        let done = if count.max.is_none() { done.min(count.min) } else { done };
+                        let below = tree.push(program, Node::Repeat { fragment, done, below });
+                        self.add(Stack { state: body.start, below }, Phase::Fresh);
+                    }
+                    if done >= count.min {
+                        node = below;
+                        continue;
+                    }
+                }
+            }
+            return;
+        }
+    }
+
+    /// Runs the closure to its end.
+    pub(crate) fn run(
+        &mut self,
+        program: &Program,
+        tree: &mut Tree,
+        bounds: Bounds,
+    ) -> Result<(), StepError> {
+        let Bounds { max_stacks, max_work } = bounds;
+        while let Some((stack, phase)) = self.todo.pop() {
+            let state = program.state(stack.state);
+            self.work += 1 + (state.epsilons.len() + state.calls.len()) as u64;
+            if !state.bytes.is_empty() {
+                self.stacks.push(stack);
+            }
+            for &target in state.epsilons {
+                self.add(Stack { state: target, ..stack }, phase);
+            }
+            for call in state.calls {
+                let callee = program.fragment(call.fragment);
+                if callee.call_is_nullable() {
+                    self.add(Stack { state: call.target, ..stack }, phase);
+                }
+                if callee.count.is_some_and(|count| count.max == Some(0)) {
+                    continue;
+                }
+                let mut below = stack.below;
+                if !program.state(call.target).is_pure_final() {
+                    below = tree.push(program, Node::Return { state: call.target, below });
+                }
+                if callee.count.is_some() {
+                    below = tree.push(program, Node::Repeat { fragment: call.fragment, done: 0, below });
+                }
+                self.add(Stack { state: callee.start, below }, Phase::Fresh);
+            }
+            if state.is_final && phase == Phase::Read {
+                self.pop(program, tree, stack.below);
+            }
+            if self.stacks.len() > 2 * max_stacks || self.todo.len() > 4 * max_stacks {
+                return Err(StepError::TooManyItems {
+                    items: self.stacks.len().max(max_stacks + 1),
+                    limit: max_stacks,
+                });
+            }
+            if self.work > max_work {
+                // The caller burns what was done, which empties the tank and makes the error.
+                return Ok(());
+            }
+        }
+        self.stacks.sort_unstable();
+        self.stacks.dedup();
+        match self.stacks.len() {
+            items if items > max_stacks => Err(StepError::TooManyItems { items, limit: max_stacks }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Rules that begin with themselves.
+//!
+//! A rule that may call itself before it has read a byte would push for ever. Which rule calls which without
+//! reading is a graph over the fragments of a program: `f -> g` where a call of `g` is reached from the start of
+//! `f` over edges that read nothing and calls that may read nothing (so that left recursion hidden behind a
+//! nullable rule shows). A cycle of that graph is what this engine declines.
+
+use grammask_fsm::{FragmentId, Program, StateId};
+use grammask_parser_backend::BuildError;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// Names in one message.
+const MOST_NAMES: usize = 8;
+
+/// Fails where a rule can begin with itself, naming the rules of one such cycle.
+pub(crate) fn decline_left_recursion(program: &Program) -> Result<(), BuildError> {
+    let graph = graph(program);
+    let is_cycle = |members: &[NodeIndex]| match members {
+        [only] => graph.contains_edge(*only, *only),
+        _ => true,
+    };
+    let Some(cycle) = kosaraju_scc(&graph).into_iter().find(|members| is_cycle(members)) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = cycle.iter().map(|&node| &*program.fragment(graph[node]).name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
+    names.truncate(MOST_NAMES);
+    let named: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let (subject, verb) =
+        if named.len() == 1 { ("rule", "begins with itself") } else { ("rules", "begin with each other") };
+    Err(BuildError::new(format!(
+        "left recursion: {subject} {}{more} {verb}, which the backend `pda` does not serve; write it as a \
+         repetition (`a ::= b (c b)*`), or use the backend `earley`",
+        named.join(", ")
+    )))
+}
+
+fn graph(program: &Program) -> DiGraph<FragmentId, ()> {
+    let mut graph = DiGraph::with_capacity(program.fragments().len(), 0);
+    let ids: Vec<FragmentId> = (0..program.fragments().len()).filter_map(FragmentId::new).collect();
+    let nodes: Vec<NodeIndex> = ids.iter().map(|&id| graph.add_node(id)).collect();
+    // For each state the fragment, plus one, from whose start it was reached last.
+    let mut reached = vec![0; program.state_count()];
+    let mut todo = Vec::new();
+    for &caller in &ids {
+        let mark = caller.raw() + 1;
+        let mut reach = |state: StateId, todo: &mut Vec<StateId>| {
+            if std::mem::replace(&mut reached[state.index()], mark) != mark {
+                todo.push(state);
+            }
+        };
+        reach(program.fragment(caller).start, &mut todo);
+        while let Some(id) = todo.pop() {
+            let state = program.state(id);
+            state.epsilons.iter().for_each(|&target| reach(target, &mut todo));
+            for call in state.calls {
+                graph.update_edge(nodes[caller.index()], nodes[call.fragment.index()], ());
+                if program.fragment(call.fragment).call_is_nullable() {
+                    reach(call.target, &mut todo);
+                }
+            }
+        }
+    }
+    graph
+}

@@ -1,0 +1,83 @@
+//! Parallel stacks in one persistent tree: the second parser backend.
+//!
+//! # What it is
+//!
+//! A pushdown automaton reads a context-free grammar with a stack: a call of a rule pushes where to go on, the end
+//! of a rule pops. Where the grammar leaves a choice there are several stacks at once. The naive way copies a
+//! stack for every choice, and again to be able to take a token back. This engine follows XGrammar's first paper
+//! (section 3.3, the persistent execution stack):
+//!
+//! 1. all stacks live in one tree, from their tops down to a common bottom. A stack is a pointer to its top node;
+//!    pushing and popping copy nothing, and branches share what they have in common (`tree`);
+//! 2. nodes are hash-consed, so equal stacks are one, and the list of the stacks that are alive can be interned. A
+//!    [`State`] is the number of such a list: rollback and fork copy a number (`stacks`);
+//! 3. a list remembers for each class of bytes which list it leads to, so that what was read once is a table read
+//!    for every text and thread that comes after;
+//! 4. the number of iterations of a counted repeat stands in the stack, in a node of the repeat, so that
+//!    `maxLength: 65536` is one node more and not 65,536 copies of an automaton. Masks are kept under the list
+//!    in which counts far from a bound are replaced by one that behaves alike (`tree`);
+//! 5. long runs inside strings are found by reading a character at a time and jumping over what only counts
+//!    (`runs`), and the part of the stacks that does not depend on the caller can be cut out (`split`).
+//!
+//! # When to use it, and when not
+//!
+//! It exists so that two ways to parse can be compared behind one trait, and judge each other in tests. Earley's
+//! algorithm (`grammask-earley`) serves more grammars: it shares what parallel parses have in common *above* the
+//! place where they part, too, where this engine keeps a stack for each.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::Arc;
+//! use grammask_fsm::CompileOptions;
+//! use grammask_grammar_ir::GrammarBuilder;
+//! use grammask_parser_backend::{Backend, Fuel};
+//! use grammask_pda::{Config, Engine};
+//!
+//! // nest ::= "(" nest ")" | "x"
+//! let mut builder = GrammarBuilder::new();
+//! let nest = builder.declare("nest")?;
+//! let (open, inner, close, x) =
+//!     (builder.literal("("), builder.rule(nest), builder.literal(")"), builder.literal("x"));
+//! let deeper = builder.sequence([open, inner, close]);
+//! let body = builder.choice([deeper, x]);
+//! builder.define(nest, body)?;
+//! let program = grammask_fsm::compile(&builder.finish(nest)?, &CompileOptions::default())?;
+//!
+//! let engine = Engine::new(Arc::new(program), Config::default())?;
+//! let mut state = engine.start();
+//! for byte in b"((x))" {
+//!     state = engine.step(state, *byte, &mut Fuel::unlimited())?.expect("the text is nested");
+//! }
+//! assert!(engine.is_complete(state));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Errors and limits
+//!
+//! Left recursion, also hidden behind rules that may be empty, is declined when the engine is built, with a
+//! [`BuildError`](grammask_parser_backend::BuildError) that names the rules: the stacks would grow without end.
+//! [`Config`] bounds memory and the number of stacks; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a
+//! call. A limit that is reached is a [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the
+//! state that was asked of stays valid. A grammar whose choices differ only in what comes after a nesting
+//! (`a ::= "(" a ")" | "(" a "]" | "x"`, unless its beginnings are merged while it is compiled) doubles its stacks
+//! with every level, and comes to that limit.
+//!
+//! # Threads
+//!
+//! An [`Engine`] is `Sync`. Steps that were taken before read tables without a lock; new ones take a lock.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod closure;
+mod config;
+mod ending;
+mod engine;
+mod left_calls;
+mod runs;
+mod split;
+mod stacks;
+mod tree;
+
+pub use config::Config;
+pub use engine::{Engine, State};

@@ -1,0 +1,172 @@
+//! Interned lists of stacks, and the transitions between them.
+//!
+//! A configuration of the parser is a set of parallel stacks. It is interned as a sorted list, so that a state is
+//! one number, and remembers for each class of bytes which list the byte led to: a text that takes a known way
+//! reads tables, in any matcher and on any thread.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use grammask_fsm::Program;
+use hashbrown::HashTable;
+
+use crate::closure::Stack;
+
+/// A transition that was not computed yet.
+pub(crate) const UNKNOWN: u32 = 0;
+/// No sentence goes on with the byte.
+pub(crate) const DEAD: u32 = 1;
+/// From here on: a list.
+pub(crate) const FIRST_LIST: u32 = 2;
+
+/// What may be over where a list stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Ends {
+    /// The text.
+    pub(crate) complete: bool,
+    /// The rule of a local part.
+    pub(crate) leaves: bool,
+}
+
+/// An interned list of stacks, as readers see it.
+pub(crate) struct Stacks {
+    /// Sorted, each once.
+    pub(crate) stacks: Box<[Stack]>,
+    pub(crate) ends: Ends,
+    /// The bytes that may be read next.
+    pub(crate) next_bytes: [u64; 4],
+    /// Where each class of bytes leads.
+    pub(crate) row: Box<[AtomicU32]>,
+    /// The list that stands for this one in the names of masks, once it was asked for.
+    pub(crate) representative: OnceLock<u32>,
+}
+
+/// All lists. Read without a lock; written behind the engine's.
+pub(crate) struct Lists {
+    lists: boxcar::Vec<Stacks>,
+}
+
+impl Lists {
+    pub(crate) fn new() -> Self {
+        Self { lists: boxcar::Vec::new() }
+    }
+
+    pub(crate) fn get(&self, id: u32) -> &Stacks {
+        self.lists.get(id as usize).expect("ids are handed out after their list is written")
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lists.count()
+    }
+}
+
+/// What writers need, behind the engine's lock.
+pub(crate) struct ListIndex {
+    by_content: HashTable<u32>,
+    hasher: ahash::RandomState,
+    bytes: usize,
+}
+
+impl ListIndex {
+    pub(crate) fn new() -> Self {
+        Self { by_content: HashTable::new(), hasher: ahash::RandomState::new(), bytes: 0 }
+    }
+
+    /// Bytes held by lists and rows.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The list of these stacks, which must be sorted. `None` where no id is left.
+    pub(crate) fn intern(
+        &mut self,
+        lists: &Lists,
+        program: &Program,
+        stacks: &[Stack],
+        ends: Ends,
+    ) -> Option<u32> {
+        let hash = self.hasher.hash_one((stacks, ends));
+        let found = self.by_content.find(hash, |&id| {
+            let list = lists.get(id);
+            list.ends == ends && *list.stacks == *stacks
+        });
+        if let Some(&id) = found {
+            return Some(id);
+        }
+        let next = u32::try_from(lists.len()).ok().filter(|&next| next < u32::MAX - FIRST_LIST)?;
+        let list = describe(program, stacks, ends);
+        self.bytes += size_of::<Stacks>() + size_of_val(stacks) + size_of_val(&*list.row) + 16;
+        // Only the holder of the engine's lock writes, so the list gets the number that was looked at.
+        let id = lists.lists.push(list) as u32;
+        debug_assert_eq!(id, next);
+        let hasher = &self.hasher;
+        self.by_content.insert_unique(hash, id, |&other| {
+            let list = lists.get(other);
+            hasher.hash_one((&*list.stacks, list.ends))
+        });
+        Some(id)
+    }
+}
+
+fn describe(program: &Program, stacks: &[Stack], ends: Ends) -> Stacks {
+    let mut next_bytes = [0u64; 4];
+    for stack in stacks {
+        for edge in program.state(stack.state).bytes {
+            add_range(&mut next_bytes, edge.start, edge.end);
+        }
+    }
+    let is_next = |byte: u8| next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+    let entry = |byte: u8| AtomicU32::new(if is_next(byte) { UNKNOWN } else { DEAD });
+    let row = program.byte_classes().representatives().map(entry).collect();
+    Stacks { stacks: stacks.into(), ends, next_bytes, row, representative: OnceLock::new() }
+}
+
+impl Stacks {
+    /// Gives a transition that was just computed to the neighbouring classes of bytes that match the same edges.
+    /// "Any other character" covers half of all classes.
+    pub(crate) fn record(&self, program: &Program, representatives: &[u8], byte: u8, entry: u32) {
+        let classes = program.byte_classes();
+        self.row[usize::from(classes.class(byte))].store(entry, Ordering::Release);
+        let edges = || self.stacks.iter().flat_map(|stack| program.state(stack.state).bytes);
+        let (mut low, mut high) = (0, u8::MAX);
+        for edge in edges().filter(|edge| edge.start <= byte && byte <= edge.end) {
+            (low, high) = (low.max(edge.start), high.min(edge.end));
+        }
+        for class in classes.class(low)..=classes.class(high) {
+            let word = &self.row[usize::from(class)];
+            let other = representatives[usize::from(class)];
+            let reads = |start: u8, end: u8, byte: u8| start <= byte && byte <= end;
+            if word.load(Ordering::Relaxed) == UNKNOWN
+                && edges().all(|edge| reads(edge.start, edge.end, byte) == reads(edge.start, edge.end, other))
+            {
+                word.store(entry, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// Sets the bits of `start..=end`.
+fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
+    for (word, bits) in (0u32..).zip(bits) {
+        let first = u32::from(start).max(word * 64);
+        let last = u32::from(end).min(word * 64 + 63);
+        if first <= last {
+            *bits |= (u64::MAX >> (63 - (last - first))) << (first % 64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_set_their_bits() {
+        for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191)] {
+            let mut bits = [0; 4];
+            add_range(&mut bits, start, end);
+            let is_set = |byte: u8| bits[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
+            assert!((0..=255).all(|byte| is_set(byte) == (start..=end).contains(&byte)), "{start}..={end}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The persistent tree in which all stacks live.
+//!
+//! A stack that is an array must be copied whenever the grammar leaves a choice, and again whenever a text may be
+//! rolled back. Here a stack is a pointer to its top node, and a node points to the one below it. Pushing makes
+//! one node, popping follows one pointer, and nothing that exists ever changes: branches share what is below the
+//! place where they parted, and an old stack stays valid for as long as anybody remembers its number (XGrammar's
+//! first paper, section 3.3).
+//!
+//! Nodes are *hash-consed*: there is at most one node of the same content. So equal stacks have equal numbers,
+//! whatever way led to them, and an ambiguous grammar does not keep the same stack twice.
+
+use grammask_fsm::{Count, FragmentId, Program, StateId};
+use hashbrown::{HashSet, HashTable};
+
+/// A node of the tree, and with it the stack whose top it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+/// The bottom of every stack of a text: the root rule has ended, and with it the text may.
+pub(crate) const BOTTOM: NodeId = NodeId(0);
+
+/// The bottom of the stacks of a local part: the rule that was cut out may have ended.
+pub(crate) const LOCAL: NodeId = NodeId(1);
+
+/// What happens when everything above has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Node {
+    /// The text may end.
+    Bottom,
+    /// The rule of a local part may end.
+    Local,
+    /// The caller goes on in a state.
+    Return { state: StateId, below: NodeId },
+    /// An iteration of a counted repeat has ended: the repeat may end, or begin another one.
+    Repeat { fragment: FragmentId, done: u32, below: NodeId },
+}
+
+impl Node {
+    pub(crate) fn below(self) -> Option<NodeId> {
+        match self {
+            Self::Bottom | Self::Local => None,
+            Self::Return { below, .. } | Self::Repeat { below, .. } => Some(below),
+        }
+    }
+
+    pub(crate) fn with_below(self, below: NodeId) -> Self {
+        match self {
+            Self::Bottom | Self::Local => self,
+            Self::Return { state, .. } => Self::Return { state, below },
+            Self::Repeat { fragment, done, .. } => Self::Repeat { fragment, done, below },
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    node: Node,
+    /// The node that stands for this one in the names of masks.
+    representative: NodeId,
+}
+
+/// All nodes of an engine.
+pub(crate) struct Tree {
+    entries: Vec<Entry>,
+    index: HashTable<NodeId>,
+    hasher: ahash::RandomState,
+    longest_token: u32,
+}
+
+/// Bytes that a node takes: its entry, and its place in the index with room to spare.
+const NODE_BYTES: usize = size_of::<Entry>() + 2 * size_of::<NodeId>();
+
+impl Tree {
+    pub(crate) fn new(longest_token: u32) -> Self {
+        let entries = vec![
+            Entry { node: Node::Bottom, representative: BOTTOM },
+            Entry { node: Node::Local, representative: LOCAL },
+        ];
+        let longest_token = longest_token.max(1);
+        Self { entries, index: HashTable::new(), hasher: ahash::RandomState::new(), longest_token }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.len() * NODE_BYTES
+    }
+
+    pub(crate) fn get(&self, id: NodeId) -> Node {
+        self.entries[id.0 as usize].node
+    }
+
+    /// The node that stands for `id` in the names of masks: a stack and the one in which all nodes are replaced
+    /// so allow the same texts of up to the length of the longest token.
+    pub(crate) fn representative(&self, id: NodeId) -> NodeId {
+        self.entries[id.0 as usize].representative
+    }
+
+    /// The nodes from `from` down to the bottom.
+    pub(crate) fn chain(&self, from: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(Some(from), |&id| self.get(id).below())
+    }
+
+    /// All nodes of some stacks, each once and after the one below it.
+    pub(crate) fn ancestors_first(&self, tops: impl Iterator<Item = NodeId>) -> Vec<(NodeId, Node)> {
+        let mut met: HashSet<NodeId, ahash::RandomState> = HashSet::default();
+        let mut nodes = Vec::new();
+        for top in tops {
+            let first = nodes.len();
+            let new = self.chain(top).take_while(|&id| met.insert(id));
+            nodes.extend(new.map(|id| (id, self.get(id))));
+            nodes[first..].reverse();
+        }
+        nodes
+    }
+
+    /// The node of that content. The caller keeps the tree below 2^32 nodes by its limit on memory.
+    pub(crate) fn push(&mut self, program: &Program, node: Node) -> NodeId {
+        match node {
+            Node::Bottom => return BOTTOM,
+            Node::Local => return LOCAL,
+            Node::Return { .. } | Node::Repeat { .. } => {}
+        }
+        if let Some(known) = self.find(node) {
+            return known;
+        }
+        let far = self.far_from_bounds(program, node);
+        let representative = (far != node).then(|| self.find(far).unwrap_or_else(|| self.insert(far, None)));
+        self.insert(node, representative)
+    }
+
+    fn find(&self, node: Node) -> Option<NodeId> {
+        let same = |id: &NodeId| self.entries[id.0 as usize].node == node;
+        self.index.find(self.hasher.hash_one(node), same).copied()
+    }
+
+    fn insert(&mut self, node: Node, representative: Option<NodeId>) -> NodeId {
+        let id = NodeId(self.entries.len() as u32);
+        self.entries.push(Entry { node, representative: representative.unwrap_or(id) });
+        let Self { entries, index, hasher, .. } = self;
+        index.insert_unique(hasher.hash_one(node), id, |other| {
+            hasher.hash_one(entries[other.0 as usize].node)
+        });
+        id
+    }
+
+    /// The node with the counts of its stack replaced by others that behave alike for the length of a token.
+    fn far_from_bounds(&self, program: &Program, node: Node) -> Node {
+        match node {
+            Node::Bottom | Node::Local => node,
+            Node::Return { state, below } => Node::Return { state, below: self.representative(below) },
+            Node::Repeat { fragment, done, below } => {
+                let below = self.representative(below);
+                let count = program.fragment(fragment).count;
+                let done = count.map_or(done, |count| representative_count(count, done, self.longest_token));
+                Node::Repeat { fragment, done, below }
+            }
+        }
+    }
+}
+
+/// A count from which the next `reach` iterations get the same answers as from `done`: whether the repeat may
+/// end, and whether another iteration may begin.
+fn representative_count(count: Count, done: u32, reach: u32) -> u32 {
+    let most = done.saturating_add(reach);
+    if most < count.min {
+        0
+    } else if done.saturating_add(1) >= count.min && count.max.is_none_or(|max| most < max) {
+        count.min.saturating_sub(1)
+    } else {
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn representatives_get_the_same_answers() {
+        let answers = |count: Count, done: u32, reach: u32| -> Vec<(bool, bool)> {
+            let after = (1..=reach).map(|more| done + more);
+            after.map(|done| (done >= count.min, count.max.is_none_or(|max| done < max))).collect()
+        };
+        for (min, max) in [(0, None), (0, Some(30)), (7, None), (7, Some(9)), (20, Some(20)), (12, Some(40))]
+        {
+            let count = Count { min, max };
+            for reach in 1..12 {
+                for done in 0..max.unwrap_or(50) {
+                    let found = representative_count(count, done, reach);
+                    assert_eq!(answers(count, found, reach), answers(count, done, reach), "{count:?} {done}");
+                    assert_eq!(representative_count(count, found, reach), found, "{count:?} {done}");
+                }
+            }
+        }
+    }
+}
