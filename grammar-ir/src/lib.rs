@@ -52,6 +52,7 @@ mod dispatch;
 mod error;
 mod grammar;
 mod ids;
+mod interrupt;
 pub mod passes;
 mod print;
 mod same;
@@ -64,6 +65,7 @@ pub use dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, T
 pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
+pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
 pub use span::Span;
 pub use token::TokenRef;

@@ -41,13 +41,14 @@ pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 pub use grammask_grammar_frontends::regex::{self, RegexOptions};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
-pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError};
+pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
 pub use grammask_mask_cache::{
     StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions,
     words_for,
 };
 pub use grammask_matcher::{
-    BatchError, BatchFiller, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler,
-    CompilerBuilder, Explanation, Limits, MaskKind, MatchError, Matcher, StopTokens, Usage,
+    BatchMatcher, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder,
+    DraftError, DraftRow, DraftTree, Explanation, Limits, MaskKind, MatchError, Matcher, OtherRows,
+    RoomError, StopTokens, Threads, ThreadsError, Usage,
 };
 pub use grammask_parser_backend::{Backend, StepError};

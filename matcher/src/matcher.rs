@@ -1,5 +1,7 @@
 //! Following one text.
 
+mod draft;
+
 use std::sync::Arc;
 
 use grammask_earley::Engine;
@@ -9,6 +11,8 @@ use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 use crate::compiled::{Generation, is_full};
 use crate::explain::{Explanation, Tried};
 use crate::{CompiledGrammar, MatchError, StopTokens};
+
+pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
 
 /// What a mask says as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +40,8 @@ pub struct Matcher<B: Backend = Engine> {
     /// Whether a stop token was accepted last.
     terminated: bool,
     stop: StopTokens,
-    /// The mask that was filled last: generation number and key.
-    last_mask: Option<(usize, MaskKey)>,
+    /// The mask that was filled last. Its tables are the current ones.
+    last_mask: Option<MaskName>,
     scratch: Scratch,
 }
 
@@ -178,15 +182,7 @@ impl<B: Backend> Matcher<B> {
             return self.fill_with_own_stop_tokens(words);
         }
         let (mask, seen) = self.find_mask()?;
-        mask.write(self.grammar.vocabulary(), words);
-        let kind = match mask.single() {
-            _ if self.last_mask == Some(seen) => MaskKind::Unchanged,
-            Some(id) => MaskKind::Single(id),
-            None if mask.allows_all() => MaskKind::All,
-            None => MaskKind::Some,
-        };
-        self.last_mask = Some(seen);
-        Ok(kind)
+        Ok(self.write_mask(&mask, seen, words))
     }
 
     /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
@@ -209,12 +205,35 @@ impl<B: Backend> Matcher<B> {
         generation.masks.known(&generation.engine.mask_key(self.state()))
     }
 
+    /// Whether the mask of the next token was computed before. Whatever needs no mask counts as known.
+    pub(crate) fn unknown_mask(&self) -> Known {
+        let generation = self.generation();
+        let key = generation.engine.mask_key(self.state());
+        match self.terminated || generation.masks.known(&key).is_some() {
+            true => Known::Yes,
+            false => Known::No((Arc::as_ptr(generation) as usize, key)),
+        }
+    }
+
+    /// Fills the mask of the next token if that is only a copy.
+    pub(crate) fn fill_known_mask(&mut self, words: &mut [u32]) -> Known {
+        if self.terminated || self.stop != StopTokens::Vocabulary {
+            return self.unknown_mask();
+        }
+        let generation = self.generation();
+        let name = (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()));
+        match generation.masks.known(&name.1) {
+            Some(mask) => Known::Filled(self.write_mask(&mask, name, words)),
+            None => Known::No(name),
+        }
+    }
+
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
     ///
     /// # Errors
     ///
     /// Where a limit is reached before a token is refused.
-    pub fn count_acceptable(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
+    pub fn validate_tokens(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
         let mut accepted = 0;
         let mut outcome = Ok(());
         for &id in tokens {
@@ -227,7 +246,7 @@ impl<B: Backend> Matcher<B> {
                 Err(_) => break,
             }
         }
-        self.rollback(accepted)?;
+        self.take_back(accepted);
         outcome.map(|()| accepted)
     }
 
@@ -240,15 +259,20 @@ impl<B: Backend> Matcher<B> {
         if steps > self.steps() {
             return Err(MatchError::RollbackTooFar { asked: steps, taken: self.steps() });
         }
+        self.take_back(steps);
+        Ok(())
+    }
+
+    /// Takes back steps of which there are enough.
+    fn take_back(&mut self, steps: usize) {
         if steps > 0 {
             self.terminated = false;
         }
-        self.states.truncate(self.states.len() - steps);
+        self.states.truncate(self.states.len().saturating_sub(steps).max(1));
         while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
             self.generations.pop();
             self.last_mask = None;
         }
-        Ok(())
     }
 
     /// A matcher at the same place, independent from here on.
@@ -385,7 +409,19 @@ impl<B: Backend> Matcher<B> {
         &self.generations[self.generations.len() - 1].1
     }
 
-    fn find_mask(&mut self) -> Result<(Arc<StoredMask>, (usize, MaskKey)), MatchError> {
+    fn write_mask(&mut self, mask: &StoredMask, seen: MaskName, words: &mut [u32]) -> MaskKind {
+        mask.write(self.grammar.vocabulary(), words);
+        let kind = match mask.single() {
+            _ if self.last_mask == Some(seen) => MaskKind::Unchanged,
+            Some(id) => MaskKind::Single(id),
+            None if mask.allows_all() => MaskKind::All,
+            None => MaskKind::Some,
+        };
+        self.last_mask = Some(seen);
+        kind
+    }
+
+    fn find_mask(&mut self) -> Result<(Arc<StoredMask>, MaskName), MatchError> {
         if self.terminated {
             return Err(MatchError::Terminated);
         }
@@ -441,6 +477,20 @@ impl<B: Backend> Matcher<B> {
         self.states[current] = state;
         Ok(())
     }
+}
+
+/// What distinguishes masks: the address of a generation of tables, which whoever compares names keeps alive, and
+/// the key in it.
+type MaskName = (usize, MaskKey);
+
+/// Whether a mask is known.
+pub(crate) enum Known {
+    /// It was, and was written.
+    Filled(MaskKind),
+    /// It is.
+    Yes,
+    /// It has to be computed. Equal names, equal masks.
+    No(MaskName),
 }
 
 /// Which tables a call goes on with.

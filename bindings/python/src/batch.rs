@@ -1,8 +1,8 @@
 //! `BatchGrammarMatcher`: many texts with one call.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use grammask::{BatchFiller, BatchRow};
+use grammask::{BatchMatcher, BatchRow, Threads};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -18,21 +18,8 @@ use crate::rows::{LastTensor, MaskRows};
 ///     Most threads; "auto" is half of the machine's.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct BatchGrammarMatcher {
-    threads: usize,
-    filler: OnceLock<BatchFiller>,
-}
-
-impl BatchGrammarMatcher {
-    /// Threads are started late, because they do not survive a fork of the process.
-    fn filler(&self, py: Python<'_>) -> PyResult<&BatchFiller> {
-        if self.filler.get().is_none() {
-            let filler = BatchFiller::new(self.threads);
-            let filler = filler.map_err(|error| raise(py, "GrammaskError", error.to_string()))?;
-            // If another thread was faster, its threads are used.
-            let _ = self.filler.set(filler);
-        }
-        self.filler.get().ok_or_else(|| raise(py, "GrammaskError", "the threads could not be started"))
-    }
+    /// Its threads are started late, because they do not survive a fork of the process.
+    batch: BatchMatcher,
 }
 
 type Borrowed<'py> = PyRefMut<'py, GrammarMatcher>;
@@ -77,7 +64,8 @@ impl BatchGrammarMatcher {
                 )?
             }
         };
-        Ok(Self { threads, filler: OnceLock::new() })
+        // The caller's thread is one of them.
+        Ok(Self { batch: BatchMatcher::new(Arc::new(Threads::new(threads - 1))) })
     }
 
     /// Writes the mask of every matcher into its row of `bitmask`: row `indices[i]`, or row `i`.
@@ -114,8 +102,7 @@ impl BatchGrammarMatcher {
             let words = unsafe { rows.row(py, index, words)? };
             batch.push(BatchRow { matcher: &mut matcher.matcher, words });
         }
-        let filler = self.filler(py)?;
-        let outcomes = py.detach(|| filler.fill(&mut batch));
+        let outcomes = py.detach(|| self.batch.fill(&mut batch));
         outcomes
             .into_iter()
             .try_for_each(|outcome| outcome.map(drop))

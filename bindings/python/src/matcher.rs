@@ -306,7 +306,7 @@ impl GrammarMatcher {
         let vocabulary = self.matcher.grammar().vocabulary();
         let known = |id: &i64| u32::try_from(*id).ok().and_then(|id| vocabulary.id(id));
         let ids: Vec<TokenId> = token_ids.iter().map_while(known).collect();
-        self.matcher.count_acceptable(&ids).map_err(|error| match_error(py, &error))
+        self.matcher.validate_tokens(&ids).map_err(|error| match_error(py, &error))
     }
 
     /// Why a token is refused: at which of its bytes, and what was possible there. `None` if it is allowed.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
+mod drafts;
 mod matching;
 mod oracle;
+mod random;
 mod serving;
 mod strings;

@@ -1,9 +1,11 @@
 //! What servers need beside masks: stop tokens of a request, drafts, batches.
 
+use std::sync::Arc;
+
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
 use grammask_matcher::{
-    BatchFiller, BatchRow, CompiledGrammar, Compiler, Explanation, MatchError, Matcher, StopTokens,
+    BatchMatcher, BatchRow, CompiledGrammar, Compiler, Explanation, MatchError, Matcher, StopTokens, Threads,
 };
 
 const STOP: u32 = 4;
@@ -78,7 +80,7 @@ fn drafts_are_counted_and_not_accepted() {
     let mut matcher = compile("(ab)*").matcher();
     let count = |matcher: &mut Matcher, ids: &[u32]| {
         let ids: Vec<TokenId> = ids.iter().map(|&id| token(id)).collect();
-        matcher.count_acceptable(&ids).unwrap()
+        matcher.validate_tokens(&ids).unwrap()
     };
     assert_eq!(count(&mut matcher, &[0, 1, 2, 3, 0]), 3);
     assert_eq!(count(&mut matcher, &[STOP, 0]), 1);
@@ -102,7 +104,7 @@ fn batches_are_filled_row_by_row() {
             .zip(words.chunks_mut(words_for(LEN)))
             .map(|(matcher, words)| BatchRow { matcher, words })
             .collect();
-        let outcomes = BatchFiller::new(threads).unwrap().fill(&mut rows);
+        let outcomes = BatchMatcher::new(Arc::new(Threads::new(threads))).fill(&mut rows);
         for (row, outcome) in outcomes.iter().enumerate() {
             let want = if texts[row].is_empty() { 0b00_0101 } else { 0b01_1010 };
             match row {

@@ -1,0 +1,245 @@
+//! Masks of drafts: tokens that were guessed ahead and are to be judged at once.
+//!
+//! A speculating engine guesses a tree of tokens (each path is one way the text might go on), runs the model over
+//! all of it in one pass, and needs a mask for each node: what may follow if the path to that node were accepted.
+//! The naive way gives each node a matcher of its own. Here one matcher walks the tree depth first, accepts on the
+//! way down and takes back on the way up, both of which are pushes and pops of one state. The walk keeps its place
+//! on an explicit stack of the nodes on the current path, so a draft of any depth is safe.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::Interrupt;
+use grammask_mask_cache::words_for;
+use grammask_parser_backend::Backend;
+
+use super::Matcher;
+use crate::{MaskKind, MatchError, RoomError};
+
+/// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its token, -1
+/// where there is none. Node 0 is the root; its token was accepted before and is not looked at.
+///
+/// The same token may stand in many nodes. Nodes that no other names are not part of the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct DraftTree<'t> {
+    first_child: &'t [i64],
+    next_sibling: &'t [i64],
+    tokens: &'t [i64],
+}
+
+/// Arrays that are not a tree, or too little room for its masks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DraftError {
+    /// The arrays have different lengths.
+    #[error(
+        "the arrays of a draft tree must have the same length; they have {first_child}, {next_sibling} and {tokens}"
+    )]
+    Lengths {
+        /// Length of the array of first children.
+        first_child: usize,
+        /// Length of the array of next siblings.
+        next_sibling: usize,
+        /// Length of the array of tokens.
+        tokens: usize,
+    },
+    /// A node does not exist, is named twice, or is the root.
+    #[error(
+        "a draft tree must name each node but node 0 at most once, and no other; node {by} names {named} against that"
+    )]
+    NotATree {
+        /// The node that names another.
+        by: usize,
+        /// What it names.
+        named: i64,
+    },
+    /// The masks do not fit into the words.
+    #[error(transparent)]
+    Room(#[from] RoomError),
+}
+
+/// What became of a node of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DraftRow {
+    /// The path to the node can be accepted, and its row holds the mask of what may follow. Never
+    /// [`MaskKind::Unchanged`]: each row lies elsewhere.
+    Filled(MaskKind),
+    /// The path ends with a stop token: it can be accepted, and nothing may follow.
+    Ended,
+    /// The node's token, or one above it, is not allowed.
+    Refused,
+    /// A limit was reached at the node: nothing is known of it.
+    Failed(MatchError),
+    /// The node was not looked at: the walk was interrupted, a limit was reached above, or the root does not lead
+    /// to it.
+    Skipped,
+}
+
+/// What happens to the words of rows that no mask is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OtherRows {
+    /// They become 0: nothing may follow there.
+    #[default]
+    Clear,
+    /// They stay as they are.
+    Keep,
+}
+
+impl<'t> DraftTree<'t> {
+    /// Checks that the arrays are a tree: every node is named at most once and the root never, so that walking it
+    /// comes to an end.
+    ///
+    /// # Errors
+    ///
+    /// Where they are none.
+    pub fn new(
+        first_child: &'t [i64],
+        next_sibling: &'t [i64],
+        tokens: &'t [i64],
+    ) -> Result<Self, DraftError> {
+        if first_child.len() != tokens.len() || next_sibling.len() != tokens.len() {
+            return Err(DraftError::Lengths {
+                first_child: first_child.len(),
+                next_sibling: next_sibling.len(),
+                tokens: tokens.len(),
+            });
+        }
+        let mut seen = vec![false; tokens.len()];
+        for links in [first_child, next_sibling] {
+            for (by, &named) in links.iter().enumerate().filter(|(_, named)| **named != -1) {
+                match node(named).filter(|&node| node != 0).and_then(|node| seen.get_mut(node)) {
+                    Some(seen) if !*seen => *seen = true,
+                    _ => return Err(DraftError::NotATree { by, named }),
+                }
+            }
+        }
+        Ok(Self { first_child, next_sibling, tokens })
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    fn child(&self, place: usize) -> Option<usize> {
+        node(self.first_child[place])
+    }
+
+    /// The root has no siblings, whatever the array says.
+    fn sibling(&self, place: usize) -> Option<usize> {
+        if place == 0 { None } else { node(self.next_sibling[place]) }
+    }
+}
+
+fn node(number: i64) -> Option<usize> {
+    usize::try_from(number).ok()
+}
+
+impl<B: Backend> Matcher<B> {
+    /// Writes a mask for each node of a draft: row `i` of `words`, from word `i * stride` on, says what may follow
+    /// the path to node `i`. Says of each node what became of it, in the order of the nodes; where a path is
+    /// refused or ends, `others` says what its rows hold. The interrupt is asked at each node; rows that were not
+    /// reached are [`DraftRow::Skipped`]. The matcher is at the same place afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Where there is too little room; nothing is written then. Limits concern single rows.
+    pub fn fill_draft_masks(
+        &mut self,
+        tree: &DraftTree<'_>,
+        words: &mut [u32],
+        stride: usize,
+        others: OtherRows,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<DraftRow>, DraftError> {
+        let row_words = words_for(self.grammar.vocabulary().len());
+        RoomError::check(tree.len(), stride, row_words, words.len())?;
+        let before = (Arc::clone(self.generation()), self.last_mask, self.steps());
+        let mut rows = vec![DraftRow::Skipped; tree.len()];
+        self.walk_draft(tree, interrupt, &mut rows, |matcher, place| {
+            matcher.last_mask = None;
+            matcher.fill_mask_words(&mut words[place * stride..][..row_words])
+        });
+        let (generation, last_mask, steps) = before;
+        let taken = self.steps().saturating_sub(steps);
+        self.take_back(taken);
+        // A mask of before is still the last one unless its tables were left.
+        self.last_mask = if Arc::ptr_eq(&generation, self.generation()) { last_mask } else { None };
+        if others == OtherRows::Clear {
+            for (place, _) in rows.iter().enumerate().filter(|(_, row)| !matches!(row, DraftRow::Filled(_))) {
+                words[place * stride..][..row_words].fill(0);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Depth first, in the order of children and siblings. Leaves the matcher somewhere in the tree.
+    fn walk_draft(
+        &mut self,
+        tree: &DraftTree<'_>,
+        interrupt: &Interrupt,
+        rows: &mut [DraftRow],
+        mut fill: impl FnMut(&mut Self, usize) -> Result<MaskKind, MatchError>,
+    ) {
+        // The accepted nodes on the path, the root first.
+        let mut path: Vec<usize> = Vec::new();
+        let mut next = if tree.is_empty() { None } else { Some(0) };
+        loop {
+            let Some(place) = next else {
+                let Some(done) = path.pop() else { return };
+                if done != 0 {
+                    self.take_back(1);
+                }
+                next = tree.sibling(done);
+                continue;
+            };
+            if interrupt.check().is_err() {
+                return;
+            }
+            let entered = if place == 0 { Ok(()) } else { self.accept_number(tree.tokens[place]) };
+            if let Err(row) = entered {
+                if row == DraftRow::Refused {
+                    refuse_below(tree, place, rows);
+                }
+                rows[place] = row;
+                next = tree.sibling(place);
+                continue;
+            }
+            path.push(place);
+            next = tree.child(place);
+            rows[place] = if self.is_terminated() {
+                DraftRow::Ended
+            } else {
+                match fill(self, place) {
+                    Ok(kind) => DraftRow::Filled(kind),
+                    // What the node's mask is need not be known to go on below it.
+                    Err(error) => DraftRow::Failed(error),
+                }
+            };
+        }
+    }
+
+    fn accept_number(&mut self, number: i64) -> Result<(), DraftRow> {
+        let id = u32::try_from(number).ok().and_then(|number| self.grammar.vocabulary().id(number));
+        match self.accept_token(id.ok_or(DraftRow::Refused)?) {
+            Ok(()) => Ok(()),
+            Err(error @ MatchError::Limit(_)) => Err(DraftRow::Failed(error)),
+            Err(_) => Err(DraftRow::Refused),
+        }
+    }
+}
+
+/// Marks every node below one.
+fn refuse_below(tree: &DraftTree<'_>, place: usize, rows: &mut [DraftRow]) {
+    let mut stack: Vec<usize> = tree.child(place).into_iter().collect();
+    while let Some(place) = stack.pop() {
+        rows[place] = DraftRow::Refused;
+        stack.extend(tree.child(place));
+        stack.extend(tree.sibling(place));
+    }
+}

@@ -1,0 +1,73 @@
+//! The threads of a process for work beside its own: one bounded pool, started when it is first needed.
+
+use std::sync::OnceLock;
+
+/// At most so many threads, shared by all who hold the same `Arc<Threads>`: compiling in the background, batches,
+/// warming up. Making one starts nothing; the threads start with the first work that pays for them, and end when
+/// the last holder goes.
+#[derive(Debug)]
+pub struct Threads {
+    count: usize,
+    pool: OnceLock<rayon::ThreadPool>,
+}
+
+/// The threads could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("could not start {threads} threads; ask for fewer")]
+pub struct ThreadsError {
+    threads: usize,
+    #[source]
+    source: rayon::ThreadPoolBuildError,
+}
+
+impl Threads {
+    /// What a compiler takes unless it is told otherwise.
+    pub const DEFAULT_COUNT: usize = 4;
+
+    /// A pool of at most `count` threads, of which none runs yet. With 0, callers do all work themselves.
+    pub const fn new(count: usize) -> Self {
+        Self { count, pool: OnceLock::new() }
+    }
+
+    /// The most threads.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether they run.
+    pub fn is_started(&self) -> bool {
+        self.pool.get().is_some()
+    }
+
+    /// Starts the threads now, so that the first work does not wait for them.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses. Work that finds no threads is done by those who wait for it.
+    pub fn start(&self) -> Result<(), ThreadsError> {
+        if self.count == 0 || self.is_started() {
+            return Ok(());
+        }
+        // A panic is a mistake of ours and ends one piece of work, not the process; whoever waits is told.
+        let build = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.count)
+            .thread_name(|place| format!("grammask-{place}"))
+            .panic_handler(|_| {})
+            .build();
+        let pool = build.map_err(|source| ThreadsError { threads: self.count, source })?;
+        // If another thread was faster, its pool is the one, and this one ends.
+        let _ = self.pool.set(pool);
+        Ok(())
+    }
+
+    /// The pool, if there are threads and they could be started.
+    pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
+        self.start().ok().and_then(|()| self.pool.get())
+    }
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT_COUNT)
+    }
+}
