@@ -23,7 +23,24 @@
 //!
 //! This crate is the facade: it re-exports what users of the whole need. Those who want one layer only depend on
 //! that crate: `grammask-grammar-ir`, `grammask-fsm`, `grammask-grammar-frontends`, `grammask-earley`,
-//! `grammask-mask-cache`, `grammask-matcher`.
+//! `grammask-pda`, `grammask-mask-cache`, `grammask-matcher`.
+//!
+//! # Backends
+//!
+//! The parser below the masks can be chosen: [`earley`] serves every grammar and is the default, [`pda`] declines
+//! left recursion. Their masks are the same. An engine of your own implements [`Backend`] and [`BuildBackend`].
+//!
+//! ```
+//! use grammask::{Compiler, EbnfOptions, Vocabulary, VocabularyOptions, pda};
+//!
+//! let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain([None]);
+//! let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
+//! let compiler = Compiler::builder(vocabulary).backend::<pda::Engine>().build();
+//! let mut matcher = compiler.ebnf(r#"root ::= "a" root "b" | "c""#, &EbnfOptions::default())?.matcher();
+//! matcher.accept_bytes(b"aacbb")?;
+//! assert!(matcher.is_completed());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Features
 //!
@@ -32,6 +49,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub use grammask_earley as earley;
 pub use grammask_fsm as fsm;
 pub use grammask_fsm::{CompileOptions, Program};
 #[cfg(feature = "apply")]
@@ -47,8 +65,9 @@ pub use grammask_mask_cache::{
     words_for,
 };
 pub use grammask_matcher::{
-    BatchMatcher, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder,
-    DraftError, DraftRow, DraftTree, Explanation, Limits, MaskKind, MatchError, Matcher, OtherRows,
-    RoomError, StopTokens, Threads, ThreadsError, Usage,
+    BackendSettings, BatchMatcher, BatchRow, BuildBackend, CompileCache, CompileError, CompiledGrammar,
+    Compiler, CompilerBuilder, DraftError, DraftRow, DraftTree, Explanation, Limits, MaskKind, MatchError,
+    Matcher, OtherRows, RoomError, StopTokens, Threads, ThreadsError, Usage,
 };
-pub use grammask_parser_backend::{Backend, StepError};
+pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
+pub use grammask_pda as pda;

@@ -1,8 +1,9 @@
 //! From a structure in some syntax to a compiled grammar.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use grammask_earley::{Config, Engine};
+use grammask_earley::Engine;
 use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
@@ -11,11 +12,19 @@ use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::Grammar;
 use grammask_mask_cache::{LocalPool, Vocabulary};
 
-use crate::{CompileError, CompiledGrammar, Limits};
+use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits};
 
 /// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
+///
+/// `B` is the parser backend that grammars are compiled for; see [`CompilerBuilder::backend`].
+pub struct Compiler<B: BuildBackend = Engine> {
+    parts: Parts,
+    backend: PhantomData<fn() -> B>,
+}
+
+/// All of a compiler but its backend.
 #[derive(Clone, Debug)]
-pub struct Compiler {
+struct Parts {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     automata: CompileOptions,
@@ -23,55 +32,80 @@ pub struct Compiler {
     pool: Arc<LocalPool>,
 }
 
-/// Settings of a [`Compiler`].
-#[derive(Clone, Debug)]
-pub struct CompilerBuilder {
-    compiler: Compiler,
+impl<B: BuildBackend> Clone for Compiler<B> {
+    fn clone(&self) -> Self {
+        Self { parts: self.parts.clone(), backend: PhantomData }
+    }
 }
 
-impl CompilerBuilder {
+impl<B: BuildBackend> std::fmt::Debug for Compiler<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Compiler");
+        shown.field("backend", &std::any::type_name::<B>()).field("parts", &self.parts).finish()
+    }
+}
+
+/// Settings of a [`Compiler`].
+#[derive(Clone, Debug)]
+pub struct CompilerBuilder<B: BuildBackend = Engine> {
+    compiler: Compiler<B>,
+}
+
+impl<B: BuildBackend> CompilerBuilder<B> {
     /// Bounds on what is compiled later.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.compiler.pool = Arc::new(LocalPool::new(limits.max_pool_bytes));
-        self.compiler.limits = limits;
+        self.compiler.parts.pool = Arc::new(LocalPool::new(limits.max_pool_bytes));
+        self.compiler.parts.limits = limits;
         self
     }
 
     /// Which passes run on automata, and their bounds.
     #[must_use]
     pub fn automata(mut self, options: CompileOptions) -> Self {
-        self.compiler.automata = options;
+        self.compiler.parts.automata = options;
         self
     }
 
+    /// The parser backend, in place of the Earley engine. Masks do not depend on it; what it costs to find them
+    /// does, and which grammars are served.
+    #[must_use]
+    pub fn backend<C: BuildBackend>(self) -> CompilerBuilder<C> {
+        let mut parts = self.compiler.parts;
+        // Descriptions of local parts are compared between engines of one kind only.
+        parts.pool = Arc::new(LocalPool::new(parts.limits.max_pool_bytes));
+        CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
+    }
+
     /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
-    pub fn build(self) -> Compiler {
-        self.compiler.vocabulary.prepare();
+    pub fn build(self) -> Compiler<B> {
+        self.compiler.parts.vocabulary.prepare();
         self.compiler
     }
 }
 
 impl Compiler {
-    /// A builder with the default limits.
+    /// A builder with the default limits and the Earley engine.
     pub fn builder(vocabulary: impl Into<Arc<Vocabulary>>) -> CompilerBuilder {
-        let compiler = Self {
+        let parts = Parts {
             vocabulary: vocabulary.into(),
             limits: Limits::default(),
             automata: CompileOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
         };
-        CompilerBuilder { compiler }
+        CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
     }
 
-    /// A compiler with the default limits.
+    /// A compiler with the default limits and the Earley engine.
     pub fn new(vocabulary: impl Into<Arc<Vocabulary>>) -> Self {
         Self::builder(vocabulary).build()
     }
+}
 
+impl<B: BuildBackend> Compiler<B> {
     /// The vocabulary that masks are for.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        &self.vocabulary
+        &self.parts.vocabulary
     }
 
     /// Compiles a JSON Schema given as JSON text.
@@ -84,7 +118,7 @@ impl Compiler {
         &self,
         schema: &str,
         options: &JsonSchemaOptions,
-    ) -> Result<CompiledGrammar, CompileError> {
+    ) -> Result<CompiledGrammar<B>, CompileError> {
         self.json_schema_with_report(schema, options).map(|(grammar, _)| grammar)
     }
 
@@ -93,7 +127,7 @@ impl Compiler {
         &self,
         schema: &str,
         options: &JsonSchemaOptions,
-    ) -> Result<(CompiledGrammar, Report), CompileError> {
+    ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
         let compiled = json_schema::compile(schema, options)?;
         Ok((self.grammar(&compiled.grammar)?, compiled.report))
     }
@@ -103,7 +137,7 @@ impl Compiler {
     /// # Errors
     ///
     /// Where the source is not a grammar: all faults at once, each with its line and column.
-    pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar, CompileError> {
+    pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.read_from(source, &ebnf::parse(source, options)?)
     }
 
@@ -112,7 +146,7 @@ impl Compiler {
     /// # Errors
     ///
     /// As for [`ebnf`](Self::ebnf).
-    pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar, CompileError> {
+    pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.read_from(source, &gbnf::parse(source, options)?)
     }
 
@@ -121,12 +155,12 @@ impl Compiler {
     /// # Errors
     ///
     /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
-    pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar, CompileError> {
+    pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.read_from(pattern, &regex::parse(pattern, options)?)
     }
 
     /// Compiles a grammar that was read from a source whose places its rules know.
-    fn read_from(&self, source: &str, grammar: &Grammar) -> Result<CompiledGrammar, CompileError> {
+    fn read_from(&self, source: &str, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
         self.grammar(grammar).map_err(|error| error.located(source, grammar))
     }
 
@@ -134,17 +168,16 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// Where the grammar derives nothing or passes a limit.
-    pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar, CompileError> {
-        let program = grammask_fsm::compile(grammar, &self.automata)?;
-        let longest = u32::try_from(self.vocabulary.max_token_len()).unwrap_or(u32::MAX);
-        let config = Config {
-            longest_token: longest,
-            max_bytes: self.limits.max_table_bytes,
-            max_items_per_set: self.limits.max_items_per_set,
+    /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
+    pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
+        let program = grammask_fsm::compile(grammar, &self.parts.automata)?;
+        let settings = BackendSettings {
+            longest_token: u32::try_from(self.parts.vocabulary.max_token_len()).unwrap_or(u32::MAX),
+            max_table_bytes: self.parts.limits.max_table_bytes,
+            max_items_per_set: self.parts.limits.max_items_per_set,
         };
-        let engine = Engine::new(Arc::new(program), config)?;
-        let (vocabulary, pool) = (Arc::clone(&self.vocabulary), Arc::clone(&self.pool));
-        Ok(CompiledGrammar::from_backend(engine, vocabulary, pool, self.limits))
+        let engine = B::build(Arc::new(program), &settings)?;
+        let (vocabulary, pool) = (Arc::clone(&self.parts.vocabulary), Arc::clone(&self.parts.pool));
+        Ok(CompiledGrammar::from_backend(engine, vocabulary, pool, self.parts.limits))
     }
 }

@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod build_backend;
 mod cache;
 mod compiled;
 mod compiler;
@@ -48,6 +49,7 @@ mod stop_tokens;
 mod threads;
 
 pub use batch::{BatchMatcher, BatchRow};
+pub use build_backend::{BackendSettings, BuildBackend};
 pub use cache::CompileCache;
 pub use compiled::{CompiledGrammar, Usage};
 pub use compiler::{Compiler, CompilerBuilder};
