@@ -11,6 +11,8 @@
 //! | sequence | parts read | - | the next part |
 //! | choice, rule | 0 or *done* | - | any alternative; the body |
 //! | repeat | iterations read | - | the body, below the maximum |
+//! | token | 0 or *done* | its id | - |
+//! | tag dispatch | where free text began, or *done* | those that leave a way to an end | the bodies of the triggers that end here |
 //! | regular operator | what remains of it | those that leave something | - |
 //!
 //! A repeat's count stops at its minimum where there is no maximum: from there on all counts behave alike.
@@ -33,9 +35,10 @@
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{Expr, ExprId};
+use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, TokenRef};
 
 use crate::Recogniser;
+use crate::dispatch::{FreeText, Symbol};
 use crate::text::Remainder;
 use crate::utf8::{Partial, Read};
 
@@ -65,11 +68,13 @@ pub struct Chart<'r> {
     recogniser: &'r Recogniser,
     /// One set for each position, that before the first byte included.
     sets: Vec<Rc<Set>>,
+    /// What has been read.
+    symbols: Vec<Symbol>,
 }
 
 impl<'r> Chart<'r> {
     pub(crate) fn new(recogniser: &'r Recogniser) -> Self {
-        let mut chart = Self { recogniser, sets: Vec::new() };
+        let mut chart = Self { recogniser, sets: Vec::new(), symbols: Vec::new() };
         let root = recogniser.root_body();
         let start = recogniser.facts().is_productive(root).then(|| chart.start_of(root, 0));
         let mut set = chart.close(start);
@@ -78,7 +83,7 @@ impl<'r> Chart<'r> {
         chart
     }
 
-    /// How many bytes have been read.
+    /// How many bytes and tokens have been read.
     pub fn len(&self) -> usize {
         self.sets.len() - 1
     }
@@ -96,10 +101,20 @@ impl<'r> Chart<'r> {
     /// Reads a byte if some sentence goes on with it; otherwise the chart stays as it is. Returns whether it
     /// was read.
     pub fn push(&mut self, byte: u8) -> bool {
-        let read: Vec<Item> = self.last().items.iter().filter_map(|&item| self.scan(item, byte)).collect();
+        self.push_symbol(Symbol::Byte(byte))
+    }
+
+    /// Reads a token as a whole, as [`push`](Self::push) reads a byte.
+    pub fn push_token(&mut self, id: u32) -> bool {
+        self.push_symbol(Symbol::Token(id))
+    }
+
+    fn push_symbol(&mut self, symbol: Symbol) -> bool {
+        let read: Vec<Item> = self.last().items.iter().filter_map(|&item| self.scan(item, symbol)).collect();
         if read.is_empty() {
             return false;
         }
+        self.symbols.push(symbol);
         let set = self.close(read);
         self.sets.push(Rc::new(set));
         true
@@ -108,6 +123,7 @@ impl<'r> Chart<'r> {
     /// Goes back to the first `len` bytes. Does nothing if no more have been read.
     pub fn truncate(&mut self, len: usize) {
         self.sets.truncate(len.saturating_add(1));
+        self.symbols.truncate(len);
     }
 
     /// The bytes with which some sentence goes on, ascending.
@@ -117,7 +133,7 @@ impl<'r> Chart<'r> {
         for &item in items {
             for byte in 0..=255 {
                 let is_allowed = &mut allowed[usize::from(byte)];
-                *is_allowed = *is_allowed || self.scan(item, byte).is_some();
+                *is_allowed = *is_allowed || self.scan(item, Symbol::Byte(byte)).is_some();
             }
         }
         (0..=255).filter(|&byte| allowed[usize::from(byte)]).collect()
@@ -129,15 +145,33 @@ impl<'r> Chart<'r> {
 
     /// An expression of which nothing has been read.
     fn start_of(&self, expr: ExprId, origin: u32) -> Item {
-        let progress = self.recogniser.facts().operator(expr).map_or(0, Remainder::pack);
+        let progress = match self.recogniser.grammar().expr(expr) {
+            Expr::TagDispatch(_) => origin,
+            _ => self.recogniser.facts().operator(expr).map_or(0, Remainder::pack),
+        };
         Item { expr, progress, origin }
     }
 
-    /// What an item becomes by reading a byte.
-    fn scan(&self, item: Item, byte: u8) -> Option<Item> {
+    /// What an item becomes by reading a symbol.
+    fn scan(&self, item: Item, symbol: Symbol) -> Option<Item> {
+        let byte = match (self.recogniser.grammar().expr(item.expr), symbol) {
+            (Expr::TagDispatch(_), _) => return self.scan_free_text(item, symbol),
+            (Expr::Token(tokens), Symbol::Token(id)) if item.progress != DONE => {
+                return tokens.contains(&TokenRef::Id(id)).then_some(Item { progress: DONE, ..item });
+            }
+            (Expr::ExcludeToken(tokens), Symbol::Token(id)) if item.progress != DONE => {
+                return (!tokens.contains(&TokenRef::Id(id))).then_some(Item { progress: DONE, ..item });
+            }
+            (Expr::Token(_) | Expr::ExcludeToken(_), _) | (_, Symbol::Token(_)) => return None,
+            (_, Symbol::Byte(byte)) => byte,
+        };
         let progress = match self.recogniser.grammar().expr(item.expr) {
             Expr::Bytes(bytes) => {
                 (bytes.get(item.progress as usize) == Some(&byte)).then_some(item.progress + 1)?
+            }
+            Expr::TagText(text) => {
+                let next = text.as_bytes().get(item.progress as usize);
+                (next == Some(&byte)).then_some(item.progress + 1)?
             }
             Expr::Class(_) if item.progress == DONE => return None,
             Expr::Class(ranges) => match Partial::unpack(item.progress).push(byte)? {
@@ -158,6 +192,19 @@ impl<'r> Chart<'r> {
             _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
         };
         Some(Item { progress, ..item })
+    }
+
+    /// Reads on in free text; a body that is being waited for reads by itself.
+    fn scan_free_text(&self, item: Item, symbol: Symbol) -> Option<Item> {
+        let facts = self.recogniser.facts();
+        let text = self.free_text(item)?;
+        let is_productive = |body| facts.is_productive(body);
+        facts.dispatch(item.expr)?.may_read(text, symbol, &is_productive).then_some(item)
+    }
+
+    /// The free text of an item of a tag dispatch.
+    fn free_text(&self, item: Item) -> Option<&[Symbol]> {
+        (item.progress != DONE).then(|| &self.symbols[item.progress as usize..])
     }
 
     /// The set of a new position that holds some items and all that follows from them.
@@ -200,7 +247,9 @@ impl Closing<'_, '_> {
         let done = match grammar.expr(item.expr) {
             Expr::Empty => true,
             Expr::Bytes(bytes) => item.progress as usize == bytes.len(),
-            Expr::Class(_) => item.progress == DONE,
+            Expr::TagText(text) => item.progress as usize == text.len(),
+            Expr::Class(_) | Expr::Token(_) | Expr::ExcludeToken(_) => item.progress == DONE,
+            Expr::TagDispatch(_) => self.follow_free_text(item),
             Expr::Sequence(parts) => match parts.get(item.progress as usize) {
                 Some(&part) => {
                     self.wait(item, part);
@@ -228,6 +277,17 @@ impl Closing<'_, '_> {
         if done {
             self.complete(item);
         }
+    }
+
+    /// Waits for the bodies of the triggers that end here; says whether the dispatch may end.
+    fn follow_free_text(&mut self, item: Item) -> bool {
+        let Some(text) = self.chart.free_text(item) else { return true };
+        let Some(free_text) = self.chart.recogniser.facts().dispatch(item.expr) else { return false };
+        let completed = FreeText::completed(free_text, text);
+        for &body in &completed.bodies {
+            self.wait(item, body);
+        }
+        completed.stopped || !completed.any && free_text.may_end(text)
     }
 
     /// The item goes on when `expr`, from here on, has been read.
@@ -263,6 +323,7 @@ impl Closing<'_, '_> {
             Expr::Sequence(_) => item.progress + 1,
             Expr::Repeat { min, max: None, .. } => (item.progress + 1).min(min),
             Expr::Repeat { .. } => item.progress + 1,
+            Expr::TagDispatch(dispatch) if dispatch.after == AfterDispatch::Loop => self.position,
             _ => DONE,
         };
         Item { progress, ..item }

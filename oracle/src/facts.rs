@@ -5,8 +5,9 @@
 //! every expression, and go round until nothing changes. No assumption of *no* is ever relied on for a *yes*.
 
 use ahash::AHashMap;
-use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+use grammask_grammar_ir::{DispatchEnd, Expr, ExprId, Grammar, RuleId};
 
+use crate::dispatch::FreeText;
 use crate::text::{Remainder, Texts};
 
 /// Facts about the expressions that the root reaches outside regular operators.
@@ -18,6 +19,8 @@ pub(crate) struct Facts {
     nullable: Vec<bool>,
     /// What remains of each regular operator that is reached and matches something, before its first byte.
     operators: AHashMap<ExprId, Remainder>,
+    /// The tag dispatches that are reached.
+    dispatches: AHashMap<ExprId, FreeText>,
 }
 
 impl Facts {
@@ -34,10 +37,19 @@ impl Facts {
             .filter_map(|operator| Some((operator, texts.start(grammar, operator, &mut known)?)))
             .collect();
 
+        let dispatches = reached
+            .iter()
+            .filter_map(|&expr| match grammar.expr(expr) {
+                Expr::TagDispatch(dispatch) => Some((expr, FreeText::new(&dispatch))),
+                _ => None,
+            })
+            .collect();
+
         let mut facts = Self {
             productive: vec![false; grammar.expr_count()],
             nullable: vec![false; grammar.expr_count()],
             operators: starts,
+            dispatches,
         };
         facts.close(grammar, &reached, &texts);
         (facts, texts)
@@ -54,6 +66,11 @@ impl Facts {
     /// What a regular operator is before its first byte, if it matches anything.
     pub(crate) fn operator(&self, expr: ExprId) -> Option<Remainder> {
         self.operators.get(&expr).copied()
+    }
+
+    /// A tag dispatch that is reached.
+    pub(crate) fn dispatch(&self, expr: ExprId) -> Option<&FreeText> {
+        self.dispatches.get(&expr)
     }
 
     fn close(&mut self, grammar: &Grammar, reached: &[ExprId], texts: &Texts) {
@@ -93,6 +110,11 @@ impl Facts {
             Expr::Empty => (true, true),
             Expr::Bytes(bytes) => (true, bytes.is_empty()),
             Expr::Class(ranges) => (!ranges.is_empty(), false),
+            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) => (true, false),
+            Expr::TagDispatch(dispatch) => {
+                let something = |text: &FreeText| text.derives_something(&|body| self.is_productive(body));
+                (self.dispatch(expr).is_some_and(something), dispatch.end == DispatchEnd::Anywhere)
+            }
             Expr::Sequence(parts) => (parts.iter().all(productive), parts.iter().all(nullable)),
             Expr::Choice(parts) => (parts.iter().any(productive), parts.iter().any(nullable)),
             Expr::Repeat { body, min, .. } => (min == 0 || productive(&body), min == 0 || nullable(&body)),

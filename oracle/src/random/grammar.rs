@@ -1,6 +1,9 @@
 //! Random grammars with every construct of the IR.
 
-use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use grammask_grammar_ir::{
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, RuleId,
+    TagDispatch, TokenRef,
+};
 
 use super::Rng;
 use crate::Recogniser;
@@ -51,6 +54,12 @@ pub struct GrammarOptions {
     pub complement_weight: u32,
     /// JSON escaping. Default 2.
     pub json_weight: u32,
+    /// Free text with tags. Default 0: tests of text alone have none.
+    pub tag_weight: u32,
+    /// Tokens that are taken as a whole. Default 0.
+    pub token_weight: u32,
+    /// Ids that token expressions may name are below this. Default 8.
+    pub token_ids: u32,
 }
 
 impl Default for GrammarOptions {
@@ -77,6 +86,9 @@ impl Default for GrammarOptions {
             intersection_weight: 2,
             complement_weight: 1,
             json_weight: 2,
+            tag_weight: 0,
+            token_weight: 0,
+            token_ids: 8,
         }
     }
 }
@@ -85,6 +97,16 @@ impl GrammarOptions {
     /// Without regular operators: rules, and what context-free grammars are made of.
     pub fn context_free() -> Self {
         Self { intersection_weight: 0, complement_weight: 0, json_weight: 0, ..Self::default() }
+    }
+
+    /// With free text in which tags start structures.
+    pub fn with_tags() -> Self {
+        Self { tag_weight: 20, ..Self::default() }
+    }
+
+    /// With tags, and with tokens that are taken as a whole, of ids below so many.
+    pub fn with_tokens(token_ids: u32) -> Self {
+        Self { token_weight: 15, token_ids, ..Self::with_tags() }
     }
 
     /// One rule, no references: a regular expression, with regular operators.
@@ -149,7 +171,7 @@ enum Place {
     Text { first_rule: usize },
 }
 
-const KINDS: usize = 12;
+const KINDS: usize = 14;
 
 struct Writer<'w> {
     rng: &'w mut Rng,
@@ -181,6 +203,8 @@ impl Writer<'_> {
             below(options.intersection_weight),
             below(options.complement_weight),
             below(options.json_weight),
+            if place == Place::Anywhere { below(options.tag_weight) } else { 0 },
+            if place == Place::Anywhere { options.token_weight } else { 0 },
         ];
         let text = match place {
             Place::Anywhere => Place::Text { first_rule: self.first_text_rule },
@@ -225,8 +249,73 @@ impl Writer<'_> {
                 let operand = self.expr(depth - 1, text);
                 self.builder.json_escaped(operand)
             }
+            Some(12) => self.tag_dispatch(depth - 1),
+            Some(13) => self.token(),
             _ => self.literal(place),
         }
+    }
+
+    /// Free text with up to three tags, some of which are parts of others; those that can never be completed are
+    /// left out.
+    fn tag_dispatch(&mut self, depth: u32) -> ExprId {
+        let mut dispatch = TagDispatch::new();
+        for _ in 0..self.rng.below(4) {
+            let (tag, body) = (self.pattern(), self.expr(depth, Place::Anywhere));
+            dispatch.triggers.push((tag, body));
+        }
+        let stops = if self.rng.percent(40) { self.rng.between(1, 2) } else { 0 };
+        let excludes = if self.rng.percent(40) { self.rng.between(1, 2) } else { 0 };
+        dispatch.stops = (0..stops).map(|_| self.pattern()).collect();
+        dispatch.excludes = (0..excludes).map(|_| self.pattern()).collect();
+        if self.rng.percent(30) {
+            dispatch.after = AfterDispatch::End;
+        }
+        if self.rng.percent(50) && stops > 0 {
+            dispatch.end = DispatchEnd::AtStop;
+        }
+        if self.rng.percent(25) && !dispatch.triggers.is_empty() {
+            dispatch.least = match dispatch.after {
+                AfterDispatch::End => 1,
+                AfterDispatch::Loop => self.rng.between(1, 2) as u32,
+            };
+        }
+        match is_refused(&dispatch) {
+            true => {
+                let first = dispatch.triggers.into_iter().take(1);
+                self.builder.tag_dispatch(TagDispatch { triggers: first.collect(), ..TagDispatch::new() })
+            }
+            false => self.builder.tag_dispatch(dispatch),
+        }
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        let letters: &[char] = match self.rng.percent(self.options.unicode_percent) {
+            true => &['é', 'è', '€', '😀', 'a'],
+            false => &['a', 'a', 'b', 'b', 'c', '0'],
+        };
+        let count = self.rng.between(1, 3);
+        let mut parts = Vec::new();
+        for _ in 0..count {
+            if self.options.token_weight > 0 && self.rng.percent(20) {
+                parts.push(PatternPart::Token(TokenRef::Id(self.token_id())));
+            } else {
+                let letter = self.rng.pick(letters).copied().unwrap_or('a');
+                parts.push(PatternPart::Text(letter.to_string().into()));
+            }
+        }
+        parts.into_iter().collect()
+    }
+
+    fn token(&mut self) -> ExprId {
+        let ids: Vec<u32> = (0..self.rng.between(1, 3)).map(|_| self.token_id()).collect();
+        match self.rng.percent(30) {
+            true => self.builder.exclude_token(ids),
+            false => self.builder.token(ids),
+        }
+    }
+
+    fn token_id(&mut self) -> u32 {
+        self.rng.below(self.options.token_ids as usize) as u32
     }
 
     fn exprs(&mut self, depth: u32, place: Place) -> Vec<ExprId> {
@@ -292,4 +381,13 @@ impl Writer<'_> {
         }
         self.builder.choice(alternatives)
     }
+}
+
+/// Whether no grammar may hold the dispatch.
+fn is_refused(dispatch: &TagDispatch) -> bool {
+    let mut builder = GrammarBuilder::new();
+    let body = builder.empty();
+    let triggers = dispatch.triggers.iter().map(|(tag, _)| (tag.clone(), body)).collect();
+    let expr = builder.tag_dispatch(TagDispatch { triggers, ..dispatch.clone() });
+    builder.add_rule("root", expr).and_then(|root| builder.finish(root)).is_err()
 }

@@ -30,9 +30,9 @@ fn cases_are_viable_and_reproducible() {
 
 #[test]
 fn every_construct_comes_up() {
-    let mut counts = [0; 10];
+    let mut counts = [0; 13];
     for seed in 0..500 {
-        let grammar = random::any_grammar(&mut Rng::new(seed), &GrammarOptions::default());
+        let grammar = random::any_grammar(&mut Rng::new(seed), &GrammarOptions::with_tokens(4));
         for index in 0..grammar.expr_count() {
             let kind = match grammar.expr(grammask_grammar_ir::ExprId::new(index).unwrap()) {
                 Expr::Empty => 0,
@@ -43,8 +43,12 @@ fn every_construct_comes_up() {
                 Expr::Repeat { .. } => 5,
                 Expr::Rule(_) => 6,
                 Expr::Intersection(_) => 7,
-                Expr::Complement(_) => 8,
+                Expr::TagDispatch(_) => 8,
                 Expr::JsonEscaped(_) => 9,
+                Expr::Token(_) => 10,
+                Expr::ExcludeToken(_) => 11,
+                Expr::Complement(_) => 12,
+                Expr::TagText(_) => continue,
                 other => panic!("{other:?} has no knob"),
             };
             counts[kind] += 1;

@@ -1,0 +1,203 @@
+//! Tag dispatch by its definition.
+//!
+//! What was read since free text began is looked at as a whole, for every symbol anew: does it end with a trigger, a
+//! stop string, an excluded string; is it text? No automaton is involved. That a symbol leaves a way to an end is
+//! found by trying what may follow, breadth first, over what can still matter of the text: its longest end that
+//! some pattern begins with, or the bytes of a character that is not whole.
+
+use std::cell::RefCell;
+
+use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::{Dispatch, DispatchEnd, ExprId, Pattern, PatternPart, TokenRef};
+
+/// A byte, or a token taken as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Symbol {
+    /// A byte.
+    Byte(u8),
+    /// The token with this id.
+    Token(u32),
+}
+
+/// One tag dispatch.
+#[derive(Debug)]
+pub(crate) struct FreeText {
+    triggers: Vec<(Vec<Symbol>, ExprId)>,
+    stops: Vec<Vec<Symbol>>,
+    excludes: Vec<Vec<Symbol>>,
+    end: DispatchEnd,
+    /// What may be tried as the next symbol.
+    alphabet: Vec<Symbol>,
+    /// Whether an end can be reached from what can matter of a text.
+    alive: RefCell<AHashMap<Vec<Symbol>, bool>>,
+}
+
+/// What a free text ends with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Completed {
+    /// The bodies of the triggers.
+    pub(crate) bodies: Vec<ExprId>,
+    /// Whether a stop string ends here, and may.
+    pub(crate) stopped: bool,
+    /// Whether anything is completed.
+    pub(crate) any: bool,
+}
+
+impl FreeText {
+    pub(crate) fn new(dispatch: &Dispatch<'_>) -> Self {
+        let all = |patterns: &[Pattern]| patterns.iter().map(symbols).collect::<Vec<_>>();
+        let triggers: Vec<_> =
+            all(dispatch.triggers).into_iter().zip(dispatch.bodies.iter().copied()).collect();
+        let (stops, excludes) = (all(dispatch.stops), all(dispatch.excludes));
+        let mut this = Self {
+            triggers,
+            stops,
+            excludes,
+            end: dispatch.end,
+            alphabet: Vec::new(),
+            alive: RefCell::default(),
+        };
+        let mut alphabet: Vec<Symbol> = this.patterns().flatten().copied().collect();
+        // Any byte that no pattern mentions stands for all of them; continuation bytes finish characters.
+        let filler = (0..0x80).map(Symbol::Byte).find(|byte| !alphabet.contains(byte));
+        alphabet.extend(filler);
+        alphabet.extend((0x80..=0xBF).map(Symbol::Byte));
+        alphabet.extend([0xC3, 0xE4, 0xF1].map(Symbol::Byte));
+        alphabet.sort_unstable();
+        alphabet.dedup();
+        this.alphabet = alphabet;
+        this
+    }
+
+    /// What a free text ends with; nothing can be read on where anything is.
+    pub(crate) fn completed(&self, text: &[Symbol]) -> Completed {
+        let ends_with =
+            |pattern: &[Symbol]| text.ends_with(pattern) && is_whole(&text[..text.len() - pattern.len()]);
+        let triggers = self.triggers.iter().filter(|(pattern, _)| ends_with(pattern));
+        let bodies: Vec<ExprId> = triggers.map(|(_, body)| *body).collect();
+        let stop = self.stops.iter().any(|pattern| ends_with(pattern));
+        Completed {
+            any: stop || !bodies.is_empty(),
+            stopped: stop && self.end != DispatchEnd::AfterDispatch,
+            bodies,
+        }
+    }
+
+    /// Whether a free text may be read on with a symbol so that some sentence goes on.
+    pub(crate) fn may_read(
+        &self,
+        text: &[Symbol],
+        symbol: Symbol,
+        is_productive: &dyn Fn(ExprId) -> bool,
+    ) -> bool {
+        if self.completed(text).any {
+            return false;
+        }
+        let longer = [text, &[symbol]].concat();
+        self.is_possible(&longer, is_productive) && self.is_alive(&longer, is_productive)
+    }
+
+    /// Whether the dispatch may end after a free text of which nothing is completed.
+    pub(crate) fn may_end(&self, text: &[Symbol]) -> bool {
+        self.end == DispatchEnd::Anywhere && is_whole(text)
+    }
+
+    /// Whether anything at all can be read. Asked while it is being found out what derives anything, so nothing is
+    /// kept of the answer.
+    pub(crate) fn derives_something(&self, is_productive: &dyn Fn(ExprId) -> bool) -> bool {
+        let answer = self.is_alive(&[], is_productive);
+        self.alive.borrow_mut().clear();
+        answer
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &Vec<Symbol>> {
+        self.triggers.iter().map(|(pattern, _)| pattern).chain(&self.stops).chain(&self.excludes)
+    }
+
+    /// Whether the last symbol of a free text may stand there, by what has been read alone.
+    fn is_possible(&self, text: &[Symbol], is_productive: &dyn Fn(ExprId) -> bool) -> bool {
+        if self.excludes.iter().any(|exclude| text.ends_with(exclude)) {
+            return false;
+        }
+        let completed = self.completed(text);
+        if completed.any {
+            return completed.stopped || completed.bodies.iter().any(|&body| is_productive(body));
+        }
+        // Free text, and then the beginning of a trigger or stop string; tokens only in the latter.
+        let begins_pattern = |rest: &[Symbol]| {
+            let ends = self.triggers.iter().map(|(pattern, _)| pattern).chain(&self.stops);
+            ends.into_iter().any(|pattern| pattern.starts_with(rest))
+        };
+        is_text_so_far(text) || (0..text.len()).any(|at| is_whole(&text[..at]) && begins_pattern(&text[at..]))
+    }
+
+    /// Whether an end can be reached after a possible free text.
+    fn is_alive(&self, text: &[Symbol], is_productive: &dyn Fn(ExprId) -> bool) -> bool {
+        let start = self.what_matters(text);
+        if let Some(&known) = self.alive.borrow().get(&start) {
+            return known;
+        }
+        let mut met = AHashSet::from([start.clone()]);
+        let mut queue = vec![start.clone()];
+        let mut next = 0;
+        let mut answer = false;
+        while let Some(text) = queue.get(next).cloned() {
+            next += 1;
+            if self.completed(&text).any || self.may_end(&text) {
+                answer = true;
+                break;
+            }
+            for &symbol in &self.alphabet {
+                let longer = [&text[..], &[symbol]].concat();
+                if self.is_possible(&longer, is_productive) {
+                    // What is completed is looked at as it stands.
+                    let rest = if self.completed(&longer).any { longer } else { self.what_matters(&longer) };
+                    if met.insert(rest.clone()) {
+                        queue.push(rest);
+                    }
+                }
+            }
+        }
+        self.alive.borrow_mut().insert(start, answer);
+        answer
+    }
+
+    /// The longest end that a pattern begins with, or the bytes of a character that is not whole.
+    fn what_matters(&self, text: &[Symbol]) -> Vec<Symbol> {
+        let begins = |rest: &[Symbol]| self.patterns().any(|pattern| pattern.starts_with(rest));
+        let is_part = |rest: &[Symbol]| is_text_so_far(rest) && !is_whole(rest) && rest.len() < 4;
+        let from = (0..=text.len()).find(|&at| begins(&text[at..]) || is_part(&text[at..]));
+        text[from.unwrap_or(text.len())..].to_vec()
+    }
+}
+
+fn symbols(pattern: &Pattern) -> Vec<Symbol> {
+    let part = |part: &PatternPart| match part {
+        PatternPart::Text(text) => text.bytes().map(Symbol::Byte).collect(),
+        PatternPart::Token(TokenRef::Id(id)) => vec![Symbol::Token(*id)],
+        // A name that no vocabulary resolved is no token's.
+        PatternPart::Token(TokenRef::Name(_)) => vec![Symbol::Token(u32::MAX)],
+    };
+    pattern.parts().iter().flat_map(part).collect()
+}
+
+/// The bytes, if there is no token among the symbols.
+fn bytes(symbols: &[Symbol]) -> Option<Vec<u8>> {
+    let byte = |symbol: &Symbol| match symbol {
+        Symbol::Byte(byte) => Some(*byte),
+        Symbol::Token(_) => None,
+    };
+    symbols.iter().map(byte).collect()
+}
+
+/// Whether the symbols are whole characters.
+fn is_whole(text: &[Symbol]) -> bool {
+    bytes(text).is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok())
+}
+
+/// Whether the symbols begin some text.
+fn is_text_so_far(text: &[Symbol]) -> bool {
+    bytes(text).is_some_and(|bytes| {
+        std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
+    })
+}
