@@ -85,6 +85,11 @@ impl Engine {
             )));
         }
         let corners = LeftCorners::new(&program);
+        if !program.labels().is_empty() {
+            return Err(BuildError::new(
+                "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
+            ));
+        }
         for (index, fragment) in program.fragments().iter().enumerate() {
             let recursive =
                 grammask_fsm::FragmentId::new(index).is_some_and(|id| corners.is_left_recursive(id));

@@ -10,8 +10,9 @@
 //! stack, and deep grammars do not overflow.
 
 use ahash::AHashMap;
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
+use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef};
 
+use crate::dispatch::{DispatchBuilder, Frame};
 use crate::draft::{Draft, Label};
 use crate::error::Failure;
 use crate::escapes::Escapes;
@@ -21,7 +22,7 @@ use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
-use crate::{BuildError, CompileOptions, Count, Pass};
+use crate::{BuildError, CompileOptions, Count, Pass, TokenSide};
 
 /// Builds the automata of all rules that the root reaches.
 pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft, BuildError> {
@@ -41,6 +42,8 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         classes: Classes::default(),
         operators: AHashMap::new(),
         others: AHashMap::new(),
+        dispatches: AHashMap::new(),
+        body_fragments: AHashMap::new(),
         jobs: Vec::new(),
         stack: Vec::new(),
         literals: Literals::default(),
@@ -95,6 +98,22 @@ enum What<'g> {
     All(&'g [ExprId]),
 }
 
+/// Checks the limits on what is built, and counts a unit of work.
+fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Result<(), Failure> {
+    *work += 1;
+    let CompileOptions { max_states, max_edges, .. } = *options;
+    // The tables are numbered in 32 bits, with two bits to spare.
+    let cap = (1 << 30) - 1;
+    if draft.states.len() + draft.finished.next_state() as usize > max_states.min(cap) {
+        return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
+    }
+    let edges = draft.edges.len() + draft.finished.edge_count();
+    if edges.max(*work) > max_edges.min(cap) {
+        return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
+    }
+    Ok(())
+}
+
 struct Builder<'g> {
     grammar: &'g Grammar,
     options: &'g CompileOptions,
@@ -113,6 +132,9 @@ struct Builder<'g> {
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
     operators: AHashMap<ExprId, u32>,
     others: AHashMap<Vec<&'g [u8]>, u32>,
+    /// The fragments of tag dispatches, and of those of their bodies that are no rules.
+    dispatches: AHashMap<ExprId, u32>,
+    body_fragments: AHashMap<ExprId, u32>,
     classes: Classes,
     /// The fragments met so far, in order.
     jobs: Vec<Job>,
@@ -142,22 +164,7 @@ impl<'g> Builder<'g> {
     }
 
     fn check_limits(&mut self) -> Result<(), Failure> {
-        self.work += 1;
-        let CompileOptions { max_states, max_edges, .. } = *self.options;
-        // The tables are numbered in 32 bits, with one bit to spare.
-        let cap = 1 << 30;
-        if self.draft.states.len() + self.draft.finished.next_state() as usize > max_states.min(cap) {
-            return Err(Failure::Limit {
-                what: "states",
-                limit: max_states.min(cap),
-                knob: Some("max_states"),
-            });
-        }
-        let edges = self.draft.edges.len() + self.draft.finished.edge_count();
-        if edges.max(self.work) > max_edges.min(cap) {
-            return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
-        }
-        Ok(())
+        check_limits(&self.draft, self.options, &mut self.work)
     }
 
     fn expression(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
@@ -188,8 +195,11 @@ impl<'g> Builder<'g> {
             }
             Expr::Complement(operand) if place.depth == 1 && self.other_names(id, operand, item) => {}
             Expr::TagText(text) => self.literal(text.as_bytes(), item)?,
-            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagDispatch(_) => {
-                return Err(Failure::Limit { what: "tokens and tag dispatches", limit: 0, knob: None });
+            Expr::Token(tokens) => self.token(tokens, TokenSide::Inside, item)?,
+            Expr::ExcludeToken(tokens) => self.token(tokens, TokenSide::Outside, item)?,
+            Expr::TagDispatch(dispatch) => {
+                let fragment = self.dispatch_fragment(id, &dispatch, place)?;
+                self.draft.edge(from, Label::call(fragment), to);
             }
             // Intersections and complements, and regular operators to come.
             _ => self.operator(id, item)?,
@@ -245,6 +255,49 @@ impl<'g> Builder<'g> {
         };
         self.draft.edge(item.from, Label::call(fragment), item.to);
         true
+    }
+
+    fn token(&mut self, tokens: &[TokenRef], side: TokenSide, item: Item<'g>) -> Result<(), Failure> {
+        let label = self.draft.labels.of(tokens, side)?;
+        self.draft.edge(item.from, Label::token(label), item.to);
+        Ok(())
+    }
+
+    /// The fragment of a tag dispatch; its bodies are fragments of their own, so that tags are calls.
+    fn dispatch_fragment(
+        &mut self,
+        id: ExprId,
+        dispatch: &Dispatch<'g>,
+        place: Place,
+    ) -> Result<u32, Failure> {
+        if let Some(&fragment) = self.dispatches.get(&id) {
+            return Ok(fragment);
+        }
+        let mut bodies = Vec::with_capacity(dispatch.bodies.len());
+        for &body in dispatch.bodies {
+            self.check_limits()?;
+            bodies.push(match (self.grammar.expr(body), self.body_fragments.get(&body)) {
+                (Expr::Rule(rule), _) => self.rule_fragment(rule, place),
+                (_, Some(&fragment)) => fragment,
+                _ => {
+                    let fragment = self.add_fragment(place.rule, body, place.depth, None);
+                    self.body_fragments.insert(body, fragment);
+                    fragment
+                }
+            });
+        }
+        let current = self.draft.current;
+        let fragment = self.draft.fragment(place.rule.index() as u32, None);
+        self.dispatches.insert(id, fragment);
+        let from = self.draft.fragments[fragment as usize].start;
+        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options.max_edges)?;
+        let options = self.options;
+        let mut work = self.work;
+        let mut check = |draft: &Draft| check_limits(draft, options, &mut work);
+        builder.write(&mut self.draft, &mut Frame { bodies: &bodies, from, check: &mut check })?;
+        self.work = work;
+        self.draft.current = current;
+        Ok(fragment)
     }
 
     fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {

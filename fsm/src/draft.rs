@@ -6,12 +6,13 @@
 
 use crate::Count;
 use crate::finished::{Finished, FinishedStates};
+use crate::labels::Labels;
 
 /// No state, no edge.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What an edge reads, in 32 bits: a byte range, a fragment, or nothing. Ordered: byte ranges by start come
-/// first, then epsilon, then calls.
+/// What an edge reads, in 32 bits: a byte range, a token label, a fragment, or nothing. Ordered: byte ranges by start come
+/// first, then epsilon, then token labels, then calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Label(u32);
 
@@ -20,6 +21,7 @@ impl Label {
     /// A deleted edge.
     pub(crate) const DEAD: Self = Self(0x1_0001);
     const CALL: u32 = 0x8000_0000;
+    const TOKEN: u32 = 0x4000_0000;
 
     pub(crate) fn bytes(start: u8, end: u8) -> Self {
         Self(u32::from(start) << 8 | u32::from(end))
@@ -27,6 +29,15 @@ impl Label {
 
     pub(crate) fn call(fragment: u32) -> Self {
         Self(Self::CALL | fragment)
+    }
+
+    /// A token label, of which there are fewer than 2^30.
+    pub(crate) fn token(label: u32) -> Self {
+        Self(Self::TOKEN | label)
+    }
+
+    pub(crate) fn as_token(self) -> Option<u32> {
+        (self.0 & (Self::CALL | Self::TOKEN) == Self::TOKEN).then_some(self.0 & !Self::TOKEN)
     }
 
     pub(crate) fn as_bytes(self) -> Option<(u8, u8)> {
@@ -87,6 +98,7 @@ pub(crate) struct Draft {
     pub(crate) edges: Vec<Edge>,
     pub(crate) fragments: Vec<DraftFragment>,
     pub(crate) finished: Finished,
+    pub(crate) labels: Labels,
     /// The fragment that new states belong to.
     pub(crate) current: u32,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.

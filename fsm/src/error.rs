@@ -17,6 +17,8 @@ pub enum Cause {
     EmptyLanguage,
     /// A literal below a regular operator is not text: the grammar is wrong.
     NotText,
+    /// A token goes by its name, and no vocabulary was asked for its id.
+    UnresolvedToken,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
 }
@@ -33,6 +35,7 @@ impl BuildError {
         match self.kind {
             Kind::EmptyLanguage => Cause::EmptyLanguage,
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
+            Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::Limit { .. }) => Cause::LimitReached,
         }
     }
@@ -61,6 +64,10 @@ impl fmt::Display for BuildError {
                 "the literal {literal} below an intersection, a complement or JSON escaping is not valid UTF-8; \
                  write whole characters there"
             ),
+            Kind::Failure(Failure::UnresolvedToken { name }) => write!(
+                formatter,
+                "the token \"{name}\" goes by its name; resolve names with a vocabulary before compiling"
+            ),
             Kind::Failure(Failure::Limit { what, limit, knob }) => {
                 write!(formatter, "limit reached, more than {limit} {what}; simplify the rule")?;
                 knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
@@ -73,6 +80,7 @@ impl fmt::Display for BuildError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     NotText { literal: String },
+    UnresolvedToken { name: String },
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
 }
 
@@ -81,6 +89,11 @@ impl Failure {
     pub(crate) fn not_text(literal: &[u8]) -> Self {
         let shown = &literal[..literal.len().min(24)];
         Self::NotText { literal: format!("\"{}\"", shown.escape_ascii()) }
+    }
+
+    /// A token whose id is not known.
+    pub(crate) fn unresolved(name: &str) -> Self {
+        Self::UnresolvedToken { name: name.escape_debug().to_string() }
     }
 
     pub(crate) fn in_rule(self, rule: &str) -> BuildError {

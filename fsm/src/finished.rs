@@ -56,7 +56,7 @@ impl Finished {
 
     pub(crate) fn end_state(&mut self, ending: Ending) {
         let (bytes, epsilons, calls) = self.open;
-        self.rows.push(StateRow { bytes, epsilons, calls, is_final: ending == Ending::Final });
+        self.rows.push(StateRow { bytes, epsilons, calls, tokens: 0, is_final: ending == Ending::Final });
         self.open = self.lengths();
     }
 

@@ -51,12 +51,14 @@
 mod build;
 mod byte_classes;
 mod compile;
+mod dispatch;
 mod distances;
 mod draft;
 mod error;
 mod escapes;
 mod finished;
 mod graph;
+mod labels;
 mod literals;
 mod options;
 mod other_names;
@@ -73,4 +75,7 @@ pub use compile::compile;
 pub use distances::Distances;
 pub use error::{BuildError, Cause};
 pub use options::{CompileOptions, Pass, TextLimits};
-pub use program::{ByteEdge, Call, Count, Fragment, FragmentId, Program, State, StateId};
+pub use program::{
+    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Program, State, StateId, TokenEdge, TokenLabel,
+    TokenSide,
+};

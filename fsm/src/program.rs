@@ -38,6 +38,10 @@ id! {
     StateId
 }
 id! {
+    /// A token label of a [`Program`].
+    LabelId
+}
+id! {
     /// A fragment of a [`Program`]: the automaton of a rule or of the body of a counted repeat.
     FragmentId
 }
@@ -51,6 +55,40 @@ pub struct ByteEdge {
     pub end: u8,
     /// Where it leads.
     pub target: StateId,
+}
+
+/// Reads one token out of a label's, as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TokenEdge {
+    /// Which tokens.
+    pub label: LabelId,
+    /// Where it leads.
+    pub target: StateId,
+}
+
+/// A set of token ids, as the grammar gives it. Automata do not look into it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TokenLabel {
+    /// The ids, sorted, each once.
+    pub ids: Box<[u32]>,
+    /// Which side of the set is meant.
+    pub side: TokenSide,
+}
+
+/// Which side of a set of tokens is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TokenSide {
+    /// The tokens of the set.
+    Inside,
+    /// All others.
+    Outside,
+}
+
+impl TokenLabel {
+    /// Whether the token with an id is among those of the label.
+    pub fn contains(&self, id: u32) -> bool {
+        self.ids.binary_search(&id).is_ok() == (self.side == TokenSide::Inside)
+    }
 }
 
 /// Reads one sentence of a fragment (for a counted fragment: of its repeat), then goes on at `target`.
@@ -104,12 +142,18 @@ pub struct State<'p> {
     pub epsilons: &'p [StateId],
     /// Edges that read a fragment.
     pub calls: &'p [Call],
+    /// Edges that read a token as a whole.
+    pub tokens: &'p [TokenEdge],
 }
 
 impl State<'_> {
     /// Whether the state is final and has no way on: a call that returns here is a tail call.
     pub fn is_pure_final(&self) -> bool {
-        self.is_final && self.bytes.is_empty() && self.epsilons.is_empty() && self.calls.is_empty()
+        self.is_final
+            && self.bytes.is_empty()
+            && self.epsilons.is_empty()
+            && self.calls.is_empty()
+            && self.tokens.is_empty()
     }
 }
 
@@ -123,6 +167,8 @@ pub struct Program {
     pub(crate) byte_edges: Vec<ByteEdge>,
     pub(crate) epsilons: Vec<StateId>,
     pub(crate) calls: Vec<Call>,
+    pub(crate) token_edges: Vec<TokenEdge>,
+    pub(crate) labels: Vec<TokenLabel>,
     pub(crate) fragments: Vec<Fragment>,
     pub(crate) root: FragmentId,
     pub(crate) byte_classes: ByteClasses,
@@ -135,6 +181,7 @@ pub(crate) struct StateRow {
     pub(crate) bytes: u32,
     pub(crate) epsilons: u32,
     pub(crate) calls: u32,
+    pub(crate) tokens: u32,
     pub(crate) is_final: bool,
 }
 
@@ -167,7 +214,13 @@ impl Program {
             bytes: &self.byte_edges[row.bytes as usize..next.bytes as usize],
             epsilons: &self.epsilons[row.epsilons as usize..next.epsilons as usize],
             calls: &self.calls[row.calls as usize..next.calls as usize],
+            tokens: &self.token_edges[row.tokens as usize..next.tokens as usize],
         }
+    }
+
+    /// The token labels, in the order of their ids.
+    pub fn labels(&self) -> &[TokenLabel] {
+        &self.labels
     }
 
     /// Classes of bytes that no edge tells apart.
@@ -181,6 +234,12 @@ impl Program {
             + self.byte_edges.capacity() * size_of::<ByteEdge>()
             + self.epsilons.capacity() * size_of::<StateId>()
             + self.calls.capacity() * size_of::<Call>()
+            + self.token_edges.capacity() * size_of::<TokenEdge>()
+            + self
+                .labels
+                .iter()
+                .map(|label| size_of::<TokenLabel>() + size_of_val(&*label.ids))
+                .sum::<usize>()
             + self.fragments.iter().map(|fragment| size_of::<Fragment>() + fragment.name.len()).sum::<usize>()
     }
 }

@@ -58,11 +58,20 @@ impl FreeText {
             alive: RefCell::default(),
         };
         let mut alphabet: Vec<Symbol> = this.patterns().flatten().copied().collect();
-        // Any byte that no pattern mentions stands for all of them; continuation bytes finish characters.
-        let filler = (0..0x80).map(Symbol::Byte).find(|byte| !alphabet.contains(byte));
-        alphabet.extend(filler);
-        alphabet.extend((0x80..=0xBF).map(Symbol::Byte));
-        alphabet.extend([0xC3, 0xE4, 0xF1].map(Symbol::Byte));
+        // Of bytes that UTF-8 treats alike, one that no pattern mentions stands for all such.
+        let alike: [(u8, u8); 8] = [
+            (0, 0x7F),
+            (0x80, 0x8F),
+            (0x90, 0x9F),
+            (0xA0, 0xBF),
+            (0xC2, 0xDF),
+            (0xE1, 0xEC),
+            (0xEE, 0xEF),
+            (0xF1, 0xF3),
+        ];
+        for (low, high) in alike {
+            alphabet.extend((low..=high).map(Symbol::Byte).find(|byte| !alphabet.contains(byte)));
+        }
         alphabet.sort_unstable();
         alphabet.dedup();
         this.alphabet = alphabet;
@@ -143,9 +152,13 @@ impl FreeText {
         let mut answer = false;
         while let Some(text) = queue.get(next).cloned() {
             next += 1;
-            if self.completed(&text).any || self.may_end(&text) {
+            let known = self.alive.borrow().get(&text).copied();
+            if known == Some(true) || self.completed(&text).any || self.may_end(&text) {
                 answer = true;
                 break;
+            }
+            if known == Some(false) {
+                continue;
             }
             for &symbol in &self.alphabet {
                 let longer = [&text[..], &[symbol]].concat();
@@ -165,8 +178,7 @@ impl FreeText {
     /// The longest end that a pattern begins with, or the bytes of a character that is not whole.
     fn what_matters(&self, text: &[Symbol]) -> Vec<Symbol> {
         let begins = |rest: &[Symbol]| self.patterns().any(|pattern| pattern.starts_with(rest));
-        let is_part = |rest: &[Symbol]| is_text_so_far(rest) && !is_whole(rest) && rest.len() < 4;
-        let from = (0..=text.len()).find(|&at| begins(&text[at..]) || is_part(&text[at..]));
+        let from = (0..=text.len()).find(|&at| begins(&text[at..]) || is_part_of_character(&text[at..]));
         text[from.unwrap_or(text.len())..].to_vec()
     }
 }
@@ -199,5 +211,13 @@ fn is_whole(text: &[Symbol]) -> bool {
 fn is_text_so_far(text: &[Symbol]) -> bool {
     bytes(text).is_some_and(|bytes| {
         std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
+    })
+}
+
+/// Whether the symbols are the first bytes of one character, but not all of them.
+fn is_part_of_character(text: &[Symbol]) -> bool {
+    bytes(text).is_some_and(|bytes| match std::str::from_utf8(&bytes) {
+        Ok(_) => false,
+        Err(error) => error.error_len().is_none() && error.valid_up_to() == 0,
     })
 }

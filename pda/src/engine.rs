@@ -64,6 +64,11 @@ impl Engine {
     /// before the first byte.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         decline_left_recursion(&program)?;
+        if !program.labels().is_empty() {
+            return Err(BuildError::new(
+                "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
+            ));
+        }
         let builder = Builder {
             tree: Tree::new(config.longest_token),
             closure: Closure::default(),

@@ -8,7 +8,7 @@ use grammask_grammar_ir::{Grammar, RuleId};
 use crate::draft::{Draft, Label, NONE};
 use crate::finished::FinishedTables;
 use crate::program::StateRow;
-use crate::{ByteClasses, ByteEdge, Call, Fragment, FragmentId, Program, StateId};
+use crate::{ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, StateId, TokenEdge};
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
     let numbering = Numbering::new(&draft);
@@ -17,6 +17,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
         byte_edges: Vec::with_capacity(draft.edges.len() + draft.finished.edge_count()),
         epsilons: Vec::new(),
         calls: Vec::new(),
+        token_edges: Vec::new(),
+        labels: std::mem::take(&mut draft.labels).into_labels(),
         fragments: Vec::with_capacity(numbering.fragments.len()),
         root: FragmentId::from_raw(0),
         byte_classes: ByteClasses::from_ranges([]),
@@ -142,7 +144,10 @@ fn push_finished(program: &mut Program, tables: FinishedTables<'_>, shift: u32, 
         (program.epsilons.len() as u32).wrapping_sub(first.epsilons),
         (program.calls.len() as u32).wrapping_sub(first.calls),
     ];
+    // No finished fragment reads tokens.
+    let tokens = program.token_edges.len() as u32;
     program.states.extend(tables.rows.iter().map(|row| StateRow {
+        tokens,
         bytes: row.bytes.wrapping_add(shifts[0]),
         epsilons: row.epsilons.wrapping_add(shifts[1]),
         calls: row.calls.wrapping_add(shifts[2]),
@@ -163,6 +168,7 @@ fn push_row(program: &mut Program, is_final: bool) {
         bytes: program.byte_edges.len() as u32,
         epsilons: program.epsilons.len() as u32,
         calls: program.calls.len() as u32,
+        tokens: program.token_edges.len() as u32,
         is_final,
     });
 }
@@ -183,6 +189,8 @@ fn push_edges(program: &mut Program, edges: &mut Vec<(Label, u32)>, numbering: &
         } else if let Some(callee) = label.as_call() {
             let fragment = FragmentId::from_raw(numbering.fragment_number[callee as usize]);
             program.calls.push(Call { fragment, target });
+        } else if let Some(label) = label.as_token() {
+            program.token_edges.push(TokenEdge { label: LabelId::from_raw(label), target });
         } else {
             program.epsilons.push(target);
         }

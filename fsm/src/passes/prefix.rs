@@ -45,7 +45,7 @@ impl Stamps {
         let mut repeats = false;
         for edge in edges.filter(|edge| edge.label != Label::EPSILON) {
             let raw = edge.label.raw();
-            // The first byte of a range, or the low bits of a fragment's number.
+            // The first byte of a range, or the low bits of a fragment's or label's number.
             let slot = if raw < 0x1_0000 { raw >> 8 } else { 256 + raw % 768 };
             repeats |= std::mem::replace(&mut self.at[slot as usize], self.stamp) == self.stamp;
         }

@@ -52,6 +52,12 @@ impl FragmentGraph {
                     .iter()
                     .map(|call| (find(call.target), label::call(program.fragment(call.fragment)))),
             );
+            labels.extend(
+                state
+                    .tokens
+                    .iter()
+                    .map(|edge| (find(edge.target), label::token(&program.labels()[edge.label.index()]))),
+            );
             labels.extend(state.epsilons.iter().map(|&target| (find(target), "ε".to_owned())));
             graph.edges.extend(labels.into_iter().map(|(to, label)| DrawnEdge { from, to, label }));
             from += 1;

@@ -1,6 +1,6 @@
 //! What is written on an edge.
 
-use crate::{Count, Fragment};
+use crate::{Count, Fragment, TokenLabel, TokenSide};
 
 /// Byte ranges as a set: `a`, `[a-z_]`, `[\x80-\xBF]`.
 pub(super) fn bytes(ranges: &[(u8, u8)]) -> String {
@@ -21,6 +21,16 @@ pub(super) fn bytes(ranges: &[(u8, u8)]) -> String {
     }
     text.push(']');
     text
+}
+
+/// A set of tokens: `token 5, 7`, or `no token 5`.
+pub(super) fn token(label: &TokenLabel) -> String {
+    let ids: Vec<String> = label.ids.iter().map(u32::to_string).collect();
+    match label.side {
+        TokenSide::Inside => format!("token {}", ids.join(", ")),
+        TokenSide::Outside if ids.is_empty() => "any token".to_owned(),
+        TokenSide::Outside => format!("any token but {}", ids.join(", ")),
+    }
 }
 
 /// A call: the fragment's name, and how often its body is read.

@@ -1,6 +1,7 @@
 //! Programs are judged by what they accept, against a naive reading of the grammar.
 
 mod compile;
+mod dispatch;
 mod naive;
 mod pictures;
 mod random;

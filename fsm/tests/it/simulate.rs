@@ -95,7 +95,10 @@ pub(crate) fn check_invariants(program: &Program) {
     let successors = |state: StateId| {
         let edges = program.state(state);
         let bytes = edges.bytes.iter().map(|edge| edge.target);
-        bytes.chain(edges.epsilons.iter().copied()).chain(edges.calls.iter().map(|call| call.target))
+        bytes
+            .chain(edges.epsilons.iter().copied())
+            .chain(edges.calls.iter().map(|call| call.target))
+            .chain(edges.tokens.iter().map(|edge| edge.target))
     };
     let mut reached: HashSet<StateId> = HashSet::new();
     let mut stack: Vec<StateId> = program.fragments().iter().map(|fragment| fragment.start).collect();
@@ -142,7 +145,8 @@ fn derives(program: &Program, start: StateId, productive: &HashSet<FragmentId>) 
     walk(program, start, |program, state| {
         let edges = program.state(state);
         let calls = edges.calls.iter().filter(|call| callable(call.fragment)).map(|call| call.target);
-        calls.chain(edges.bytes.iter().map(|edge| edge.target)).collect()
+        let tokens = edges.tokens.iter().map(|edge| edge.target);
+        calls.chain(edges.bytes.iter().map(|edge| edge.target)).chain(tokens).collect()
     })
 }
 
