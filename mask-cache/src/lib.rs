@@ -66,14 +66,16 @@ mod local;
 mod masks;
 mod pool;
 mod slices;
+mod stored_mask;
 mod token_mask;
 mod trie;
 mod vocabulary;
 mod walk;
 
-pub use masks::{MaskMemo, StoredMask};
+pub use masks::MaskMemo;
 pub use pool::LocalPool;
 pub use slices::Slice;
+pub use stored_mask::StoredMask;
 pub use token_mask::{TokenMask, bits, words_for};
 pub use trie::{Trie, TrieNode};
 pub use vocabulary::{

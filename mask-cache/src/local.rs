@@ -87,6 +87,13 @@ impl LocalMask {
         }))
     }
 
+    /// A mask without uncertain tokens.
+    #[cfg(test)]
+    pub(crate) fn of_words(words: Vec<u32>) -> Self {
+        let trie = Trie::from_sorted(0, std::iter::empty::<(TokenId, &[u8])>()).unwrap();
+        Self { words: words.into(), suffixes: Suffixes { trie, starts: [0].into(), ids: [].into() } }
+    }
+
     /// Bytes of memory held.
     pub(crate) fn memory_usage(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.words) + self.suffixes.memory_usage()

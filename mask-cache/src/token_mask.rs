@@ -5,8 +5,10 @@
 //! last id (the *tail*) are 0, which is what makes equality, counting and hashing of whole words correct.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
-use crate::TokenId;
+use crate::{StoredMask, TokenId, Vocabulary};
 
 /// Number of words that hold one bit for each of `len` ids.
 pub const fn words_for(len: usize) -> usize {
@@ -27,16 +29,33 @@ pub const fn words_for(len: usize) -> usize {
 /// assert_eq!(mask.iter().collect::<Vec<_>>(), [id]);
 /// # Ok::<(), &str>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct TokenMask {
     words: Box<[u32]>,
     len: usize,
+    /// The stored mask whose bits the words are, if nobody wrote them since. Whatever hands the words out to be
+    /// written forgets it first.
+    holds: Option<Arc<StoredMask>>,
+}
+
+impl PartialEq for TokenMask {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.words == other.words
+    }
+}
+
+impl Eq for TokenMask {}
+
+impl Hash for TokenMask {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.len, &self.words).hash(state);
+    }
 }
 
 impl TokenMask {
     /// The empty set over ids `0..len`.
     pub fn new(len: usize) -> Self {
-        Self { words: vec![0; words_for(len)].into_boxed_slice(), len }
+        Self { words: vec![0; words_for(len)].into_boxed_slice(), len, holds: None }
     }
 
     /// Number of ids that the mask has a bit for.
@@ -56,19 +75,32 @@ impl TokenMask {
 
     /// The words, to be written. Whoever writes leaves the tail bits 0.
     pub fn as_mut_words(&mut self) -> &mut [u32] {
+        self.holds = None;
         &mut self.words
+    }
+
+    /// Makes the mask equal to a stored one of this vocabulary; as [`StoredMask::write`], but nothing is copied if
+    /// the mask holds it already, and only the differences are if it holds a mask that shares its greater part:
+    /// the same inside of a string, or two masks of a few tokens each.
+    pub fn load(&mut self, stored: &Arc<StoredMask>, vocabulary: &Vocabulary) {
+        if self.holds.as_ref().is_some_and(|before| Arc::ptr_eq(before, stored)) {
+            return;
+        }
+        let before = self.holds.take();
+        stored.write_over(before.as_deref(), vocabulary, &mut self.words);
+        self.holds = Some(Arc::clone(stored));
     }
 
     /// Puts an id into the set. Ids past the last one are ignored.
     pub fn set(&mut self, id: TokenId) {
         if id.index() < self.len {
-            bits::set(&mut self.words, id.index());
+            bits::set(self.as_mut_words(), id.index());
         }
     }
 
     /// Takes an id out of the set.
     pub fn clear(&mut self, id: TokenId) {
-        bits::clear(&mut self.words, id.index());
+        bits::clear(self.as_mut_words(), id.index());
     }
 
     /// Whether an id is in the set.
@@ -88,18 +120,20 @@ impl TokenMask {
 
     /// Puts every id into the set.
     pub fn fill(&mut self) {
-        bits::fill(&mut self.words, self.len);
+        let len = self.len;
+        bits::fill(self.as_mut_words(), len);
     }
 
     /// Takes every id out of the set.
     pub fn clear_all(&mut self) {
-        self.words.fill(0);
+        self.as_mut_words().fill(0);
     }
 
     /// Makes the mask equal to `other`. The allocation is kept where the lengths agree.
     pub fn copy_from(&mut self, other: &Self) {
         if self.len == other.len {
             self.words.copy_from_slice(&other.words);
+            self.holds.clone_from(&other.holds);
         } else {
             *self = other.clone();
         }
@@ -107,8 +141,10 @@ impl TokenMask {
 
     /// Puts the ids of `other` into the set, as far as this mask has bits for them.
     pub fn or_with(&mut self, other: &Self) {
-        bits::or(&mut self.words, &other.words);
-        bits::clear_tail(&mut self.words, self.len);
+        let len = self.len;
+        let words = self.as_mut_words();
+        bits::or(words, &other.words);
+        bits::clear_tail(words, len);
     }
 
     /// Bytes of memory held.

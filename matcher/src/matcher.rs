@@ -5,7 +5,7 @@ mod draft;
 use std::sync::Arc;
 
 use grammask_earley::Engine;
-use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, bits, read_token};
+use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, Vocabulary, bits, read_token};
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::compiled::{Generation, is_full};
@@ -41,7 +41,7 @@ pub struct Matcher<B: Backend = Engine> {
     terminated: bool,
     stop: StopTokens,
     /// The mask that was filled last. Its tables are the current ones.
-    last_mask: Option<MaskName>,
+    last_mask: Option<NamedMask>,
     scratch: Scratch,
 }
 
@@ -53,7 +53,7 @@ impl<B: Backend> Clone for Matcher<B> {
             states: self.states.clone(),
             terminated: self.terminated,
             stop: self.stop.clone(),
-            last_mask: self.last_mask,
+            last_mask: self.last_mask.clone(),
             scratch: Scratch::default(),
         }
     }
@@ -172,17 +172,20 @@ impl<B: Backend> Matcher<B> {
     ///
     /// Where the text has ended, or a limit is reached; the mask is then not written.
     pub fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<MaskKind, MatchError> {
-        self.fill_mask_words(mask.as_mut_words())
+        if self.stop != StopTokens::Vocabulary {
+            return self.fill_with_own_stop_tokens(mask.as_mut_words());
+        }
+        self.fill_with(|stored, vocabulary| mask.load(stored, vocabulary))
     }
 
     /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
-    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared.
+    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared. A
+    /// [`TokenMask`] knows what it holds and is often filled without a copy; these words are always written.
     pub fn fill_mask_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
         if self.stop != StopTokens::Vocabulary {
             return self.fill_with_own_stop_tokens(words);
         }
-        let (mask, seen) = self.find_mask()?;
-        Ok(self.write_mask(&mask, seen, words))
+        self.fill_with(|stored, vocabulary| stored.write(vocabulary, words))
     }
 
     /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
@@ -192,7 +195,7 @@ impl<B: Backend> Matcher<B> {
     ///
     /// As for [`fill_mask`](Self::fill_mask).
     pub fn mask(&mut self) -> Result<Arc<StoredMask>, MatchError> {
-        self.find_mask().map(|(mask, _)| mask)
+        self.find_mask().map(|found| found.mask)
     }
 
     /// The mask of the next token if it was computed before, in this text or another; as [`mask`](Self::mask),
@@ -207,11 +210,10 @@ impl<B: Backend> Matcher<B> {
 
     /// Whether the mask of the next token was computed before. Whatever needs no mask counts as known.
     pub(crate) fn unknown_mask(&self) -> Known {
-        let generation = self.generation();
-        let key = generation.engine.mask_key(self.state());
-        match self.terminated || generation.masks.known(&key).is_some() {
+        let name = self.mask_name();
+        match self.terminated || self.generation().masks.known(&name.1).is_some() {
             true => Known::Yes,
-            false => Known::No((Arc::as_ptr(generation) as usize, key)),
+            false => Known::No(name),
         }
     }
 
@@ -220,12 +222,14 @@ impl<B: Backend> Matcher<B> {
         if self.terminated || self.stop != StopTokens::Vocabulary {
             return self.unknown_mask();
         }
-        let generation = self.generation();
-        let name = (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()));
-        match generation.masks.known(&name.1) {
-            Some(mask) => Known::Filled(self.write_mask(&mask, name, words)),
-            None => Known::No(name),
-        }
+        let name = self.mask_name();
+        let Some(mask) = self.generation().masks.known(&name.1) else { return Known::No(name) };
+        mask.write(self.grammar.vocabulary(), words);
+        let found = NamedMask { name, mask };
+        let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
+        let kind = if unchanged { MaskKind::Unchanged } else { found.kind() };
+        self.last_mask = Some(found);
+        Known::Filled(kind)
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
@@ -381,7 +385,7 @@ impl<B: Backend> Matcher<B> {
         };
         let vocabulary = self.grammar.vocabulary();
         match &found {
-            Some((mask, _)) => mask.write(vocabulary, words),
+            Some(found) => found.mask.write(vocabulary, words),
             None => words.fill(0),
         }
         vocabulary.stop_tokens().iter().for_each(|id| bits::clear(words, id.index()));
@@ -394,11 +398,9 @@ impl<B: Backend> Matcher<B> {
         if words.iter().all(|&word| word == 0) {
             return Err(StepError::NoStopToken.into());
         }
-        let seen = found.map(|(_, seen)| seen);
-        let kind =
-            if seen.is_some() && seen == self.last_mask { MaskKind::Unchanged } else { MaskKind::Some };
-        self.last_mask = seen;
-        Ok(kind)
+        let unchanged = found.is_some() && self.current_last_mask().is_some();
+        self.last_mask = found;
+        Ok(if unchanged { MaskKind::Unchanged } else { MaskKind::Some })
     }
 
     fn state(&self) -> B::State {
@@ -409,29 +411,45 @@ impl<B: Backend> Matcher<B> {
         &self.generations[self.generations.len() - 1].1
     }
 
-    fn write_mask(&mut self, mask: &StoredMask, seen: MaskName, words: &mut [u32]) -> MaskKind {
-        mask.write(self.grammar.vocabulary(), words);
-        let kind = match mask.single() {
-            _ if self.last_mask == Some(seen) => MaskKind::Unchanged,
-            Some(id) => MaskKind::Single(id),
-            None if mask.allows_all() => MaskKind::All,
-            None => MaskKind::Some,
-        };
-        self.last_mask = Some(seen);
-        kind
+    /// Fills the mask of the next token in some way of writing one.
+    fn fill_with(
+        &mut self,
+        write: impl FnOnce(&Arc<StoredMask>, &Vocabulary),
+    ) -> Result<MaskKind, MatchError> {
+        if let Some(last) = self.current_last_mask() {
+            write(&last.mask, self.grammar.vocabulary());
+            return Ok(MaskKind::Unchanged);
+        }
+        let found = self.find_mask()?;
+        write(&found.mask, self.grammar.vocabulary());
+        let kind = found.kind();
+        self.last_mask = Some(found);
+        Ok(kind)
     }
 
-    fn find_mask(&mut self) -> Result<(Arc<StoredMask>, MaskName), MatchError> {
+    fn find_mask(&mut self) -> Result<NamedMask, MatchError> {
         if self.terminated {
             return Err(MatchError::Terminated);
+        }
+        if let Some(last) = self.current_last_mask() {
+            return Ok(last.clone());
         }
         let mask = self.with_tables(|generation, state, scratch, fuel| {
             generation.masks.mask(&generation.engine, state, scratch, fuel)
         })?;
-        let key = self.generation().engine.mask_key(self.state());
+        Ok(NamedMask { name: self.mask_name(), mask })
+    }
+
+    /// The mask that was filled last, if it is that of the current state.
+    fn current_last_mask(&self) -> Option<&NamedMask> {
+        let name = self.mask_name();
+        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name)
+    }
+
+    fn mask_name(&self) -> MaskName {
+        let generation = self.generation();
         // Generations are kept alive by the history, so the address names one.
-        let generation = Arc::as_ptr(self.generation()) as usize;
-        Ok((mask, (generation, key)))
+        (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()))
     }
 
     /// Runs a call on the current tables; if they are full, on new ones. Others may fill the new ones before it is
@@ -482,6 +500,23 @@ impl<B: Backend> Matcher<B> {
 /// What distinguishes masks: the address of a generation of tables, which whoever compares names keeps alive, and
 /// the key in it.
 type MaskName = (usize, MaskKey);
+
+/// A mask, and what it is the mask of.
+#[derive(Clone)]
+struct NamedMask {
+    name: MaskName,
+    mask: Arc<StoredMask>,
+}
+
+impl NamedMask {
+    fn kind(&self) -> MaskKind {
+        match self.mask.single() {
+            Some(id) => MaskKind::Single(id),
+            None if self.mask.allows_all() => MaskKind::All,
+            None => MaskKind::Some,
+        }
+    }
+}
 
 /// Whether a mask is known.
 pub(crate) enum Known {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use grammask::TokenMask;
 
 use crate::engine::{self, Engine, EngineId, Source};
 use crate::host;
@@ -104,17 +105,17 @@ fn check(engine: &mut dyn Engine, workload: &Workload, tokenizer: &LoadedTokeniz
 
 /// Whether the text passes, its end included.
 fn walk(engine: &mut dyn Engine, tokens: &[u32], end: u32) -> Result<bool> {
-    let mut words = vec![0; engine.mask_words()];
+    let mut mask = TokenMask::new(engine.mask_len());
     engine.start().map_err(anyhow::Error::msg)?;
     for &token in tokens {
-        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
-        if !is_allowed(&words, token) {
+        engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
+        if !is_allowed(&mask, token) {
             return Ok(false);
         }
         engine.commit(token).map_err(anyhow::Error::msg)?;
     }
-    engine.mask(&mut words).map_err(anyhow::Error::msg)?;
-    Ok(is_allowed(&words, end))
+    engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
+    Ok(is_allowed(&mask, end))
 }
 
 #[derive(Default)]
@@ -162,7 +163,7 @@ fn measure(
     let clock = args.clock;
     let texts = workload.texts.iter().map(|text| tokenizer.encode(text)).collect::<Result<Vec<_>>>()?;
     let mut times = Times::default();
-    let mut words = vec![0; engine.mask_words()];
+    let mut mask = TokenMask::new(engine.mask_len());
     for _ in 0..args.rounds {
         engine.drop_caches();
         let start = Stopwatch::start(clock);
@@ -171,16 +172,16 @@ fn measure(
         engine.keep_copy();
         let start = Stopwatch::start(clock);
         engine.start().map_err(anyhow::Error::msg)?;
-        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
+        engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
         times.compile.push(compiled);
         times.first_mask.push(compiled + start.nanoseconds());
         // The first mask belongs to the time to it, so the cold pass starts on a matcher that has it.
         for tokens in &texts {
-            let masks = timed(engine, tokens, &mut words, &mut Vec::new(), clock)?;
+            let masks = timed(engine, tokens, &mut mask, &mut Vec::new(), clock)?;
             times.cold.extend(masks);
         }
         for tokens in &texts {
-            let masks = timed(engine, tokens, &mut words, &mut times.commit, clock)?;
+            let masks = timed(engine, tokens, &mut mask, &mut times.commit, clock)?;
             times.warm.extend(masks);
         }
     }
@@ -190,7 +191,7 @@ fn measure(
 fn timed(
     engine: &mut dyn Engine,
     tokens: &[u32],
-    words: &mut [u32],
+    mask: &mut TokenMask,
     commits: &mut Vec<u64>,
     clock: Clock,
 ) -> Result<Vec<u64>> {
@@ -198,7 +199,7 @@ fn timed(
     let mut masks = Vec::with_capacity(tokens.len());
     for &token in tokens {
         let start = Stopwatch::start(clock);
-        engine.mask(words).map_err(anyhow::Error::msg)?;
+        engine.mask(mask).map_err(anyhow::Error::msg)?;
         masks.push(start.nanoseconds());
         let start = Stopwatch::start(clock);
         engine.commit(token).map_err(anyhow::Error::msg)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use grammask::{Compiler, Matcher};
+use grammask::{Compiler, Matcher, TokenMask};
 use grammask_corpus::{Case, Expectation};
 use grammask_oracle::{Chart, Recogniser};
 use indicatif::ProgressBar;
@@ -133,14 +133,15 @@ impl Judge<'_> {
 
     fn walk(&mut self, mut matcher: Matcher, mut chart: Chart<'_>, goal: &[u8]) -> Result<()> {
         let words = self.tokenizer.size.div_ceil(32);
-        let (mut ours, mut theirs) = (vec![0; words], vec![0; words]);
+        // One mask for the whole walk, as servers keep one: filling it builds on what it held.
+        let (mut ours, mut theirs) = (TokenMask::new(self.tokenizer.size), vec![0; words]);
         while !self.is_done() && chart.len() < LONGEST {
-            matcher.fill_mask_words(&mut ours)?;
+            matcher.fill_mask(&mut ours)?;
             self.sorted.mask(&mut chart, &mut theirs);
             if chart.is_complete() {
                 theirs[(self.tokenizer.end / 32) as usize] |= 1 << (self.tokenizer.end % 32);
             }
-            self.compare(&ours, &theirs, chart.len())?;
+            self.compare(ours.as_words(), &theirs, chart.len())?;
             self.probe(&matcher, &theirs)?;
             self.steps_left -= 1;
             self.bar.inc(1);

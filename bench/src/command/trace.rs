@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
+use grammask::TokenMask;
 use regex::Regex;
 
 use crate::engine::{self, EngineId, Source};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<()> {
         item.tests.get(args.test).with_context(|| format!("there are {} instances", item.tests.len()))?;
     let tokens = tokenizer.encode(&dumps(&instance.data))?;
     let mut engine = engine::load(args.engine, &tokenizer)?;
-    let mut words = vec![0; engine.mask_words()];
+    let mut mask = TokenMask::new(engine.mask_len());
     let schema = item.schema.to_string();
     let start = Stopwatch::start(args.clock);
     engine.compile(Source::JsonSchema(&schema)).map_err(|reason| anyhow!("refused: {reason}"))?;
@@ -67,24 +68,24 @@ pub(crate) fn run(args: &TraceArgs) -> Result<()> {
     engine.start().map_err(anyhow::Error::msg)?;
     for (position, &token) in tokens.iter().enumerate() {
         let start = Stopwatch::start(args.clock);
-        engine.mask(&mut words).map_err(anyhow::Error::msg)?;
-        let mask = start.nanoseconds() as f64 / 1000.0;
-        let allowed: u32 = words.iter().map(|word| word.count_ones()).sum();
+        engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
+        let took = start.nanoseconds() as f64 / 1000.0;
+        let allowed = mask.count();
         let spelled = tokenizer.decode(token);
-        if !is_allowed(&words, token) {
-            println!("{position}\t{}\t-\t{allowed}\t{spelled:?} is not allowed", microseconds(Some(mask)));
+        if !is_allowed(&mask, token) {
+            println!("{position}\t{}\t-\t{allowed}\t{spelled:?} is not allowed", microseconds(Some(took)));
             return Ok(());
         }
         let start = Stopwatch::start(args.clock);
         engine.commit(token).map_err(anyhow::Error::msg)?;
         let commit = start.nanoseconds() as f64 / 1000.0;
-        if mask >= args.slower_than {
-            let [mask, commit] = [mask, commit].map(|time| microseconds(Some(time)));
-            println!("{position}\t{mask}\t{commit}\t{allowed}\t{spelled:?}");
+        if took >= args.slower_than {
+            let [took, commit] = [took, commit].map(|time| microseconds(Some(time)));
+            println!("{position}\t{took}\t{commit}\t{allowed}\t{spelled:?}");
         }
     }
-    engine.mask(&mut words).map_err(anyhow::Error::msg)?;
-    let end = if is_allowed(&words, tokenizer.end) { "allowed" } else { "not allowed" };
+    engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
+    let end = if is_allowed(&mask, tokenizer.end) { "allowed" } else { "not allowed" };
     println!("end {end}; the instance is {}", if instance.valid { "valid" } else { "invalid" });
     Ok(())
 }

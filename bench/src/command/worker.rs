@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use grammask::TokenMask;
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::engine::{self, Engine, EngineId, Source};
@@ -77,12 +78,12 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<()> {
 
 fn warm_up(engine: &mut dyn Engine, tokenizer: &LoadedTokenizer) -> Result<(), String> {
     let tokens = tokenizer.encode(r#"{"warm_up": null}"#).map_err(|error| error.to_string())?;
-    let mut words = vec![0; engine.mask_words()];
+    let mut mask = TokenMask::new(engine.mask_len());
     engine.compile(Source::JsonSchema(WARM_UP))?;
     engine.keep_copy();
     engine.start()?;
     for token in tokens {
-        engine.mask(&mut words)?;
+        engine.mask(&mut mask)?;
         engine.commit(token)?;
     }
     engine.drop_caches();

@@ -4,6 +4,7 @@ use ::llguidance::api::TopLevelGrammar;
 use ::llguidance::earley::SlicedBiasComputer;
 use ::llguidance::{Matcher, ParserFactory};
 use anyhow::Result;
+use grammask::TokenMask;
 use toktrie::InferenceCapabilities;
 use toktrie_hf_tokenizers::ByteTokenizer;
 
@@ -13,7 +14,7 @@ use crate::run::tokenizer::LoadedTokenizer;
 /// llguidance as an [`Engine`].
 pub(super) struct Llguidance {
     factory: ParserFactory,
-    mask_words: usize,
+    mask_len: usize,
     /// The compiled grammar, until the first matcher takes it.
     compiled: Option<Matcher>,
     /// A copy in its first state, from which later matchers are made. They share its lexer, which the
@@ -30,13 +31,7 @@ impl Llguidance {
         let slices = SlicedBiasComputer::json_slices();
         let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &slices)?;
         factory.quiet();
-        Ok(Self {
-            factory,
-            mask_words: tokenizer.size.div_ceil(32),
-            compiled: None,
-            pristine: None,
-            matcher: None,
-        })
+        Ok(Self { factory, mask_len: tokenizer.size, compiled: None, pristine: None, matcher: None })
     }
 
     fn matcher(&mut self) -> Result<&mut Matcher, String> {
@@ -49,8 +44,8 @@ impl Engine for Llguidance {
         EngineId::Llguidance
     }
 
-    fn mask_words(&self) -> usize {
-        self.mask_words
+    fn mask_len(&self) -> usize {
+        self.mask_len
     }
 
     fn drop_caches(&mut self) {
@@ -83,10 +78,11 @@ impl Engine for Llguidance {
         self.matcher().map(|_| ())
     }
 
-    fn mask(&mut self, words: &mut [u32]) -> Result<(), String> {
-        let mask = self.matcher()?.compute_mask_or_eos().map_err(|error| format!("{error:#}"))?;
+    fn mask(&mut self, mask: &mut TokenMask) -> Result<(), String> {
+        let computed = self.matcher()?.compute_mask_or_eos().map_err(|error| format!("{error:#}"))?;
+        let words = mask.as_mut_words();
         let length = words.len();
-        match mask.as_slice().get(..length) {
+        match computed.as_slice().get(..length) {
             Some(allowed) => words.copy_from_slice(allowed),
             None => return Err("the mask is shorter than the vocabulary".to_owned()),
         }

@@ -5,6 +5,7 @@ pub(crate) mod ours;
 
 use std::fmt;
 
+use grammask::TokenMask;
 use serde::{Deserialize, Serialize};
 
 use crate::run::tokenizer::LoadedTokenizer;
@@ -61,8 +62,8 @@ pub(crate) trait Engine {
     /// Who this is.
     fn id(&self) -> EngineId;
 
-    /// Length of a mask in 32-bit words.
-    fn mask_words(&self) -> usize;
+    /// Number of ids that a mask has a bit for.
+    fn mask_len(&self) -> usize;
 
     /// Forgets everything but the vocabulary.
     fn drop_caches(&mut self);
@@ -76,8 +77,8 @@ pub(crate) trait Engine {
     /// A fresh matcher of the last compiled grammar, which takes the place of the last one.
     fn start(&mut self) -> Result<(), String>;
 
-    /// Writes the mask of the matcher's state into the caller's buffer.
-    fn mask(&mut self, words: &mut [u32]) -> Result<(), String>;
+    /// Writes the mask of the matcher's state into the caller's mask.
+    fn mask(&mut self, mask: &mut TokenMask) -> Result<(), String>;
 
     /// Commits a token.
     fn commit(&mut self, token: u32) -> Result<(), String>;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use grammask::{
-    CompileError, CompiledGrammar, Compiler, EbnfOptions, JsonSchemaOptions, Matcher, TokenId, Vocabulary,
-    VocabularyOptions, words_for,
+    CompileError, CompiledGrammar, Compiler, EbnfOptions, JsonSchemaOptions, Matcher, TokenId, TokenMask,
+    Vocabulary, VocabularyOptions,
 };
 
 use super::{Engine, EngineId, PLACE, Source};
@@ -46,8 +46,8 @@ impl Engine for Grammask {
         EngineId::Grammask
     }
 
-    fn mask_words(&self) -> usize {
-        words_for(self.compiler.vocabulary().len())
+    fn mask_len(&self) -> usize {
+        self.compiler.vocabulary().len()
     }
 
     fn drop_caches(&mut self) {
@@ -72,8 +72,8 @@ impl Engine for Grammask {
         self.matcher().map(|_| ())
     }
 
-    fn mask(&mut self, words: &mut [u32]) -> Result<(), String> {
-        self.matcher()?.fill_mask_words(words).map(|_| ()).map_err(|error| error.to_string())
+    fn mask(&mut self, mask: &mut TokenMask) -> Result<(), String> {
+        self.matcher()?.fill_mask(mask).map(|_| ()).map_err(|error| error.to_string())
     }
 
     fn commit(&mut self, token: u32) -> Result<(), String> {

@@ -3,6 +3,7 @@
 //! Method of the MaskBench runner: every token is mask, look-up, commit. Mask and commit are timed apart, the
 //! schema's text is ready before the clock starts, and the end token has to be allowed after the last token.
 
+use grammask::{TokenId, TokenMask};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::clock::Stopwatch;
@@ -64,11 +65,11 @@ pub(crate) fn run_case(
     if job.caches == Caches::Dropped {
         engine.drop_caches();
     }
-    let mut words = vec![0u32; engine.mask_words()];
+    let mut mask = TokenMask::new(engine.mask_len());
     let clock = job.clock;
     enter(Stage::Compile);
     let start = Stopwatch::start(clock);
-    record.compile = match compile(engine, &case.schema, &mut words, clock) {
+    record.compile = match compile(engine, &case.schema, &mut mask, clock) {
         Ok(done) => done,
         Err(reason) => Compile::Refused { reason, after: start.nanoseconds() },
     };
@@ -82,7 +83,7 @@ pub(crate) fn run_case(
         let first = if position == 0 { Ok(Some(first_mask)) } else { engine.start().map(|()| None) };
         let mut replay = Replay { valid: *valid, tokens: tokens.len(), ..Replay::default() };
         let result = first.and_then(|first| {
-            run_instance(engine, tokens, end, Timing { first, clock }, &mut words, &mut replay)
+            run_instance(engine, tokens, end, Timing { first, clock }, &mut mask, &mut replay)
         });
         replay.error = result.err();
         record.replays.push(replay);
@@ -93,7 +94,7 @@ pub(crate) fn run_case(
 fn compile(
     engine: &mut dyn Engine,
     schema: &str,
-    words: &mut [u32],
+    mask: &mut TokenMask,
     clock: Clock,
 ) -> Result<Compile, String> {
     let switches = involuntary_switches();
@@ -106,7 +107,7 @@ fn compile(
     engine.start()?;
     let matcher = start.nanoseconds();
     let start = Stopwatch::start(clock);
-    engine.mask(words)?;
+    engine.mask(mask)?;
     let first_mask = start.nanoseconds();
     let calm = clock == Clock::Cpu || involuntary_switches() == switches;
     let preempted = if calm { Preempted::No } else { Preempted::Yes };
@@ -126,7 +127,7 @@ fn run_instance(
     tokens: &[u32],
     end: u32,
     Timing { first, clock }: Timing,
-    words: &mut [u32],
+    mask: &mut TokenMask,
     replay: &mut Replay,
 ) -> Result<(), String> {
     let mut switches = involuntary_switches();
@@ -136,7 +137,7 @@ fn run_instance(
             Some(took) => took,
             None => {
                 let start = Stopwatch::start(clock);
-                engine.mask(words)?;
+                engine.mask(mask)?;
                 start.nanoseconds()
             }
         };
@@ -147,7 +148,7 @@ fn run_instance(
                 replay.disturbed.push(position as u32);
             }
         }
-        if !is_allowed(words, token) {
+        if !is_allowed(mask, token) {
             replay.disagreements += u32::from(engine.would_accept(token));
             return Ok(());
         }
@@ -161,14 +162,14 @@ fn run_instance(
         replay.accepted += 1;
     }
     // An instance without tokens has had its first mask taken already.
-    engine.mask(words)?;
-    replay.ended = is_allowed(words, end);
+    engine.mask(mask)?;
+    replay.ended = is_allowed(mask, end);
     Ok(())
 }
 
 /// Whether a token's bit is set.
-pub(crate) fn is_allowed(words: &[u32], token: u32) -> bool {
-    words.get((token / 32) as usize).is_some_and(|word| word >> (token % 32) & 1 == 1)
+pub(crate) fn is_allowed(mask: &TokenMask, token: u32) -> bool {
+    TokenId::new(token).is_some_and(|id| mask.contains(id))
 }
 
 /// How often the operating system took the core away from this thread.
@@ -192,8 +193,8 @@ mod tests {
         fn id(&self) -> EngineId {
             EngineId::Grammask
         }
-        fn mask_words(&self) -> usize {
-            1
+        fn mask_len(&self) -> usize {
+            32
         }
         fn drop_caches(&mut self) {}
         fn compile(&mut self, _: Source<'_>) -> Result<(), String> {
@@ -203,8 +204,8 @@ mod tests {
             self.at = 0;
             Ok(())
         }
-        fn mask(&mut self, words: &mut [u32]) -> Result<(), String> {
-            words[0] = 1 << self.text.get(self.at).copied().unwrap_or(31);
+        fn mask(&mut self, mask: &mut TokenMask) -> Result<(), String> {
+            mask.as_mut_words()[0] = 1 << self.text.get(self.at).copied().unwrap_or(31);
             Ok(())
         }
         fn commit(&mut self, token: u32) -> Result<(), String> {

@@ -159,7 +159,7 @@ impl<B: Backend> Matcher<B> {
     ) -> Result<Vec<DraftRow>, DraftError> {
         let row_words = words_for(self.grammar.vocabulary().len());
         RoomError::check(tree.len(), stride, row_words, words.len())?;
-        let before = (Arc::clone(self.generation()), self.last_mask, self.steps());
+        let before = (Arc::clone(self.generation()), self.last_mask.take(), self.steps());
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, interrupt, &mut rows, |matcher, place| {
             matcher.last_mask = None;

@@ -34,8 +34,10 @@ fn check<B: BuildBackend>(seed: u64, case: &random::Case, declines: Option<&str>
     let mut matcher = grammar.matcher();
     let mut chart = recogniser.begin();
     let mut compared = 0;
+    // One mask for the whole text: filling it builds on what it held.
+    let mut mask = TokenMask::new(stop + 1);
     for at in 0..=case.text.len() {
-        if !compare(seed, case, &mut matcher, &chart, stop, declines) {
+        if !compare(seed, case, &mut matcher, &chart, &mut mask, declines) {
             break;
         }
         compared += 1;
@@ -58,13 +60,13 @@ fn compare<B: Backend>(
     case: &random::Case,
     matcher: &mut Matcher<B>,
     chart: &Chart<'_>,
-    stop: usize,
+    mask: &mut TokenMask,
     declines: Option<&str>,
 ) -> bool {
+    let stop = case.vocabulary.len();
     let mut expected = grammask_oracle::mask(chart, &case.vocabulary);
     expected.push(chart.is_complete());
-    let mut mask = TokenMask::new(stop + 1);
-    match matcher.fill_mask(&mut mask) {
+    match matcher.fill_mask(mask) {
         Ok(_) => {
             let found: Vec<bool> = (0..=stop)
                 .map(|id| {

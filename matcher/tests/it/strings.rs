@@ -42,8 +42,9 @@ fn walk(grammar: &CompiledGrammar, rng: &mut Rng, source: &str) {
     let vocabulary = grammar.vocabulary();
     let mut matcher = grammar.matcher();
     let mut text = Vec::new();
+    // One mask for the whole walk: filling it builds on what it held.
+    let mut mask = TokenMask::new(vocabulary.len());
     for _ in 0..25 {
-        let mut mask = TokenMask::new(vocabulary.len());
         matcher.fill_mask(&mut mask).unwrap();
         let mut allowed = Vec::new();
         for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {

@@ -1,0 +1,330 @@
+//! A mask as it is kept, and how it comes into a caller's buffer.
+//!
+//! The naive way keeps 16 KB of bits for each state and copies them for each token. Here a mask is kept as what makes
+//! it particular, *over* something that others share: nothing, a slice of the vocabulary, the accepted tokens of
+//! a local part, or another mask. A buffer that is known to hold one mask becomes another one over the same thing by
+//! taking back what made the first particular: a few words, where the whole copy has four thousand.
+
+use std::sync::Arc;
+
+use crate::local::LocalMask;
+use crate::walk::Found;
+use crate::{TokenId, TokenMask, Vocabulary, bits, words_for};
+
+/// A mask as it is kept, in the smallest of several forms.
+///
+/// A mask of 128,000 tokens is 16 KB as bits. Most masks hold a few tokens, and most of the others hold almost
+/// all tokens of a slice that the vocabulary keeps anyway.
+#[derive(Debug)]
+pub struct StoredMask {
+    pub(crate) form: Form,
+    pub(crate) len: usize,
+    pub(crate) all: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// The ids, in no order.
+    Ids(Box<[u32]>),
+    /// The tokens of the vocabulary's slice at this place, of at most so many characters, and others.
+    Slice { place: usize, at_most: Option<u32>, ids: Box<[u32]> },
+    /// The tokens that a local part accepts, and others.
+    Local { mask: Arc<LocalMask>, ids: Box<[u32]> },
+    /// Another mask, with some ids more and some less. The other mask is not of this form, allows none of those
+    /// added and all of those removed.
+    Difference { base: Arc<StoredMask>, added: Box<[u32]>, removed: Box<[u32]> },
+    /// Bits.
+    Words(Box<[u32]>),
+}
+
+/// What the ids of a form are added to, as words. Past their end all words are 0.
+#[derive(Clone, Copy)]
+enum Under<'m> {
+    Nothing,
+    Words(&'m [u32]),
+}
+
+impl Under<'_> {
+    /// Whether both are the same memory: the cheap test, and enough, since what is shared is shared by reference.
+    fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) => true,
+            (Self::Words(one), Self::Words(other)) => std::ptr::eq(one, other),
+            _ => false,
+        }
+    }
+
+    fn word(self, place: usize) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Words(words) => words.get(place).copied().unwrap_or(0),
+        }
+    }
+}
+
+impl StoredMask {
+    pub(crate) fn new(found: Found<'_, '_>, len: usize) -> Self {
+        let ids = found.ids;
+        // An id takes 32 bits, so past one id in 32 the bits are smaller.
+        let form = match found.slice {
+            Some((slice, at_most)) if ids.len() <= words_for(len) => {
+                Form::Slice { place: slice.place(), at_most, ids: ids.as_slice().into() }
+            }
+            None if ids.len() <= words_for(len) => Form::Ids(ids.as_slice().into()),
+            slice => {
+                let mut words = vec![0; words_for(len)];
+                match slice {
+                    Some((slice, None)) => bits::copy(&mut words, slice.tokens()),
+                    Some((slice, Some(chars))) => slice.write_at_most(chars, &mut words),
+                    None => {}
+                }
+                set_all(&mut words, ids);
+                Form::Words(words.into())
+            }
+        };
+        // A mask that is kept as a slice and a few ids never holds special tokens and padding.
+        let all = match &form {
+            Form::Ids(ids) => ids.len() == len,
+            Form::Slice { .. } | Form::Local { .. } | Form::Difference { .. } => false,
+            Form::Words(words) => bits::count(words) == len,
+        };
+        Self { form, len, all }
+    }
+
+    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.
+    pub fn write(&self, vocabulary: &Vocabulary, into: &mut [u32]) {
+        let words = words_for(self.len).min(into.len());
+        let (into, rest) = into.split_at_mut(words);
+        rest.fill(0);
+        match &self.form {
+            Form::Ids(ids) => {
+                into.fill(0);
+                set_all(into, ids);
+            }
+            Form::Slice { place, at_most, ids } => {
+                if let Some(slice) = vocabulary.slices().nth(*place) {
+                    match at_most {
+                        None => bits::copy(into, slice.tokens()),
+                        Some(chars) => slice.write_at_most(*chars, into),
+                    }
+                }
+                set_all(into, ids);
+            }
+            Form::Local { mask, ids } => {
+                bits::copy(into, &mask.words);
+                set_all(into, ids);
+            }
+            Form::Difference { base, added, removed } => {
+                base.write(vocabulary, into);
+                set_all(into, added);
+                clear_all(into, removed);
+            }
+            Form::Words(words) => bits::copy(into, words),
+        }
+    }
+
+    /// The mask in a buffer of its own.
+    pub fn to_mask(self: &Arc<Self>, vocabulary: &Vocabulary) -> TokenMask {
+        let mut mask = TokenMask::new(self.len);
+        mask.load(self, vocabulary);
+        mask
+    }
+
+    /// The only token that is allowed, if there is just one.
+    pub fn single(&self) -> Option<TokenId> {
+        match &self.form {
+            Form::Ids(ids) => match **ids {
+                [id] => TokenId::new(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether every id is allowed, special ones and holes included.
+    pub fn allows_all(&self) -> bool {
+        self.all
+    }
+
+    /// Bytes of memory held, without what it shares with other masks.
+    pub fn memory_usage(&self) -> usize {
+        let content = match &self.form {
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => size_of_val(&**ids),
+            Form::Difference { added, removed, .. } => size_of_val(&**added) + size_of_val(&**removed),
+            Form::Words(words) => size_of_val(&**words),
+        };
+        size_of::<Self>() + content
+    }
+
+    /// As [`write`](Self::write), into words that hold `before`, a mask of the same vocabulary, and nothing else;
+    /// whatever they hold if it is `None`.
+    pub(crate) fn write_over(&self, before: Option<&Self>, vocabulary: &Vocabulary, into: &mut [u32]) {
+        if !before.is_some_and(|before| self.write_changes(before, vocabulary, into)) {
+            self.write(vocabulary, into);
+        }
+    }
+
+    /// Turns one mask into the other, if both stand over the same thing. `false`: nothing was done.
+    fn write_changes(&self, before: &Self, vocabulary: &Vocabulary, into: &mut [u32]) -> bool {
+        if let (Some((under, ids)), Some((under_before, ids_before))) =
+            (self.over(vocabulary), before.over(vocabulary))
+        {
+            if !under.is(under_before) {
+                return false;
+            }
+            // What lies under may hold some of the ids too, so whole words are put back.
+            for &id in ids_before {
+                let place = id as usize / 32;
+                if let Some(word) = into.get_mut(place) {
+                    *word = under.word(place);
+                }
+            }
+            set_all(into, ids);
+            return true;
+        }
+        let (base, changes) = self.difference();
+        let (base_before, changes_before) = before.difference();
+        if !std::ptr::eq(base, base_before) {
+            return false;
+        }
+        let [added, removed] = changes_before;
+        clear_all(into, added);
+        set_all(into, removed);
+        let [added, removed] = changes;
+        set_all(into, added);
+        clear_all(into, removed);
+        true
+    }
+
+    /// The ids of the mask, and what they stand over.
+    fn over<'m>(&'m self, vocabulary: &'m Vocabulary) -> Option<(Under<'m>, &'m [u32])> {
+        match &self.form {
+            Form::Ids(ids) => Some((Under::Nothing, ids)),
+            Form::Slice { place, at_most, ids } => {
+                let slice = vocabulary.slices().nth(*place)?;
+                let tokens = match at_most {
+                    None => slice.tokens(),
+                    Some(chars) => slice.at_most(*chars)?,
+                };
+                Some((Under::Words(tokens), ids))
+            }
+            Form::Local { mask, ids } => Some((Under::Words(&mask.words), ids)),
+            Form::Difference { .. } | Form::Words(_) => None,
+        }
+    }
+
+    /// The mask that this one is a difference to, with the ids added and those removed: itself and none, if it is
+    /// kept otherwise.
+    fn difference(&self) -> (&Self, [&[u32]; 2]) {
+        match &self.form {
+            Form::Difference { base, added, removed } => (base, [added, removed]),
+            _ => (self, [&[], &[]]),
+        }
+    }
+}
+
+fn set_all(words: &mut [u32], ids: &[u32]) {
+    for &id in ids {
+        bits::set(words, id as usize);
+    }
+}
+
+fn clear_all(words: &mut [u32], ids: &[u32]) {
+    for &id in ids {
+        bits::clear(words, id as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VocabularyOptions;
+
+    /// Masks of every form over a vocabulary, some of which share what they stand over. The slice of JSON strings
+    /// holds `a`, `bb`, ...; ids that it holds too stand beside it, as tokens do that are too long for a trie.
+    fn masks(vocabulary: &Vocabulary) -> Vec<Arc<StoredMask>> {
+        let len = vocabulary.len();
+        let make = |form| Arc::new(StoredMask { form, len, all: false });
+        let local = |word: u32| {
+            Arc::new(LocalMask::of_words(
+                (0..words_for(len)).map(|at| word << (at % 5)).collect::<Vec<u32>>(),
+            ))
+        };
+        let (one, other) = (local(0b1101), local(0b10));
+        let words = make(Form::Words((0..words_for(len) as u32).map(|at| at * 77).collect()));
+        let ids = make(Form::Ids([3, 40, 64].into()));
+        let mut all = vec![
+            make(Form::Ids([].into())),
+            make(Form::Ids([3, 41, 42].into())),
+            make(Form::Local { mask: Arc::clone(&one), ids: [2, 3, 70].into() }),
+            make(Form::Local { mask: one, ids: [1].into() }),
+            make(Form::Local { mask: other, ids: [0, 33].into() }),
+        ];
+        for at_most in [None, Some(1), Some(40), Some(2)] {
+            all.push(make(Form::Slice { place: 2, at_most, ids: [5, 6].into() }));
+            all.push(make(Form::Slice { place: 2, at_most, ids: [7].into() }));
+        }
+        for base in [words, ids] {
+            // What is added is not in the base, what is removed is.
+            let held = |id: &u32| bits::contains(base.to_mask(vocabulary).as_words(), *id as usize);
+            let (there, absent): (Vec<u32>, Vec<u32>) = (0..len as u32).partition(held);
+            for skip in 0..2 {
+                let added = absent.iter().skip(skip).step_by(2).copied().collect();
+                let removed = there.iter().skip(skip).step_by(3).copied().collect();
+                all.push(make(Form::Difference { base: Arc::clone(&base), added, removed }));
+            }
+            all.push(base);
+        }
+        all
+    }
+
+    #[test]
+    fn a_buffer_that_held_a_mask_becomes_any_other() {
+        let tokens: Vec<Vec<u8>> = (0..100usize)
+            .map(|number| match number % 3 {
+                0 => vec![b'a' + (number % 26) as u8; number + 1],
+                1 => vec![b'"', number as u8],
+                _ => vec![b'\\', b'n', number as u8],
+            })
+            .collect();
+        let options = VocabularyOptions::default();
+        let vocabulary = Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap();
+        let masks = masks(&vocabulary);
+        let mut loaded = TokenMask::new(vocabulary.len());
+        let mut written = vec![0; words_for(vocabulary.len())];
+        for first in &masks {
+            for second in &masks {
+                loaded.load(first, &vocabulary);
+                loaded.load(second, &vocabulary);
+                second.write(&vocabulary, &mut written);
+                assert_eq!(loaded.as_words(), written, "{first:?} then {second:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mask_that_was_written_to_is_loaded_anew() {
+        let vocabulary =
+            Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default()).unwrap();
+        let stored = Arc::new(StoredMask { form: Form::Ids([1].into()), len: 2, all: false });
+        let id = vocabulary.id(0).unwrap();
+        let changes: [fn(&mut TokenMask, TokenId); 6] = [
+            |mask, id| mask.set(id),
+            |mask, _| mask.fill(),
+            |mask, _| mask.clear_all(),
+            |mask, _| mask.as_mut_words()[0] = 1,
+            |mask, _| mask.or_with(&TokenMask::new(2)),
+            |mask, id| {
+                let mut other = TokenMask::new(2);
+                other.set(id);
+                mask.copy_from(&other);
+            },
+        ];
+        for change in changes {
+            let mut mask = stored.to_mask(&vocabulary);
+            change(&mut mask, id);
+            mask.load(&stored, &vocabulary);
+            assert_eq!(mask.as_words(), [0b10]);
+        }
+    }
+}
