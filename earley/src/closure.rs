@@ -107,7 +107,7 @@ pub(crate) struct Closure {
     met: u64,
     slot_changes: [Option<SlotChange>; SLOTS],
     conflict: bool,
-    /// Result: items that can read a byte, sorted, each once.
+    /// Result: items that can read a byte or a token, sorted, each once.
     pub(crate) items: Vec<Item>,
     /// Result: whether what was read is a sentence.
     pub(crate) complete: bool,
@@ -253,10 +253,11 @@ impl Closure {
     ) -> FsmState<'p> {
         let state = grammar.program.state(item.state);
         self.met += (state.epsilons.len() + state.calls.len()) as u64;
-        if !state.bytes.is_empty() {
+        let reads = !(state.bytes.is_empty() && state.tokens.is_empty());
+        if reads {
             self.items.push(item);
         }
-        if !(state.bytes.is_empty() && state.calls.is_empty()) {
+        if reads || !state.calls.is_empty() {
             self.claim_slots(contexts.slots(item.context), tag);
         }
         for &target in state.epsilons {

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, Program};
+use grammask_fsm::{ByteClasses, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError,
+    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TokenSet,
 };
 
 use crate::Config;
@@ -85,11 +85,6 @@ impl Engine {
             )));
         }
         let corners = LeftCorners::new(&program);
-        if !program.labels().is_empty() {
-            return Err(BuildError::new(
-                "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
-            ));
-        }
         for (index, fragment) in program.fragments().iter().enumerate() {
             let recursive =
                 grammask_fsm::FragmentId::new(index).is_some_and(|id| corners.is_left_recursive(id));
@@ -308,9 +303,7 @@ impl Engine {
         let Builder { contexts, closure, .. } = builder;
         let closed = closure.run(&self.grammar(), contexts, counts, limit, fuel.left());
         fuel.burn(closure.work())?;
-        if closure.items.len() > limit {
-            return Err(StepError::TooManyItems { items: closure.items.len(), limit });
-        }
+        self.check_items(closure.items.len())?;
         if let Err(conflict) = closed {
             return Ok(Err(conflict));
         }
@@ -340,8 +333,18 @@ impl Engine {
             .ok_or(StepError::OutOfMemory { bytes, limit })
     }
 
+    pub(crate) fn check_items(&self, items: usize) -> Result<(), StepError> {
+        let limit = self.config.max_items_per_set;
+        if items > limit { Err(StepError::TooManyItems { items, limit }) } else { Ok(()) }
+    }
+
     /// The same configuration with its counts in the contexts.
-    fn make_exact(&self, builder: &mut Builder, state: State, fuel: &mut Fuel) -> Result<State, StepError> {
+    pub(crate) fn make_exact(
+        &self,
+        builder: &mut Builder,
+        state: State,
+        fuel: &mut Fuel,
+    ) -> Result<State, StepError> {
         let set = self.set(state);
         let (items, contexts) = crate::rebuild::exact(&mut builder.contexts, &set.items, &state.counts);
         fuel.burn((items.len() + 2 * contexts) as u64)?;
@@ -440,6 +443,26 @@ impl Backend for Engine {
         self.set(state).leaves
     }
 
+    fn token_labels(&self, state: State) -> &[u32] {
+        &self.set(state).labels
+    }
+
+    fn token_set(&self, label: u32) -> TokenSet<'_> {
+        match self.program.labels().get(label as usize) {
+            Some(TokenLabel { ids, side: TokenSide::Inside }) => TokenSet::Inside(ids),
+            Some(TokenLabel { ids, side: TokenSide::Outside }) => TokenSet::Outside(ids),
+            None => TokenSet::Inside(&[]),
+        }
+    }
+
+    fn step_token(&self, state: State, id: u32, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        crate::tokens::step(self, state, id, fuel)
+    }
+
+    fn join(&self, one: State, other: State, fuel: &mut Fuel) -> Result<State, StepError> {
+        crate::tokens::join(self, one, other, fuel)
+    }
+
     fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
         let endings = self.endings.get_or_init(|| Endings::new(&self.program));
         let set = self.set(state);
@@ -463,7 +486,7 @@ impl Backend for Engine {
     }
 
     fn serves(&self, requirement: Requirement) -> bool {
-        matches!(requirement, Requirement::Counts | Requirement::LeftRecursion)
+        matches!(requirement, Requirement::Counts | Requirement::LeftRecursion | Requirement::Tokens)
     }
 
     fn memory_usage(&self) -> usize {

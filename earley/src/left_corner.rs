@@ -138,6 +138,9 @@ impl<'p> Walk<'p> {
                 for edge in state.bytes {
                     self.visit(edge.target);
                 }
+                for edge in state.tokens {
+                    self.visit(edge.target);
+                }
                 for &target in state.epsilons {
                     self.visit(target);
                 }

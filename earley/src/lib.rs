@@ -74,6 +74,7 @@ mod split;
 mod structure;
 mod subsume;
 mod table;
+mod tokens;
 
 pub use config::Config;
 pub use engine::{Engine, State};

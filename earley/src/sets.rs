@@ -36,6 +36,8 @@ pub(crate) struct Set {
     pub(crate) slots: SlotSet,
     /// The bytes that may be read next.
     pub(crate) next_bytes: [u64; 4],
+    /// The labels of the tokens that may be read next, sorted, each once.
+    pub(crate) labels: Box<[u32]>,
     /// For each slot the numbers of iterations at which the answer to a guard changes, sorted.
     pub(crate) thresholds: [Box<[u32]>; SLOTS],
 }
@@ -199,6 +201,7 @@ impl SetIndex {
         }
         self.bytes += size_of::<Set>()
             + size_of_val(items)
+            + size_of_val(&*set.labels)
             + classes.count() * size_of::<u32>()
             + set.thresholds.iter().map(|list| size_of_val(&**list)).sum::<usize>()
             + 16;
@@ -238,11 +241,13 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) 
     let mut next_bytes = [0u64; 4];
     let mut slots = SlotSet::EMPTY;
     let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
+    let mut labels = Vec::new();
     let mut last_counters: &[(u8, grammask_fsm::FragmentId)] = &[];
     for item in items {
         for edge in program.state(item.state).bytes {
             add_range(&mut next_bytes, edge.start, edge.end);
         }
+        labels.extend(program.state(item.state).tokens.iter().map(|edge| edge.label.raw()));
         slots = slots.union(contexts.slots(item.context));
         let counters = contexts.counters(item.context);
         if std::ptr::eq(counters, last_counters) {
@@ -262,8 +267,10 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) 
         list.dedup();
         list.into()
     });
+    labels.sort_unstable();
+    labels.dedup();
     let Ends { complete, leaves } = ends;
-    Set { items: items.into(), complete, leaves, slots, next_bytes, thresholds }
+    Set { items: items.into(), complete, leaves, slots, next_bytes, labels: labels.into(), thresholds }
 }
 
 /// Sets the bits of `start..=end`.

@@ -64,6 +64,7 @@
 mod difference;
 mod local;
 mod masks;
+mod named;
 mod pool;
 mod slices;
 mod stored_mask;
@@ -73,6 +74,7 @@ mod vocabulary;
 mod walk;
 
 pub use masks::MaskMemo;
+pub use named::{names_token, read_token};
 pub use pool::LocalPool;
 pub use slices::Slice;
 pub use stored_mask::StoredMask;
@@ -81,4 +83,4 @@ pub use trie::{Trie, TrieNode};
 pub use vocabulary::{
     STOP_TOKEN_NAMES, TokenCoding, TokenId, TokenKind, Vocabulary, VocabularyError, VocabularyOptions,
 };
-pub use walk::{Scratch, read_token};
+pub use walk::Scratch;

@@ -8,6 +8,7 @@ use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::difference::{Difference, difference, reference};
 use crate::local::LocalMask;
+use crate::named::Named;
 use crate::stored_mask::{Form, StoredMask};
 use crate::walk::{may_have_slice, set_bits, try_long_tokens, walk};
 use crate::{LocalPool, Scratch, Vocabulary, words_for};
@@ -105,25 +106,26 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;
+        let named = Named::of(backend, state);
         if may_have_slice(backend, state, vocabulary) {
             if let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)? {
-                return Ok(mask);
+                return Ok(mask.with_named(&named, vocabulary));
             }
             if let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)? {
-                return Ok(mask);
+                return Ok(mask.with_named(&named, vocabulary));
             }
         }
         let found = walk(backend, state, vocabulary, scratch, fuel)?;
         if backend.is_complete(state) {
             found.ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
         }
-        if found.is_empty() {
+        if found.is_empty() && !named.allows_any(vocabulary) {
             return Err(match set_bits(&backend.next_bytes(state)).next() {
                 Some(byte) => StepError::Unspellable { byte },
                 None => StepError::NoStopToken,
             });
         }
-        Ok(StoredMask::new(found, vocabulary.len()))
+        Ok(StoredMask::new(found, vocabulary.len()).with_named(&named, vocabulary))
     }
 
     /// The mask of a state as a difference to that of the state that most letters lead to, if there is such a
@@ -136,6 +138,10 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(reference) = reference(backend, state, fuel)? else { return Ok(None) };
+        // What both read as a whole is in the mask of the reference.
+        if backend.token_labels(reference) != backend.token_labels(state) {
+            return Ok(None);
+        }
         // Letters lead the reference to itself, so it has no reference of its own, and this goes one level deep.
         let Ok(base) = self.mask(backend, reference, scratch, fuel) else { return Ok(None) };
         if matches!(base.form, Form::Difference { .. }) {

@@ -7,7 +7,10 @@
 
 use std::sync::Arc;
 
+use grammask_parser_backend::Backend;
+
 use crate::local::LocalMask;
+use crate::named::Named;
 use crate::walk::Found;
 use crate::{TokenId, TokenMask, Vocabulary, bits, words_for};
 
@@ -89,6 +92,41 @@ impl StoredMask {
             Form::Words(words) => bits::count(words) == len,
         };
         Self { form, len, all }
+    }
+
+    /// The mask with the tokens that its state reads as a whole. Those of the base of a difference are the same.
+    pub(crate) fn with_named<B: Backend>(mut self, named: &Named<'_, B>, vocabulary: &Vocabulary) -> Self {
+        if named.is_empty() {
+            return self;
+        }
+        if named.has_outside() || matches!(self.form, Form::Words(_)) {
+            let mut words = vec![0; words_for(self.len)];
+            self.write(vocabulary, &mut words);
+            named.set_bits(vocabulary, &mut words);
+            self.all = bits::count(&words) == self.len;
+            self.form = Form::Words(words.into());
+            return self;
+        }
+        let mut listed = Vec::new();
+        named.push_inside(vocabulary, &mut listed);
+        match &mut self.form {
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => {
+                listed.extend_from_slice(ids);
+                listed.sort_unstable();
+                listed.dedup();
+                *ids = listed.into();
+            }
+            Form::Difference { added, removed, .. } => {
+                for ids in [added, removed] {
+                    *ids = ids.iter().copied().filter(|id| listed.binary_search(id).is_err()).collect();
+                }
+            }
+            Form::Words(_) => {}
+        }
+        if let Form::Ids(ids) = &self.form {
+            self.all = ids.len() == self.len;
+        }
+        self
     }
 
     /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.

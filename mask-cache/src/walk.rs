@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
-use crate::{Slice, TokenId, Trie, Vocabulary, bits, words_for};
+use crate::{Slice, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
@@ -280,25 +280,4 @@ fn add_duplicates(trie: &Trie, vocabulary_len: usize, words: &mut Vec<u32>, ids:
 /// The positions of the set bits.
 pub(crate) fn set_bits(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
     (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
-}
-
-/// One token from a state, without a mask: the state after it, or how many bytes were read.
-pub fn read_token<B: Backend>(
-    backend: &B,
-    mut state: B::State,
-    vocabulary: &Vocabulary,
-    id: TokenId,
-    fuel: &mut Fuel,
-) -> Result<Result<B::State, usize>, StepError> {
-    let bytes = vocabulary.token_bytes(id);
-    if bytes.is_empty() {
-        return Ok(Err(0));
-    }
-    for (read, &byte) in bytes.iter().enumerate() {
-        match backend.step(state, byte, fuel)? {
-            Some(next) => state = next,
-            None => return Ok(Err(read)),
-        }
-    }
-    Ok(Ok(state))
 }

@@ -10,8 +10,10 @@ use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::passes::resolve_tokens;
 use grammask_mask_cache::{LocalPool, Vocabulary};
 
+use crate::token_names::Names;
 use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits};
 
 /// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
@@ -170,7 +172,8 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        let program = grammask_fsm::compile(grammar, &self.parts.automata)?;
+        let grammar = resolve_tokens(grammar, &Names(&self.parts.vocabulary))?;
+        let program = grammask_fsm::compile(&grammar, &self.parts.automata)?;
         let settings = BackendSettings {
             longest_token: u32::try_from(self.parts.vocabulary.max_token_len()).unwrap_or(u32::MAX),
             max_table_bytes: self.parts.limits.max_table_bytes,

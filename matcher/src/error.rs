@@ -3,6 +3,7 @@
 use grammask_fsm::Cause;
 use grammask_grammar_frontends::Diagnostics;
 use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::passes::ResolveTokensError;
 use grammask_mask_cache::TokenId;
 use grammask_parser_backend::{BuildError, StepError};
 
@@ -19,6 +20,8 @@ enum CompileErrorKind {
     Source(#[from] Diagnostics),
     #[error(transparent)]
     Automata(#[from] grammask_fsm::BuildError),
+    #[error(transparent)]
+    Tokens(#[from] ResolveTokensError),
     #[error(transparent)]
     Backend(#[from] BuildError),
 }

@@ -47,6 +47,7 @@ mod matcher;
 mod room;
 mod stop_tokens;
 mod threads;
+mod token_names;
 
 pub use batch::{BatchMatcher, BatchRow};
 pub use build_backend::{BackendSettings, BuildBackend};

@@ -5,7 +5,9 @@ mod draft;
 use std::sync::Arc;
 
 use grammask_earley::Engine;
-use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, Vocabulary, bits, read_token};
+use grammask_mask_cache::{
+    Scratch, StoredMask, TokenId, TokenMask, Vocabulary, bits, names_token, read_token,
+};
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::compiled::{Generation, is_full};
@@ -128,7 +130,9 @@ impl<B: Backend> Matcher<B> {
             return Err(MatchError::Terminated);
         }
         let vocabulary = Arc::clone(self.grammar.vocabulary());
-        if self.stop.contains(id, &vocabulary) {
+        let is_stop = self.stop.contains(id, &vocabulary);
+        let is_named = names_token(&self.generation().engine, self.state(), id);
+        if is_stop && !is_named {
             if !self.is_completed() {
                 return Err(MatchError::TokenRefused(id));
             }
@@ -140,6 +144,8 @@ impl<B: Backend> Matcher<B> {
             read_token(&generation.engine, state, &vocabulary, id, fuel)
         })?;
         self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
+        self.terminated = is_stop && self.is_completed();
         Ok(())
     }
 
@@ -304,7 +310,10 @@ impl<B: Backend> Matcher<B> {
         }
         self.with_tables(|generation, mut state, _, fuel| {
             let mut forced = Vec::new();
-            while forced.len() < MAX_FORCED && !generation.engine.is_complete(state) {
+            let engine = &generation.engine;
+            // Where a token may be read as a whole, no byte is forced.
+            let may_be_forced = |state| !engine.is_complete(state) && engine.token_labels(state).is_empty();
+            while forced.len() < MAX_FORCED && may_be_forced(state) {
                 let Some(byte) = only_byte(&generation.engine.next_bytes(state)) else { break };
                 let Some(next) = generation.engine.step(state, byte, fuel)? else { break };
                 forced.push(byte);
@@ -367,8 +376,13 @@ impl<B: Backend> Matcher<B> {
         let terminated = self.terminated;
         let is_stop = self.stop.contains(id, &vocabulary);
         self.with_tables(|generation, state, _, fuel| {
+            let engine = &generation.engine;
+            let is_read = !terminated && (!is_stop || names_token(engine, state, id));
+            if is_read && read_token(engine, state, &vocabulary, id, fuel)?.is_ok() {
+                return Ok(Explanation::Allowed);
+            }
             let token = Tried { bytes: vocabulary.token_bytes(id), is_stop };
-            crate::explain::explain(&generation.engine, state, token, terminated, fuel)
+            crate::explain::explain(engine, state, token, terminated, fuel)
         })
     }
 
@@ -388,9 +402,12 @@ impl<B: Backend> Matcher<B> {
             Some(found) => found.mask.write(vocabulary, words),
             None => words.fill(0),
         }
-        vocabulary.stop_tokens().iter().for_each(|id| bits::clear(words, id.index()));
+        let engine = &self.generation().engine;
+        let is_named = |id: TokenId| names_token(engine, self.state(), id);
+        let stops = vocabulary.stop_tokens().iter().filter(|&&id| !is_named(id));
+        stops.for_each(|id| bits::clear(words, id.index()));
         for id in self.stop.own() {
-            match complete {
+            match complete || is_named(*id) {
                 true => bits::set(words, id.index()),
                 false => bits::clear(words, id.index()),
             }

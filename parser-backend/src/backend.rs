@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::{BuildError, CharClass, Fuel, Run, StepError};
+use crate::{BuildError, CharClass, Fuel, Run, StepError, TokenSet};
 
 /// A name for the mask of a state: two states of one engine with equal keys have equal masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,6 +37,8 @@ pub enum Requirement {
     Distinct,
     /// Rules with budgets, captures or a temperature.
     Attributes,
+    /// Tokens that are read as a whole.
+    Tokens,
 }
 
 /// A parser that follows a grammar byte by byte.
@@ -122,7 +124,42 @@ pub trait Backend: Send + Sync + 'static {
         false
     }
 
-    /// The least number of bytes with which a sentence can be finished; 0 where what was read is one.
+    /// The labels of the tokens that the state can read as a whole, in a fixed order, each once. None unless the
+    /// grammar names tokens; a backend that does not serve [`Requirement::Tokens`] has none.
+    fn token_labels(&self, state: Self::State) -> &[u32] {
+        let _ = state;
+        &[]
+    }
+
+    /// The tokens of a label.
+    fn token_set(&self, label: u32) -> TokenSet<'_> {
+        let _ = label;
+        TokenSet::Inside(&[])
+    }
+
+    /// Reads a token as a whole, by all of the state's labels whose sets hold it. `None`: no label does.
+    fn step_token(
+        &self,
+        state: Self::State,
+        id: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Self::State>, StepError> {
+        let _ = (state, id, fuel);
+        Ok(None)
+    }
+
+    /// The state that is two states at once: it reads what either reads. For a token that was read both as a whole
+    /// and as its bytes; a backend without labels is never asked.
+    fn join(&self, one: Self::State, other: Self::State, fuel: &mut Fuel) -> Result<Self::State, StepError> {
+        let _ = fuel;
+        match one == other {
+            true => Ok(one),
+            false => Err(StepError::OutOfWork { limit: 0 }),
+        }
+    }
+
+    /// The least number of bytes with which a sentence can be finished; 0 where what was read is one, and
+    /// `u64::MAX` where it takes a token that is read as a whole.
     fn ending(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
 
     /// An engine for the same grammar whose tables are empty.

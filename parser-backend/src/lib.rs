@@ -13,8 +13,10 @@ mod backend;
 mod class;
 mod error;
 mod fuel;
+mod tokens;
 
 pub use backend::{Backend, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
 pub use error::{BuildError, StepError};
 pub use fuel::Fuel;
+pub use tokens::TokenSet;

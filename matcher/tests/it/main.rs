@@ -8,3 +8,4 @@ mod oracle;
 mod random;
 mod serving;
 mod strings;
+mod tokens;

@@ -124,6 +124,18 @@ fn masks_equal_the_oracle_on_context_free_grammars() {
 }
 
 #[test]
+fn masks_equal_the_oracle_on_grammars_with_tags() {
+    let options = GrammarOptions::with_tags();
+    let mut compared = 0;
+    for seed in 0..cases() / 4 {
+        let case = random::case_with(seed, &options, &random::VocabularyOptions::default());
+        compared += check::<grammask_earley::Engine>(seed, &case, None);
+        check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION);
+    }
+    assert!(compared as u64 >= cases() / 2, "{compared} masks in {} cases", cases() / 4);
+}
+
+#[test]
 fn masks_of_stacks_equal_the_oracle_on_random_grammars() {
     let check = |seed| check::<grammask_pda::Engine>(seed, &random::case(seed), LEFT_RECURSION);
     let compared: usize = (0..cases()).map(check).sum();
