@@ -43,6 +43,7 @@ pub(crate) enum Syntax {
     JsonSchema,
     Ebnf,
     Gbnf,
+    Lark,
     Regex,
 }
 
@@ -52,6 +53,7 @@ impl Syntax {
             Self::JsonSchema => "JSON Schema",
             Self::Ebnf => "EBNF",
             Self::Gbnf => "GBNF",
+            Self::Lark => "Lark grammar",
             Self::Regex => "regular expression",
         }
     }
@@ -79,6 +81,12 @@ pub(crate) struct StructureArguments {
     /// A grammar in GBNF, as text
     #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
     gbnf_text: Option<String>,
+    /// A grammar in Lark's notation: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    lark: Option<String>,
+    /// A grammar in Lark's notation, as text
+    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    lark_text: Option<String>,
     /// A file that holds a regular expression, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     regex: Option<String>,
@@ -97,11 +105,12 @@ pub(crate) struct StructureText {
 
 impl StructureArguments {
     pub(crate) fn read(&self) -> Result<StructureText> {
-        use Syntax::{Ebnf, Gbnf, JsonSchema, Regex};
+        use Syntax::{Ebnf, Gbnf, JsonSchema, Lark, Regex};
         let inline = [
             (JsonSchema, &self.schema_text, "--schema-text"),
             (Ebnf, &self.ebnf_text, "--ebnf-text"),
             (Gbnf, &self.gbnf_text, "--gbnf-text"),
+            (Lark, &self.lark_text, "--lark-text"),
             (Regex, &self.regex_text, "--regex-text"),
         ];
         for (syntax, text, option) in inline {
@@ -113,6 +122,7 @@ impl StructureArguments {
             (JsonSchema, &self.schema, "--schema-text"),
             (Ebnf, &self.ebnf, "--ebnf-text"),
             (Gbnf, &self.gbnf, "--gbnf-text"),
+            (Lark, &self.lark, "--lark-text"),
             (Regex, &self.regex, "--regex-text"),
         ];
         for (syntax, name, inline) in files {

@@ -9,6 +9,7 @@ use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions, FragmentId};
 use grammask::gbnf::{self, GbnfOptions};
+use grammask::lark::{self, LarkOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::regex::{self, RegexOptions};
 use grammask::{
@@ -169,6 +170,7 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
         }
         Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
         Syntax::Gbnf => gbnf::parse(source, &GbnfOptions::default()),
+        Syntax::Lark => lark::parse(source, &LarkOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)

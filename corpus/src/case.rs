@@ -15,6 +15,8 @@ pub enum Kind {
     Ebnf,
     /// The notation of llama.cpp.
     Gbnf,
+    /// Lark's notation.
+    Lark,
     /// A regular expression.
     Regex,
     /// A JSON Schema.

@@ -1,7 +1,7 @@
 //! From a case to its grammar, through the frontends.
 
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
-use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, regex};
+use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
 use crate::{Case, FrontendOption, Kind};
@@ -23,9 +23,10 @@ impl Case {
     /// The grammar that the frontend makes of the source.
     pub fn grammar(&self) -> Result<Grammar, FrontendError> {
         match self.kind {
-            Kind::Ebnf | Kind::Gbnf if !self.options.is_empty() => Err(misplaced(self.options[0])),
+            Kind::Ebnf | Kind::Gbnf | Kind::Lark if !self.options.is_empty() => Err(misplaced(self.options[0])),
             Kind::Ebnf => Ok(ebnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
             Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
+            Kind::Lark => Ok(lark::parse(&self.source, &lark::LarkOptions::default())?),
             Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
             Kind::JsonSchema => Ok(json_schema::compile(&self.source, &self.schema_options()?)?.grammar),
         }

@@ -13,7 +13,7 @@
 //! ```toml
 //! [[case]]
 //! name = "sums"                       # unique in its file
-//! kind = "ebnf"                       # or gbnf, regex, json_schema
+//! kind = "ebnf"                       # or gbnf, lark, regex, json_schema
 //! source = 'root ::= "1" ("+1")*'     # or file = "..." out of examples/grammars
 //! accepted = ["1", "1+1"]
 //! rejected = [["1+", "+1"]]           # what is still a prefix, and the rest, whose first byte is refused

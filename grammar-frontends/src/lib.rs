@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`ebnf`] | extended Backus-Naur form in xgrammar's dialect, with regular operators | grammars written by hand; what a grammar prints |
 //! | [`gbnf`] | llama.cpp's GBNF | grammars that exist |
+//! | [`lark`] | Lark's notation in the dialect of llguidance | grammars that exist, with JSON and special tokens inside |
 //! | [`regex`] | regular expressions, of the `regex` crate or ECMA-262 | one pattern as a whole grammar, or inside one that is being built |
 //! | [`json_schema`] | JSON Schema, drafts 4 to 2020-12 | JSON that satisfies a schema |
 //! | [`structural_tag`] | structural tags in xgrammar's JSON format | tool calls and reasoning in free text |
@@ -52,7 +53,9 @@ mod diagnostic;
 pub mod ebnf;
 pub mod gbnf;
 pub mod json_schema;
+pub mod lark;
 pub mod regex;
 pub mod structural_tag;
+mod substring;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

@@ -7,6 +7,7 @@ use grammask_earley::Engine;
 use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
+use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::Grammar;
@@ -150,6 +151,15 @@ impl<B: BuildBackend> Compiler<B> {
     /// As for [`ebnf`](Self::ebnf).
     pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.read_from(source, &gbnf::parse(source, options)?)
+    }
+
+    /// Compiles a grammar in Lark's notation.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ebnf`](Self::ebnf).
+    pub fn lark(&self, source: &str, options: &LarkOptions) -> Result<CompiledGrammar<B>, CompileError> {
+        self.read_from(source, &lark::parse(source, options)?)
     }
 
     /// Compiles a regular expression, which the whole text must match by default.

@@ -11,7 +11,7 @@ use crate::arguments::{JsonArguments, schema_text};
 use crate::compiled::{CompiledGrammar, size};
 use crate::errors::{Syntax, is_compat, raise, refused, warn};
 use crate::grammar::{
-    Grammar, Read, no_lark, no_structural_tags, read_builtin_json, read_ebnf, read_json_schema, read_regex,
+    Grammar, Read, no_structural_tags, read_builtin_json, read_ebnf, read_json_schema, read_lark, read_regex, named_grammars as named,
 };
 use crate::tokenizer::TokenizerInfo;
 
@@ -193,16 +193,23 @@ impl GrammarCompiler {
         self.compile_grammar(&grammar, "root")
     }
 
-    /// Not available yet: raises `UnsupportedError`.
+    /// Compiles a grammar in Lark's notation; see `Grammar.from_lark`.
     #[pyo3(signature = (lark_string, *, named_grammars=None))]
     fn compile_lark(
         &self,
         py: Python<'_>,
         lark_string: &str,
-        named_grammars: Option<&Bound<'_, PyAny>>,
+        named_grammars: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        let _ = (lark_string, named_grammars);
-        Err(no_lark(py))
+        let named = named(named_grammars)?;
+        if named.is_empty() {
+            let key = format!("lark {lark_string}");
+            return self.compile(py, Syntax::Lark, &key, || read_lark(lark_string, &named));
+        }
+        // What the names stand for is part of what is compiled, and the grammar that results says all of it.
+        let (grammar, _) =
+            py.detach(|| read_lark(lark_string, &named)).map_err(|error| refused(py, &error, Syntax::Lark))?;
+        self.compile_grammar(Bound::new(py, Grammar { inner: Arc::new(grammar) })?.as_any(), "root")
     }
 
     /// Not available yet: raises `UnsupportedError`.

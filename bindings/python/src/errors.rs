@@ -27,6 +27,7 @@ pub(crate) fn is_compat() -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Ebnf,
+    Lark,
     Regex,
     JsonSchema,
     /// A grammar that was read before.
@@ -37,7 +38,7 @@ impl Syntax {
     fn exception(self) -> &'static str {
         match self {
             Syntax::JsonSchema => "InvalidSchemaError",
-            Syntax::Ebnf | Syntax::Regex | Syntax::Grammar => "InvalidGrammarError",
+            Syntax::Ebnf | Syntax::Lark | Syntax::Regex | Syntax::Grammar => "InvalidGrammarError",
         }
     }
 }

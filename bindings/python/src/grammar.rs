@@ -1,15 +1,17 @@
 //! `Grammar`: a structure before it meets a vocabulary.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use grammask::ir::passes;
 use grammask::json_schema::{self, Treatment};
+use grammask::lark::{self, LarkOptions, NamedGrammar};
 use grammask::{CompileError, EbnfOptions, GrammarError, JsonSchemaOptions, ebnf, regex};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{JsonArguments, regex_options, schema_text};
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
@@ -37,6 +39,25 @@ pub(crate) fn read_ebnf(source: &str, root: &str) -> Result<Read, CompileError> 
     // One grammar more than fits the ids of the one that was just read is the only way to fail.
     let renamed = passes::union(&[&grammar]).unwrap_or(grammar);
     Ok((renamed, Vec::new()))
+}
+
+/// Reads Lark's notation, with grammars that `@name` stands for.
+pub(crate) fn read_lark(source: &str, named: &BTreeMap<String, NamedGrammar>) -> Result<Read, CompileError> {
+    let options = LarkOptions { named: named.clone(), ..LarkOptions::default() };
+    Ok((lark::parse(source, &options)?, Vec::new()))
+}
+
+/// The argument `named_grammars`: a dict of `Grammar` objects and sources.
+pub(crate) fn named_grammars(named: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, NamedGrammar>> {
+    let mut grammars = BTreeMap::new();
+    for (name, grammar) in named.into_iter().flatten() {
+        let grammar = match grammar.cast::<Grammar>() {
+            Ok(grammar) => NamedGrammar::Grammar((*grammar.get().inner).clone()),
+            Err(_) => NamedGrammar::Lark(grammar.extract()?),
+        };
+        grammars.insert(name.extract()?, grammar);
+    }
+    Ok(grammars)
 }
 
 pub(crate) fn read_regex(pattern: &str) -> Result<Read, CompileError> {
@@ -143,17 +164,22 @@ impl Grammar {
         Ok(grammar)
     }
 
-    /// Not available yet: raises `UnsupportedError`.
+    /// A grammar in Lark's notation (llguidance's dialect). `named_grammars` are what `@name` stands for: `Grammar`
+    /// objects, or sources. Names of special tokens are looked up when the grammar is compiled, so that
+    /// `tokenizer_info` is not needed.
+    ///
+    /// Raises `InvalidGrammarError` with `line` and `column`.
     #[staticmethod]
     #[pyo3(signature = (lark_string, *, tokenizer_info=None, named_grammars=None))]
     fn from_lark(
         py: Python<'_>,
         lark_string: &str,
         tokenizer_info: Option<&Bound<'_, PyAny>>,
-        named_grammars: Option<&Bound<'_, PyAny>>,
+        named_grammars: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let _ = (lark_string, tokenizer_info, named_grammars);
-        Err(no_lark(py))
+        let _ = tokenizer_info;
+        let named = self::named_grammars(named_grammars)?;
+        Self::new(py, Syntax::Lark, || read_lark(lark_string, &named))
     }
 
     /// Not available yet: raises `UnsupportedError`.
@@ -246,10 +272,6 @@ impl Grammar {
     fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf.clone().unbind()
     }
-}
-
-pub(crate) fn no_lark(py: Python<'_>) -> PyErr {
-    raise(py, "UnsupportedError", "Lark grammars are not supported; write the grammar in EBNF (`from_ebnf`)")
 }
 
 pub(crate) fn no_structural_tags(py: Python<'_>) -> PyErr {

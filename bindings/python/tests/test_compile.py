@@ -77,8 +77,6 @@ def test_exact_mode_refuses_and_compat_mode_warns(compiler):
 
 def test_what_is_not_supported_says_so(compiler):
     calls = [
-        lambda: compiler.compile_lark("start: /a/"),
-        lambda: grammask.Grammar.from_lark("start: /a/"),
         lambda: compiler.compile_structural_tag({}),
         lambda: grammask.Grammar.from_structural_tag("{}"),
         lambda: grammask.get_model_structural_tag("llama"),
@@ -89,6 +87,26 @@ def test_what_is_not_supported_says_so(compiler):
     for call in calls:
         with pytest.raises(grammask.UnsupportedError):
             call()
+
+
+def test_lark(compiler):
+    number = grammask.Grammar.from_regex("[0-9]+")
+    source = 'start: "n" @number @list\n%ignore " "\n'
+    named = {"number": number, "list": 'start: "[" @number "]"'}
+    grammar = grammask.Grammar.from_lark(source, named_grammars=named)
+    for compiled in [
+        compiler.compile_grammar(grammar),
+        compiler.compile_lark(source, named_grammars=named),
+    ]:
+        matcher = grammask.GrammarMatcher(compiled, terminate_without_stop_token=True)
+        assert matcher.accept_string("n 12 [3] ")
+        assert not matcher.accept_string("x")
+    assert compiler.compile_lark("start: /a/").grammar == grammask.Grammar.from_lark("start: /a/")
+    with pytest.raises(grammask.InvalidGrammarError) as caught:
+        compiler.compile_lark("start: NUMBER\n")
+    assert (caught.value.line, caught.value.column) == (1, 8)
+    with pytest.raises(grammask.UnsupportedError, match="priorities"):
+        compiler.compile_lark('start.2: "a"')
 
 
 def test_options_of_schemas():

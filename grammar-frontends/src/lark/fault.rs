@@ -1,0 +1,53 @@
+//! What is wrong with a source, and where.
+
+use grammask_grammar_ir::Span;
+
+use crate::Diagnostic;
+
+/// A mistake in a source that is not at hand where it is found. Boxed, since nearly every function may return one.
+#[derive(Clone, Debug)]
+pub(super) struct Fault(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
+    code: &'static str,
+    message: String,
+    hint: String,
+    span: Option<Span>,
+}
+
+impl Fault {
+    pub(super) fn new(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+        span: Span,
+    ) -> Self {
+        Self(Box::new(Parts { code, message: message.into(), hint: hint.into(), span: Some(span) }))
+    }
+
+    /// A construct that exists in the dialect and is not enforced here.
+    pub(super) fn unsupported(what: impl Into<String>, hint: impl Into<String>, span: Span) -> Self {
+        Self::new("lark/unsupported", what, hint, span)
+    }
+
+    pub(super) fn limit(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let parts = Parts { code: "lark/limit", message: message.into(), hint: hint.into(), span: None };
+        Self(Box::new(parts))
+    }
+
+    /// The same with a place, if it has none.
+    pub(super) fn or_at(mut self, span: Span) -> Self {
+        self.0.span.get_or_insert(span);
+        self
+    }
+
+    pub(super) fn into_diagnostic(self, source: &str) -> Diagnostic {
+        let Parts { code, message, hint, span } = *self.0;
+        let diagnostic = Diagnostic::error(code, message).with_hint(hint);
+        match span {
+            Some(span) => diagnostic.with_label(source, span, ""),
+            None => diagnostic,
+        }
+    }
+}

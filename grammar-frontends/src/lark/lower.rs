@@ -1,0 +1,556 @@
+//! From what was written to the grammar.
+
+use std::collections::HashMap;
+
+use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, Span, TokenRef, passes};
+use serde_json::Value;
+
+use super::attributes::Attributes;
+use super::fault::Fault;
+use super::syntax::{File, RuleSyntax, Syntax};
+use super::token::Sort;
+use super::{LarkOptions, NamedGrammar, common};
+use crate::ebnf::closest;
+use crate::json_schema;
+use crate::regex::{self, LetterCase, RegexOptions};
+use crate::substring::substring;
+
+/// Most ids that one special token expression may list, ranges written out.
+const MOST_IDS: usize = 1 << 20;
+
+/// What all sources that end up in one grammar share.
+pub(super) struct Shared<'o> {
+    pub(super) builder: GrammarBuilder,
+    pub(super) options: &'o LarkOptions,
+    /// The start rules of grammars with names, so far as they were named.
+    pub(super) named: HashMap<&'o str, RuleId>,
+    /// Grammars with names that are written in Lark and were named, but not read yet.
+    pub(super) waiting: Vec<(&'o str, &'o str, RuleId)>,
+    /// Whether places in the source are places in the text that the caller gave.
+    pub(super) origin: Origin,
+}
+
+/// Which text is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The one that was given.
+    Main,
+    /// A grammar with a name.
+    Named,
+}
+
+/// Whether skipped text may stand between the parts of an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// In a rule: it may, behind each terminal and literal.
+    Rule,
+    /// In a terminal: it may not.
+    Terminal,
+}
+
+/// Makes the rules of one source, or of one nested grammar.
+pub(super) struct Scope<'a, 'o> {
+    shared: &'a mut Shared<'o>,
+    source: &'a str,
+    values: &'a [Value],
+    names: HashMap<&'a str, RuleId>,
+    /// What may stand behind every terminal, if anything may.
+    skipped: Option<RuleId>,
+}
+
+/// Makes the rules of a file and hands out its start rule. Recurses as deep as brackets nest.
+pub(super) fn lower<'o>(
+    shared: &mut Shared<'o>,
+    source: &str,
+    values: &[Value],
+    file: &File,
+    report: &mut dyn FnMut(Fault),
+) -> Option<RuleId> {
+    let mut scope = Scope { shared, source, values, names: HashMap::new(), skipped: None };
+    scope.file(file, report)
+}
+
+impl<'a> Scope<'a, '_> {
+    fn file(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> Option<RuleId> {
+        let mut rules = Vec::with_capacity(file.rules.len());
+        for rule in &file.rules {
+            match self.declare(rule.name) {
+                Ok(id) => rules.push((rule, id)),
+                Err(fault) => report(fault),
+            }
+        }
+        for import in &file.imports {
+            if let Err(fault) = self.import(import.name, import.alias) {
+                report(fault);
+            }
+        }
+        let initial_skip = self.options(file, report);
+        if let Err(fault) = self.ignored(&file.ignored) {
+            report(fault);
+        }
+        for (rule, id) in rules {
+            if self.shared.origin == Origin::Main {
+                self.shared.builder.set_span(id, rule.name);
+            }
+            let body = match self.rule(rule) {
+                Ok(body) => body,
+                Err(fault) => {
+                    report(fault);
+                    self.shared.builder.never()
+                }
+            };
+            if let Err(error) = self.shared.builder.define(id, body) {
+                report(Fault::limit(error.to_string(), "make the grammar smaller"));
+            }
+        }
+        let Some(&start) = self.names.get(&*self.shared.options.start) else {
+            let start = &self.shared.options.start;
+            let place = file.rules.first().map_or(Span::new(0, self.source.len()), |rule| rule.name);
+            let hint = format!("name the rule that the text begins with `{start}`");
+            report(Fault::new("lark/start", format!("there is no rule `{start}`"), hint, place));
+            return None;
+        };
+        match (initial_skip, self.skipped) {
+            (true, Some(skipped)) => self.behind(skipped, start).map_err(&mut *report).ok(),
+            _ => Some(start),
+        }
+    }
+
+    /// A rule for skipped text and the start rule.
+    fn behind(&mut self, skipped: RuleId, start: RuleId) -> Result<RuleId, Fault> {
+        let builder = &mut self.shared.builder;
+        let parts = [builder.rule(skipped), builder.rule(start)];
+        let body = builder.sequence(parts);
+        self.fresh("start", body)
+    }
+
+    fn declare(&mut self, name: Span) -> Result<RuleId, Fault> {
+        let text = self.text(name);
+        if self.names.contains_key(text) {
+            let message = format!("`{text}` is defined twice");
+            let hint = "join the definitions with `|`, or rename one";
+            return Err(Fault::new("lark/defined-twice", message, hint, name));
+        }
+        let rule = self.shared.builder.declare_fresh(text).map_err(|error| no_room(&error, name))?;
+        self.names.insert(text, rule);
+        Ok(rule)
+    }
+
+    fn import(&mut self, name: Span, alias: Span) -> Result<(), Fault> {
+        let text = self.text(name);
+        let Some(pattern) = common::pattern(text) else {
+            let message = format!("the library `common` has no `{text}`");
+            return Err(Fault::new("lark/import", message, "define the terminal in the grammar", name));
+        };
+        let rule = self.declare(alias)?;
+        let body = self.pattern(pattern, LetterCase::Exact, name)?;
+        self.shared.builder.define(rule, body).map_err(|error| no_room(&error, name))
+    }
+
+    /// Reads the options, and says whether skipped text may stand before everything else.
+    fn options(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> bool {
+        let mut initial_skip = false;
+        for &(value, at) in &file.options {
+            let Some(Value::Object(options)) = self.values.get(value as usize) else {
+                report(Fault::new(
+                    "lark/options",
+                    "options are a JSON object",
+                    "write `{\"allow_initial_skip\": true}`",
+                    at,
+                ));
+                continue;
+            };
+            for (name, value) in options {
+                match (name.as_str(), value) {
+                    ("allow_initial_skip", &Value::Bool(allowed)) => initial_skip = allowed,
+                    // Masks are never narrowed to forced tokens, whatever is chosen.
+                    ("no_forcing", Value::Bool(_)) => {}
+                    _ => report(Fault::unsupported(
+                        format!("the option `{name}` with this value is not supported"),
+                        "the options are `allow_initial_skip` and `no_forcing`, true or false",
+                        at,
+                    )),
+                }
+            }
+        }
+        initial_skip
+    }
+
+    fn ignored(&mut self, ignored: &[Syntax]) -> Result<(), Fault> {
+        if ignored.is_empty() {
+            return Ok(());
+        }
+        let mut alternatives = Vec::with_capacity(ignored.len());
+        for syntax in ignored {
+            alternatives.push(self.expression(syntax, Level::Terminal)?);
+        }
+        let builder = &mut self.shared.builder;
+        let one = builder.choice(alternatives);
+        let body = builder.repeat(one, 0, None);
+        self.skipped = Some(self.fresh("ignored", body)?);
+        Ok(())
+    }
+
+    fn rule(&mut self, rule: &RuleSyntax) -> Result<ExprId, Fault> {
+        let attributes = Attributes::read(self.source, &rule.attributes)?;
+        let is_terminal = is_terminal(self.text(rule.name));
+        if !attributes.need_regular_body() {
+            return self.expression(&rule.body, if is_terminal { Level::Terminal } else { Level::Rule });
+        }
+        let body = self.expression(&rule.body, Level::Terminal)?;
+        let end = match attributes.end() {
+            Some((Sort::Regex, span)) => Some(self.regex(span)?),
+            Some((_, span)) => Some(self.string(span)?),
+            None => None,
+        };
+        let texts = attributes.apply(&mut self.shared.builder, body, end);
+        // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
+        // terminal becomes a rule of its own.
+        match (is_terminal, self.skipped) {
+            (false, Some(_)) => {
+                let terminal = self.fresh(self.text(rule.name), texts)?;
+                let terminal = self.shared.builder.rule(terminal);
+                Ok(self.lexeme(terminal, Level::Rule))
+            }
+            _ => Ok(texts),
+        }
+    }
+
+    fn expression(&mut self, syntax: &Syntax, level: Level) -> Result<ExprId, Fault> {
+        let lexeme = match syntax {
+            Syntax::Empty => return Ok(self.shared.builder.empty()),
+            &Syntax::String(span) => self.string(span)?,
+            &Syntax::Regex(span) => self.regex(span)?,
+            &Syntax::Range(first, last) => self.range(first, last)?,
+            &Syntax::Name(span) => return self.name(span, level),
+            Syntax::Sequence(parts) => {
+                let parts = self.all(parts, level)?;
+                return Ok(self.shared.builder.sequence(parts));
+            }
+            Syntax::Choice(parts) => {
+                let parts = self.all(parts, level)?;
+                return Ok(self.shared.builder.choice(parts));
+            }
+            Syntax::Repeat { body, min, max } => {
+                let body = self.expression(body, level)?;
+                return Ok(self.shared.builder.repeat(body, *min, *max));
+            }
+            Syntax::Intersection(parts) => {
+                let parts = self.all(parts, Level::Terminal)?;
+                self.shared.builder.intersection(parts)
+            }
+            Syntax::Complement(body) => {
+                let body = self.expression(body, Level::Terminal)?;
+                self.shared.builder.complement(body)
+            }
+            &Syntax::Special(span) if level == Level::Rule => self.special(span)?,
+            &Syntax::Named(span) if level == Level::Rule => self.named(span)?,
+            &Syntax::Json(value, span) if level == Level::Rule => self.json(value, span)?,
+            &Syntax::Substring(value, span) if level == Level::Rule => self.substring(value, span)?,
+            Syntax::Nested(file, span) if level == Level::Rule => self.nested(file, *span)?,
+            &Syntax::Special(span)
+            | &Syntax::Named(span)
+            | &Syntax::Json(_, span)
+            | &Syntax::Substring(_, span)
+            | &Syntax::Nested(_, span) => {
+                return Err(Fault::new(
+                    "lark/terminal",
+                    "this can stand in a rule, but not in a terminal",
+                    "use it in a rule, whose name is in lower case and has no attributes",
+                    span,
+                ));
+            }
+        };
+        Ok(self.lexeme(lexeme, level))
+    }
+
+    fn all(&mut self, parts: &[Syntax], level: Level) -> Result<Vec<ExprId>, Fault> {
+        parts.iter().map(|part| self.expression(part, level)).collect()
+    }
+
+    /// A terminal, and in a rule what may be skipped behind it.
+    fn lexeme(&mut self, lexeme: ExprId, level: Level) -> ExprId {
+        match (level, self.skipped) {
+            (Level::Rule, Some(skipped)) => {
+                let skipped = self.shared.builder.rule(skipped);
+                self.shared.builder.sequence([lexeme, skipped])
+            }
+            _ => lexeme,
+        }
+    }
+
+    fn name(&mut self, span: Span, level: Level) -> Result<ExprId, Fault> {
+        let name = self.text(span);
+        let Some(&rule) = self.names.get(name) else { return Err(self.undefined(span)) };
+        let expr = self.shared.builder.rule(rule);
+        match (is_terminal(name), level) {
+            (true, _) => Ok(self.lexeme(expr, level)),
+            (false, Level::Rule) => Ok(expr),
+            (false, Level::Terminal) => Err(Fault::new(
+                "lark/terminal",
+                format!("the rule `{name}` cannot stand in a terminal"),
+                "make it a terminal (a name in upper case), or this a rule",
+                span,
+            )),
+        }
+    }
+
+    fn undefined(&self, span: Span) -> Fault {
+        let name = self.text(span);
+        let mut known: Vec<&str> = self.names.keys().copied().collect();
+        known.sort_unstable();
+        let hint = match closest(name, &known) {
+            _ if common::pattern(name).is_some() => {
+                format!("write `%import common.{name}` on a line of its own")
+            }
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("define it (`{name}: ...`), or put it in double quotes if it is text"),
+        };
+        Fault::new("lark/undefined", format!("`{name}` is not defined"), hint, span)
+    }
+
+    /// The text of a string, and whether it is read without regard to case.
+    fn decoded(&self, span: Span) -> Result<(String, LetterCase), Fault> {
+        let written = self.text(span);
+        let (quoted, case) = match written.strip_suffix('i') {
+            Some(quoted) => (quoted, LetterCase::Ignored),
+            None => (written, LetterCase::Exact),
+        };
+        match serde_json::from_str(quoted) {
+            Ok(text) => Ok((text, case)),
+            Err(_) => Err(Fault::new(
+                "lark/escape",
+                "the string is not written as JSON writes strings",
+                r#"the escapes are \" \\ \/ \b \f \n \r \t \uHHHH"#,
+                span,
+            )),
+        }
+    }
+
+    fn string(&mut self, span: Span) -> Result<ExprId, Fault> {
+        let (text, case) = self.decoded(span)?;
+        let builder = &mut self.shared.builder;
+        if case == LetterCase::Exact || !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            return Ok(builder.literal(&text));
+        }
+        let mut parts = Vec::with_capacity(text.len());
+        for character in text.chars() {
+            let (lower, upper) = (character.to_ascii_lowercase(), character.to_ascii_uppercase());
+            parts.push(builder.class([(lower, lower), (upper, upper)]));
+        }
+        Ok(builder.sequence(parts))
+    }
+
+    fn range(&mut self, first: Span, last: Span) -> Result<ExprId, Fault> {
+        let mut ends = ['\0'; 2];
+        for (end, span) in ends.iter_mut().zip([first, last]) {
+            let (text, case) = self.decoded(span)?;
+            let mut characters = text.chars();
+            *end = match (characters.next(), characters.next(), case) {
+                (Some(character), None, LetterCase::Exact) => character,
+                _ => {
+                    return Err(Fault::new(
+                        "lark/range",
+                        "an end of a range is one character",
+                        "write `\"a\"..\"z\"`",
+                        span,
+                    ));
+                }
+            };
+        }
+        if ends[0] > ends[1] {
+            return Err(Fault::new("lark/range", "the range ends before it begins", "swap the ends", first));
+        }
+        Ok(self.shared.builder.class([(ends[0], ends[1])]))
+    }
+
+    fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
+        let written = self.text(span);
+        let close = written.rfind('/').unwrap_or(0);
+        let mut pattern = written[1..close].to_owned();
+        let mut case = LetterCase::Exact;
+        for flag in written[close + 1..].chars() {
+            match flag {
+                'i' => case = LetterCase::Ignored,
+                's' => pattern.insert_str(0, "(?s)"),
+                // Patterns are over characters already.
+                'u' => {}
+                other => {
+                    return Err(Fault::unsupported(
+                        format!("the flag `{other}` is not supported"),
+                        "the flags are i (case), s (`.` is any character) and u",
+                        span,
+                    ));
+                }
+            }
+        }
+        self.pattern(&pattern, case, span)
+    }
+
+    fn pattern(&mut self, pattern: &str, letter_case: LetterCase, span: Span) -> Result<ExprId, Fault> {
+        let options =
+            RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() };
+        regex::compile_into(&mut self.shared.builder, pattern, &options).map_err(|diagnostics| {
+            let first = diagnostics.iter().next().cloned();
+            let (message, hint) = first.map_or_else(Default::default, |first| {
+                (first.message().to_owned(), first.hint().unwrap_or("correct the pattern").to_owned())
+            });
+            Fault::new("lark/regex", format!("the regular expression is refused: {message}"), hint, span)
+        })
+    }
+
+    /// `<name>`, `<[1,5-9]>`, `<[^1]>` or `<[*]>`.
+    fn special(&mut self, span: Span) -> Result<ExprId, Fault> {
+        let written = self.text(span);
+        let Some(list) = written.strip_prefix("<[").and_then(|rest| rest.strip_suffix("]>")) else {
+            return Ok(self.shared.builder.token([TokenRef::from(written)]));
+        };
+        if list.trim() == "*" {
+            return Ok(self.shared.builder.exclude_token(Vec::<u32>::new()));
+        }
+        let (others, list) = match list.strip_prefix('^') {
+            Some(list) => (true, list),
+            None => (false, list),
+        };
+        let mut ids = Vec::new();
+        for part in list.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
+            let Some((first, last)) = bounds.filter(|(first, last)| first <= last) else {
+                let hint = "write `<[5]>`, `<[5,7-9]>`, `<[^5]>` or `<[*]>`";
+                return Err(Fault::new("lark/token", "this is no list of token ids", hint, span));
+            };
+            if ids.len() + (last - first) as usize >= MOST_IDS {
+                let message = format!("more than {MOST_IDS} token ids");
+                return Err(Fault::new("lark/limit", message, "name fewer, or all others: `<[^...]>`", span));
+            }
+            ids.extend(first..=last);
+        }
+        Ok(match others {
+            true => self.shared.builder.exclude_token(ids),
+            false => self.shared.builder.token(ids),
+        })
+    }
+
+    /// `@name`.
+    fn named(&mut self, span: Span) -> Result<ExprId, Fault> {
+        let name = &self.text(span)[1..];
+        let options = self.shared.options;
+        let Some((name, grammar)) = options.named.get_key_value(name) else {
+            let known: Vec<&str> = options.named.keys().map(String::as_str).collect();
+            let hint = match closest(name, &known) {
+                Some(similar) => format!("did you mean `@{similar}`?"),
+                None => "give the grammar with the options, under this name".to_owned(),
+            };
+            return Err(Fault::new("lark/named", format!("no grammar is named `{name}`"), hint, span));
+        };
+        if let Some(&rule) = self.shared.named.get(name.as_str()) {
+            return Ok(self.shared.builder.rule(rule));
+        }
+        let rule = match grammar {
+            NamedGrammar::Grammar(grammar) => {
+                passes::append(&mut self.shared.builder, grammar).map_err(|error| no_room(&error, span))?
+            }
+            NamedGrammar::Lark(source) => {
+                let rule = self.shared.builder.declare_fresh(name).map_err(|error| no_room(&error, span))?;
+                self.shared.waiting.push((name, source, rule));
+                rule
+            }
+        };
+        self.shared.named.insert(name, rule);
+        Ok(self.shared.builder.rule(rule))
+    }
+
+    fn json(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
+        let schema = &self.values[value as usize];
+        let compiled =
+            json_schema::compile_value(schema, &self.shared.options.json_schema).map_err(|diagnostics| {
+                let first = diagnostics.iter().next();
+                let place = first.and_then(|first| first.pointer()).filter(|pointer| !pointer.is_empty());
+                let message = match (first, place) {
+                    (Some(first), Some(place)) => {
+                        format!("the schema is refused at `{place}`: {}", first.message())
+                    }
+                    (Some(first), None) => format!("the schema is refused: {}", first.message()),
+                    (None, _) => "the schema is refused".to_owned(),
+                };
+                let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
+                Fault::new("lark/json-schema", message, hint, span)
+            })?;
+        let rule = passes::append(&mut self.shared.builder, &compiled.grammar)
+            .map_err(|error| no_room(&error, span))?;
+        Ok(self.shared.builder.rule(rule))
+    }
+
+    /// `%regex {"substring_chars": "..."}` or `{"substring_chunks": ["...", ...]}`.
+    fn substring(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
+        let shape = || {
+            Fault::unsupported(
+                "this directive takes chunks or characters",
+                "write `%regex {\"substring_chunks\": [\"...\", \"...\"]}` or `%regex {\"substring_chars\": \"...\"}`",
+                span,
+            )
+        };
+        let Some(Value::Object(object)) = self.values.get(value as usize) else { return Err(shape()) };
+        let mut entries = object.iter();
+        let (Some((kind, content)), None) = (entries.next(), entries.next()) else { return Err(shape()) };
+        let chunks: Vec<&str> = match (kind.as_str(), content) {
+            ("substring_chars", Value::String(text)) => characters(text),
+            ("substring_chunks", Value::Array(chunks)) => {
+                chunks.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(shape)?
+            }
+            _ => return Err(shape()),
+        };
+        let limit = self.shared.options.limits.chunks;
+        if chunks.len() > limit {
+            let message = format!("the text has {} chunks, more than {limit}", chunks.len());
+            return Err(Fault::new(
+                "lark/limit",
+                message,
+                "give larger chunks or raise the limit `chunks`",
+                span,
+            ));
+        }
+        substring(&mut self.shared.builder, chunks).map_err(|error| no_room(&error, span))
+    }
+
+    fn nested(&mut self, file: &File, span: Span) -> Result<ExprId, Fault> {
+        let mut first = None;
+        let start = lower(self.shared, self.source, self.values, file, &mut |fault| {
+            first.get_or_insert(fault);
+        });
+        match (first, start) {
+            (Some(fault), _) => Err(fault.or_at(span)),
+            (None, Some(start)) => Ok(self.shared.builder.rule(start)),
+            (None, None) => {
+                Err(Fault::new("lark/start", "the nested grammar has no start", "define `start`", span))
+            }
+        }
+    }
+
+    fn fresh(&mut self, hint: &str, body: ExprId) -> Result<RuleId, Fault> {
+        let room = |error: &grammask_grammar_ir::GrammarError| {
+            Fault::limit(error.to_string(), "make the grammar smaller")
+        };
+        let rule = self.shared.builder.declare_fresh(hint).map_err(|error| room(&error))?;
+        self.shared.builder.define(rule, body).map_err(|error| room(&error))?;
+        Ok(rule)
+    }
+
+    fn text(&self, span: Span) -> &'a str {
+        &self.source[span.start as usize..span.end as usize]
+    }
+}
+
+/// A name whose first letter is in upper case.
+fn is_terminal(name: &str) -> bool {
+    name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
+}
+
+fn characters(text: &str) -> Vec<&str> {
+    text.char_indices().map(|(start, character)| &text[start..start + character.len_utf8()]).collect()
+}
+
+fn no_room(error: &grammask_grammar_ir::GrammarError, at: Span) -> Fault {
+    Fault::limit(error.to_string(), "make the grammar smaller").or_at(at)
+}
