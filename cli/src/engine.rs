@@ -9,8 +9,8 @@ use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions, FragmentId};
 use grammask::gbnf::{self, GbnfOptions};
-use grammask::lark::{self, LarkOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
+use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::{
     Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError, VocabularyOptions,

@@ -23,7 +23,9 @@ impl Case {
     /// The grammar that the frontend makes of the source.
     pub fn grammar(&self) -> Result<Grammar, FrontendError> {
         match self.kind {
-            Kind::Ebnf | Kind::Gbnf | Kind::Lark if !self.options.is_empty() => Err(misplaced(self.options[0])),
+            Kind::Ebnf | Kind::Gbnf | Kind::Lark if !self.options.is_empty() => {
+                Err(misplaced(self.options[0]))
+            }
             Kind::Ebnf => Ok(ebnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
             Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
             Kind::Lark => Ok(lark::parse(&self.source, &lark::LarkOptions::default())?),

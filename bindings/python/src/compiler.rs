@@ -11,7 +11,8 @@ use crate::arguments::{JsonArguments, schema_text};
 use crate::compiled::{CompiledGrammar, size};
 use crate::errors::{Syntax, is_compat, raise, refused, warn};
 use crate::grammar::{
-    Grammar, Read, no_structural_tags, read_builtin_json, read_ebnf, read_json_schema, read_lark, read_regex, named_grammars as named,
+    Grammar, Read, named_grammars as named, no_structural_tags, read_builtin_json, read_ebnf,
+    read_json_schema, read_lark, read_regex,
 };
 use crate::tokenizer::TokenizerInfo;
 
@@ -207,8 +208,9 @@ impl GrammarCompiler {
             return self.compile(py, Syntax::Lark, &key, || read_lark(lark_string, &named));
         }
         // What the names stand for is part of what is compiled, and the grammar that results says all of it.
-        let (grammar, _) =
-            py.detach(|| read_lark(lark_string, &named)).map_err(|error| refused(py, &error, Syntax::Lark))?;
+        let (grammar, _) = py
+            .detach(|| read_lark(lark_string, &named))
+            .map_err(|error| refused(py, &error, Syntax::Lark))?;
         self.compile_grammar(Bound::new(py, Grammar { inner: Arc::new(grammar) })?.as_any(), "root")
     }
 
