@@ -13,8 +13,7 @@ use super::fault::Fault;
 /// What a token is. Names and literals are found in the source by their spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
 #[logos(skip r"[ \t\r\n\f]+")]
-#[logos(skip("#[^\n]*", allow_greedy = true))]
-#[logos(skip("//[^\n]*", allow_greedy = true))]
+#[logos(skip("(#|//)[^\n]*", allow_greedy = true))]
 pub(super) enum Sort {
     #[token(":")]
     Colon,
