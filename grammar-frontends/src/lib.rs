@@ -9,6 +9,7 @@
 //! | [`regex`] | regular expressions, of the `regex` crate or ECMA-262 | one pattern as a whole grammar, or inside one that is being built |
 //! | [`json_schema`] | JSON Schema, drafts 4 to 2020-12 | JSON that satisfies a schema |
 //! | [`structural_tag`] | structural tags in xgrammar's JSON format | tool calls and reasoning in free text |
+//! | [`tool_formats`] | requests in OpenAI's shape | tool calls as each model family writes them |
 //!
 //! A frontend is exact or refuses: a construct that it cannot express is an error with its place, never
 //! left out. It knows no vocabulary and runs no parser; engines take it from the grammar on.
@@ -57,5 +58,6 @@ pub mod lark;
 pub mod regex;
 pub mod structural_tag;
 mod substring;
+pub mod tool_formats;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

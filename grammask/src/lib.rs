@@ -59,6 +59,8 @@ pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 pub use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
 pub use grammask_grammar_frontends::regex::{self, RegexOptions};
+pub use grammask_grammar_frontends::structural_tag::{self, StructuralTag, StructuralTagOptions};
+pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
 pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
 pub use grammask_mask_cache::{

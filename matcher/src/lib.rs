@@ -38,6 +38,7 @@
 mod batch;
 mod build_backend;
 mod cache;
+mod compile_tags;
 mod compiled;
 mod compiler;
 mod error;

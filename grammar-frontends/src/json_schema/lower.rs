@@ -13,6 +13,7 @@ use super::array_shape::{ArrayShape, Repetition};
 use super::document::{Document, NodeId};
 use super::goal::{Atom, GoalId};
 use super::keywords::{Fallible, Normalizer, limit_error};
+use super::markup::Markup;
 use super::norm::Norm;
 use super::object_shape::ObjectShape;
 use super::options::Whitespace;
@@ -31,7 +32,9 @@ pub(super) struct Punctuation {
     pub(super) quote: ExprId,
 }
 
-enum Task<'s> {
+pub(super) enum Task<'s> {
+    MarkedArray(RuleId, ArrayShape, NodeId, &'static Markup),
+    MarkedObject(RuleId, ObjectShape<'s>, NodeId, &'static Markup),
     Value(RuleId, Rc<Norm<'s>>, NodeId),
     Array(RuleId, ArrayShape, NodeId),
     Object(RuleId, ObjectShape<'s>, NodeId),
@@ -49,11 +52,18 @@ pub(super) struct Lowering<'s> {
     pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: HashMap<TestId, ExprId>,
     pub(super) shared: HashMap<&'static str, RuleId>,
-    tasks: Vec<Task<'s>>,
+    /// Arrays and objects whose items and members stand between marks.
+    pub(super) marked_arrays: HashMap<ArrayShape, RuleId>,
+    pub(super) marked_objects: HashMap<ObjectShape<'s>, RuleId>,
+    pub(super) tasks: Vec<Task<'s>>,
 }
 
 /// The grammar of the root schema, and the normalizer for its report.
-pub(super) fn lower<'s>(normalizer: Normalizer<'s>, root: GoalId) -> Fallible<(Grammar, Normalizer<'s>)> {
+pub(super) fn lower<'s>(
+    normalizer: Normalizer<'s>,
+    root: GoalId,
+    markup: Option<&'static Markup>,
+) -> Fallible<(Grammar, Normalizer<'s>)> {
     let mut builder = GrammarBuilder::new();
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let punctuation = punctuation(&mut builder, &normalizer.options.whitespace)?;
@@ -68,9 +78,14 @@ pub(super) fn lower<'s>(normalizer: Normalizer<'s>, root: GoalId) -> Fallible<(G
         strings: HashMap::new(),
         patterns: HashMap::new(),
         shared: HashMap::new(),
+        marked_arrays: HashMap::new(),
+        marked_objects: HashMap::new(),
         tasks: Vec::new(),
     };
-    let body = lowering.value(root)?;
+    let body = match markup {
+        Some(markup) => lowering.marked_root(root, markup)?,
+        None => lowering.value(root)?,
+    };
     let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
@@ -138,7 +153,7 @@ impl<'s> Lowering<'s> {
         Ok(expr)
     }
 
-    fn norm_value(&mut self, goal: GoalId, norm: &Rc<Norm<'s>>) -> Fallible<Option<ExprId>> {
+    pub(super) fn norm_value(&mut self, goal: GoalId, norm: &Rc<Norm<'s>>) -> Fallible<Option<ExprId>> {
         if norm.is_never() {
             return Ok(None);
         }
@@ -173,7 +188,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// The schema to name when a goal makes trouble.
-    fn blame(&self, goal: GoalId) -> NodeId {
+    pub(super) fn blame(&self, goal: GoalId) -> NodeId {
         let atoms = self.normalizer.algebra.goals.atoms(goal);
         let atom = atoms.iter().find(|atom| matches!(atom, Atom::Schema(_))).or(atoms.first());
         atom.map_or(Document::ROOT, |&atom| self.normalizer.atom_node(atom))
@@ -184,6 +199,10 @@ impl<'s> Lowering<'s> {
             Task::Value(rule, norm, node) => {
                 let alternatives = self.alternatives(&norm, node)?;
                 (rule, Some(self.builder.choice(alternatives)))
+            }
+            Task::MarkedArray(rule, shape, node, markup) => (rule, self.marked_array(&shape, node, markup)?),
+            Task::MarkedObject(rule, shape, node, markup) => {
+                (rule, self.marked_object(&shape, node, markup)?)
             }
             Task::Array(rule, shape, node) => (rule, self.array(&shape, node)?),
             Task::Object(rule, shape, node) => (rule, self.object(&shape, node)?),
@@ -279,7 +298,7 @@ impl<'s> Lowering<'s> {
         self.array_text(&prefix, rest, min, max).map(Some)
     }
 
-    fn refuse_array_debts(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<()> {
+    pub(super) fn refuse_array_debts(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<()> {
         match shape.repetition {
             Repetition::Free => {}
             Repetition::Forbidden(at) => {

@@ -102,7 +102,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// The strings of a shape as decoded text.
-    fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
+    pub(super) fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
         if let Some(values) = &shape.values {
             if values.is_empty() {
                 return Ok(None);
@@ -125,13 +125,13 @@ impl<'s> Lowering<'s> {
         Ok(Some(self.builder.intersection(operands)))
     }
 
-    fn none_of(&mut self, texts: &[&'s str]) -> ExprId {
+    pub(super) fn none_of(&mut self, texts: &[&'s str]) -> ExprId {
         let texts: Vec<ExprId> = texts.iter().map(|text| self.builder.literal(text)).collect();
         let texts = self.builder.choice(texts);
         self.builder.complement(texts)
     }
 
-    fn test_text(&mut self, test: TextTest, node: NodeId) -> Fallible<Option<ExprId>> {
+    pub(super) fn test_text(&mut self, test: TextTest, node: NodeId) -> Fallible<Option<ExprId>> {
         let text = match self.normalizer.algebra.tests.shapes(test.test).map(<[_]>::to_vec) {
             Some(shapes) => {
                 let mut texts = Vec::new();

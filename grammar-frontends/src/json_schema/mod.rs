@@ -75,9 +75,11 @@ mod goal;
 mod keywords;
 mod lower;
 mod lower_contains;
+mod lower_markup;
 mod lower_number;
 mod lower_object;
 mod lower_string;
+pub(crate) mod markup;
 mod norm;
 mod number_keywords;
 mod number_shape;
@@ -103,6 +105,7 @@ pub use report::{Report, ReportEntry, Treatment};
 use self::document::{Document, Draft};
 use self::goal::{Atom, GoalId, Goals};
 use self::keywords::Normalizer;
+use self::markup::Markup;
 use self::norm::Algebra;
 use self::text_tests::TextTests;
 use crate::{Diagnostic, Diagnostics};
@@ -132,7 +135,7 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
-    compile_parsed(&value, options).map_err(|error| (*error).with_json_source(schema).into())
+    compile_parsed(&value, options, None).map_err(|error| (*error).with_json_source(schema).into())
 }
 
 /// Where the text stops being JSON.
@@ -182,10 +185,23 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    compile_parsed(schema, options).map_err(|error| (*error).into())
+    compile_parsed(schema, options, None).map_err(|error| (*error).into())
 }
 
-fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Box<Diagnostic>> {
+/// Compiles a schema of arguments whose members stand between marks.
+pub(crate) fn compile_marked(
+    schema: &Value,
+    options: &JsonSchemaOptions,
+    markup: &'static Markup,
+) -> Result<Compiled, Diagnostics> {
+    compile_parsed(schema, options, Some(markup)).map_err(|error| (*error).into())
+}
+
+fn compile_parsed(
+    schema: &Value,
+    options: &JsonSchemaOptions,
+    markup: Option<&'static Markup>,
+) -> Result<Compiled, Box<Diagnostic>> {
     let document = Document::new(schema, draft(schema)?);
     let algebra =
         Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
@@ -194,7 +210,7 @@ fn compile_parsed(schema: &Value, options: &JsonSchemaOptions) -> Result<Compile
         Value::Bool(true) => GoalId::ANY,
         _ => normalizer.algebra.goals.atom(Atom::Schema(Document::ROOT)),
     };
-    let (grammar, normalizer) = lower::lower(normalizer, root)?;
+    let (grammar, normalizer) = lower::lower(normalizer, root, markup)?;
     let mut report = normalizer.report;
     report.settle();
     Ok(Compiled { grammar, report })

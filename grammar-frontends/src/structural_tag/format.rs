@@ -8,6 +8,8 @@ use std::sync::Arc;
 use grammask_grammar_ir::TokenRef;
 use serde_json::Value;
 
+use crate::json_schema::markup::{self, Markup};
+
 /// What a part of the text looks like.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Format {
@@ -92,10 +94,11 @@ pub(crate) enum Style {
     GlmXml,
     KimiK3Xml,
     CohereXml,
+    Step3Xml,
 }
 
 impl Style {
-    pub(crate) const ALL: [(&'static str, Self); 9] = [
+    pub(crate) const ALL: [(&'static str, Self); 10] = [
         ("json", Self::Json),
         ("qwen_xml", Self::QwenXml),
         ("minimax_xml", Self::MinimaxXml),
@@ -105,11 +108,28 @@ impl Style {
         ("glm_xml", Self::GlmXml),
         ("kimi_k3_xml", Self::KimiK3Xml),
         ("cohere_xml", Self::CohereXml),
+        ("step_3_xml", Self::Step3Xml),
     ];
 
     pub(crate) fn name(self) -> &'static str {
         let named = Self::ALL.iter().find(|(_, style)| *style == self);
         named.map_or("json", |(name, _)| name)
+    }
+
+    /// The marks around members; none for JSON.
+    pub(crate) fn markup(self) -> Option<&'static Markup> {
+        match self {
+            Style::Json => None,
+            Style::QwenXml => Some(&markup::QWEN),
+            Style::MinimaxXml => Some(&markup::MINIMAX),
+            Style::MinimaxM3Xml => Some(&markup::MINIMAX_M3),
+            Style::DeepseekXml => Some(&markup::DEEPSEEK),
+            Style::DeepseekV41Xml => Some(&markup::DEEPSEEK_V4_1),
+            Style::GlmXml => Some(&markup::GLM),
+            Style::KimiK3Xml => Some(&markup::KIMI_K3),
+            Style::CohereXml => Some(&markup::COHERE),
+            Style::Step3Xml => Some(&markup::STEP_3),
+        }
     }
 }
 

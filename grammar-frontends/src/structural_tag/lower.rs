@@ -407,14 +407,6 @@ impl Lowering<'_> {
                 "leave it out",
             ));
         }
-        if it.style != Style::Json {
-            let place = place.key("style");
-            return Err(unsupported(
-                &place,
-                format!("the style `{}` is not known", it.style.name()),
-                "use the style `json`",
-            ));
-        }
         let mut options = self.options.json_schema.clone();
         if let Some(most) = it.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
@@ -423,8 +415,11 @@ impl Lowering<'_> {
             Some(origin) => origin.to_string(),
             None => place.key("json_schema").pointer(),
         };
-        let compiled =
-            json_schema::compile_value(&it.schema, &options).map_err(|error| below(error, &prefix))?;
+        let compiled = match it.style.markup() {
+            Some(markup) => json_schema::compile_marked(&it.schema, &options, markup),
+            None => json_schema::compile_value(&it.schema, &options),
+        };
+        let compiled = compiled.map_err(|error| below(error, &prefix))?;
         let expr = self.append(&compiled.grammar, place)?;
         self.schemas.insert(key, expr);
         Ok(expr)

@@ -157,7 +157,6 @@ impl StructuralTag {
     }
 
     /// A structural tag of a format that was made here.
-    #[allow(dead_code, reason = "tool formats make them")]
     pub(crate) fn of(format: Format) -> Self {
         Self { format }
     }

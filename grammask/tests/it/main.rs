@@ -9,3 +9,4 @@ mod common;
 mod exact;
 mod memory;
 mod threads;
+mod tool_formats;

@@ -1,0 +1,143 @@
+//! OpenAI's Harmony response format.
+//!
+//! An answer is a row of messages, each behind `<|start|>assistant` but the first, whose beginning stands in the
+//! prompt. A message has a channel (`analysis`, `commentary`, `final`) and, where it calls a tool, a recipient,
+//! which stands behind the channel or before it, and a content type.
+
+use super::request::{Choice, ParallelCalls, Reasoning, ToolRequest};
+use super::structure::{literal, response, schema_format};
+use crate::structural_tag::format::{
+    AnyText, Begin, Course, End, Format, Least, Style, Tag, TagsWithSeparator,
+};
+
+const NEXT: &str = "<|start|>assistant";
+
+/// The spellings of a function's content type.
+const JSON_TYPES: &[&str] = &[" <|constrain|>json", "<|constrain|>json", " json", ""];
+
+/// The spellings of a built-in tool's content type.
+const CODE_TYPES: &[&str] = &[" code", " <|constrain|>code", ""];
+
+pub(super) fn structure(request: &ToolRequest) -> Format {
+    let messages = messages(request);
+    let calls = calls(request);
+    if calls.is_empty() {
+        let mut tags = messages;
+        tags.push(last(request));
+        return row(tags);
+    }
+    let one_call = |calls: Vec<Tag>| or(calls);
+    match (request.choice, request.parallel) {
+        (Choice::Auto, ParallelCalls::Allowed) => {
+            let mut tags = messages;
+            tags.push(last(request));
+            tags.extend(calls);
+            row(tags)
+        }
+        (Choice::Auto, ParallelCalls::Off) => {
+            let mut without = messages.clone();
+            without.push(last(request));
+            let with = Format::Sequence(vec![before(messages), one_call(calls)]);
+            Format::Or(vec![row(without), with])
+        }
+        (Choice::Required, ParallelCalls::Allowed) => {
+            let mut others = messages.clone();
+            others.extend(calls.iter().cloned());
+            let more = Format::Sequence(vec![literal(NEXT), or(others)]);
+            let more = Format::Star(Box::new(more));
+            Format::Sequence(vec![before(messages), one_call(calls), more])
+        }
+        (Choice::Required, ParallelCalls::Off) | (Choice::Forced, _) => {
+            Format::Sequence(vec![before(messages), one_call(calls)])
+        }
+    }
+}
+
+fn or(tags: Vec<Tag>) -> Format {
+    Format::Or(tags.into_iter().map(|tag| Format::Tag(Box::new(tag))).collect())
+}
+
+/// Messages, at least one of them.
+fn row(tags: Vec<Tag>) -> Format {
+    Format::TagsWithSeparator(TagsWithSeparator {
+        tags,
+        separator: NEXT.into(),
+        least: Least::One,
+        course: Course::GoOn,
+    })
+}
+
+/// Any number of messages, each with the beginning of the next one.
+fn before(messages: Vec<Tag>) -> Format {
+    Format::Star(Box::new(Format::Sequence(vec![or(messages), literal(NEXT)])))
+}
+
+fn text() -> Format {
+    Format::AnyText(AnyText::default())
+}
+
+fn message(begin: &str, content: Format, ends: &[&str]) -> Tag {
+    let ends = ends.iter().map(|&end| end.into()).collect();
+    Tag { begin: Begin::Text(begin.into()), content, end: End::Texts(ends) }
+}
+
+/// Reasoning and preambles.
+fn messages(request: &ToolRequest) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let thoughts = match request.reasoning {
+        Reasoning::Disabled => None,
+        Reasoning::Empty => Some(literal("")),
+        Reasoning::Enabled | Reasoning::Auto => {
+            Some(Format::AnyText(AnyText { max_chars: request.reasoning_chars, ..AnyText::default() }))
+        }
+    };
+    if let Some(thoughts) = thoughts {
+        tags.push(message("<|channel|>analysis<|message|>", thoughts, &["<|end|>"]));
+    }
+    tags.push(message("<|channel|>commentary<|message|>", text(), &["<|end|>"]));
+    tags
+}
+
+/// The answer for the user.
+fn last(request: &ToolRequest) -> Tag {
+    let ends = &["<|end|>", "<|return|>"];
+    match response(request) {
+        None => message("<|channel|>final<|message|>", text(), ends),
+        Some(value) => {
+            let types = types(&[" <|constrain|>json", ""]);
+            let content = Format::Sequence(vec![types, literal("<|message|>"), value]);
+            message("<|channel|>final", content, ends)
+        }
+    }
+}
+
+/// One of the spellings of a content type.
+fn types(spellings: &[&str]) -> Format {
+    Format::Or(spellings.iter().map(|spelling| literal(spelling)).collect())
+}
+
+/// Calls of every tool, with the recipient behind the channel and before it.
+fn calls(request: &ToolRequest) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let mut push = |recipient: &str, spellings: &[&str], arguments: Format| {
+        for channel in ["commentary", "analysis"] {
+            for header in [
+                format!("<|channel|>{channel} to={recipient}"),
+                format!(" to={recipient}<|channel|>{channel}"),
+            ] {
+                let content =
+                    Format::Sequence(vec![types(spellings), literal("<|message|>"), arguments.clone()]);
+                tags.push(message(&header, content, &["<|call|>"]));
+            }
+        }
+    };
+    for function in &request.functions {
+        let arguments = schema_format(&function.schema, Style::Json, &function.origin, request);
+        push(&format!("functions.{}", function.name), JSON_TYPES, arguments);
+    }
+    for builtin in &request.builtins {
+        let arguments = schema_format(&builtin.schema, Style::Json, &builtin.origin, request);
+        push(&builtin.name, CODE_TYPES, arguments);
+    }
+    tags
+}

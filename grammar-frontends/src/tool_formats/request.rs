@@ -1,0 +1,410 @@
+//! What a client asks for, in the shape of OpenAI's requests.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::{Diagnostic, Diagnostics};
+
+pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
+
+/// Tools, which of them may be called, and what else the answer may hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRequest {
+    pub(super) functions: Vec<Function>,
+    pub(super) builtins: Vec<Builtin>,
+    pub(super) choice: Choice,
+    pub(super) parallel: ParallelCalls,
+    pub(super) reasoning: Reasoning,
+    pub(super) reasoning_chars: Option<u32>,
+    pub(super) markers: Markers,
+    pub(super) response: Option<Arc<Value>>,
+    pub(super) max_whitespace: Option<u32>,
+}
+
+/// A function that the client offers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Function {
+    pub(super) name: Box<str>,
+    pub(super) schema: Arc<Value>,
+    /// Where the schema stands in the request.
+    pub(super) origin: Box<str>,
+}
+
+/// A tool that the model brings along.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Builtin {
+    pub(super) kind: Box<str>,
+    pub(super) name: Box<str>,
+    pub(super) schema: Arc<Value>,
+    pub(super) origin: Box<str>,
+}
+
+/// How many calls there may be, and must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Text, calls, or both.
+    #[default]
+    Auto,
+    /// At least one call.
+    Required,
+    /// Exactly one call, of the one tool that is left.
+    Forced,
+}
+
+/// Whether an answer may hold several calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParallelCalls {
+    /// Any number of them.
+    #[default]
+    Allowed,
+    /// One at most, and nothing behind it.
+    Off,
+}
+
+/// Whether the model thinks before it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reasoning {
+    /// It does: the text begins with its reasoning.
+    #[default]
+    Enabled,
+    /// It does not.
+    Disabled,
+    /// As it likes.
+    Auto,
+    /// It thinks of nothing: the reasoning is empty, and its end is forced.
+    Empty,
+}
+
+/// Whether the marks of reasoning may occur in the answer as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Markers {
+    /// They may not.
+    #[default]
+    Excluded,
+    /// They may.
+    Allowed,
+}
+
+impl ToolRequest {
+    /// A request without tools: free text, after reasoning where the model does that.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a request: an object with `tools`, `tool_choice`, `parallel_tool_calls` and `response_format` as in
+    /// OpenAI's interface, all of them optional and others ignored; or a list of tools.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with its JSON pointer.
+    pub fn parse(request: &str) -> Result<Self, Diagnostics> {
+        let value: Value = serde_json::from_str(request).map_err(|error| {
+            let message = format!("the request is no JSON: {error}");
+            Diagnostic::error("tools/syntax", message).with_hint("correct the JSON")
+        })?;
+        read(&value).map_err(|error| (*error).with_json_source(request).into())
+    }
+
+    /// Reads a request that was parsed already; see [`parse`](Self::parse).
+    pub fn from_value(request: &Value) -> Result<Self, Diagnostics> {
+        read(request).map_err(|error| (*error).into())
+    }
+
+    /// Whether several calls may be made. Default: they may.
+    #[must_use]
+    pub fn parallel(mut self, parallel: ParallelCalls) -> Self {
+        self.parallel = parallel;
+        self
+    }
+
+    /// Whether the model thinks first. Default: it does, where its family can.
+    #[must_use]
+    pub fn reasoning(mut self, reasoning: Reasoning) -> Self {
+        self.reasoning = reasoning;
+        self
+    }
+
+    /// Ends reasoning after so many characters. Default: it ends when the model ends it.
+    #[must_use]
+    pub fn reasoning_chars(mut self, most: Option<u32>) -> Self {
+        self.reasoning_chars = most;
+        self
+    }
+
+    /// Whether marks of reasoning may be text of the answer. Default: they may not.
+    #[must_use]
+    pub fn markers(mut self, markers: Markers) -> Self {
+        self.markers = markers;
+        self
+    }
+
+    /// Most whitespace characters in a row in arguments. Default: as the options of the structural tag say.
+    #[must_use]
+    pub fn max_whitespace(mut self, most: Option<u32>) -> Self {
+        self.max_whitespace = most;
+        self
+    }
+
+    pub(super) fn has_tools(&self) -> bool {
+        !self.functions.is_empty() || !self.builtins.is_empty()
+    }
+}
+
+pub(super) fn malformed(
+    pointer: &str,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error("tools/malformed", message).with_pointer(pointer).with_hint(hint))
+}
+
+fn read(value: &Value) -> Fallible<ToolRequest> {
+    let mut request = ToolRequest::default();
+    let members = match value {
+        Value::Array(tools) => {
+            read_tools(tools, "", &mut request)?;
+            return Ok(request);
+        }
+        Value::Object(members) => members,
+        _ => return Err(malformed("", "a request must be an object or a list of tools", "write an object")),
+    };
+    match present(members, "tools") {
+        None => {}
+        Some(Value::Array(tools)) => read_tools(tools, "/tools", &mut request)?,
+        Some(_) => return Err(malformed("/tools", "`tools` must be a list", "write a list of tools")),
+    }
+    match present(members, "parallel_tool_calls") {
+        None | Some(Value::Bool(true)) => {}
+        Some(Value::Bool(false)) => request.parallel = ParallelCalls::Off,
+        Some(_) => {
+            let message = "`parallel_tool_calls` must be a boolean";
+            return Err(malformed("/parallel_tool_calls", message, "write `true` or `false`"));
+        }
+    }
+    if let Some(format) = present(members, "response_format") {
+        request.response = read_response(format)?;
+    }
+    if let Some(choice) = present(members, "tool_choice") {
+        read_choice(choice, &mut request)?;
+    }
+    Ok(request)
+}
+
+fn present<'v>(members: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {
+    members.get(key).filter(|value| !value.is_null())
+}
+
+fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Fallible<()> {
+    let mut names = HashSet::new();
+    for (index, tool) in tools.iter().enumerate() {
+        let pointer = format!("{at}/{index}");
+        let Value::Object(members) = tool else {
+            return Err(malformed(
+                &pointer,
+                "a tool must be an object",
+                "write {\"type\": \"function\", ...}",
+            ));
+        };
+        let kind = match members.get("type") {
+            None => "function",
+            Some(Value::String(kind)) => kind,
+            Some(_) => {
+                return Err(malformed(&pointer, "a tool's `type` must be a string", "write \"function\""));
+            }
+        };
+        if kind == "function" {
+            let (members, inside) = match present(members, "function") {
+                Some(Value::Object(function)) => (function, format!("{pointer}/function")),
+                Some(_) => {
+                    return Err(malformed(&pointer, "`function` must be an object", "write an object"));
+                }
+                None => (members, pointer),
+            };
+            let name = read_name(members.get("name"), &inside)?;
+            if !names.insert(name) {
+                let message = format!("two tools have the name `{name}`");
+                return Err(malformed(&format!("{inside}/name"), message, "give one of them another name"));
+            }
+            let is_strict = members.get("strict") != Some(&Value::Bool(false));
+            let schema = read_schema(members, &inside)?.filter(|_| is_strict);
+            request.functions.push(Function {
+                name: name.into(),
+                schema: schema.unwrap_or_else(|| Arc::new(Value::Bool(true))),
+                origin: format!("{inside}/parameters").into(),
+            });
+        } else {
+            let name = match members.get("name") {
+                None => kind,
+                name => read_name(name, &pointer)?,
+            };
+            let schema = read_schema(members, &pointer)?;
+            request.builtins.push(Builtin {
+                kind: kind.into(),
+                name: name.into(),
+                schema: schema.unwrap_or_else(|| Arc::new(Value::Bool(true))),
+                origin: format!("{pointer}/parameters").into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A tool's name. It stands in marks and in JSON strings as it is, so that it can hold nothing that means something
+/// there.
+fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Fallible<&'v str> {
+    let pointer = format!("{pointer}/name");
+    let Some(name) = value.and_then(Value::as_str).filter(|name| !name.is_empty()) else {
+        return Err(malformed(&pointer, "a tool needs a name", "add `name`, a string"));
+    };
+    let is_unfit = |character: char| {
+        matches!(character, '"' | '\\' | '<' | '>' | '&' | '|' | '[' | ']' | '(' | ')' | '{' | '}')
+            || character.is_whitespace()
+            || character.is_control()
+    };
+    match name.chars().find(|&character| is_unfit(character)) {
+        Some(character) => {
+            let message = format!("a tool's name cannot hold the character {character:?}");
+            Err(malformed(&pointer, message, "use letters, digits, `_`, `-` and `.`"))
+        }
+        None => Ok(name),
+    }
+}
+
+fn read_schema(members: &Map<String, Value>, pointer: &str) -> Fallible<Option<Arc<Value>>> {
+    match present(members, "parameters") {
+        None => Ok(None),
+        Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
+        Some(_) => {
+            let pointer = format!("{pointer}/parameters");
+            Err(malformed(&pointer, "`parameters` must be a JSON Schema", "write an object"))
+        }
+    }
+}
+
+/// The schema of the answer; `None` where any text will do.
+fn read_response(format: &Value) -> Fallible<Option<Arc<Value>>> {
+    let at = "/response_format";
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(Arc::new(serde_json::json!({"type": "object"})))),
+        Some("json_schema") => {
+            let wrapped = format.get("json_schema");
+            match wrapped.and_then(|wrapped| wrapped.get("schema")).or_else(|| format.get("schema")) {
+                Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
+                _ => Err(malformed(
+                    &format!("{at}/json_schema"),
+                    "`json_schema` must hold a `schema`",
+                    "write {\"name\": ..., \"schema\": ...}",
+                )),
+            }
+        }
+        _ => {
+            let message = "`response_format` must be of the type `text`, `json_object` or `json_schema`";
+            Err(malformed(at, message, "write {\"type\": \"json_schema\", \"json_schema\": ...}"))
+        }
+    }
+}
+
+fn read_choice(choice: &Value, request: &mut ToolRequest) -> Fallible<()> {
+    let at = "/tool_choice";
+    match choice {
+        Value::String(mode) => read_mode(mode, at, request),
+        Value::Object(members) => match members.get("type").and_then(Value::as_str) {
+            Some("function") => {
+                let name = choice.pointer("/function/name").or_else(|| members.get("name"));
+                let Some(name) = name.and_then(Value::as_str) else {
+                    return Err(malformed(at, "the chosen function needs a name", "add `function.name`"));
+                };
+                request.functions.retain(|function| *function.name == *name);
+                request.builtins.clear();
+                if request.functions.is_empty() {
+                    return Err(unknown_tool(at, name));
+                }
+                request.choice = Choice::Forced;
+                Ok(())
+            }
+            Some("allowed_tools") => {
+                let inner = present(members, "allowed_tools").and_then(Value::as_object).unwrap_or(members);
+                let Some(Value::Array(allowed)) = inner.get("tools") else {
+                    return Err(malformed(at, "`allowed_tools` needs a list of `tools`", "add `tools`"));
+                };
+                keep_allowed(allowed, request)?;
+                match inner.get("mode").and_then(Value::as_str) {
+                    Some(mode @ ("auto" | "required")) => read_mode(mode, at, request),
+                    _ => Err(malformed(at, "`mode` must be `auto` or `required`", "add `mode`")),
+                }
+            }
+            Some(kind) => {
+                request.functions.clear();
+                request.builtins.retain(|builtin| *builtin.kind == *kind);
+                match request.builtins.len() {
+                    0 => Err(unknown_tool(at, kind)),
+                    1 => {
+                        request.choice = Choice::Forced;
+                        Ok(())
+                    }
+                    _ => Err(malformed(at, format!("several tools are of the type `{kind}`"), "offer one")),
+                }
+            }
+            None => Err(malformed(at, "the chosen tool needs a `type`", "write \"type\": \"function\"")),
+        },
+        _ => Err(malformed(at, "`tool_choice` must be a string or an object", "write \"auto\"")),
+    }
+}
+
+fn read_mode(mode: &str, at: &str, request: &mut ToolRequest) -> Fallible<()> {
+    match mode {
+        "auto" => request.choice = Choice::Auto,
+        "none" => {
+            request.functions.clear();
+            request.builtins.clear();
+            request.choice = Choice::Auto;
+        }
+        "required" => {
+            if !request.has_tools() {
+                let message = "a call is required, but there are no tools";
+                return Err(malformed(at, message, "offer a tool or choose \"auto\""));
+            }
+            request.choice = Choice::Required;
+        }
+        _ => {
+            let message = "`tool_choice` must be \"auto\", \"none\", \"required\" or an object";
+            return Err(malformed(at, message, "write one of these"));
+        }
+    }
+    Ok(())
+}
+
+fn keep_allowed(allowed: &[Value], request: &mut ToolRequest) -> Fallible<()> {
+    let mut functions = HashSet::new();
+    let mut kinds = HashSet::new();
+    for (index, tool) in allowed.iter().enumerate() {
+        let pointer = format!("/tool_choice/tools/{index}");
+        let kind = tool.get("type").and_then(Value::as_str).unwrap_or("function");
+        if kind != "function" {
+            if !request.builtins.iter().any(|builtin| *builtin.kind == *kind) {
+                return Err(unknown_tool(&pointer, kind));
+            }
+            kinds.insert(kind);
+            continue;
+        }
+        let name = tool.pointer("/function/name").or_else(|| tool.get("name")).and_then(Value::as_str);
+        let Some(name) = name else {
+            return Err(malformed(&pointer, "an allowed function needs a name", "add `name`"));
+        };
+        if !request.functions.iter().any(|function| *function.name == *name) {
+            return Err(unknown_tool(&pointer, name));
+        }
+        functions.insert(name);
+    }
+    request.functions.retain(|function| functions.contains(&*function.name));
+    request.builtins.retain(|builtin| kinds.contains(&*builtin.kind));
+    Ok(())
+}
+
+fn unknown_tool(pointer: &str, name: &str) -> Box<Diagnostic> {
+    let message = format!("no tool named `{name}` is offered");
+    malformed(pointer, message, "add it to `tools` or choose another one")
+}
