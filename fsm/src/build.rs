@@ -35,7 +35,7 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         utf8: Utf8Cache::default(),
         escapes: Escapes::default(),
         json: JsonSpeller::default(),
-        evaluator: Evaluator::new(grammar, options.text),
+        evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
         plain_rules: vec![u32::MAX; grammar.rule_count()],
         escaped_rules: AHashMap::new(),
         counted: AHashMap::new(),
@@ -98,9 +98,15 @@ enum What<'g> {
     All(&'g [ExprId]),
 }
 
+/// Expressions written between two looks at the interrupt, some 0.1 ms.
+const WORK_BETWEEN_CHECKS: usize = 1 << 10;
+
 /// Checks the limits on what is built, and counts a unit of work.
 fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Result<(), Failure> {
     *work += 1;
+    if work.is_multiple_of(WORK_BETWEEN_CHECKS) {
+        options.interrupt.check()?;
+    }
     let CompileOptions { max_states, max_edges, .. } = *options;
     // The tables are numbered in 32 bits, with two bits to spare.
     let cap = (1 << 30) - 1;

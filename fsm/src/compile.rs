@@ -2,6 +2,7 @@
 
 use grammask_grammar_ir::Grammar;
 
+use crate::error::Failure;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::emit;
 use crate::passes::epsilon::remove_epsilons;
@@ -20,21 +21,29 @@ use crate::{BuildError, CompileOptions, Pass, Program, build};
 /// Fails if the language is empty, if a literal below a regular operator is not UTF-8, or if a limit is
 /// reached; [`BuildError::cause`] tells which.
 pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
+    let go_on = || options.interrupt.check().map_err(|reason| Failure::from(reason).alone());
+    go_on()?;
     let mut draft = build::build(grammar, options)?;
+    go_on()?;
     prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(grammar.root()).name()))?;
     let left_calls = nullable(&mut draft);
     lower_left_recursive_counts(&mut draft, left_calls);
     if options.epsilon_removal == Pass::On {
+        go_on()?;
         remove_epsilons(&mut draft);
     }
     if options.prefix_merging == Pass::On {
+        go_on()?;
         merge_prefixes(&mut draft);
     }
     if options.suffix_merging == Pass::On {
+        go_on()?;
         merge_suffixes(&mut draft);
     }
     if options.determinization == Pass::On {
+        go_on()?;
         determinize(&mut draft, options);
     }
+    go_on()?;
     Ok(emit(draft, grammar))
 }

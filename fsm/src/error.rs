@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use grammask_grammar_ir::Interrupted;
+
 /// A grammar that could not be compiled. `Display` names the rule and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct BuildError {
@@ -21,6 +23,8 @@ pub enum Cause {
     UnresolvedToken,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
+    /// The work was stopped from outside. Nothing is known about the grammar.
+    Interrupted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,15 @@ impl BuildError {
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::Limit { .. }) => Cause::LimitReached,
+            Kind::Failure(Failure::Interrupted(_)) => Cause::Interrupted,
+        }
+    }
+
+    /// Why the work was stopped from outside, if it was.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match self.kind {
+            Kind::Failure(Failure::Interrupted(reason)) => Some(reason),
+            _ => None,
         }
     }
 
@@ -72,6 +85,7 @@ impl fmt::Display for BuildError {
                 write!(formatter, "limit reached, more than {limit} {what}; simplify the rule")?;
                 knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
             }
+            Kind::Failure(Failure::Interrupted(reason)) => reason.fmt(formatter),
         }
     }
 }
@@ -82,6 +96,13 @@ pub(crate) enum Failure {
     NotText { literal: String },
     UnresolvedToken { name: String },
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
+    Interrupted(Interrupted),
+}
+
+impl From<Interrupted> for Failure {
+    fn from(reason: Interrupted) -> Self {
+        Self::Interrupted(reason)
+    }
 }
 
 impl Failure {

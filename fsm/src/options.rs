@@ -1,5 +1,7 @@
 //! What a caller may choose.
 
+use grammask_grammar_ir::Interrupt;
+
 /// Whether an optional pass runs. Passes change the size and the speed of a program, never its language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Pass {
@@ -43,6 +45,8 @@ pub struct CompileOptions {
     pub max_edges: usize,
     /// Limits on what intersections and complements may cost.
     pub text: TextLimits,
+    /// Stops the work from outside (default: never).
+    pub interrupt: Interrupt,
 }
 
 impl Default for CompileOptions {
@@ -60,6 +64,7 @@ impl Default for CompileOptions {
             max_states: 2_500_000,
             max_edges: 10_000_000,
             text: TextLimits::default(),
+            interrupt: Interrupt::never(),
         }
     }
 }

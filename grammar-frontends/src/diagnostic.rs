@@ -5,7 +5,7 @@ mod render;
 
 use std::fmt;
 
-use grammask_grammar_ir::{Grammar, GrammarError, Span};
+use grammask_grammar_ir::{Grammar, GrammarError, Interrupted, Span};
 use serde_json::{Value, json};
 
 /// How grave a [`Diagnostic`] is.
@@ -86,6 +86,9 @@ pub struct Diagnostic {
     hint: Option<String>,
 }
 
+const CANCELLED: &str = "interrupted/cancelled";
+const DEADLINE: &str = "interrupted/deadline";
+
 impl Diagnostic {
     /// A refusal. `code` names its cause, as `ebnf/undefined-rule` does, and never changes.
     pub(crate) fn error(code: &'static str, message: impl Into<String>) -> Self {
@@ -97,6 +100,15 @@ impl Diagnostic {
             pointer: None,
             hint: None,
         }
+    }
+
+    /// The work was stopped from outside; nothing is known of the input.
+    pub(crate) fn interrupted(reason: Interrupted) -> Self {
+        let code = match reason {
+            Interrupted::Deadline => DEADLINE,
+            _ => CANCELLED,
+        };
+        Self::error(code, reason.to_string())
     }
 
     /// Something that the author should know, although the input is taken.
@@ -258,6 +270,15 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// Why the work was stopped from outside, if that is all there is to report.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        self.iter().find_map(|report| match report.code() {
+            CANCELLED => Some(Interrupted::Cancelled),
+            DEADLINE => Some(Interrupted::Deadline),
+            _ => None,
+        })
+    }
+
     /// All findings, or `None` if there are none.
     pub(crate) fn from_vec(diagnostics: Vec<Diagnostic>) -> Option<Self> {
         let mut diagnostics = diagnostics.into_iter();

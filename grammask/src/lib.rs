@@ -68,9 +68,10 @@ pub use grammask_mask_cache::{
     words_for,
 };
 pub use grammask_matcher::{
-    BackendSettings, BatchMatcher, BatchRow, BuildBackend, CompileCache, CompileError, CompiledGrammar,
-    Compiler, CompilerBuilder, DraftError, DraftRow, DraftTree, Explanation, Limits, MaskKind, MatchError,
-    Matcher, OtherRows, RoomError, StopTokens, Threads, ThreadsError, Usage,
+    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, BuildBackend,
+    CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder, DraftError, DraftRow, DraftTree,
+    Explanation, Limits, MaskKind, MatchError, Matcher, OtherRows, RoomError, StopTokens, Threads,
+    ThreadsError, Usage,
 };
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
 pub use grammask_pda as pda;

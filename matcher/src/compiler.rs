@@ -10,12 +10,12 @@ use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
-use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::resolve_tokens;
+use grammask_grammar_ir::{Grammar, Interrupt};
 use grammask_mask_cache::{LocalPool, Vocabulary};
 
 use crate::token_names::Names;
-use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits};
+use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits, Threads};
 
 /// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
 ///
@@ -33,6 +33,9 @@ struct Parts {
     automata: CompileOptions,
     /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
     pool: Arc<LocalPool>,
+    threads: Arc<Threads>,
+    /// Stops what this clone compiles.
+    interrupt: Interrupt,
 }
 
 impl<B: BuildBackend> Clone for Compiler<B> {
@@ -80,6 +83,14 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
     }
 
+    /// The threads for work in the background, which other compilers and batches may share; at most four of its
+    /// own by default. None starts before there is something to do.
+    #[must_use]
+    pub fn threads(mut self, threads: Arc<Threads>) -> Self {
+        self.compiler.parts.threads = threads;
+        self
+    }
+
     /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
     pub fn build(self) -> Compiler<B> {
         self.compiler.parts.vocabulary.prepare();
@@ -95,6 +106,8 @@ impl Compiler {
             limits: Limits::default(),
             automata: CompileOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
+            threads: Arc::default(),
+            interrupt: Interrupt::never(),
         };
         CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
     }
@@ -109,6 +122,27 @@ impl<B: BuildBackend> Compiler<B> {
     /// The vocabulary that masks are for.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.parts.vocabulary
+    }
+
+    /// The threads for work in the background.
+    pub fn threads(&self) -> &Arc<Threads> {
+        &self.parts.threads
+    }
+
+    /// The same compiler, under an interrupt (in place of one in the options of a call): what it compiles ends
+    /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a millisecond
+    /// after the interrupt comes; single passes over large automata take some tens of milliseconds, and reading an
+    /// EBNF source is not interrupted, which takes 0.1 s for a megabyte. Everything else is shared with this
+    /// compiler.
+    #[must_use]
+    pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
+        let parts = Parts { interrupt, ..self.parts.clone() };
+        Self { parts, backend: PhantomData }
+    }
+
+    /// What stops this compiler's work.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.parts.interrupt
     }
 
     /// Compiles a JSON Schema given as JSON text.
@@ -131,7 +165,11 @@ impl<B: BuildBackend> Compiler<B> {
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
-        let compiled = json_schema::compile(schema, options)?;
+        let interrupt = self.interrupt();
+        let compiled = match *interrupt == Interrupt::never() {
+            true => json_schema::compile(schema, options)?,
+            false => json_schema::compile(schema, &options.clone().interrupt(interrupt.clone()))?,
+        };
         Ok((self.grammar(&compiled.grammar)?, compiled.report))
     }
 
@@ -182,15 +220,22 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        let grammar = resolve_tokens(grammar, &Names(&self.parts.vocabulary))?;
-        let program = grammask_fsm::compile(&grammar, &self.parts.automata)?;
+        let Parts { vocabulary, limits, automata, pool, interrupt, .. } = &self.parts;
+        let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
+        let program = match *interrupt == Interrupt::never() {
+            true => grammask_fsm::compile(&grammar, automata)?,
+            false => {
+                let interrupt = interrupt.clone();
+                grammask_fsm::compile(&grammar, &CompileOptions { interrupt, ..automata.clone() })?
+            }
+        };
         let settings = BackendSettings {
-            longest_token: u32::try_from(self.parts.vocabulary.max_token_len()).unwrap_or(u32::MAX),
-            max_table_bytes: self.parts.limits.max_table_bytes,
-            max_items_per_set: self.parts.limits.max_items_per_set,
+            longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
+            max_table_bytes: limits.max_table_bytes,
+            max_items_per_set: limits.max_items_per_set,
         };
         let engine = B::build(Arc::new(program), &settings)?;
-        let (vocabulary, pool) = (Arc::clone(&self.parts.vocabulary), Arc::clone(&self.parts.pool));
-        Ok(CompiledGrammar::from_backend(engine, vocabulary, pool, self.parts.limits))
+        interrupt.check()?;
+        Ok(CompiledGrammar::from_backend(engine, Arc::clone(vocabulary), Arc::clone(pool), *limits))
     }
 }

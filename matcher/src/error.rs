@@ -2,8 +2,8 @@
 
 use grammask_fsm::Cause;
 use grammask_grammar_frontends::Diagnostics;
-use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::ResolveTokensError;
+use grammask_grammar_ir::{Grammar, Interrupted};
 use grammask_mask_cache::TokenId;
 use grammask_parser_backend::{BuildError, StepError};
 
@@ -24,6 +24,12 @@ enum CompileErrorKind {
     Tokens(#[from] ResolveTokensError),
     #[error(transparent)]
     Backend(#[from] BuildError),
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    #[error(
+        "the compilation ended without an answer, which is a mistake of this library; please report the structure"
+    )]
+    Lost,
 }
 
 impl CompileError {
@@ -34,12 +40,30 @@ impl CompileError {
             _ => None,
         }
     }
+
+    /// Why the work was stopped from outside, if it was. Nothing is known of the structure then.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match &self.kind {
+            CompileErrorKind::Source(diagnostics) => diagnostics.interrupted(),
+            CompileErrorKind::Automata(error) => error.interrupted(),
+            CompileErrorKind::Interrupted(reason) => Some(*reason),
+            _ => None,
+        }
+    }
+
+    /// Whoever compiled has gone without an answer.
+    pub(crate) fn lost() -> Self {
+        Self { kind: CompileErrorKind::Lost }
+    }
 }
 
 impl CompileError {
     /// The same error, with its rule's place in the source.
     pub(crate) fn located(self, source: &str, grammar: &Grammar) -> Self {
         let CompileErrorKind::Automata(error) = &self.kind else { return self };
+        if error.interrupted().is_some() {
+            return self;
+        }
         let code = match error.cause() {
             Cause::EmptyLanguage => "grammar/empty",
             Cause::LimitReached => "grammar/limit",

@@ -35,6 +35,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod background;
 mod batch;
 mod build_backend;
 mod cache;
@@ -50,6 +51,7 @@ mod stop_tokens;
 mod threads;
 mod token_names;
 
+pub use background::{BackgroundCompile, BackgroundMatcher};
 pub use batch::{BatchMatcher, BatchRow};
 pub use build_backend::{BackendSettings, BuildBackend};
 pub use cache::CompileCache;

@@ -60,6 +60,12 @@ impl Threads {
         Ok(())
     }
 
+    /// Does something in the background, the oldest first. False where there are no threads or they could not be
+    /// started: nothing happens then.
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) -> bool {
+        self.pool().map(|pool| pool.spawn_fifo(job)).is_some()
+    }
+
     /// The pool, if there are threads and they could be started.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
         self.start().ok().and_then(|()| self.pool.get())

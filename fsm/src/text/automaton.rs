@@ -1,6 +1,6 @@
 //! The public face of the algebra.
 
-use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, Interrupt, RuleId};
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::letters::intersection;
@@ -47,7 +47,8 @@ impl TextAutomaton {
     /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. An expression that
     /// refers to recursive rules is not regular and reaches a limit.
     pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, BuildError> {
-        let dfa = Evaluator::new(grammar, *limits).evaluate(expr).map_err(Failure::alone)?;
+        let dfa =
+            Evaluator::new(grammar, *limits, Interrupt::never()).evaluate(expr).map_err(Failure::alone)?;
         Self::minimal(&dfa, limits)
     }
 

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
 
 use super::dfa::RangeDfa;
 use super::letters::{Lettered, intersection, is_large, lettered_intersection};
@@ -23,6 +23,7 @@ use crate::spell::{CharArc, JsonSpeller};
 pub(crate) struct Evaluator<'g> {
     grammar: &'g Grammar,
     limits: TextLimits,
+    interrupt: Interrupt,
     operators: AHashMap<ExprId, Rc<RangeDfa>>,
     /// Steps of work spent so far.
     spent: usize,
@@ -59,9 +60,9 @@ enum Step {
 }
 
 impl<'g> Evaluator<'g> {
-    pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits) -> Self {
+    pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits, interrupt: Interrupt) -> Self {
         let (operators, shapes, representatives) = Default::default();
-        Self { grammar, limits, operators, spent: 0, kept: 0, shapes, representatives }
+        Self { grammar, limits, interrupt, operators, spent: 0, kept: 0, shapes, representatives }
     }
 
     /// The texts of an expression. Deterministic, not always minimal.
@@ -70,7 +71,7 @@ impl<'g> Evaluator<'g> {
             self.operators.clear();
             self.kept = 0;
         }
-        let mut meter = Meter::after(self.spent, self.limits);
+        let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
         for operator in self.operators_below(expr) {
             let value = self.operator(operator, &mut meter)?;
             self.keep(operator, value);
@@ -121,7 +122,7 @@ impl<'g> Evaluator<'g> {
 
     /// Does work that counts for the whole grammar.
     fn metered<T>(&mut self, work: impl FnOnce(&mut Meter) -> Result<T, Failure>) -> Result<T, Failure> {
-        let mut meter = Meter::after(self.spent, self.limits);
+        let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
         let value = work(&mut meter);
         self.spent = meter.total();
         value

@@ -22,6 +22,8 @@ pub(crate) use letters::Lettered;
 pub(crate) use minimize::minimize;
 pub(crate) use nfa::Nfa;
 
+use grammask_grammar_ir::Interrupt;
+
 use crate::TextLimits;
 use crate::error::Failure;
 
@@ -50,18 +52,27 @@ pub(crate) struct Meter {
     spent: usize,
     /// What was spent on the same grammar before.
     before: usize,
+    interrupt: Interrupt,
 }
+
+/// Steps of work between two looks at the interrupt, some 0.1 ms.
+const STEPS_BETWEEN_CHECKS: usize = 1 << 13;
 
 impl Meter {
     pub(crate) fn new(limits: TextLimits) -> Self {
         // Numbers of states stay well inside 32 bits.
         let max_states = limits.max_states.min(1 << 28);
-        Self { limits: TextLimits { max_states, ..limits }, spent: 0, before: 0 }
+        Self {
+            limits: TextLimits { max_states, ..limits },
+            spent: 0,
+            before: 0,
+            interrupt: Interrupt::never(),
+        }
     }
 
     /// A meter for another text of a grammar on which work was spent.
-    pub(crate) fn after(before: usize, limits: TextLimits) -> Self {
-        Self { before, ..Self::new(limits) }
+    pub(crate) fn after(before: usize, limits: TextLimits, interrupt: &Interrupt) -> Self {
+        Self { before, interrupt: interrupt.clone(), ..Self::new(limits) }
     }
 
     /// What was spent on the grammar.
@@ -70,7 +81,11 @@ impl Meter {
     }
 
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Failure> {
+        let checks = self.spent / STEPS_BETWEEN_CHECKS;
         self.spent = self.spent.saturating_add(steps);
+        if self.spent / STEPS_BETWEEN_CHECKS != checks {
+            self.interrupt.check()?;
+        }
         let limit = self.limits.max_steps;
         let failure =
             Failure::Limit { what: "steps of work on its text", limit, knob: Some("text.max_steps") };

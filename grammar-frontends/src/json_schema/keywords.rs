@@ -92,7 +92,8 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
-    fn check_work(&self) -> Fallible<()> {
+    pub(super) fn check_work(&self) -> Fallible<()> {
+        self.options.interrupt.check().map_err(|reason| Box::new(Diagnostic::interrupted(reason)))?;
         let limit = self.options.limits.work;
         if self.algebra.work > limit as u64 {
             return Err(Box::new(limit_error("work", limit)));

@@ -1,5 +1,7 @@
 //! What a caller chooses.
 
+use grammask_grammar_ir::Interrupt;
+
 /// How a schema is turned into a grammar. `JsonSchemaOptions::default()` is the documented default of every
 /// field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct JsonSchemaOptions {
     pub unsupported: Unsupported,
     /// Bounds on size and work.
     pub limits: JsonSchemaLimits,
+    /// Stops the work from outside. Default: never.
+    pub interrupt: Interrupt,
 }
 
 impl Default for JsonSchemaOptions {
@@ -28,6 +32,7 @@ impl Default for JsonSchemaOptions {
             formats: Formats::Enforced,
             unsupported: Unsupported::Refuse,
             limits: JsonSchemaLimits::default(),
+            interrupt: Interrupt::never(),
         }
     }
 }
@@ -65,6 +70,13 @@ impl JsonSchemaOptions {
     #[must_use]
     pub fn unsupported(mut self, unsupported: Unsupported) -> Self {
         self.unsupported = unsupported;
+        self
+    }
+
+    /// Sets [`interrupt`](Self::interrupt).
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
+        self.interrupt = interrupt;
         self
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
+mod background;
 mod drafts;
 mod matching;
 mod oracle;
