@@ -19,13 +19,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use grammask_fsm::{FragmentId, Program, State as FsmState, StateId};
+use grammask_fsm::{FragmentId, Program, Role, State as FsmState, StateId};
 
-use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, ROOT, TAIL};
+use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, Open, ROOT, TAIL};
 use crate::left_corner::LeftCorners;
 use crate::seen::Seen;
 use crate::slots::{SLOTS, SlotChange, SlotSet, Tag};
 use crate::subsume::Coverings;
+use crate::unordered::Read;
 
 /// A state of an automaton and the context that it ends in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -246,7 +247,7 @@ impl Closure {
     fn visit<'p>(
         &mut self,
         grammar: &Grammar<'p>,
-        contexts: &Contexts,
+        contexts: &mut Contexts,
         item: Item,
         tag: Tag,
         phase: Phase,
@@ -264,15 +265,18 @@ impl Closure {
             self.spread(contexts, Item { state: target, ..item }, tag, phase);
         }
         for call in state.calls {
+            let Some(context) = contexts.after_call(grammar.program, call.fragment, item.context) else {
+                continue;
+            };
             let corner = phase == Phase::Predicted && grammar.corners.same_cycle(item.state, call.fragment);
             if !corner {
                 let tail = grammar.program.state(call.target).is_pure_final();
                 let target = if tail { TAIL } else { call.target.raw() };
                 let order = grammar.corners.component(call.fragment);
-                self.callers.push(Reverse((order, call.fragment, target, item.context)));
+                self.callers.push(Reverse((order, call.fragment, target, context)));
             }
             if grammar.program.fragment(call.fragment).call_is_nullable() {
-                self.spread(contexts, Item { state: call.target, ..item }, tag, phase);
+                self.spread(contexts, Item { state: call.target, context }, tag, phase);
             }
         }
         state
@@ -313,6 +317,13 @@ impl Closure {
                             TAIL => self.completing.push((context, tag)),
                             _ => self.push_kernel_tagged(contexts, item(state, context), tag),
                         }
+                    }
+                }
+                Context::Open(open) => {
+                    if let Role::Unordered(unordered) = &grammar.program.fragment(open.fragment).role
+                        && contexts.read(open.read).may_end(unordered)
+                    {
+                        self.completing.push((open.parent, tag));
                     }
                 }
                 Context::Counter(counter) => {
@@ -366,7 +377,7 @@ impl Closure {
     }
 
     /// Spreads items that have read nothing: they predict, and do not complete.
-    fn predict_items(&mut self, grammar: &Grammar<'_>, contexts: &Contexts) {
+    fn predict_items(&mut self, grammar: &Grammar<'_>, contexts: &mut Contexts) {
         while let Some((item, tag)) = self.predicted.pop() {
             match self.predicted_seen.insert(item.key(), tag) {
                 None => {
@@ -404,6 +415,12 @@ impl Closure {
         let parent = contexts.list(&self.entries);
         let fragment = grammar.program.fragment(fragment_id);
         let tag = self.inherited_tag(contexts.slots(parent));
+        if let Role::Unordered(unordered) = &fragment.role {
+            let read = contexts.read_id(Read::nothing(unordered));
+            let context = contexts.open(Open { fragment: fragment_id, read, parent });
+            self.predicted.push((Item { state: fragment.start, context }, tag));
+            return;
+        }
         let Some(count) = fragment.count else {
             self.predicted.push((Item { state: fragment.start, context: parent }, tag));
             return;

@@ -8,10 +8,11 @@
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
-use grammask_fsm::FragmentId;
+use grammask_fsm::{FragmentId, Program, Role};
 use hashbrown::{HashMap, HashTable};
 
 use crate::slots::{SLOTS, SlotSet};
+use crate::unordered::Read;
 
 /// An interned context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -49,6 +50,8 @@ pub(crate) enum Context {
     Block { entries: EntryRange, first: ContextId },
     /// An iteration of a counted repeat; the parent waits for the repeat as a whole.
     Counter(Counter),
+    /// Parts in any order, some of which were read; the parent waits for the whole.
+    Open(Open),
 }
 
 /// A range of the entry pool.
@@ -83,6 +86,18 @@ pub(crate) enum CountKind {
     Met,
 }
 
+/// An open call of parts in any order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Open {
+    pub(crate) fragment: FragmentId,
+    pub(crate) read: ReadId,
+    pub(crate) parent: ContextId,
+}
+
+/// An interned [`Read`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ReadId(u32);
+
 /// What is known of a context beside its content.
 #[derive(Clone, Copy)]
 struct Facts {
@@ -102,6 +117,9 @@ pub(crate) struct Contexts {
     entries: Vec<Entry>,
     lists: HashTable<ContextId>,
     counters: HashMap<Counter, ContextId, ahash::RandomState>,
+    opens: HashMap<Open, ContextId, ahash::RandomState>,
+    reads: Vec<Read>,
+    read_ids: HashMap<Read, ReadId, ahash::RandomState>,
     blocks: HashMap<Box<[u32]>, ContextId, ahash::RandomState>,
     counter_lists: Vec<CounterList>,
     counter_list_ids: HashMap<CounterList, u32, ahash::RandomState>,
@@ -118,6 +136,9 @@ impl Contexts {
             entries: Vec::new(),
             lists: HashTable::new(),
             counters: HashMap::default(),
+            opens: HashMap::default(),
+            reads: Vec::new(),
+            read_ids: HashMap::default(),
             blocks: HashMap::default(),
             counter_list_ids: HashMap::from_iter([(empty.clone(), 0)]),
             counter_lists: vec![empty],
@@ -200,6 +221,60 @@ impl Contexts {
         self.counters.insert(counter, id);
         self.bytes += 2 * size_of::<(Counter, ContextId)>();
         id
+    }
+
+    /// The context of an open call of parts in any order.
+    pub(crate) fn open(&mut self, open: Open) -> ContextId {
+        if let Some(&id) = self.opens.get(&open) {
+            return id;
+        }
+        let facts = self.facts[open.parent.0 as usize];
+        let id = self.push(Context::Open(open), facts);
+        self.opens.insert(open, id);
+        self.bytes += 2 * size_of::<(Open, ContextId)>();
+        id
+    }
+
+    /// The number of what was read of parts in any order.
+    pub(crate) fn read_id(&mut self, read: Read) -> ReadId {
+        if let Some(&id) = self.read_ids.get(&read) {
+            return id;
+        }
+        let id = ReadId(self.reads.len() as u32);
+        self.bytes += 2 * read.bytes() + 16;
+        self.reads.push(read.clone());
+        self.read_ids.insert(read, id);
+        id
+    }
+
+    pub(crate) fn read(&self, id: ReadId) -> &Read {
+        &self.reads[id.0 as usize]
+    }
+
+    /// The context in which a call goes on, if the call may be made: a part in any order is read where it may be,
+    /// and a separator where another part may follow. Other calls go on in the caller's context.
+    pub(crate) fn after_call(
+        &mut self,
+        program: &Program,
+        callee: FragmentId,
+        caller: ContextId,
+    ) -> Option<ContextId> {
+        let role = &program.fragment(callee).role;
+        if matches!(role, Role::None | Role::Unordered(_)) {
+            return Some(caller);
+        }
+        // Only the whole calls its parts and its separator, and its items stand in such contexts.
+        let Context::Open(open) = self.get(caller) else { return Some(caller) };
+        let Role::Unordered(unordered) = &program.fragment(open.fragment).role else { return Some(caller) };
+        let read = self.read(open.read);
+        match *role {
+            Role::Part(part) => {
+                let read = read.with(unordered, part)?;
+                let read = self.read_id(read);
+                Some(self.open(Open { read, ..open }))
+            }
+            _ => read.may_go_on(unordered).then_some(caller),
+        }
     }
 
     /// A left-recursive block: for each member its entries, sorted, in which a context with [`INSIDE`] set

@@ -3,11 +3,11 @@
 //! How far a state is from the end of its rule is known of the automata alone
 //! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up.
 
-use grammask_fsm::{Program, StateId};
+use grammask_fsm::{Program, Role, StateId};
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
-use crate::context::{Context, ContextId, Contexts, CountKind, Entry, TAIL};
+use crate::context::{Context, ContextId, Contexts, CountKind, Entry, Open, TAIL};
 use crate::rebuild::post_order;
 use crate::sets::Set;
 use crate::slots::SLOTS;
@@ -67,11 +67,18 @@ impl Endings {
     ) {
         for id in post_order(contexts, context, |id| known.contains_key(&id)) {
             let cost_of = |entry: &Entry| {
-                let way = match StateId::new(entry.state as usize) {
-                    Some(state) if entry.state != TAIL => self.state(state),
+                let context = known.get(&entry.context).copied().unwrap_or(u64::MAX);
+                let way = match (StateId::new(entry.state as usize), contexts.get(entry.context)) {
+                    // Behind a separator a part must follow, and what is owed behind that one.
+                    (Some(state), Context::Open(open)) if state == program.fragment(open.fragment).start => {
+                        let rest = self.owed(program, contexts, open, Place::BeforePart);
+                        let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
+                        return rest.saturating_add(parent);
+                    }
+                    (Some(state), _) if entry.state != TAIL => self.state(state),
                     _ => 0,
                 };
-                way.saturating_add(known.get(&entry.context).copied().unwrap_or(u64::MAX))
+                way.saturating_add(context)
             };
             match contexts.get(id) {
                 Context::Root | Context::Local => {
@@ -93,9 +100,26 @@ impl Endings {
                     let parent = known.get(&counter.parent).copied().unwrap_or(u64::MAX);
                     known.insert(id, iterations.saturating_add(parent));
                 }
+                Context::Open(open) => {
+                    let rest = self.owed(program, contexts, open, Place::AfterPart);
+                    let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
+                    known.insert(id, rest.saturating_add(parent));
+                }
                 Context::Block { first, .. } => self.learn_block(contexts, first, known),
             }
         }
+    }
+
+    /// The least number of bytes that complete parts in any order of which some were read.
+    fn owed(&self, program: &Program, contexts: &Contexts, open: Open, place: Place) -> u64 {
+        let Role::Unordered(unordered) = &program.fragment(open.fragment).role else { return 0 };
+        let read = contexts.read(open.read);
+        let least = read.least(unordered);
+        let numbers = match place {
+            Place::BeforePart => (least.max(1), least.max(1) - 1),
+            Place::AfterPart => (least, least),
+        };
+        self.distances.parts(program, unordered, numbers, |part| !read.contains(part))
     }
 
     /// Costs of contexts that name one another, by relaxation: a block has few members.
@@ -122,4 +146,11 @@ impl Endings {
             }
         }
     }
+}
+
+/// Whether the next thing is a part or a separator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforePart,
+    AfterPart,
 }

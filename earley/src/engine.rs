@@ -486,7 +486,10 @@ impl Backend for Engine {
     }
 
     fn serves(&self, requirement: Requirement) -> bool {
-        matches!(requirement, Requirement::Counts | Requirement::LeftRecursion | Requirement::Tokens)
+        matches!(
+            requirement,
+            Requirement::Counts | Requirement::LeftRecursion | Requirement::Tokens | Requirement::Distinct
+        )
     }
 
     fn memory_usage(&self) -> usize {

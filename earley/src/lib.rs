@@ -75,6 +75,7 @@ mod structure;
 mod subsume;
 mod table;
 mod tokens;
+mod unordered;
 
 pub use config::Config;
 pub use engine::{Engine, State};

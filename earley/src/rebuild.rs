@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::closure::Item;
-use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, LOCAL, ROOT};
+use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, LOCAL, Open, ROOT};
 use crate::slots::SLOTS;
 
 /// The items with the counts of slots written into their contexts, and how many contexts that took.
@@ -24,6 +24,7 @@ pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOT
                     let parent = translate(&done, counter.parent);
                     contexts.counter(Counter { count, parent, ..counter })
                 }
+                Context::Open(open) => contexts.open(Open { parent: translate(&done, open.parent), ..open }),
                 Context::List(range) => {
                     let entries = translate_entries(&done, contexts.entries(range));
                     contexts.list(&entries)
@@ -50,6 +51,10 @@ pub(crate) fn import(from: &Contexts, to: &mut Contexts, items: &[Item]) -> Vec<
                 Context::Counter(counter) => {
                     let parent = translate(&done, counter.parent);
                     to.counter(Counter { parent, ..counter })
+                }
+                Context::Open(open) => {
+                    let read = to.read_id(from.read(open.read).clone());
+                    to.open(Open { parent: translate(&done, open.parent), read, ..open })
                 }
                 Context::List(range) => {
                     let entries = translate_entries(&done, from.entries(range));
@@ -160,6 +165,7 @@ pub(crate) fn post_order(
         match contexts.get(id) {
             Context::Root | Context::Local => {}
             Context::Counter(counter) => stack.push(Step::Enter(counter.parent)),
+            Context::Open(open) => stack.push(Step::Enter(open.parent)),
             Context::List(range) => {
                 stack.extend(contexts.entries(range).iter().map(|entry| Step::Enter(entry.context)));
             }

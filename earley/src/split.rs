@@ -57,7 +57,7 @@ pub(crate) fn split(
 fn common_context(contexts: &Contexts, items: &[Item]) -> Option<ContextId> {
     let first = items.first()?.context;
     chain(contexts, first).find(|&cut| {
-        !matches!(contexts.get(cut), Context::Root | Context::Local | Context::Counter(_))
+        !matches!(contexts.get(cut), Context::Root | Context::Local | Context::Counter(_) | Context::Open(_))
             && items.iter().all(|item| chain(contexts, item.context).any(|context| context == cut))
     })
 }
@@ -70,7 +70,7 @@ fn chain(contexts: &Contexts, from: ContextId) -> impl Iterator<Item = ContextId
             [entry] => Some(entry.context),
             _ => None,
         },
-        Context::Root | Context::Local | Context::Block { .. } => None,
+        Context::Root | Context::Local | Context::Block { .. } | Context::Open(_) => None,
     })
     .take(MAX_CHAIN)
 }
@@ -84,6 +84,6 @@ fn localise(contexts: &mut Contexts, id: ContextId, cut: ContextId) -> ContextId
             let state = contexts.entries(range).first().map_or(TAIL, |entry| entry.state);
             contexts.list(&[Entry { state, context: made }])
         }
-        Context::Root | Context::Local | Context::Block { .. } => made,
+        Context::Root | Context::Local | Context::Block { .. } | Context::Open(_) => made,
     })
 }

@@ -5,7 +5,7 @@
 //! second paper, section 3.3, hashes such numberings; here the whole description is compared, so there is nothing
 //! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
 
-use grammask_fsm::{FragmentId, Program, StateId};
+use grammask_fsm::{FragmentId, Program, Role, StateId};
 use hashbrown::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, TAIL};
@@ -91,7 +91,7 @@ impl Writer<'_> {
                     self.words.extend([4, state]);
                     id = entry.context;
                 }
-                Context::Root | Context::Block { .. } => return None,
+                Context::Root | Context::Block { .. } | Context::Open(_) => return None,
             }
         }
     }
@@ -103,6 +103,10 @@ impl Writer<'_> {
             if let Some(&id) = self.fragments.order.get(next_fragment) {
                 next_fragment += 1;
                 let fragment = self.program.fragment(id);
+                // What may follow depends on more than automata.
+                if fragment.role != Role::None {
+                    return None;
+                }
                 let start = self.states.number(fragment.start);
                 self.words.extend([start, u32::from(fragment.nullable)]);
                 match fragment.count {

@@ -16,7 +16,7 @@ use grammask_fsm::Program;
 use hashbrown::HashMap;
 
 use crate::closure::Item;
-use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, TAIL};
+use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, Open, TAIL};
 
 /// Pairs that one question may look at.
 const MAX_PAIRS: usize = 512;
@@ -184,6 +184,10 @@ impl Coverings {
                 .counters
                 .iter()
                 .any(|other| self.counter_covered(program, contexts, counter, *other, depth)),
+            Context::Open(open) => ends.opens.iter().any(|other| {
+                (open.fragment, open.read) == (other.fragment, other.read)
+                    && self.decide(program, contexts, open.parent, other.parent, depth)
+            }),
             Context::List(range) | Context::Block { entries: range, .. } => range.range().all(|index| {
                 let Entry { state, context } = contexts.entry(index);
                 if state == TAIL {
@@ -227,6 +231,7 @@ struct Ends {
     root: bool,
     local: bool,
     counters: Vec<Counter>,
+    opens: Vec<Open>,
     entries: Vec<Entry>,
     seen: Vec<ContextId>,
 }
@@ -243,6 +248,7 @@ impl Ends {
                 Context::Root => self.root = true,
                 Context::Local => self.local = true,
                 Context::Counter(counter) => self.counters.push(counter),
+                Context::Open(open) => self.opens.push(open),
                 Context::List(range) | Context::Block { entries: range, .. } => {
                     for &entry in contexts.entries(range) {
                         match entry.state {

@@ -10,10 +10,10 @@
 //! stack, and deep grammars do not overflow.
 
 use ahash::AHashMap;
-use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef};
+use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 
 use crate::dispatch::{DispatchBuilder, Frame};
-use crate::draft::{Draft, Label};
+use crate::draft::{Draft, DraftRole, DraftUnordered, Label};
 use crate::error::Failure;
 use crate::escapes::Escapes;
 use crate::literals::Literals;
@@ -39,6 +39,7 @@ pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft
         plain_rules: vec![u32::MAX; grammar.rule_count()],
         escaped_rules: AHashMap::new(),
         counted: AHashMap::new(),
+        unordered: AHashMap::new(),
         classes: Classes::default(),
         operators: AHashMap::new(),
         others: AHashMap::new(),
@@ -135,6 +136,8 @@ struct Builder<'g> {
     escaped_rules: AHashMap<(RuleId, u32), u32>,
     /// The fragments of repeats.
     counted: AHashMap<(ExprId, u32, Count), u32>,
+    /// The fragments of parts in any order.
+    unordered: AHashMap<ExprId, u32>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
     operators: AHashMap<ExprId, u32>,
     others: AHashMap<Vec<&'g [u8]>, u32>,
@@ -182,6 +185,7 @@ impl<'g> Builder<'g> {
             Expr::Sequence(parts) => self.sequence(parts, item),
             Expr::Choice(alternatives) => self.choice(alternatives, item)?,
             Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
+            Expr::Unordered(unordered) => self.unordered(id, unordered, item),
             Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
                 let what = What::One(self.grammar.rule(rule).body());
                 self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
@@ -481,6 +485,42 @@ impl<'g> Builder<'g> {
         if max.is_none() {
             self.plus(body, Item { from, place, ..item });
         }
+    }
+
+    /// Calls the fragment of parts in any order: a loop over all parts, with a separator on the way back. Each part
+    /// is a fragment, since an engine has to see which of them was read.
+    fn unordered(&mut self, id: ExprId, unordered: Unordered<'g>, Item { from, to, place, .. }: Item<'g>) {
+        if let Some(&fragment) = self.unordered.get(&id) {
+            return self.draft.edge(from, Label::call(fragment), to);
+        }
+        let current = self.draft.current;
+        let rule = place.rule;
+        let fragment = self.draft.fragment(rule.index() as u32, None);
+        let before = self.draft.fragments[fragment as usize].start;
+        let after = self.draft.state();
+        self.draft.states[after as usize].is_final = true;
+        let mut parts = Vec::with_capacity(unordered.parts().len());
+        for (index, &part) in unordered.parts().iter().enumerate() {
+            let part = self.add_fragment(rule, part, 0, None);
+            // The builder of grammars bounds operands far below 2^32.
+            self.draft.fragments[part as usize].role = DraftRole::Part(index as u32);
+            self.draft.edge(before, Label::call(part), after);
+            parts.push(part);
+        }
+        let separator = self.add_fragment(rule, unordered.separator(), 0, None);
+        self.draft.fragments[separator as usize].role = DraftRole::Separator;
+        self.draft.edge(after, Label::call(separator), before);
+        self.draft.fragments[fragment as usize].role = DraftRole::Unordered(DraftUnordered {
+            parts: parts.into(),
+            separator,
+            required: unordered.required() as u32,
+            once: unordered.once() as u32,
+            min: unordered.min(),
+            max: unordered.max(),
+        });
+        self.draft.current = current;
+        self.unordered.insert(id, fragment);
+        self.draft.edge(from, Label::call(fragment), to);
     }
 
     /// Writes an automaton over characters between two states.

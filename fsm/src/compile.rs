@@ -1,6 +1,6 @@
 //! The composition of all passes, on one page.
 
-use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::error::Failure;
 use crate::passes::determinize::determinize;
@@ -18,7 +18,7 @@ use crate::{BuildError, CompileOptions, Pass, Program, build};
 /// Takes time about linear in the size of the grammar, except below intersections and complements, which are
 /// bounded by [`TextLimits`](crate::TextLimits).
 ///
-/// Fails if the language is empty, if a literal below a regular operator is not UTF-8, or if a limit is
+/// Fails if the language is empty, if parts in any order can begin with themselves, if a literal below a regular operator is not UTF-8, or if a limit is
 /// reached; [`BuildError::cause`] tells which.
 pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
     let go_on = || options.interrupt.check().map_err(|reason| Failure::from(reason).alone());
@@ -27,7 +27,10 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, B
     go_on()?;
     prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(grammar.root()).name()))?;
     let left_calls = nullable(&mut draft);
-    lower_left_recursive_counts(&mut draft, left_calls);
+    if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
+        let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
+        return Err(BuildError::left_recursive_parts(name));
+    }
     if options.epsilon_removal == Pass::On {
         go_on()?;
         remove_epsilons(&mut draft);

@@ -8,7 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::{FragmentId, Program, StateId};
+use ahash::AHashMap;
+
+use crate::{FragmentId, Program, Role, StateId, Unordered};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
@@ -30,10 +32,55 @@ impl Distances {
         self.states[state.index()]
     }
 
+    /// The least number of bytes of so many of the parts that are `unread`, all required ones among them, and of
+    /// so many separators. `u64::MAX` where there are too few parts.
+    pub fn parts(
+        &self,
+        program: &Program,
+        unordered: &Unordered,
+        (parts, separators): (u32, u32),
+        unread: impl Fn(u32) -> bool,
+    ) -> u64 {
+        let length = |fragment| Some(self.body(program, fragment));
+        parts_length(unordered, (parts, separators), unread, length).unwrap_or(u64::MAX)
+    }
+
     /// The least number of bytes that the body of a fragment reads, once. Panics for an id of another program.
     pub fn body(&self, program: &Program, fragment: FragmentId) -> u64 {
         self.to_end(program.fragment(fragment).start)
     }
+}
+
+/// See [`Distances::parts`].
+fn parts_length(
+    unordered: &Unordered,
+    (parts, separators): (u32, u32),
+    unread: impl Fn(u32) -> bool,
+    length: impl Fn(FragmentId) -> Option<u64>,
+) -> Option<u64> {
+    let (required, once) = (unordered.required, unordered.once);
+    let part = |index: u32| unordered.parts[index as usize].and_then(&length);
+    let (mut total, mut count) = (0_u64, 0);
+    for index in (0..required).filter(|&index| unread(index)) {
+        total = total.saturating_add(part(index)?);
+        count += 1;
+    }
+    if count < parts {
+        let repeatable = (once..unordered.parts.len() as u32).filter_map(part).min();
+        let mut optional: Vec<u64> =
+            (required..once).filter(|&index| unread(index)).filter_map(part).collect();
+        optional.sort_unstable();
+        let mut optional =
+            optional.into_iter().filter(|&length| repeatable.is_none_or(|other| length < other));
+        for _ in count..parts {
+            total = total.saturating_add(optional.next().or(repeatable)?);
+        }
+    }
+    if separators > 0 {
+        let separator = unordered.separator.and_then(length)?;
+        total = total.saturating_add(separator.saturating_mul(u64::from(separators)));
+    }
+    Some(total)
 }
 
 /// Lists one behind the other: a vector for each would take several times the memory of the program.
@@ -82,6 +129,8 @@ struct Search<'p> {
     callers: Lists<(StateId, StateId)>,
     /// Fragments that start at each state.
     starting: Lists<FragmentId>,
+    /// The whole of each part in any order and of each separator.
+    wholes: AHashMap<FragmentId, FragmentId>,
     queue: BinaryHeap<Reverse<(u64, StateId)>>,
 }
 
@@ -108,8 +157,17 @@ impl<'p> Search<'p> {
             returns: Lists::new(states, returns),
             callers: Lists::new(program.fragments().len(), callers),
             starting: Lists::new(states, starting),
+            wholes: AHashMap::new(),
             queue: BinaryHeap::new(),
         };
+        for (index, fragment) in program.fragments().iter().enumerate() {
+            if let Role::Unordered(unordered) = &fragment.role
+                && let Some(whole) = FragmentId::new(index)
+            {
+                let inside = unordered.parts.iter().flatten().chain(&unordered.separator);
+                search.wholes.extend(inside.map(|&inside| (inside, whole)));
+            }
+        }
         for id in ids() {
             if program.state(id).is_final {
                 search.reach(id, 0);
@@ -135,13 +193,21 @@ impl<'p> Search<'p> {
             }
             for place in self.starting.range(state.index()) {
                 let fragment = self.starting.items[place];
-                let Some(length) = self.call_length(fragment) else { continue };
-                for place in self.callers.range(fragment.index()) {
-                    let (from, target) = self.callers.items[place];
-                    if self.settled[target.index()] {
-                        self.reach(from, self.distance[target.index()].saturating_add(length));
-                    }
+                self.relax_callers(fragment);
+                if let Some(&whole) = self.wholes.get(&fragment) {
+                    self.relax_callers(whole);
                 }
+            }
+        }
+    }
+
+    /// Goes on at the callers of a fragment, if its length is settled.
+    fn relax_callers(&mut self, fragment: FragmentId) {
+        let Some(length) = self.call_length(fragment) else { return };
+        for place in self.callers.range(fragment.index()) {
+            let (from, target) = self.callers.items[place];
+            if self.settled[target.index()] {
+                self.reach(from, self.distance[target.index()].saturating_add(length));
             }
         }
     }
@@ -151,6 +217,14 @@ impl<'p> Search<'p> {
         let fragment = self.program.fragment(id);
         if fragment.call_is_nullable() {
             return Some(0);
+        }
+        if let Role::Unordered(unordered) = &fragment.role {
+            // Lengths settle from the least on, so that those that are known are the least ones.
+            let settled = |part: FragmentId| {
+                let start = self.program.fragment(part).start.index();
+                self.settled[start].then(|| self.distance[start])
+            };
+            return parts_length(unordered, (unordered.min, unordered.min - 1), |_| true, settled);
         }
         let start = fragment.start.index();
         let iterations = fragment.count.map_or(1, |count| u64::from(count.min));

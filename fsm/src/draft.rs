@@ -83,6 +83,27 @@ pub(crate) struct DraftFragment {
     pub(crate) count: Option<Count>,
     /// Whether the body derives the empty string. Known from the pass `nullable` on.
     pub(crate) nullable: bool,
+    pub(crate) role: DraftRole,
+}
+
+/// As [`Role`](crate::Role), with the numbers of the draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DraftRole {
+    None,
+    Unordered(DraftUnordered),
+    Part(u32),
+    Separator,
+}
+
+/// As [`Unordered`](crate::Unordered), with the numbers of the draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DraftUnordered {
+    pub(crate) parts: Box<[u32]>,
+    pub(crate) separator: u32,
+    pub(crate) required: u32,
+    pub(crate) once: u32,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
 }
 
 impl DraftFragment {
@@ -133,6 +154,7 @@ impl Draft {
             start,
             count,
             nullable: false,
+            role: DraftRole::None,
         });
         id
     }

@@ -21,6 +21,8 @@ pub enum Cause {
     NotText,
     /// A token goes by its name, and no vocabulary was asked for its id.
     UnresolvedToken,
+    /// Parts in any order begin with themselves.
+    LeftRecursiveParts,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
     /// The work was stopped from outside. Nothing is known about the grammar.
@@ -30,6 +32,7 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     EmptyLanguage,
+    LeftRecursiveParts,
     Failure(Failure),
 }
 
@@ -38,6 +41,7 @@ impl BuildError {
     pub fn cause(&self) -> Cause {
         match self.kind {
             Kind::EmptyLanguage => Cause::EmptyLanguage,
+            Kind::LeftRecursiveParts => Cause::LeftRecursiveParts,
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::Limit { .. }) => Cause::LimitReached,
@@ -58,6 +62,10 @@ impl BuildError {
         self.rule.as_deref()
     }
 
+    pub(crate) fn left_recursive_parts(rule: &str) -> Self {
+        Self { rule: Some(rule.into()), kind: Kind::LeftRecursiveParts }
+    }
+
     pub(crate) fn empty_language(rule: &str) -> Self {
         Self { rule: Some(rule.into()), kind: Kind::EmptyLanguage }
     }
@@ -71,6 +79,9 @@ impl fmt::Display for BuildError {
         match &self.kind {
             Kind::EmptyLanguage => formatter.write_str(
                 "the language is empty: no text matches; give it an alternative that can be finished",
+            ),
+            Kind::LeftRecursiveParts => formatter.write_str(
+                "parts in any order can begin with themselves; put something before the reference back",
             ),
             Kind::Failure(Failure::NotText { literal }) => write!(
                 formatter,

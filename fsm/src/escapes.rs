@@ -7,7 +7,7 @@
 
 use ahash::AHashMap;
 
-use crate::draft::{Draft, DraftFragment, NONE};
+use crate::draft::{Draft, DraftFragment, DraftRole, NONE};
 use crate::finished::{Ending, Finished, FinishedStates};
 
 /// The fragments of escapes made so far. All of them begin after the backslash.
@@ -122,7 +122,15 @@ pub(crate) fn finished(
     let start = write(&mut draft.finished);
     let nullable = draft.finished.is_final(start);
     let states = FinishedStates { first, end: draft.finished.next_state() };
-    let fragment = DraftFragment { name, finished: Some(states), start, rule: NONE, count: None, nullable };
+    let fragment = DraftFragment {
+        name,
+        finished: Some(states),
+        start,
+        rule: NONE,
+        count: None,
+        nullable,
+        role: DraftRole::None,
+    };
     draft.fragments.push(fragment);
     draft.fragments.len() as u32 - 1
 }

@@ -76,6 +76,6 @@ pub use distances::Distances;
 pub use error::{BuildError, Cause};
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{
-    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Program, State, StateId, TokenEdge, TokenLabel,
-    TokenSide,
+    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Program, Role, State, StateId, TokenEdge,
+    TokenLabel, TokenSide, Unordered,
 };

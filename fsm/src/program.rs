@@ -112,6 +112,8 @@ pub struct Fragment {
     pub nullable: bool,
     /// `Some` where a call reads the body many times.
     pub count: Option<Count>,
+    /// What the fragment is among parts in any order.
+    pub role: Role,
 }
 
 impl Fragment {
@@ -119,6 +121,39 @@ impl Fragment {
     pub fn call_is_nullable(&self) -> bool {
         self.nullable || self.count.is_some_and(|count| count.min == 0)
     }
+}
+
+/// What a fragment is among parts in any order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Nothing.
+    None,
+    /// The whole. Its automaton reads any parts with separators between them; who runs it keeps, for each open
+    /// call, which parts were read, follows a call of a [`Part`](Role::Part) or a [`Separator`](Role::Separator)
+    /// only where [`Unordered`] allows it, and lets the call end only where it says so.
+    Unordered(Box<Unordered>),
+    /// The part at that index of the whole. Only the whole calls it.
+    Part(u32),
+    /// The separator. Only the whole calls it.
+    Separator,
+}
+
+/// Parts in any order. Parts before `once` occur at most once, those before `required` exactly once, others any
+/// number of times.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unordered {
+    /// The parts; `None` for one that derives nothing.
+    pub parts: Box<[Option<FragmentId>]>,
+    /// What stands between two parts; `None` where it derives nothing.
+    pub separator: Option<FragmentId>,
+    /// How many parts are required; they come first, and all derive something.
+    pub required: u32,
+    /// How many parts occur at most once.
+    pub once: u32,
+    /// Least number of parts read, at least 1.
+    pub min: u32,
+    /// Greatest number of parts read, `None` for any.
+    pub max: Option<u32>,
 }
 
 /// How often the body of a counted fragment is read. Iterations that read nothing are not counted; where the

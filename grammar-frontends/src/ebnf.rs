@@ -20,6 +20,8 @@
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
 //! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` are the regular operators of
 //!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
+//! - `Unordered(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
+//!   two, here one to three of them; the bounds may be left out.
 //!
 //! Rule options (`name[...] ::=`) and the macros for tag dispatch, tokens, regular expressions and substrings
 //! are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
@@ -355,8 +357,14 @@ fn build(
         ids.push(Some(id));
     }
     let dialect = reports.dialect;
-    let mut lowering =
-        Lowering { builder: &mut builder, source, dialect, names: &names, undefined: Vec::new() };
+    let mut lowering = Lowering {
+        builder: &mut builder,
+        source,
+        dialect,
+        names: &names,
+        undefined: Vec::new(),
+        misplaced: Vec::new(),
+    };
     for (body, &id) in bodies.iter().zip(&ids) {
         let expression = lowering.expression(&body.expression);
         let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
@@ -371,6 +379,13 @@ fn build(
     }
     for &span in &lowering.undefined {
         if reports.push(lowering.undefined_rule(span)) == Continue::No {
+            break;
+        }
+    }
+    for &span in &lowering.misplaced {
+        if reports.push(Fault::new(span, Mistake::MacroArguments).to_diagnostic(source, dialect))
+            == Continue::No
+        {
             break;
         }
     }

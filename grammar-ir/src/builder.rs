@@ -6,9 +6,10 @@ use crate::char_class::{complement_ranges, normalize_ranges};
 use crate::dispatch::DispatchData;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Node, Pools, Slice};
+use crate::unordered::Counts;
 use crate::{
-    AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Pattern, Rule, RuleId, Span,
-    TagDispatch, TokenRef,
+    AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Occurrence, Pattern, Rule,
+    RuleId, Span, TagDispatch, TokenRef,
 };
 
 /// Builds a [`Grammar`].
@@ -26,6 +27,7 @@ pub struct GrammarBuilder {
     ranges: Vec<CharRange>,
     tokens: Vec<TokenRef>,
     dispatches: Vec<DispatchData>,
+    counts: Vec<Counts>,
     /// The first limit or bound that an expression broke; reported by `finish`, so that expression
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
@@ -125,6 +127,7 @@ impl GrammarBuilder {
             ranges: &self.ranges,
             tokens: &self.tokens,
             dispatches: &self.dispatches,
+            counts: &self.counts,
         };
         pools.view(id)
     }
@@ -356,10 +359,44 @@ impl GrammarBuilder {
         }
     }
 
+    /// Parts in any order with a separator between any two, `min` (at least 1) to `max` of them. See
+    /// [`Expr::Unordered`](crate::Expr::Unordered). Matches nothing where the bounds leave no room for the
+    /// required parts, or ask for more parts than there are.
+    pub fn unordered(
+        &mut self,
+        separator: ExprId,
+        parts: impl IntoIterator<Item = (ExprId, Occurrence)>,
+        min: u32,
+        max: Option<u32>,
+    ) -> ExprId {
+        let mut parts: Vec<(ExprId, Occurrence)> = parts.into_iter().collect();
+        parts.sort_by_key(|part| part.1);
+        let count = |wanted: Occurrence| {
+            let count = parts.iter().filter(|part| part.1 == wanted).count();
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let (required, optional) = (count(Occurrence::Required), count(Occurrence::Optional));
+        let most =
+            if count(Occurrence::Repeatable) > 0 { u32::MAX } else { required.saturating_add(optional) };
+        // What follows from the parts is said once, so that equal expressions are equal.
+        let min = min.max(required).max(1);
+        let max = max.filter(|&max| max < most);
+        if min > max.unwrap_or(most) {
+            return self.never();
+        }
+        let operands: Vec<ExprId> =
+            [separator].into_iter().chain(parts.into_iter().map(|part| part.0)).collect();
+        let slice = self.push_children(&operands);
+        let place = u32::try_from(self.counts.len()).unwrap_or(u32::MAX);
+        self.counts.push(Counts { required, optional, min, max });
+        self.push(Node::Unordered(slice, place))
+    }
+
     /// Checks the grammar and hands it out.
     ///
     /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
-    /// recursive or holds a token, a tag dispatch or a literal that is not UTF-8, if a pattern of a tag dispatch is
+    /// recursive or holds a token, a tag dispatch, parts in any order or a literal that is not
+    /// UTF-8, if one of several parts in any order may be empty, if a pattern of a tag dispatch is
     /// empty or can never be completed, if a tag dispatch has no way to end, or if the grammar is larger than the limits named in the
     /// crate's documentation.
     pub fn finish(self, root: RuleId) -> Result<Grammar, GrammarError> {
@@ -383,6 +420,7 @@ impl GrammarBuilder {
             ranges: self.ranges,
             tokens: self.tokens,
             dispatches: self.dispatches,
+            counts: self.counts,
             root,
         };
         crate::check::check(&grammar, &self.swapped)?;

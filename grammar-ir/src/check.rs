@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 
+use crate::analysis::nullable;
 use crate::error::GrammarErrorKind;
 use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
 pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::new();
+    let mut unordered: Vec<(RuleId, ExprId)> = Vec::new();
     let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::new();
     for rule_id in grammar.rule_ids() {
@@ -28,6 +30,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 Expr::Intersection(_) => operators.push((rule_id, id, "an intersection")),
                 Expr::Complement(_) => operators.push((rule_id, id, "a complement")),
                 Expr::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
+                Expr::Unordered(_) => unordered.push((rule_id, id)),
                 _ => {}
             }
             stack.extend_from_slice(grammar.operands(id));
@@ -36,6 +39,25 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
     let mut marks = vec![Mark::New; grammar.expr_count()];
     for (rule_id, operator, word) in operators {
         check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
+    }
+    check_parts(grammar, &unordered)
+}
+
+/// Parts in any order must not be empty: an empty one could be said to have been read anywhere.
+fn check_parts(grammar: &Grammar, unordered: &[(RuleId, ExprId)]) -> Result<(), GrammarError> {
+    if unordered.is_empty() {
+        return Ok(());
+    }
+    let nullable = nullable(grammar);
+    for &(rule_id, id) in unordered {
+        let Expr::Unordered(unordered) = grammar.expr(id) else { continue };
+        if unordered.parts().iter().any(|&part| nullable.expr(part)) {
+            let rule = grammar.rule(rule_id);
+            return Err(GrammarError::new(
+                GrammarErrorKind::PartMayBeEmpty { name: rule.name().into() },
+                rule.span(),
+            ));
+        }
     }
     Ok(())
 }
@@ -111,6 +133,10 @@ fn check_operand(
                 };
                 let kind =
                     GrammarErrorKind::OperandHoldsTokens { name: rule.name().into(), operator: word, what };
+                return Err(GrammarError::new(kind, rule.span()));
+            }
+            Expr::Unordered(_) => {
+                let kind = GrammarErrorKind::UnorderedOperand { name: rule.name().into(), operator: word };
                 return Err(GrammarError::new(kind, rule.span()));
             }
             _ => stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand))),

@@ -56,6 +56,15 @@ pub(crate) enum GrammarErrorKind {
          or let it go on"
     )]
     DispatchTooFew { least: u32 },
+    #[error(
+        "rule `{name}`: {operator} is only defined for regular expressions, but its operand holds parts in any \
+         order; write the orders out"
+    )]
+    UnorderedOperand { name: String, operator: &'static str },
+    #[error(
+        "rule `{name}`: a part that stands in any order among others may be empty; make it optional instead"
+    )]
+    PartMayBeEmpty { name: String },
     #[error("the grammar holds more than {limit} {what}; split it")]
     TooLarge { what: &'static str, limit: usize },
 }

@@ -1,7 +1,8 @@
 //! The arena: rules, expressions and what they are made of.
 
 use crate::dispatch::DispatchData;
-use crate::{CharRange, Dispatch, ExprId, RuleId, Span, TokenRef};
+use crate::unordered::Counts;
+use crate::{CharRange, Dispatch, ExprId, RuleId, Span, TokenRef, Unordered};
 
 /// A grammar: a set of rules, one of which is the root.
 ///
@@ -19,6 +20,7 @@ pub struct Grammar {
     pub(crate) ranges: Vec<CharRange>,
     pub(crate) tokens: Vec<TokenRef>,
     pub(crate) dispatches: Vec<DispatchData>,
+    pub(crate) counts: Vec<Counts>,
     pub(crate) root: RuleId,
 }
 
@@ -89,6 +91,8 @@ pub(crate) enum Node {
     TagText(Slice),
     /// The bodies, and the place of the rest in its pool.
     TagDispatch(Slice, u32),
+    /// The operands, and a place in the pool of counts.
+    Unordered(Slice, u32),
 }
 
 /// An expression, as a view into its grammar.
@@ -135,6 +139,8 @@ pub enum Expr<'g> {
     TagText(&'g str),
     /// Free text in which tags start structures; see [`TagDispatch`](crate::TagDispatch).
     TagDispatch(Dispatch<'g>),
+    /// Parts in any order, none of them more often than it may occur.
+    Unordered(Unordered<'g>),
 }
 
 impl Grammar {
@@ -181,6 +187,7 @@ impl Grammar {
             Node::Sequence(slice)
             | Node::Choice(slice)
             | Node::Intersection(slice)
+            | Node::Unordered(slice, _)
             | Node::TagDispatch(slice, _) => &self.children[slice.range()],
             Node::Repeat { body, .. } => std::slice::from_ref(body),
             Node::Complement(operand) | Node::JsonEscaped(operand) => std::slice::from_ref(operand),
@@ -195,6 +202,7 @@ impl Grammar {
             ranges: &self.ranges,
             tokens: &self.tokens,
             dispatches: &self.dispatches,
+            counts: &self.counts,
         }
     }
 
@@ -206,6 +214,7 @@ impl Grammar {
             + self.children.capacity() * size_of::<ExprId>()
             + self.bytes.capacity()
             + self.ranges.capacity() * size_of::<CharRange>()
+            + self.counts.capacity() * size_of::<Counts>()
             + self.tokens.capacity() * size_of::<TokenRef>()
             + self.dispatches.iter().map(DispatchData::memory_usage).sum::<usize>()
     }
@@ -219,6 +228,7 @@ pub(crate) struct Pools<'g> {
     pub(crate) ranges: &'g [CharRange],
     pub(crate) tokens: &'g [TokenRef],
     pub(crate) dispatches: &'g [DispatchData],
+    pub(crate) counts: &'g [Counts],
 }
 
 impl<'g> Pools<'g> {
@@ -245,6 +255,10 @@ impl<'g> Pools<'g> {
             Node::TagDispatch(slice, index) => {
                 Expr::TagDispatch(self.dispatches[index as usize].view(&children[slice.range()]))
             }
+            Node::Unordered(slice, place) => Expr::Unordered(Unordered {
+                operands: &children[slice.range()],
+                counts: self.counts[place as usize],
+            }),
         }
     }
 }

@@ -14,7 +14,8 @@
 //! A character class denotes the UTF-8 encodings of its
 //! characters; a literal is a byte string as it stands. [`Expr::Intersection`], [`Expr::Complement`] and
 //! [`Expr::JsonEscaped`] are *regular operators*: what stands below them must be text (valid UTF-8) and
-//! must not be recursive.
+//! must not be recursive. [`Expr::Unordered`] is neither regular (it must not stand below one of them) nor needs
+//! more than a parser that remembers which of its parts it has read.
 //!
 //! # Example
 //!
@@ -58,6 +59,7 @@ mod print;
 mod same;
 mod span;
 mod token;
+mod unordered;
 
 pub use builder::GrammarBuilder;
 pub use char_class::{CharRange, normalize_ranges};
@@ -69,3 +71,4 @@ pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
 pub use span::Span;
 pub use token::TokenRef;
+pub use unordered::{Occurrence, Unordered};

@@ -17,6 +17,7 @@
 //! | tokens | `Token(5, "<|call|>")`, `ExcludeToken(5)` |
 //! | text of a tag | `TagText("<|call|>")` |
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
+//! | parts in any order | `Unordered(separator, Required(a), Optional(b), Repeatable(c), ""{n,m})`, the bounds where they say more than the parts |
 //! | lookahead | ` (=(a))` at the end of the rule |
 //!
 //! A shared expression is written out wherever it stands, which can take exponential room; the length is
@@ -27,7 +28,8 @@ use std::fmt::{self, Write as _};
 
 use crate::char_class::complement_ranges;
 use crate::{
-    AfterDispatch, CharRange, Dispatch, DispatchEnd, Expr, ExprId, Grammar, Pattern, PatternPart, TokenRef,
+    AfterDispatch, CharRange, Dispatch, DispatchEnd, Expr, ExprId, Grammar, Occurrence, Pattern, PatternPart,
+    TokenRef, Unordered,
 };
 
 /// Knobs of [`print()`].
@@ -87,13 +89,17 @@ impl fmt::Display for Grammar {
 
 /// Words that a rule of the printed text cannot be named: the two truth values, and what the frontend reads as
 /// an operator where a parenthesis follows.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 17] = [
     "true",
     "false",
     "Bytes",
     "Intersection",
     "Complement",
     "JsonEscaped",
+    "Unordered",
+    "Required",
+    "Optional",
+    "Repeatable",
     "TagDispatch",
     "TagText",
     "Token",
@@ -219,6 +225,7 @@ impl<'g> Printer<'g> {
                 self.out.push(')');
             }
             Expr::TagDispatch(dispatch) => self.push_dispatch(&dispatch, stack),
+            Expr::Unordered(unordered) => self.push_unordered(unordered, stack),
         }
     }
 
@@ -289,6 +296,26 @@ impl<'g> Printer<'g> {
         self.out.push_str(word);
         stack.push(Piece::Text(")"));
         push_list(self.grammar.operands(id), ", ", Place::Whole, stack);
+    }
+
+    fn push_unordered(&mut self, unordered: Unordered<'_>, stack: &mut Vec<Piece>) {
+        let (min, max) = (unordered.min(), unordered.max());
+        self.out.push_str("Unordered(");
+        stack.push(Piece::Text(")"));
+        if max.is_some() || min as usize > unordered.required().max(1) {
+            stack.push(Piece::Bounds(min, max));
+            stack.push(Piece::Text(", \"\""));
+        }
+        for (index, &part) in unordered.parts().iter().enumerate().rev() {
+            stack.push(Piece::Text(")"));
+            stack.push(Piece::Expr(part, Place::Whole));
+            stack.push(Piece::Text(match unordered.occurrence(index) {
+                Occurrence::Required => ", Required(",
+                Occurrence::Optional => ", Optional(",
+                Occurrence::Repeatable => ", Repeatable(",
+            }));
+        }
+        stack.push(Piece::Expr(unordered.separator(), Place::Whole));
     }
 
     fn bounds(&mut self, min: u32, max: Option<u32>) {

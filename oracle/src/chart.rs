@@ -13,6 +13,7 @@
 //! | repeat | iterations read | - | the body, below the maximum |
 //! | token | 0 or *done* | its id | - |
 //! | tag dispatch | where free text began, or *done* | those that leave a way to an end | the bodies of the triggers that end here |
+//! | parts in any order | those read, see [`unordered`](crate::unordered) | - | parts that may come next, or the separator |
 //! | regular operator | what remains of it | those that leave something | - |
 //!
 //! A repeat's count stops at its minimum where there is no maximum: from there on all counts behave alike.
@@ -35,11 +36,12 @@
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, TokenRef};
+use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, TokenRef, Unordered};
 
 use crate::Recogniser;
 use crate::dispatch::{FreeText, Symbol};
 use crate::text::Remainder;
+use crate::unordered::{Progress, is_whole, may_read};
 use crate::utf8::{Partial, Read};
 
 /// Progress of an expression that is done, where nothing else says so.
@@ -186,9 +188,12 @@ impl<'r> Chart<'r> {
                     possible.then(|| partial.pack())?
                 }
             },
-            Expr::Empty | Expr::Sequence(_) | Expr::Choice(_) | Expr::Repeat { .. } | Expr::Rule(_) => {
-                return None;
-            }
+            Expr::Empty
+            | Expr::Sequence(_)
+            | Expr::Choice(_)
+            | Expr::Repeat { .. }
+            | Expr::Rule(_)
+            | Expr::Unordered(_) => return None,
             _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
         };
         Some(Item { progress, ..item })
@@ -272,6 +277,7 @@ impl Closing<'_, '_> {
                 }
                 item.progress >= min || recogniser.facts().is_nullable(body)
             }
+            Expr::Unordered(unordered) => self.follow_unordered(item, unordered),
             _ => recogniser.is_text_complete(Remainder::unpack(item.progress)),
         };
         if done {
@@ -290,6 +296,25 @@ impl Closing<'_, '_> {
         completed.stopped || !completed.any && free_text.may_end(text)
     }
 
+    /// Waits for what may come next. Returns whether the item is done.
+    fn follow_unordered(&mut self, item: Item, unordered: Unordered<'_>) -> bool {
+        let chart = self.chart;
+        let is_productive = |expr: ExprId| chart.recogniser.facts().is_productive(expr);
+        let progress = Progress::unpack(item.progress);
+        let next: Vec<ExprId> = (0..unordered.parts().len())
+            .filter(|&part| may_read(unordered, progress, part, &is_productive))
+            .map(|part| unordered.parts()[part])
+            .collect();
+        if !progress.after_part {
+            next.into_iter().for_each(|part| self.wait(item, part));
+            return false;
+        }
+        if !next.is_empty() {
+            self.wait(item, unordered.separator());
+        }
+        is_whole(unordered, progress)
+    }
+
     /// The item goes on when `expr`, from here on, has been read.
     fn wait(&mut self, item: Item, expr: ExprId) {
         let facts = self.chart.recogniser.facts();
@@ -299,7 +324,7 @@ impl Closing<'_, '_> {
         self.set.waiting.entry(expr).or_default().push(item);
         let is_repeat = matches!(self.chart.recogniser.grammar().expr(item.expr), Expr::Repeat { .. });
         if facts.is_nullable(expr) && !is_repeat {
-            self.add(self.advance(item));
+            self.advance(item, expr);
         }
         self.add(self.chart.start_of(expr, self.position));
     }
@@ -313,19 +338,35 @@ impl Closing<'_, '_> {
         }
         let origin = Rc::clone(&self.chart.sets[item.origin as usize]);
         for &waiting in origin.waiting.get(&item.expr).into_iter().flatten() {
-            self.add(self.advance(waiting));
+            self.advance(waiting, item.expr);
         }
     }
 
-    /// The item after what it waits for.
-    fn advance(&self, item: Item) -> Item {
-        let progress = match self.chart.recogniser.grammar().expr(item.expr) {
+    /// Adds the item after what it waits for.
+    fn advance(&mut self, item: Item, read: ExprId) {
+        let chart = self.chart;
+        let progress = match chart.recogniser.grammar().expr(item.expr) {
+            Expr::Unordered(unordered) => {
+                let is_productive = |expr: ExprId| chart.recogniser.facts().is_productive(expr);
+                let progress = Progress::unpack(item.progress);
+                if progress.after_part {
+                    self.add(Item { progress: Progress { after_part: false, ..progress }.pack(), ..item });
+                    return;
+                }
+                // Equal parts are one expression, and any of them may have been read.
+                for (part, &expr) in unordered.parts().iter().enumerate() {
+                    if expr == read && may_read(unordered, progress, part, &is_productive) {
+                        self.add(Item { progress: progress.with(unordered, part).pack(), ..item });
+                    }
+                }
+                return;
+            }
             Expr::Sequence(_) => item.progress + 1,
             Expr::Repeat { min, max: None, .. } => (item.progress + 1).min(min),
             Expr::Repeat { .. } => item.progress + 1,
             Expr::TagDispatch(dispatch) if dispatch.after == AfterDispatch::Loop => self.position,
             _ => DONE,
         };
-        Item { progress, ..item }
+        self.add(Item { progress, ..item });
     }
 }

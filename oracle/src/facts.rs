@@ -9,6 +9,7 @@ use grammask_grammar_ir::{DispatchEnd, Expr, ExprId, Grammar, RuleId};
 
 use crate::dispatch::FreeText;
 use crate::text::{Remainder, Texts};
+use crate::unordered;
 
 /// Facts about the expressions that the root reaches outside regular operators.
 #[derive(Debug)]
@@ -118,6 +119,11 @@ impl Facts {
             Expr::Sequence(parts) => (parts.iter().all(productive), parts.iter().all(nullable)),
             Expr::Choice(parts) => (parts.iter().any(productive), parts.iter().any(nullable)),
             Expr::Repeat { body, min, .. } => (min == 0 || productive(&body), min == 0 || nullable(&body)),
+            Expr::Unordered(unordered) => {
+                // Parts are not empty; how many can be read is a matter of counting those that derive something.
+                let finishable = unordered::can_finish(unordered, 0, 0, &|part| self.is_productive(part));
+                (finishable, false)
+            }
             Expr::Rule(rule) => {
                 let body = grammar.rule(rule).body();
                 (productive(&body), nullable(&body))

@@ -56,6 +56,7 @@ mod readings;
 mod recogniser;
 mod term;
 mod text;
+mod unordered;
 mod utf8;
 
 pub use chart::Chart;

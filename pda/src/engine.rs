@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use crate::Config;
 use crate::closure::{Bounds, Closure, Phase, Stack};
 use crate::ending::Costs;
-use crate::left_calls::decline_left_recursion;
+use crate::left_calls::{decline_left_recursion, decline_unordered};
 use crate::stacks::{DEAD, Ends, FIRST_LIST, ListIndex, Lists, Stacks, UNKNOWN};
 use crate::tree::{BOTTOM, NodeId, Tree};
 
@@ -69,6 +69,7 @@ impl Engine {
                 "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
             ));
         }
+        decline_unordered(&program)?;
         let builder = Builder {
             tree: Tree::new(config.longest_token),
             closure: Closure::default(),

@@ -5,13 +5,25 @@
 //! `f` over edges that read nothing and calls that may read nothing (so that left recursion hidden behind a
 //! nullable rule shows). A cycle of that graph is what this engine declines.
 
-use grammask_fsm::{FragmentId, Program, StateId};
+use grammask_fsm::{FragmentId, Program, Role, StateId};
 use grammask_parser_backend::BuildError;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// Names in one message.
 const MOST_NAMES: usize = 8;
+
+/// Fails where parts stand in any order: a stack has no place to keep which of them were read.
+pub(crate) fn decline_unordered(program: &Program) -> Result<(), BuildError> {
+    match program.fragments().iter().find(|fragment| fragment.role != Role::None) {
+        None => Ok(()),
+        Some(fragment) => Err(BuildError::new(format!(
+            "parts in any order: rule `{}` has some, which the backend `pda` does not serve; give them an order, or \
+             use the backend `earley`",
+            fragment.name
+        ))),
+    }
+}
 
 /// Fails where a rule can begin with itself, naming the rules of one such cycle.
 pub(crate) fn decline_left_recursion(program: &Program) -> Result<(), BuildError> {

@@ -5,10 +5,12 @@
 
 use grammask_grammar_ir::{Grammar, RuleId};
 
-use crate::draft::{Draft, Label, NONE};
+use crate::draft::{Draft, DraftRole, Label, NONE};
 use crate::finished::FinishedTables;
 use crate::program::StateRow;
-use crate::{ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, StateId, TokenEdge};
+use crate::{
+    ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, Role, StateId, TokenEdge, Unordered,
+};
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
     let numbering = Numbering::new(&draft);
@@ -38,6 +40,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
             start: StateId::from_raw(start),
             nullable: fragment.nullable,
             count: fragment.count,
+            role: role(&fragment.role, &numbering),
         });
         if let Some(states) = fragment.finished {
             push_finished(
@@ -62,6 +65,30 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     program
+}
+
+/// A part that nothing reaches derives nothing.
+fn role(role: &DraftRole, numbering: &Numbering) -> Role {
+    let number =
+        |fragment: u32| Some(numbering.fragment_number[fragment as usize]).filter(|&new| new != NONE);
+    match role {
+        DraftRole::None => Role::None,
+        DraftRole::Part(index) => Role::Part(*index),
+        DraftRole::Separator => Role::Separator,
+        DraftRole::Unordered(unordered) => {
+            let parts = unordered.parts.iter().map(|&part| number(part).map(FragmentId::from_raw));
+            let separator = number(unordered.separator).map(FragmentId::from_raw);
+            let max = if separator.is_some() { unordered.max } else { Some(1) };
+            Role::Unordered(Box::new(Unordered {
+                parts: parts.collect(),
+                separator,
+                required: unordered.required,
+                once: unordered.once,
+                min: unordered.min,
+                max,
+            }))
+        }
+    }
 }
 
 struct Numbering {

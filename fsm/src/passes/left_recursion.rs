@@ -7,16 +7,23 @@
 //! 2^k - 1 times. A bound of n takes O(log n) fragments and exactly the same language.
 
 use crate::Count;
-use crate::draft::{Draft, Label};
+use crate::draft::{Draft, DraftFragment, DraftRole, Label};
 use crate::graph::components;
 use crate::passes::nullable::LeftCalls;
 
-/// Rewrites the repeats that lie on a cycle of left calls.
-pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCalls) {
-    if draft.fragments.iter().all(|fragment| fragment.count.is_none()) {
-        return;
+/// Rewrites the repeats that lie on a cycle of left calls. Parts in any order that lie on one are not rewritten:
+/// their rule is returned.
+pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCalls) -> Option<u32> {
+    let is_plain = |fragment: &DraftFragment| fragment.count.is_none() && fragment.role == DraftRole::None;
+    if draft.fragments.iter().all(is_plain) {
+        return None;
     }
     let on_cycle = on_cycles(draft.fragments.len(), left_calls);
+    for (fragment, _) in draft.fragments.iter().zip(&on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle) {
+        if fragment.role != DraftRole::None {
+            return Some(fragment.rule);
+        }
+    }
     let old_edges = draft.edges.len();
     let mut replacement: Vec<Option<u32>> = vec![None; on_cycle.len()];
     for (fragment, _) in on_cycle.iter().enumerate().filter(|(_, is_on_cycle)| **is_on_cycle) {
@@ -32,6 +39,7 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
             edge.label = Label::call(repeat);
         }
     }
+    None
 }
 
 /// Which fragments can call themselves before they have read a byte.

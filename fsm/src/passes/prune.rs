@@ -6,7 +6,9 @@
 //! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
-use crate::draft::{Draft, Label, NONE};
+use ahash::AHashMap;
+
+use crate::draft::{Draft, DraftRole, Label, NONE};
 
 /// The root's body derives no text.
 #[derive(Debug)]
@@ -51,6 +53,7 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
     // Per fragment a list of the states behind its calls: (state, next).
     let mut waiting = vec![NONE; draft.fragments.len()];
     let mut entries: Vec<(u32, u32)> = Vec::new();
+    let mut lacks = Lacks::new(draft);
     let mut stack: Vec<u32> = Vec::new();
     for start in draft.starts() {
         reached[start as usize] = true;
@@ -59,15 +62,24 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
     while let Some(id) = stack.pop() {
         let state = draft.states[id as usize];
         let owner = state.fragment as usize;
-        if state.is_final && !productive[owner] {
-            productive[owner] = true;
-            let mut next = std::mem::replace(&mut waiting[owner], NONE);
+        let mut known = None;
+        if state.is_final
+            && !productive[owner]
+            && !matches!(draft.fragments[owner].role, DraftRole::Unordered(_))
+        {
+            known = Some(owner);
+        }
+        while let Some(fragment) = known.take() {
+            productive[fragment] = true;
+            let mut next = std::mem::replace(&mut waiting[fragment], NONE);
             while let Some(&(target, following)) = entries.get(next as usize) {
                 if !std::mem::replace(&mut reached[target as usize], true) {
                     stack.push(target);
                 }
                 next = following;
             }
+            // A part may be what its whole has been lacking.
+            known = lacks.learn(draft, fragment).filter(|&whole| !productive[whole]);
         }
         for edge in draft.edges(id) {
             if reached[edge.to as usize] {
@@ -87,6 +99,53 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
         }
     }
     (reached, productive)
+}
+
+/// What parts in any order lack to derive something.
+struct Lacks {
+    /// The whole of each part and separator.
+    whole_of: AHashMap<usize, usize>,
+    wholes: AHashMap<usize, Lack>,
+}
+
+struct Lack {
+    /// Required parts of which nothing is known.
+    required: u32,
+    /// Parts that are still needed to reach the minimum.
+    parts: u32,
+    /// Whether a separator is needed, and not known.
+    separator: bool,
+}
+
+impl Lacks {
+    fn new(draft: &Draft) -> Self {
+        let mut lacks = Self { whole_of: AHashMap::new(), wholes: AHashMap::new() };
+        for (whole, fragment) in draft.fragments.iter().enumerate() {
+            if let DraftRole::Unordered(unordered) = &fragment.role {
+                let inside = unordered.parts.iter().chain([&unordered.separator]);
+                lacks.whole_of.extend(inside.map(|&inside| (inside as usize, whole)));
+                let (required, parts) = (unordered.required, unordered.min);
+                lacks.wholes.insert(whole, Lack { required, parts, separator: unordered.min > 1 });
+            }
+        }
+        lacks
+    }
+
+    /// Notes that a fragment derives something. Returns its whole if that lacks nothing now.
+    fn learn(&mut self, draft: &Draft, fragment: usize) -> Option<usize> {
+        let &whole = self.whole_of.get(&fragment)?;
+        let lack = self.wholes.get_mut(&whole)?;
+        let DraftRole::Unordered(unordered) = &draft.fragments[whole].role else { return None };
+        match draft.fragments[fragment].role {
+            DraftRole::Part(part) if part >= unordered.once => lack.parts = 0,
+            DraftRole::Part(part) => {
+                lack.parts = lack.parts.saturating_sub(1);
+                lack.required -= u32::from(part < unordered.required);
+            }
+            _ => lack.separator = false,
+        }
+        (lack.required == 0 && lack.parts == 0 && !lack.separator).then_some(whole)
+    }
 }
 
 /// The states from which a final state is reached over productive calls.

@@ -17,6 +17,8 @@ pub(super) struct Lowering<'a> {
     /// All rules' names, for suggestions.
     pub(super) names: &'a [&'a str],
     pub(super) undefined: Vec<SimpleSpan>,
+    /// Macros that stand where they mean nothing.
+    pub(super) misplaced: Vec<SimpleSpan>,
 }
 
 impl Lowering<'_> {
@@ -72,7 +74,30 @@ impl Lowering<'_> {
                 let operand = self.expression(operand);
                 self.builder.json_escaped(operand)
             }
+            Syntax::Unordered(operands, span) => self.unordered(operands, *span),
+            Syntax::Part(_, inner, span) => {
+                self.misplaced.push(*span);
+                self.expression(inner)
+            }
         }
+    }
+
+    fn unordered(&mut self, operands: &[Syntax], span: SimpleSpan) -> ExprId {
+        let Some((separator, operands)) = operands.split_first() else { return self.builder.never() };
+        let separator = self.expression(separator);
+        let mut bounds = (0, None);
+        let mut parts = Vec::with_capacity(operands.len());
+        for operand in operands {
+            match operand {
+                Syntax::Part(occurrence, inner, _) => parts.push((self.expression(inner), *occurrence)),
+                Syntax::Repeat { body, min, max } if matches!(**body, Syntax::String(span) if self.written(span) == "\"\"") =>
+                {
+                    bounds = (*min, *max);
+                }
+                _ => self.misplaced.push(span),
+            }
+        }
+        self.builder.unordered(separator, parts, bounds.0, bounds.1)
     }
 
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {

@@ -9,6 +9,7 @@
 
 use chumsky::input::MappedInput;
 use chumsky::prelude::*;
+use grammask_grammar_ir::Occurrence;
 
 use super::Dialect;
 use super::fault::{Fault, Mistake};
@@ -38,6 +39,10 @@ pub(super) enum Syntax {
     Intersection(Vec<Syntax>),
     Complement(Box<Syntax>),
     JsonEscaped(Box<Syntax>),
+    /// The separator, parts, and bounds as a repeat of the empty string.
+    Unordered(Vec<Syntax>, SimpleSpan),
+    /// A part of the one above.
+    Part(Occurrence, Box<Syntax>, SimpleSpan),
 }
 
 /// A rule's right side.
@@ -184,7 +189,7 @@ fn operator<'t>(
     let named = |name: Macro| just(Token::Macro(name)).map_with(|_, extra| extra.span());
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
     let operands = choices.separated_by(just(Token::Comma)).at_least(1).collect::<Vec<Syntax>>();
-    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped)) => name }
+    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped | Macro::Unordered | Macro::Part(_))) => name }
         .map_with(|name, extra| (name, extra.span()))
         .then(open())
         .then(operands)
@@ -194,11 +199,18 @@ fn operator<'t>(
             if name == Macro::Intersection {
                 return Syntax::Intersection(operands);
             }
+            if name == Macro::Unordered {
+                return Syntax::Unordered(operands, span);
+            }
             let operand = Box::new(operands.swap_remove(0));
             if !operands.is_empty() {
                 emitter.emit(Fault::new(span, Mistake::MacroArguments));
             }
-            if name == Macro::Complement { Syntax::Complement(operand) } else { Syntax::JsonEscaped(operand) }
+            match name {
+                Macro::Part(occurrence) => Syntax::Part(occurrence, operand, span),
+                Macro::Complement => Syntax::Complement(operand),
+                _ => Syntax::JsonEscaped(operand),
+            }
         });
     let string = select! { Token::String = extra => Syntax::Bytes(extra.span()) };
     let bytes = named(Macro::Bytes).then(open()).then(string.or_not()).then(close()).validate(

@@ -5,6 +5,7 @@
 //! name is a token of its own in GBNF) and whether strings may run over line ends.
 
 use chumsky::span::{SimpleSpan, Span as _};
+use grammask_grammar_ir::Occurrence;
 use logos::{Lexer, Logos};
 
 use super::Dialect;
@@ -66,6 +67,8 @@ pub(super) enum Macro {
     Intersection,
     Complement,
     JsonEscaped,
+    Unordered,
+    Part(Occurrence),
     Bytes,
     Refused,
 }
@@ -76,6 +79,10 @@ impl Macro {
             "Intersection" => Macro::Intersection,
             "Complement" => Macro::Complement,
             "JsonEscaped" => Macro::JsonEscaped,
+            "Unordered" => Macro::Unordered,
+            "Required" => Macro::Part(Occurrence::Required),
+            "Optional" => Macro::Part(Occurrence::Optional),
+            "Repeatable" => Macro::Part(Occurrence::Repeatable),
             "Bytes" => Macro::Bytes,
             "TagDispatch" | "Token" | "ExcludeToken" | "TokenTagDispatch" | "Regex" | "Substring" => {
                 Macro::Refused

@@ -36,6 +36,17 @@ fn every_construct() {
 }
 
 #[test]
+fn parts_in_any_order() {
+    assert_snapshot!(
+        printed(r#"root ::= Unordered(",", Repeatable("c"), Optional("b" | "d"), Required("a"), ""{2,3})"#),
+        @r#"root ::= Unordered(",", Required("a"), Optional("b" | "d"), Repeatable("c"), ""{2,3})"#
+    );
+    assert_snapshot!(printed(r#"root ::= Unordered("", Optional("b"))"#), @r#"root ::= Unordered("", Optional("b"))"#);
+    let misplaced = grammask_grammar_frontends::ebnf::parse(r#"root ::= Optional("b")"#, &Default::default());
+    assert!(misplaced.unwrap_err().to_string().contains("arguments"));
+}
+
+#[test]
 fn escapes() {
     assert_snapshot!(
         printed(r#"root ::= "\"\'\?\\\/\a\b\f\n\r\t\v\0\e\x41\xe9\x01F600\u00e9\U0001F600" [\^\$\\\.\*\+\?\(\)\[\]\{\}\|\/\-\x41]"#),

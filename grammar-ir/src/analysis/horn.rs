@@ -5,7 +5,7 @@
 //! holds, and tells those that it is an operand of (Dowling and Gallier, "Linear-time algorithms for testing
 //! the satisfiability of propositional Horn formulae", 1984).
 
-use crate::{Expr, ExprId, Grammar};
+use crate::{Expr, ExprId, Grammar, Unordered};
 
 /// When a fact holds for an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,11 +35,11 @@ pub(crate) fn least_facts(grammar: &Grammar, need: impl Fn(ExprId, Expr<'_>) -> 
             Need::Nothing => ready.push(id),
             Need::Impossible => {}
             // Lists of operands are shorter than 2^32: the builder bounds them.
-            Need::All => missing[id.index()] = operands(grammar, id).len() as u32,
+            Need::All => missing[id.index()] = needed(grammar, id).len() as u32,
             Need::Any => missing[id.index()] = 1,
         }
         if waits(id) {
-            operands(grammar, id).iter().for_each(|operand| starts[operand.index() + 1] += 1);
+            needed(grammar, id).iter().for_each(|operand| starts[operand.index() + 1] += 1);
         }
     }
     for index in 0..count {
@@ -48,7 +48,7 @@ pub(crate) fn least_facts(grammar: &Grammar, need: impl Fn(ExprId, Expr<'_>) -> 
     let mut next = starts.clone();
     let mut waiters = vec![0_u32; starts[count]];
     for &id in mentioned.iter().filter(|&&id| waits(id)) {
-        for operand in operands(grammar, id) {
+        for operand in needed(grammar, id) {
             waiters[next[operand.index()]] = id.index() as u32;
             next[operand.index()] += 1;
         }
@@ -76,6 +76,21 @@ fn operands(grammar: &Grammar, id: ExprId) -> &[ExprId] {
         Expr::Rule(rule) => std::slice::from_ref(&grammar.rules[rule.index()].body),
         _ => grammar.operands(id),
     }
+}
+
+/// The operands that a fact follows from: of parts in any order those that cannot be left out, or, where all can,
+/// any of them.
+fn needed(grammar: &Grammar, id: ExprId) -> &[ExprId] {
+    match grammar.expr(id) {
+        Expr::Unordered(unordered) if unordered.required() > 0 => unordered.needed(),
+        Expr::Unordered(unordered) => unordered.parts(),
+        _ => operands(grammar, id),
+    }
+}
+
+/// What parts in any order need, where a fact holds for a sentence if it holds for all that it is made of.
+pub(crate) fn need_of_parts(unordered: Unordered<'_>) -> Need {
+    if unordered.required() > 0 { Need::All } else { Need::Any }
 }
 
 /// Every expression that a rule's body or lookahead mentions, once; operands before what they stand in, but

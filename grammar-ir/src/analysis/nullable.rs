@@ -1,7 +1,7 @@
 //! Which expressions derive the empty string.
 
 use super::Facts;
-use super::horn::{Need, least_facts, operands_first};
+use super::horn::{Need, least_facts, need_of_parts, operands_first};
 use crate::{Dispatch, DispatchEnd, Expr, ExprId, Grammar};
 
 /// Which expressions derive the empty string. Exact, below regular operators too.
@@ -19,6 +19,7 @@ pub fn nullable(grammar: &Grammar) -> Facts {
         Expr::Bytes(_) | Expr::Class(_) | Expr::TagDispatch(_) => Need::Impossible,
         Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) => Need::Impossible,
         Expr::Choice(_) => Need::Any,
+        Expr::Unordered(unordered) => need_of_parts(unordered),
         _ => Need::All,
     });
     Facts::new(grammar, holds)
@@ -53,6 +54,8 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
             Expr::Repeat { body: operand, .. } | Expr::JsonEscaped(operand) => holds(&operand),
             Expr::Complement(operand) => !holds(&operand),
             Expr::Rule(rule) => holds(&grammar.rule(rule).body()),
+            // No part is empty; a grammar in which one is, or that has such a thing below an operator, is refused.
+            Expr::Unordered(_) => false,
         };
         answers[id.index()] = Some(answer);
     }

@@ -1,12 +1,13 @@
 //! Which expressions derive anything at all.
 
 use super::Facts;
-use super::horn::{Need, least_facts};
+use super::horn::{Need, least_facts, need_of_parts};
 use crate::{DispatchEnd, Expr, Grammar};
 
 /// Which expressions may derive anything at all. *No* is certain. *Yes* is exact but for regular operators:
 /// whether an intersection or a complement matches anything takes an automaton to decide; here an intersection
-/// may if its operands may, and a complement always may.
+/// may if its operands may, and a complement always may. Parts in any order of which none is required may if one
+/// of them may, however many are asked for and whatever the separator is.
 pub fn productive(grammar: &Grammar) -> Facts {
     let holds = least_facts(grammar, |_, expr| match expr {
         Expr::Empty | Expr::Bytes(_) | Expr::Repeat { min: 0, .. } | Expr::Complement(_) => Need::Nothing,
@@ -19,6 +20,7 @@ pub fn productive(grammar: &Grammar) -> Facts {
         },
         Expr::Class(_) => Need::Nothing,
         Expr::Choice(_) => Need::Any,
+        Expr::Unordered(unordered) => need_of_parts(unordered),
         _ => Need::All,
     });
     Facts::new(grammar, holds)

@@ -13,8 +13,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rewrite::{Rewrite, copy, rewrite};
+use crate::unordered::Counts;
 use crate::{
-    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TokenRef, normalize_ranges,
+    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TokenRef, Unordered,
+    normalize_ranges,
 };
 
 /// The simplified grammar passes a limit of the builder.
@@ -42,6 +44,7 @@ enum Key {
     JsonEscaped(ExprId),
     Token(Box<[TokenRef]>),
     ExcludeToken(Box<[TokenRef]>),
+    Unordered(Box<[ExprId]>, Counts),
 }
 
 #[derive(Default)]
@@ -91,6 +94,9 @@ impl Rewrite for Simplifier {
                 Expr::Empty | Expr::Class([]) => operands[0],
                 _ => self.intern(builder, Key::JsonEscaped(operands[0])),
             },
+            Expr::Unordered(unordered) => {
+                self.intern(builder, Key::Unordered(operands.into(), unordered.counts))
+            }
         }
     }
 }
@@ -219,6 +225,10 @@ impl Simplifier {
             Key::JsonEscaped(operand) => builder.json_escaped(*operand),
             Key::Token(tokens) => copy(builder, Expr::Token(tokens), &[]),
             Key::ExcludeToken(tokens) => copy(builder, Expr::ExcludeToken(tokens), &[]),
+            Key::Unordered(operands, counts) => {
+                let counts = *counts;
+                copy(builder, Expr::Unordered(Unordered { operands, counts }), operands)
+            }
         };
         self.interned.insert(key, id);
         id

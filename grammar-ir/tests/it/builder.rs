@@ -1,6 +1,6 @@
 //! What the builder refuses, and the normal forms that it keeps.
 
-use grammask_grammar_ir::{Expr, ExprId, GrammarBuilder, RuleId, Span};
+use grammask_grammar_ir::{Expr, ExprId, GrammarBuilder, Occurrence, RuleId, Span};
 
 use crate::{grammar, rules};
 
@@ -161,4 +161,45 @@ fn sameness_ignores_sharing_and_spans_only() {
         builder.choice([a, a, a])
     });
     assert!(!shared.is_same_up_to_names(&longer));
+}
+
+#[test]
+fn bounds_of_parts_in_any_order_say_no_more_than_the_parts() {
+    let mut builder = GrammarBuilder::new();
+    let [a, b, comma] = ["a", "b", ","].map(|text| builder.literal(text));
+    let parts = [(b, Occurrence::Optional), (a, Occurrence::Required)];
+    let wide = builder.unordered(comma, parts, 0, Some(7));
+    let Expr::Unordered(unordered) = builder.expr(wide) else { panic!("it has two parts") };
+    assert_eq!((unordered.parts(), unordered.min(), unordered.max()), (&[a, b][..], 1, None));
+    assert_eq!(
+        (unordered.occurrence(0), unordered.occurrence(1)),
+        (Occurrence::Required, Occurrence::Optional)
+    );
+    let impossible = builder.unordered(comma, parts, 3, None);
+    assert_eq!(builder.expr(impossible), Expr::Class(&[]));
+}
+
+#[test]
+fn parts_in_any_order_are_not_empty_and_not_below_operators() {
+    let refused = |build: &dyn Fn(&mut GrammarBuilder) -> ExprId| {
+        let mut builder = GrammarBuilder::new();
+        let body = build(&mut builder);
+        let root = builder.add_rule("root", body).unwrap();
+        builder.finish(root).unwrap_err().to_string()
+    };
+    let message = refused(&|builder| {
+        let a = builder.literal("a");
+        let part = builder.optional(a);
+        builder.unordered(a, [(part, Occurrence::Optional)], 0, None)
+    });
+    assert_eq!(
+        message,
+        "rule `root`: a part that stands in any order among others may be empty; make it optional instead"
+    );
+    let message = refused(&|builder| {
+        let a = builder.literal("a");
+        let whole = builder.unordered(a, [(a, Occurrence::Optional)], 0, None);
+        builder.complement(whole)
+    });
+    assert!(message.contains("a complement is only defined for regular expressions"), "{message}");
 }

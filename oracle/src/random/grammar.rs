@@ -1,8 +1,8 @@
 //! Random grammars with every construct of the IR.
 
 use grammask_grammar_ir::{
-    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, RuleId,
-    TagDispatch, TokenRef,
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Occurrence, Pattern,
+    PatternPart, RuleId, TagDispatch, TokenRef,
 };
 
 use super::Rng;
@@ -60,6 +60,8 @@ pub struct GrammarOptions {
     pub token_weight: u32,
     /// Ids that token expressions may name are below this. Default 8.
     pub token_ids: u32,
+    /// Parts in any order. Default 0: a naive test need not know them.
+    pub unordered_weight: u32,
 }
 
 impl Default for GrammarOptions {
@@ -89,6 +91,7 @@ impl Default for GrammarOptions {
             tag_weight: 0,
             token_weight: 0,
             token_ids: 8,
+            unordered_weight: 0,
         }
     }
 }
@@ -107,6 +110,11 @@ impl GrammarOptions {
     /// With tags, and with tokens that are taken as a whole, of ids below so many.
     pub fn with_tokens(token_ids: u32) -> Self {
         Self { token_weight: 15, token_ids, ..Self::with_tags() }
+    }
+
+    /// With parts in any order.
+    pub fn unordered() -> Self {
+        Self { unordered_weight: 25, ..Self::default() }
     }
 
     /// One rule, no references: a regular expression, with regular operators.
@@ -171,7 +179,7 @@ enum Place {
     Text { first_rule: usize },
 }
 
-const KINDS: usize = 14;
+const KINDS: usize = 15;
 
 struct Writer<'w> {
     rng: &'w mut Rng,
@@ -205,6 +213,7 @@ impl Writer<'_> {
             below(options.json_weight),
             if place == Place::Anywhere { below(options.tag_weight) } else { 0 },
             if place == Place::Anywhere { options.token_weight } else { 0 },
+            if place == Place::Anywhere { below(options.unordered_weight) } else { 0 },
         ];
         let text = match place {
             Place::Anywhere => Place::Text { first_rule: self.first_text_rule },
@@ -251,6 +260,7 @@ impl Writer<'_> {
             }
             Some(12) => self.tag_dispatch(depth - 1),
             Some(13) => self.token(),
+            Some(14) => self.unordered(depth - 1),
             _ => self.literal(place),
         }
     }
@@ -320,6 +330,29 @@ impl Writer<'_> {
 
     fn exprs(&mut self, depth: u32, place: Place) -> Vec<ExprId> {
         (0..self.rng.between(2, self.options.parts)).map(|_| self.expr(depth, place)).collect()
+    }
+
+    /// Parts in any order. Each begins with a literal: it must not be empty, nor begin with what it stands in.
+    fn unordered(&mut self, depth: u32) -> ExprId {
+        let count = self.rng.between(1, self.options.parts + 2);
+        let mut parts = Vec::with_capacity(count);
+        for _ in 0..count {
+            let name = self.literal(Place::Text { first_rule: self.rules.len() });
+            let value = self.expr(depth, Place::Anywhere);
+            let part = if self.rng.percent(40) { name } else { self.builder.sequence([name, value]) };
+            let occurrences = [Occurrence::Required, Occurrence::Optional, Occurrence::Repeatable];
+            let occurrence = self.rng.pick(&occurrences).copied().unwrap_or(Occurrence::Optional);
+            parts.push((part, occurrence));
+        }
+        let separator = match self.rng.percent(60) {
+            true => self.builder.literal(","),
+            false => self.expr(depth, Place::Text { first_rule: self.rules.len() }),
+        };
+        let (min, max) = match self.rng.percent(30) {
+            true => self.counted_bounds(),
+            false => (0, None),
+        };
+        self.builder.unordered(separator, parts, min, max)
     }
 
     fn plain_bounds(&mut self) -> (u32, Option<u32>) {

@@ -1,0 +1,100 @@
+//! Parts in any order: which of them were read.
+//!
+//! Automata would need a state for every subset of the parts. Here the subset stands in the *context* of the open
+//! call ([`Context::Open`](crate::context::Context::Open)), interned, so that only subsets exist that some text has
+//! reached. A part returns to a context in which it has been read; its call is not followed where it must not be
+//! read again, or where the parts that are still owed would not fit in behind it.
+
+use grammask_fsm::Unordered;
+
+/// The parts that were read.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Read {
+    /// One bit for each part that occurs at most once.
+    parts: Box<[u64]>,
+    /// How many parts were read; numbers from the bounds on are not told apart.
+    count: u32,
+    /// How many of the required parts are still to be read.
+    owed: u32,
+    /// How many of the optional parts can still be read.
+    optional: u32,
+}
+
+impl Read {
+    /// Nothing read.
+    pub(crate) fn nothing(unordered: &Unordered) -> Self {
+        let (required, once) = (unordered.required as usize, unordered.once as usize);
+        let optional = unordered.parts[required..once].iter().filter(|part| part.is_some()).count();
+        Self {
+            parts: vec![0; once.div_ceil(64)].into(),
+            count: 0,
+            owed: unordered.required,
+            // Parts are numbered in 32 bits.
+            optional: optional as u32,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.parts)
+    }
+
+    pub(crate) fn contains(&self, part: u32) -> bool {
+        self.parts.get(part as usize / 64).is_some_and(|word| word >> (part % 64) & 1 == 1)
+    }
+
+    /// The same and a part, if it may be read now.
+    pub(crate) fn with(&self, unordered: &Unordered, part: u32) -> Option<Self> {
+        if unordered.max.is_some_and(|max| self.count >= max) {
+            return None;
+        }
+        let mut after = Self { parts: Box::default(), ..*self };
+        if part < unordered.once {
+            if self.contains(part) {
+                return None;
+            }
+            if part < unordered.required {
+                after.owed -= 1;
+            } else {
+                after.optional -= 1;
+            }
+        }
+        after.count = (self.count + 1).min(unordered.max.unwrap_or(0).max(unordered.min));
+        if !after.can_finish(unordered) {
+            return None;
+        }
+        after.parts = self.parts.clone();
+        if let Some(word) = after.parts.get_mut(part as usize / 64).filter(|_| part < unordered.once) {
+            *word |= 1 << (part % 64);
+        }
+        Some(after)
+    }
+
+    /// Whether nothing is owed.
+    pub(crate) fn may_end(&self, unordered: &Unordered) -> bool {
+        self.owed == 0 && self.count >= unordered.min
+    }
+
+    /// Whether another part may be read.
+    pub(crate) fn may_go_on(&self, unordered: &Unordered) -> bool {
+        // As long as there is room there is room for one of those that are owed.
+        unordered.max.is_none_or(|max| self.count < max)
+            && (self.owed > 0 || self.optional > 0 || is_endless(unordered))
+    }
+
+    /// Whether parts, or none, can be read so that nothing is owed.
+    fn can_finish(&self, unordered: &Unordered) -> bool {
+        let least = self.owed.max(unordered.min.saturating_sub(self.count));
+        let fits = unordered.max.is_none_or(|max| self.count.saturating_add(least) <= max);
+        fits && (least <= self.owed + self.optional || is_endless(unordered))
+    }
+
+    /// The least number of parts to read from here on.
+    pub(crate) fn least(&self, unordered: &Unordered) -> u32 {
+        self.owed.max(unordered.min.saturating_sub(self.count))
+    }
+}
+
+/// Whether some part may be read any number of times.
+fn is_endless(unordered: &Unordered) -> bool {
+    unordered.parts[unordered.once as usize..].iter().any(Option::is_some)
+}
