@@ -38,7 +38,8 @@
 //!
 //! A [`MaskMemo`] computes the mask of a state once and keeps it. From the cheapest way to the dearest: the mask is
 //! known; it differs from a known one in a few tokens; its local part is known, here or to another grammar
-//! ([`LocalPool`]); a slice applies and the other tokens are walked; all tokens are walked.
+//! ([`LocalPool`]); a slice applies and the other tokens are walked; all
+//! tokens but those of whitespace and digits are walked.
 //!
 //! A [`TokenMask`] has one bit for each id, in words of 32 bits, least significant bit first, tail bits 0. The
 //! functions in [`bits`] do the same on memory of the caller's.
@@ -62,6 +63,7 @@
 #![forbid(unsafe_code)]
 
 mod difference;
+mod lists;
 mod local;
 mod masks;
 mod named;

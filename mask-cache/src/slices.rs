@@ -27,8 +27,8 @@ use crate::{TokenId, Trie, Vocabulary};
 ///
 /// The choice follows what grammars loop over: free text, the inside of JSON strings, and the classes that
 /// patterns of real schemas repeat (names, identifiers, slugs, words). A loop over more than a class uses it too; what
-/// else it allows is found in the residual trie. Digits, hexadecimal digits and whitespace are left out: large
-/// vocabularies have some thousand such tokens at most, which a walk finds in microseconds.
+/// else it allows is found in the residual trie. Digits and whitespace are not among them: large vocabularies have
+/// some hundred such tokens, and [lists](crate::lists) serve them better.
 static CLASSES: [CharClass; 12] = [
     CharClass { ascii: u128::MAX, non_ascii: true },
     CharClass { ascii: !one(b'\n'), non_ascii: true },
@@ -48,9 +48,9 @@ static CLASSES: [CharClass; 12] = [
 const JSON_STRING: u128 = !range(0, 0x1F) & !one(b'"') & !one(b'\\');
 const LOWER: u128 = range(b'a', b'z');
 const LETTERS: u128 = LOWER | range(b'A', b'Z');
-const DIGITS: u128 = range(b'0', b'9');
+pub(crate) const DIGITS: u128 = range(b'0', b'9');
 
-const fn one(byte: u8) -> u128 {
+pub(crate) const fn one(byte: u8) -> u128 {
     1 << byte
 }
 

@@ -1,12 +1,14 @@
 //! Which tokens a state allows: the walk over the trie.
 //!
-//! The naive way asks the parser about every token, byte by byte. Four things make it fast.
+//! The naive way asks the parser about every token, byte by byte. Five things make it fast.
 //!
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]).
 //! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a string,
 //!   the tokens of the class are known beforehand, and only the others are walked: of Llama 3.1's 128,000 tokens
 //!   about 6,000.
+//! * Tokens of whitespace, and of digits, stand in [lists](crate::lists) and are not walked where all of them, or all
+//!   up to a length, are allowed.
 //! * Accepted ids are appended without a branch: a node without a token writes, and does not advance.
 //!
 //! The result is exact: a token is in it if and only if the parser reads all its bytes.
@@ -85,12 +87,42 @@ pub(crate) fn walk<'v, 's, B: Backend>(
 ) -> Result<Found<'v, 's>, StepError> {
     let next_bytes = backend.next_bytes(state);
     let slice = find_slice(backend, state, vocabulary, &next_bytes, fuel);
-    let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
     scratch.ids.clear();
-    walk_trie(backend, state, trie, scratch, &mut (), fuel)?;
+    let trie = match slice {
+        Some((slice, _)) => {
+            walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
+            slice.residual()
+        }
+        None => {
+            walk_with_lists(backend, state, vocabulary, next_bytes, scratch, fuel)?;
+            vocabulary.trie()
+        }
+    };
     try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
     Ok(Found { slice, ids: &mut scratch.ids })
+}
+
+/// Adds to the scratch ids those of all tokens in the trie that a state reads, whitespace and digits by the list.
+fn walk_with_lists<B: Backend>(
+    backend: &B,
+    state: B::State,
+    vocabulary: &Vocabulary,
+    next_bytes: [u64; 4],
+    scratch: &mut Scratch,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
+    let mut others = next_bytes;
+    let mut parts = Vec::with_capacity(1 + vocabulary.lists().len());
+    for list in vocabulary.lists() {
+        if let Some(tokens) = list.allowed(backend, state, &next_bytes, fuel) {
+            scratch.ids.extend_from_slice(tokens);
+            parts.push((list.residual(), list.bytes()));
+            others = std::array::from_fn(|word| others[word] & !list.bytes()[word]);
+        }
+    }
+    parts.push((vocabulary.trie(), others));
+    walk_parts(backend, state, &parts, scratch, &mut (), fuel)
 }
 
 /// Walks the vocabulary from a local part, and notes where its rule may end. Tokens that are too long for a trie
@@ -121,12 +153,29 @@ pub(crate) fn walk_trie<B: Backend, N: Notes<B>>(
     notes: &mut N,
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
+    walk_parts(backend, state, &[(trie, backend.next_bytes(state))], scratch, notes, fuel)
+}
+
+/// Adds to the scratch ids those of the tries' tokens that a state reads, of each trie those that begin with one of its
+/// bytes.
+fn walk_parts<B: Backend, N: Notes<B>>(
+    backend: &B,
+    state: B::State,
+    parts: &[(&Trie, [u64; 4])],
+    scratch: &mut Scratch,
+    notes: &mut N,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
+    let Some(&(trie, _)) = parts.first() else { return Ok(()) };
     let stack = [(state, backend.row(state)); Trie::MAX_DEPTH + 1];
     let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, notes, found: 0, fuel };
-    for byte in set_bits(&backend.next_bytes(state)) {
-        let nodes = trie.first_byte(byte);
-        if !nodes.is_empty() {
-            walker.subtree(nodes)?;
+    for &(trie, bytes) in parts {
+        walker.trie = trie;
+        for byte in set_bits(&bytes) {
+            let nodes = trie.first_byte(byte);
+            if !nodes.is_empty() {
+                walker.subtree(nodes)?;
+            }
         }
     }
     let found = walker.found;
@@ -279,5 +328,12 @@ fn add_duplicates(trie: &Trie, vocabulary_len: usize, words: &mut Vec<u32>, ids:
 
 /// The positions of the set bits.
 pub(crate) fn set_bits(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
-    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+    [0u8, 64, 128, 192].into_iter().zip(bits).flat_map(|(first, &word)| {
+        // Each step takes the lowest bit off the word.
+        std::iter::successors((word != 0).then_some(word), |&rest| {
+            let rest = rest & (rest - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |rest| first + rest.trailing_zeros() as u8)
+    })
 }

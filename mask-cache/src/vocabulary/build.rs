@@ -83,6 +83,7 @@ impl<'o> Draft<'o> {
             max_token_len,
             fingerprint,
             slices,
+            lists: std::sync::OnceLock::new(),
         })
     }
 

@@ -16,6 +16,7 @@ mod tokenizer_json;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 pub use self::coding::TokenCoding;
 pub use self::error::VocabularyError;
@@ -24,6 +25,7 @@ pub use self::stop_tokens::STOP_TOKEN_NAMES;
 pub use self::token_id::{TokenId, TokenKind};
 
 use self::build::Draft;
+use crate::lists::List;
 use crate::slices::{Slice, SliceCells};
 use crate::{TokenMask, Trie};
 
@@ -63,6 +65,7 @@ pub struct Vocabulary {
     max_token_len: usize,
     fingerprint: u128,
     slices: SliceCells,
+    lists: OnceLock<[List; 2]>,
 }
 
 impl Vocabulary {
@@ -206,11 +209,16 @@ impl Vocabulary {
         self.slices().nth(place)
     }
 
+    pub(crate) fn lists(&self) -> &[List] {
+        self.lists.get_or_init(|| List::all(self))
+    }
+
     /// Builds all slices now; the first masks would otherwise wait for them. Some 50 ms for 128,000 tokens, once.
     pub fn prepare(&self) {
         for slice in self.slices() {
             slice.prepare();
         }
+        self.lists();
     }
 
     /// The bytes that are not a token by themselves, ascending. Text with such a byte may have no spelling at all.
@@ -243,6 +251,7 @@ impl Vocabulary {
             + names
             + self.trie.memory_usage()
             + self.slices.memory_usage()
+            + self.lists.get().map_or(0, |lists| lists.iter().map(List::memory_usage).sum())
     }
 }
 

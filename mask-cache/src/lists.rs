@@ -1,0 +1,97 @@
+//! Tokens of whitespace, and tokens of digits.
+//!
+//! A [slice](crate::Slice) stands for most of a vocabulary. These two classes have some hundred tokens each, but nearly
+//! every place of a JSON text outside of strings allows them, and to walk them took half of the time of such a
+//! mask: whitespace is a repeat with an upper bound, and every step counts. So their tokens are kept as *lists*,
+//! shortest first, from which a mask takes a beginning; and with each list a trie of the other tokens that begin
+//! like its own (a space and a word), which the walk goes through in place of the whole one.
+//!
+//! A state can use both lists at once, for no token begins like both.
+
+use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+
+use crate::slices::{DIGITS, one};
+use crate::{Trie, Vocabulary};
+
+static CLASSES: [CharClass; 2] = [
+    CharClass { ascii: one(b' ') | one(b'\t') | one(b'\n') | one(b'\r'), non_ascii: false },
+    CharClass { ascii: DIGITS, non_ascii: false },
+];
+
+/// A class of ASCII characters and the tokens that begin with one of them.
+pub(crate) struct List {
+    class: &'static CharClass,
+    /// The tokens made of the class alone, shortest first: as a trie has them, one of those with equal bytes, and none
+    /// that is too long for one.
+    tokens: Box<[u32]>,
+    /// The number of tokens of at most so many characters.
+    ends: Box<[usize]>,
+    /// The other tokens that begin with a character of the class.
+    residual: Trie,
+}
+
+impl List {
+    pub(crate) fn all(vocabulary: &Vocabulary) -> [Self; CLASSES.len()] {
+        CLASSES.each_ref().map(|class| Self::new(vocabulary, class))
+    }
+
+    fn new(vocabulary: &Vocabulary, class: &'static CharClass) -> Self {
+        let mut inside: Vec<(usize, u32)> = Vec::new();
+        let mut others = Vec::new();
+        let mut last: &[u8] = &[];
+        for &id in vocabulary.sorted_text_tokens() {
+            let bytes = vocabulary.token_bytes(id);
+            if !bytes.first().is_some_and(|&byte| class.contains_ascii(byte)) {
+                continue;
+            }
+            if !bytes.iter().all(|&byte| class.contains_ascii(byte)) {
+                others.push((id, bytes));
+            } else if bytes.len() <= Trie::MAX_DEPTH && bytes != last {
+                inside.push((bytes.len(), id.get()));
+                last = bytes;
+            }
+        }
+        inside.sort_unstable();
+        let longest = inside.last().map_or(0, |&(length, _)| length);
+        let ends =
+            (0..=longest).map(|length| inside.partition_point(|&(other, _)| other <= length)).collect();
+        let residual = Trie::from_sorted_at_most(vocabulary.len(), vocabulary.trie().nodes().len(), others)
+            .expect("a part of the tokens, in the same order, from which the whole trie was built");
+        Self { class, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, residual }
+    }
+
+    /// The tokens of the class that the state allows, if it lets all of at most some length pass.
+    pub(crate) fn allowed<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        next_bytes: &[u64; 4],
+        fuel: &mut Fuel,
+    ) -> Option<&[u32]> {
+        let class = self.bytes();
+        if (0..2).any(|word| class[word] & !next_bytes[word] != 0) {
+            return None;
+        }
+        match backend.run_over(state, self.class, fuel) {
+            Run::Unknown => None,
+            Run::Unbounded => Some(&self.tokens),
+            Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
+                Some(&end) => &self.tokens[..end],
+                None => &self.tokens,
+            }),
+        }
+    }
+
+    /// The characters of the class, as a set of bytes.
+    pub(crate) fn bytes(&self) -> [u64; 4] {
+        [self.class.ascii as u64, (self.class.ascii >> 64) as u64, 0, 0]
+    }
+
+    pub(crate) fn residual(&self) -> &Trie {
+        &self.residual
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        size_of_val(&*self.tokens) + size_of_val(&*self.ends) + self.residual.memory_usage()
+    }
+}
