@@ -70,8 +70,8 @@ pub use grammask_mask_cache::{
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, BuildBackend,
     CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder, DraftError, DraftRow, DraftTree,
-    Explanation, Limits, MaskKind, MatchError, Matcher, OtherRows, RoomError, StopTokens, Threads,
-    ThreadsError, Usage,
+    Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher, OtherRows, RoomError, StopTokens,
+    Threads, ThreadsError, Usage,
 };
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
 pub use grammask_pda as pda;

@@ -60,7 +60,7 @@ pub use compiler::{Compiler, CompilerBuilder};
 pub use error::{CompileError, MatchError};
 pub use explain::Explanation;
 pub use limits::Limits;
-pub use matcher::{DraftError, DraftRow, DraftTree, MaskKind, Matcher, OtherRows};
+pub use matcher::{DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows};
 pub use room::RoomError;
 pub use stop_tokens::StopTokens;
 pub use threads::{Threads, ThreadsError};

@@ -1,6 +1,7 @@
 //! Following one text.
 
 mod draft;
+mod forced;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::explain::{Explanation, Tried};
 use crate::{CompiledGrammar, MatchError, StopTokens};
 
 pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
+pub use forced::ForcedTokens;
 
 /// What a mask says as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 
 mod background;
 mod drafts;
+mod forced;
 mod matching;
 mod oracle;
 mod random;
