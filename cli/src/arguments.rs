@@ -170,6 +170,22 @@ pub(crate) struct SchemaArguments {
     pub(crate) closed: bool,
 }
 
+/// Which parser masks are computed with. They give the same masks.
+#[derive(Clone, Copy, clap::Args)]
+pub(crate) struct BackendArguments {
+    /// The parser below the masks; their answers are the same
+    #[arg(long, value_name = "BACKEND", default_value = "earley")]
+    pub(crate) backend: Backend,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Backend {
+    /// Earley's algorithm: serves every grammar
+    Earley,
+    /// Parallel stacks: declines left recursion
+    Pda,
+}
+
 /// Where the vocabulary comes from.
 #[derive(clap::Args)]
 pub(crate) struct VocabularyArguments {

@@ -13,11 +13,12 @@ use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::{
-    Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError, VocabularyOptions,
+    Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError,
+    VocabularyOptions, pda,
 };
 pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
 
-use crate::arguments::{SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::arguments::{Backend, SchemaArguments, StructureText, Syntax, VocabularyArguments};
 use crate::progress;
 
 /// A limit on work or memory was reached: nothing is known.
@@ -137,27 +138,101 @@ impl Vocabulary {
 
 /// A structure that was compiled for a vocabulary.
 pub(crate) struct Structure {
-    compiled: CompiledGrammar,
+    compiled: Box<dyn Begin>,
 }
 
 impl Structure {
     pub(crate) fn compile(
         text: &StructureText,
         schema: &SchemaArguments,
+        backend: Backend,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
         let grammar = parse(text, schema)?;
-        let compiler = Compiler::new(Arc::clone(&vocabulary.inner));
-        let compiled = compiler
-            .grammar(&grammar)
+        let compiler = Compiler::builder(Arc::clone(&vocabulary.inner));
+        let compiled: Result<Box<dyn Begin>, CompileError> = match backend {
+            Backend::Earley => begin(compiler.build().grammar(&grammar)),
+            Backend::Pda => begin(compiler.backend::<pda::Engine>().build().grammar(&grammar)),
+        };
+        let compiled = compiled
             .with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))?;
         Ok(Self { compiled })
     }
 
     /// The beginning of a text.
     pub(crate) fn cursor(&self) -> Cursor {
-        let mask = TokenMask::new(self.compiled.vocabulary().len());
+        let mask = TokenMask::new(self.compiled.mask_len());
         Cursor { matcher: self.compiled.matcher(), mask }
+    }
+}
+
+fn begin<B: grammask::Backend>(
+    compiled: Result<CompiledGrammar<B>, CompileError>,
+) -> Result<Box<dyn Begin>, CompileError> {
+    compiled.map(|compiled| Box::new(compiled) as Box<dyn Begin>)
+}
+
+/// A compiled grammar over any backend.
+trait Begin {
+    fn matcher(&self) -> Box<dyn Follow>;
+
+    fn mask_len(&self) -> usize;
+}
+
+impl<B: grammask::Backend> Begin for CompiledGrammar<B> {
+    fn matcher(&self) -> Box<dyn Follow> {
+        Box::new(CompiledGrammar::matcher(self))
+    }
+
+    fn mask_len(&self) -> usize {
+        self.vocabulary().len()
+    }
+}
+
+/// A matcher over any backend.
+trait Follow {
+    fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<(), MatchError>;
+
+    fn accept_token(&mut self, token: TokenId) -> Result<(), MatchError>;
+
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError>;
+
+    fn jump_forward(&mut self) -> Result<Vec<u8>, MatchError>;
+
+    fn shortest_ending(&mut self, longest: usize) -> Result<Option<Vec<u8>>, MatchError>;
+
+    fn is_completed(&self) -> bool;
+
+    fn next_bytes(&self) -> [u64; 4];
+}
+
+impl<B: grammask::Backend> Follow for Matcher<B> {
+    fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<(), MatchError> {
+        self.fill_mask(mask).map(|_| ())
+    }
+
+    fn accept_token(&mut self, token: TokenId) -> Result<(), MatchError> {
+        self.accept_token(token)
+    }
+
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError> {
+        self.accept_bytes(bytes)
+    }
+
+    fn jump_forward(&mut self) -> Result<Vec<u8>, MatchError> {
+        self.jump_forward()
+    }
+
+    fn shortest_ending(&mut self, longest: usize) -> Result<Option<Vec<u8>>, MatchError> {
+        self.shortest_ending(longest)
+    }
+
+    fn is_completed(&self) -> bool {
+        self.is_completed()
+    }
+
+    fn next_bytes(&self) -> [u64; 4] {
+        self.next_bytes()
     }
 }
 
@@ -242,7 +317,7 @@ pub(crate) enum Drawing {
 
 /// A place in one text.
 pub(crate) struct Cursor {
-    matcher: Matcher,
+    matcher: Box<dyn Follow>,
     mask: TokenMask,
 }
 

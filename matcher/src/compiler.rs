@@ -52,9 +52,20 @@ impl<B: BuildBackend> std::fmt::Debug for Compiler<B> {
 }
 
 /// Settings of a [`Compiler`].
-#[derive(Clone, Debug)]
 pub struct CompilerBuilder<B: BuildBackend = Engine> {
     compiler: Compiler<B>,
+}
+
+impl<B: BuildBackend> Clone for CompilerBuilder<B> {
+    fn clone(&self) -> Self {
+        Self { compiler: self.compiler.clone() }
+    }
+}
+
+impl<B: BuildBackend> std::fmt::Debug for CompilerBuilder<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("CompilerBuilder").field("compiler", &self.compiler).finish()
+    }
 }
 
 impl<B: BuildBackend> CompilerBuilder<B> {

@@ -133,8 +133,8 @@ fn licences(workspace: &Workspace) -> Result<Outcome> {
     )))
 }
 
-/// Runs every example of the workspace. They take no arguments, need no network and end with
-/// status 0.
+/// Runs every example of the workspace, and tests the one that stands outside of it. They take no arguments, need no
+/// network and end with status 0.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
     let mut build = cargo(workspace, ["build", "--locked", "--workspace", "--examples", "--quiet"]);
     run_command(&mut build).context("the examples do not build")?;
@@ -145,5 +145,15 @@ fn examples(workspace: &Workspace) -> Result<Outcome> {
             run_command(command.current_dir(workspace.root()))?;
         }
     }
-    Ok(Outcome::Done)
+    done(backend_example(workspace))
+}
+
+/// A package of its own sees what is published, as anybody's would. It borrows the lock file and the target folder, so
+/// that nothing is fetched and what the workspace has built is not built again.
+fn backend_example(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.root().join("examples").join("backend");
+    std::fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))
+        .context("the backend example cannot have the lock file of the workspace")?;
+    let mut test = cargo(workspace, ["test", "--offline", "--quiet", "--manifest-path"]);
+    run_command(test.arg(folder.join("Cargo.toml")).arg("--target-dir").arg(workspace.target()))
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
-use crate::engine::EngineId;
+use crate::engine::{Backend, EngineId};
 use crate::host;
 use crate::report::failures;
 use crate::report::plot::{self, Curve};
@@ -45,6 +45,9 @@ pub(crate) struct MaskbenchArgs {
     /// Leave our own engine out.
     #[arg(long)]
     peer_only: bool,
+    /// The parser backend of our own engine.
+    #[arg(long, default_value = "earley")]
+    backend: Backend,
     /// Seconds that one stage of one schema may take.
     #[arg(long, default_value_t = 30)]
     timeout: u64,
@@ -84,7 +87,7 @@ enum Peer {
 pub(crate) fn run(args: &MaskbenchArgs) -> Result<()> {
     let mut engines = Vec::new();
     if !args.peer_only {
-        engines.push(EngineId::Grammask);
+        engines.push(EngineId::Grammask.with(args.backend));
     }
     if args.peer == Peer::Llguidance {
         engines.push(EngineId::Llguidance);

@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use grammask::TokenMask;
 
-use crate::engine::{self, Engine, EngineId, Source};
+use crate::engine::{self, Backend, Engine, EngineId, Source};
 use crate::host;
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
@@ -28,6 +28,9 @@ pub(crate) struct MicroArgs {
     /// The engines.
     #[arg(long, default_values_t = [EngineId::Grammask, EngineId::Llguidance])]
     engine: Vec<EngineId>,
+    /// The parser backend of our own engine.
+    #[arg(long, default_value = "earley")]
+    backend: Backend,
     /// How often each grammar is compiled afresh and run.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
@@ -48,8 +51,11 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
         host::pin(core);
     }
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
-    let mut engines =
-        args.engine.iter().map(|&id| engine::load(id, &tokenizer)).collect::<Result<Vec<_>>>()?;
+    let mut engines = args
+        .engine
+        .iter()
+        .map(|id| engine::load(id.with(args.backend), &tokenizer))
+        .collect::<Result<Vec<_>>>()?;
     let mut table = Table::new([
         "microseconds",
         "engine",

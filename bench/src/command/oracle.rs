@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use grammask::{Compiler, Matcher, TokenMask};
+use grammask::{BuildBackend, Compiler, Matcher, TokenMask, pda};
 use grammask_corpus::{Case, Expectation};
 use grammask_oracle::{Chart, Recogniser};
 use indicatif::ProgressBar;
 use toktrie::TokTrie;
 use toktrie_hf_tokenizers::ByteTokenizer;
 
-use crate::engine::ours;
+use crate::engine::{Backend, ours};
 use crate::judge::{SortedVocabulary, differences};
 use crate::run::python::Random;
 use crate::run::tokenizer::LoadedTokenizer;
@@ -39,6 +39,9 @@ pub(crate) struct OracleArgs {
     /// Only cases whose ids contain this.
     #[arg(long, default_value = "")]
     only: String,
+    /// The parser backend of our own engine.
+    #[arg(long, default_value = "earley")]
+    backend: Backend,
     /// Stop after so many seconds, however many masks have been compared.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &OracleArgs) -> Result<()> {
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let bytes = token_bytes(&tokenizer)?;
     let sorted = SortedVocabulary::new((0..).zip(bytes.iter().cloned()));
-    let compiler = Compiler::new(ours::vocabulary(&tokenizer)?);
+    let compiler = Compiler::builder(ours::vocabulary(&tokenizer)?);
     let mut cases: Vec<Case> = grammask_corpus::cases()?;
     cases.retain(|case| {
         case.id().contains(&args.only) && matches!(case.expectation(), Expectation::Texts { .. })
@@ -71,26 +74,10 @@ pub(crate) fn run(args: &OracleArgs) -> Result<()> {
         until: Instant::now() + Duration::from_secs(args.seconds),
         bar: ProgressBar::new(args.steps as u64),
     };
-    let mut walks = 0;
-    let mut skipped = 0;
-    while !judge.is_done() {
-        let case = &cases[judge.random.below(cases.len())];
-        judge.bar.set_message(case.id().to_owned());
-        let Ok(grammar) = case.grammar() else {
-            skipped += 1;
-            continue;
-        };
-        let Ok(compiled) = compiler.grammar(&grammar) else {
-            skipped += 1;
-            continue;
-        };
-        let recogniser = Recogniser::new(&grammar);
-        let goal = judge.goal(case);
-        judge
-            .walk(compiled.matcher(), recogniser.begin(), &goal)
-            .with_context(|| format!("case {} (seed {})", case.id(), args.seed))?;
-        walks += 1;
-    }
+    let (walks, skipped) = match args.backend {
+        Backend::Earley => judge.compare_all(&compiler.build(), &cases, args.seed)?,
+        Backend::Pda => judge.compare_all(&compiler.backend::<pda::Engine>().build(), &cases, args.seed)?,
+    };
     judge.bar.finish_and_clear();
     let compared = args.steps - judge.steps_left;
     println!(
@@ -120,6 +107,35 @@ impl Judge<'_> {
         self.steps_left == 0 || Instant::now() >= self.until
     }
 
+    /// Walks through cases at random until it is done. Returns how many walks that were, and how many cases drawn
+    /// did not compile.
+    fn compare_all<B: BuildBackend>(
+        &mut self,
+        compiler: &Compiler<B>,
+        cases: &[Case],
+        seed: u32,
+    ) -> Result<(usize, usize)> {
+        let (mut walks, mut skipped) = (0, 0);
+        while !self.is_done() {
+            let case = &cases[self.random.below(cases.len())];
+            self.bar.set_message(case.id().to_owned());
+            let Ok(grammar) = case.grammar() else {
+                skipped += 1;
+                continue;
+            };
+            let Ok(compiled) = compiler.grammar(&grammar) else {
+                skipped += 1;
+                continue;
+            };
+            let recogniser = Recogniser::new(&grammar);
+            let goal = self.goal(case);
+            self.walk(compiled.matcher(), recogniser.begin(), &goal)
+                .with_context(|| format!("case {} (seed {seed})", case.id()))?;
+            walks += 1;
+        }
+        Ok((walks, skipped))
+    }
+
     /// An accepted text of the case to walk along, or nothing: then the walk is at random. A walk at random
     /// soon drowns in free text; one along a text sees what lies behind it.
     fn goal(&mut self, case: &Case) -> Vec<u8> {
@@ -131,7 +147,12 @@ impl Judge<'_> {
         }
     }
 
-    fn walk(&mut self, mut matcher: Matcher, mut chart: Chart<'_>, goal: &[u8]) -> Result<()> {
+    fn walk<B: grammask::Backend>(
+        &mut self,
+        mut matcher: Matcher<B>,
+        mut chart: Chart<'_>,
+        goal: &[u8],
+    ) -> Result<()> {
         let words = self.tokenizer.size.div_ceil(32);
         // One mask for the whole walk, as servers keep one: filling it builds on what it held.
         let (mut ours, mut theirs) = (TokenMask::new(self.tokenizer.size), vec![0; words]);
@@ -178,7 +199,7 @@ impl Judge<'_> {
     }
 
     /// Asks the matcher about tokens at random: it must accept those of the mask and no others.
-    fn probe(&mut self, matcher: &Matcher, mask: &[u32]) -> Result<()> {
+    fn probe<B: grammask::Backend>(&mut self, matcher: &Matcher<B>, mask: &[u32]) -> Result<()> {
         for _ in 0..PROBES {
             let token = self.random.below(self.tokenizer.size) as u32;
             let Some(id) = matcher.grammar().vocabulary().id(token) else { continue };

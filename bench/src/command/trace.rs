@@ -7,7 +7,7 @@ use clap::Args;
 use grammask::TokenMask;
 use regex::Regex;
 
-use crate::engine::{self, EngineId, Source};
+use crate::engine::{self, Backend, EngineId, Source};
 use crate::host;
 use crate::report::table::microseconds;
 use crate::run::clock::Stopwatch;
@@ -38,6 +38,9 @@ pub(crate) struct TraceArgs {
     /// The engine.
     #[arg(long, default_value = "grammask")]
     engine: EngineId,
+    /// The parser backend of our own engine.
+    #[arg(long, default_value = "earley")]
+    backend: Backend,
     /// Time on the core, or on the wall.
     #[arg(long, default_value = "cpu")]
     clock: Clock,
@@ -59,7 +62,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<()> {
     let instance =
         item.tests.get(args.test).with_context(|| format!("there are {} instances", item.tests.len()))?;
     let tokens = tokenizer.encode(&dumps(&instance.data))?;
-    let mut engine = engine::load(args.engine, &tokenizer)?;
+    let mut engine = engine::load(args.engine.with(args.backend), &tokenizer)?;
     let mut mask = TokenMask::new(engine.mask_len());
     let schema = item.schema.to_string();
     let start = Stopwatch::start(args.clock);

@@ -5,7 +5,7 @@ pub(crate) mod ours;
 
 use std::fmt;
 
-use grammask::TokenMask;
+use grammask::{TokenMask, pda};
 use serde::{Deserialize, Serialize};
 
 use crate::run::tokenizer::LoadedTokenizer;
@@ -15,6 +15,8 @@ use crate::run::tokenizer::LoadedTokenizer;
 pub(crate) enum EngineId {
     /// This project.
     Grammask,
+    /// This project with its pushdown backend.
+    GrammaskPda,
     /// The llguidance crate.
     Llguidance,
 }
@@ -24,7 +26,27 @@ impl EngineId {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Grammask => "grammask 0.1.0",
+            Self::GrammaskPda => "grammask 0.1.0 (pda)",
             Self::Llguidance => "llguidance 1.9.1",
+        }
+    }
+}
+
+/// The parser backend of our own engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Backend {
+    /// Earley's algorithm.
+    Earley,
+    /// Parallel stacks.
+    Pda,
+}
+
+impl EngineId {
+    /// Our own engine over a backend; other engines as they are.
+    pub(crate) fn with(self, backend: Backend) -> Self {
+        match (self, backend) {
+            (Self::Grammask, Backend::Pda) => Self::GrammaskPda,
+            (id, _) => id,
         }
     }
 }
@@ -33,6 +55,7 @@ impl fmt::Display for EngineId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Grammask => "grammask",
+            Self::GrammaskPda => "grammask-pda",
             Self::Llguidance => "llguidance",
         })
     }
@@ -90,7 +113,10 @@ pub(crate) trait Engine {
 /// Loads an engine.
 pub(crate) fn load(id: EngineId, tokenizer: &LoadedTokenizer) -> anyhow::Result<Box<dyn Engine>> {
     Ok(match id {
-        EngineId::Grammask => Box::new(ours::Grammask::new(tokenizer)?),
+        EngineId::Grammask => Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?)),
+        EngineId::GrammaskPda => {
+            Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?.backend::<pda::Engine>()))
+        }
         EngineId::Llguidance => Box::new(llguidance::Llguidance::new(tokenizer)?),
     })
 }

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use grammask::{
-    CompileError, CompiledGrammar, Compiler, EbnfOptions, JsonSchemaOptions, Matcher, TokenId, TokenMask,
-    Vocabulary, VocabularyOptions,
+    BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
+    Matcher, TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
 
 use super::{Engine, EngineId, PLACE, Source};
 use crate::run::tokenizer::LoadedTokenizer;
 
 /// grammask as an [`Engine`], with its defaults.
-pub(super) struct Grammask {
-    compiler: Compiler,
-    grammar: Option<CompiledGrammar>,
-    matcher: Option<Matcher>,
+pub(super) struct Grammask<B: BuildBackend> {
+    id: EngineId,
+    compiler: Compiler<B>,
+    grammar: Option<CompiledGrammar<B>>,
+    matcher: Option<Matcher<B>>,
 }
 
 /// Loads our vocabulary of a tokenizer.
@@ -27,12 +28,17 @@ pub(crate) fn vocabulary(tokenizer: &LoadedTokenizer) -> Result<Arc<Vocabulary>>
     Ok(Arc::new(vocabulary))
 }
 
-impl Grammask {
-    pub(super) fn new(tokenizer: &LoadedTokenizer) -> Result<Self> {
-        Ok(Self { compiler: Compiler::new(vocabulary(tokenizer)?), grammar: None, matcher: None })
+/// A compiler with its defaults.
+pub(super) fn builder(tokenizer: &LoadedTokenizer) -> Result<CompilerBuilder> {
+    Ok(Compiler::builder(vocabulary(tokenizer)?))
+}
+
+impl<B: BuildBackend> Grammask<B> {
+    pub(super) fn new(id: EngineId, builder: CompilerBuilder<B>) -> Self {
+        Self { id, compiler: builder.build(), grammar: None, matcher: None }
     }
 
-    fn matcher(&mut self) -> Result<&mut Matcher, String> {
+    fn matcher(&mut self) -> Result<&mut Matcher<B>, String> {
         self.matcher.as_mut().ok_or_else(|| "no grammar has been compiled".to_owned())
     }
 
@@ -41,9 +47,9 @@ impl Grammask {
     }
 }
 
-impl Engine for Grammask {
+impl<B: BuildBackend> Engine for Grammask<B> {
     fn id(&self) -> EngineId {
-        EngineId::Grammask
+        self.id
     }
 
     fn mask_len(&self) -> usize {
@@ -53,7 +59,8 @@ impl Engine for Grammask {
     fn drop_caches(&mut self) {
         self.matcher = None;
         self.grammar = None;
-        self.compiler = Compiler::new(Arc::clone(self.compiler.vocabulary()));
+        let vocabulary = Arc::clone(self.compiler.vocabulary());
+        self.compiler = Compiler::builder(vocabulary).backend::<B>().build();
     }
 
     fn compile(&mut self, source: Source<'_>) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::arguments::{Global, SchemaArguments, StructureArguments, read_bytes};
+use crate::arguments::{BackendArguments, Global, SchemaArguments, StructureArguments, read_bytes};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
 use crate::place::Place;
@@ -17,6 +17,8 @@ pub(crate) struct Arguments {
     structure: StructureArguments,
     #[command(flatten)]
     schema: SchemaArguments,
+    #[command(flatten)]
+    backend: BackendArguments,
     /// The file with the text; `-` or nothing for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -51,7 +53,12 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         text.truncate(end);
     }
     // Whether bytes are allowed depends on no vocabulary: the smallest does.
-    let structure = Structure::compile(&structure, &arguments.schema, &Vocabulary::of_bytes()?)?;
+    let structure = Structure::compile(
+        &structure,
+        &arguments.schema,
+        arguments.backend.backend,
+        &Vocabulary::of_bytes()?,
+    )?;
     let refusal = examine(&structure, &text)?;
     if global.json {
         print_json(refusal.as_ref());

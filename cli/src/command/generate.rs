@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::arguments::{Global, SchemaArguments, StructureArguments, VocabularyArguments};
+use crate::arguments::{BackendArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
 use crate::style;
@@ -19,6 +19,8 @@ pub(crate) struct Arguments {
     structure: StructureArguments,
     #[command(flatten)]
     schema: SchemaArguments,
+    #[command(flatten)]
+    backend: BackendArguments,
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// Equal seeds give equal texts
@@ -38,7 +40,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
-    let structure = Structure::compile(&text, &arguments.schema, &vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, arguments.backend.backend, &vocabulary)?;
     let writer = Writer::new(&vocabulary);
     for number in 0..arguments.count {
         let seed = arguments.seed.wrapping_add(number);

@@ -7,7 +7,9 @@ use crate::engine::TokenId;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-use crate::arguments::{Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text};
+use crate::arguments::{
+    BackendArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text,
+};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
 use crate::place::Place;
@@ -20,6 +22,8 @@ pub(crate) struct Arguments {
     structure: StructureArguments,
     #[command(flatten)]
     schema: SchemaArguments,
+    #[command(flatten)]
+    backend: BackendArguments,
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// The text so far
@@ -40,7 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         None => arguments.prefix.clone(),
     };
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
-    let structure = Structure::compile(&text, &arguments.schema, &vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, arguments.backend.backend, &vocabulary)?;
     let mut cursor = structure.cursor();
     let read = cursor.read(prefix.as_bytes())?;
     if read < prefix.len() {

@@ -84,3 +84,19 @@ fn colours_are_for_terminals() {
     assert!(!run(&arguments).out.contains('\x1b'));
     assert!(run(&[arguments.as_slice(), &["--color", "always"]].concat()).out.contains('\x1b'));
 }
+
+#[test]
+fn the_other_backend_says_the_same() {
+    let text = "[\n  \"red\",\n  \"grün\"\n]";
+    let earley = run_with(&["check", "--schema", LIST], text);
+    let stacks = run_with(&["check", "--schema", LIST, "--backend", "pda"], text);
+    assert_eq!((stacks.code, stacks.out), (earley.code, earley.out));
+}
+
+#[test]
+fn a_grammar_that_the_backend_declines_is_an_error() {
+    let grammar = r#"root ::= root "+1" | "1""#;
+    let stacks = run_with(&["check", "--ebnf-text", grammar, "--backend", "pda"], "1+1");
+    assert!(stacks.code > 1 && stacks.err.contains("`root` begins with itself"), "{}", stacks.err);
+    assert_eq!(run_with(&["check", "--ebnf-text", grammar], "1+1").code, 0);
+}
