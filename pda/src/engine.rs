@@ -60,9 +60,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Where a rule can begin with itself, directly or behind rules that may be empty; or where a limit is reached
-    /// before the first byte.
+    /// Where a rule can begin with itself, directly or behind rules that may be empty; where the grammar names tokens
+    /// that are taken as a whole; or where a limit is reached before the first byte.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
+        if !program.labels().is_empty() {
+            return Err(BuildError::new(
+                "tokens that are taken as a whole: the backend `pda` reads bytes only; write the grammar without them",
+            ));
+        }
         decline_left_recursion(&program)?;
         if !program.labels().is_empty() {
             return Err(BuildError::new(
