@@ -24,6 +24,9 @@ pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Find
             findings.push(Finding::new(&member.folder, message));
         }
     }
+    for root in sources.files.iter().filter(|path| is_outside_root(workspace, sources, path)) {
+        reach(root, &mut reached)?;
+    }
     for path in &sources.files {
         if path.extension().is_some_and(|extension| extension == "rs") && !reached.contains(path) {
             let message = "no `mod` names this file, so that it is never compiled";
@@ -31,6 +34,19 @@ pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Find
         }
     }
     Ok(findings)
+}
+
+/// Whether a file is the root of a target of a package outside of the workspace, which Cargo tells us nothing of.
+fn is_outside_root(workspace: &Workspace, sources: &Sources, path: &Path) -> bool {
+    let package = ["src/lib.rs", "src/main.rs", "tests/it/main.rs"]
+        .into_iter()
+        .filter(|root| path.ends_with(root))
+        .filter_map(|root| path.ancestors().nth(Path::new(root).components().count()))
+        .find(|folder| folder.join("Cargo.toml").is_file());
+    package.is_some_and(|folder| {
+        let folder = sources.relative(folder);
+        workspace.members().all(|member| member.folder != folder)
+    })
 }
 
 /// Adds a target's root and all files below it.
