@@ -10,7 +10,7 @@ use super::number_keywords::count;
 
 pub(super) fn read<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<ArrayShape> {
     let mut shape = ArrayShape::any();
-    let draft = n.document.draft();
+    let draft = n.document.draft(node);
     if let Some(value) = members.get("prefixItems").filter(|_| draft >= Draft::Draft2020) {
         shape.prefix = places(n, node, "prefixItems", value)?;
     }

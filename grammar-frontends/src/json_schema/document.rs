@@ -3,11 +3,18 @@
 //! Nothing is visited before something asks for it: a node is made for a schema when the lowering reaches
 //! it, so that a document of 50,000 definitions costs what the ten that are used cost. Only a reference that
 //! is not a plain pointer (`$anchor`, `$id`) makes one pass over the whole document, to index the names.
+//!
+//! A dynamic reference means different schemas on different ways to it. A node is therefore a place in the
+//! document *and* a scope: which schema each dynamic anchor names there. Documents without dynamic references
+//! have one scope, so that each place has one node.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::names::{self, Names, Place};
+use super::retriever::{Arena, Retriever};
+use super::scope::{Scope, Scopes};
 use super::uri;
 
 /// The dialects of JSON Schema that differ in what this frontend reads.
@@ -36,7 +43,7 @@ impl Draft {
     }
 
     /// The keyword that names a schema.
-    fn id_keyword(self) -> &'static str {
+    pub(super) fn id_keyword(self) -> &'static str {
         if self == Draft::Draft4 { "id" } else { "$id" }
     }
 
@@ -73,47 +80,102 @@ pub(super) enum Step<'s> {
 struct Node<'s> {
     value: &'s Value,
     parent: Option<(NodeId, Step<'s>)>,
-    /// The schema whose `$id` is in force here: what `#` means.
+    /// The schema whose `$id` is in force here: what `#` means. A node outside of any scope.
     resource: NodeId,
-}
-
-/// Schemas with names, found by one pass over the document.
-#[derive(Default)]
-struct Names<'s> {
-    /// By absolute URI without fragment.
-    resources: HashMap<String, (&'s Value, String)>,
-    /// By absolute URI with the anchor as fragment.
-    anchors: HashMap<String, (&'s Value, String)>,
+    /// The same place outside of any scope.
+    fixed: NodeId,
+    /// What dynamic references mean here.
+    scope: Scope,
+    draft: Draft,
 }
 
 /// Why a reference leads nowhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RefError {
     /// Nothing stands there.
     Missing,
-    /// Another document is meant.
+    /// Another document is meant, and no retriever was given.
     Remote,
+    /// The retriever did not give the document.
+    Retrieval(String),
+    /// More documents than the limit.
+    TooMany(usize),
+}
+
+/// Where documents come from that a reference leads to.
+pub(super) struct Sources<'s> {
+    pub(super) retriever: Option<Retriever>,
+    pub(super) arena: &'s Arena,
+    /// Most documents that are fetched.
+    pub(super) documents: usize,
+    /// Most values in one of them.
+    pub(super) values: usize,
 }
 
 pub(super) struct Document<'s> {
-    root: &'s Value,
-    draft: Draft,
     nodes: Vec<Node<'s>>,
-    by_address: HashMap<*const Value, NodeId>,
+    by_address: HashMap<(*const Value, Scope), NodeId>,
     names: Option<Names<'s>>,
+    scopes: Scopes,
+    sources: Sources<'s>,
+    /// The roots of documents that were fetched, and their addresses.
+    fetched: HashMap<NodeId, String>,
+    /// Documents that could not be fetched are not asked for again.
+    failed: HashMap<String, RefError>,
 }
 
 impl<'s> Document<'s> {
     pub(super) const ROOT: NodeId = NodeId(0);
 
-    pub(super) fn new(root: &'s Value, draft: Draft) -> Self {
-        let node = Node { value: root, parent: None, resource: NodeId(0) };
-        let by_address = HashMap::from([(std::ptr::from_ref(root), NodeId(0))]);
-        Self { root, draft, nodes: vec![node], by_address, names: None }
+    pub(super) fn new(root: &'s Value, draft: Draft, sources: Sources<'s>) -> Self {
+        let mut document = Self {
+            nodes: Vec::new(),
+            by_address: HashMap::new(),
+            names: None,
+            scopes: Scopes::default(),
+            sources,
+            fetched: HashMap::new(),
+            failed: HashMap::new(),
+        };
+        document.add_root(root, draft);
+        // A document that was fetched may refer to what is dynamic in this one.
+        if document.sources.retriever.is_some() || names::has_dynamic_keywords(root) {
+            document.names();
+        }
+        document
     }
 
-    pub(super) fn draft(&self) -> Draft {
-        self.draft
+    /// The first node of a document.
+    fn add_root(&mut self, value: &'s Value, draft: Draft) -> NodeId {
+        let id = self.next_id();
+        self.nodes.push(Node { value, parent: None, resource: id, fixed: id, scope: Scope::NONE, draft });
+        self.by_address.insert((std::ptr::from_ref(value), Scope::NONE), id);
+        id
+    }
+
+    fn next_id(&self) -> NodeId {
+        // Documents are bounded to far fewer than 2^32 bytes, so their nodes can be numbered.
+        NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX))
+    }
+
+    fn names(&mut self) -> &Names<'s> {
+        let root = &self.nodes[Self::ROOT.index()];
+        self.names.get_or_insert_with(|| {
+            let mut names = Names::default();
+            names.collect(root.value, Self::ROOT, "", root.draft);
+            names
+        })
+    }
+
+    /// The whole document, as a schema that is evaluated first.
+    pub(super) fn entry(&mut self) -> NodeId {
+        let scope = self.entered(Scope::NONE, Self::ROOT);
+        self.scoped(Self::ROOT, scope)
+    }
+
+    /// The dialect of a schema.
+    pub(super) fn draft(&self, node: NodeId) -> Draft {
+        self.nodes[node.index()].draft
     }
 
     pub(super) fn value(&self, node: NodeId) -> &'s Value {
@@ -124,15 +186,20 @@ impl<'s> Document<'s> {
         self.nodes.len()
     }
 
-    /// The JSON pointer of a node.
+    /// One node for all that stand for the same place.
+    pub(super) fn place(&self, node: NodeId) -> NodeId {
+        self.nodes[node.index()].fixed
+    }
+
+    /// The JSON pointer of a node; after the address of its document and `#`, where that was fetched.
     pub(super) fn pointer(&self, node: NodeId) -> String {
         let mut steps = Vec::new();
-        let mut at = node;
+        let mut at = self.place(node);
         while let Some((parent, step)) = &self.nodes[at.index()].parent {
             steps.push(step);
             at = *parent;
         }
-        let mut pointer = String::new();
+        let mut pointer = self.fetched.get(&at).map_or_else(String::new, |address| format!("{address}#"));
         for step in steps.into_iter().rev() {
             match step {
                 Step::Keyword(keyword) => pointer.push_str(&format!("/{keyword}")),
@@ -146,22 +213,96 @@ impl<'s> Document<'s> {
         pointer
     }
 
-    /// The node of a value below another one. A value has one node, by whichever way it is reached first.
+    /// The node of a value below another one. In one scope a value has one node, by whichever way it is
+    /// reached first.
     pub(super) fn child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value) -> NodeId {
-        if let Some(&known) = self.by_address.get(&std::ptr::from_ref(value)) {
+        let (fixed, scope) = (self.place(parent), self.nodes[parent.index()].scope);
+        let child = self.fixed_child(fixed, step, value);
+        let scope =
+            if self.nodes[child.index()].resource == child { self.entered(scope, child) } else { scope };
+        self.scoped(child, scope)
+    }
+
+    fn fixed_child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value) -> NodeId {
+        let key = (std::ptr::from_ref(value), Scope::NONE);
+        if let Some(&known) = self.by_address.get(&key) {
             return known;
         }
-        // Documents are bounded to far fewer than 2^32 bytes, so their nodes can be numbered.
-        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
-        let inherited = self.nodes[parent.index()].resource;
-        let resource = if embedded_id(value, self.draft).is_some() { id } else { inherited };
-        self.nodes.push(Node { value, parent: Some((parent, step)), resource });
-        self.by_address.insert(std::ptr::from_ref(value), id);
+        let id = self.next_id();
+        let Node { resource, draft, .. } = self.nodes[parent.index()];
+        let (embedded, draft) = names::resource(value, draft);
+        let resource = if embedded.is_some() { id } else { resource };
+        let parent = Some((parent, step));
+        self.nodes.push(Node { value, parent, resource, fixed: id, scope: Scope::NONE, draft });
+        self.by_address.insert(key, id);
         id
+    }
+
+    /// A place in a scope.
+    fn scoped(&mut self, fixed: NodeId, scope: Scope) -> NodeId {
+        let Node { value, resource, draft, .. } = self.nodes[fixed.index()];
+        let id = self.next_id();
+        let known = *self.by_address.entry((std::ptr::from_ref(value), scope)).or_insert(id);
+        if known == id {
+            self.nodes.push(Node { value, parent: None, resource, fixed, scope, draft });
+        }
+        known
+    }
+
+    /// The scope inside a resource that is entered from a scope: the outermost dynamic anchors count.
+    fn entered(&mut self, scope: Scope, resource: NodeId) -> Scope {
+        let value = std::ptr::from_ref(self.value(resource));
+        match &self.names {
+            Some(names) => self.scopes.entered(scope, names.dynamic_anchors(value)),
+            None => scope,
+        }
+    }
+
+    fn entered_at(&mut self, scope: Scope, target: NodeId) -> NodeId {
+        let resource = self.nodes[target.index()].resource;
+        let scope = self.entered(scope, resource);
+        self.scoped(target, scope)
     }
 
     /// What a `$ref` that stands in `from` leads to.
     pub(super) fn resolve(&mut self, from: NodeId, reference: &str) -> Result<NodeId, RefError> {
+        let scope = self.nodes[from.index()].scope;
+        let target = self.resolve_fixed(self.place(from), reference)?;
+        Ok(self.entered_at(scope, target))
+    }
+
+    /// What a `$dynamicRef` or `$recursiveRef` that stands in `from` leads to: as a `$ref`, and where that
+    /// leads to a dynamic anchor, to the one of its name in the outermost resource that was entered on the
+    /// way here.
+    pub(super) fn resolve_dynamic(
+        &mut self,
+        from: NodeId,
+        keyword: &str,
+        reference: &str,
+    ) -> Result<NodeId, RefError> {
+        let scope = self.nodes[from.index()].scope;
+        let first = self.resolve_fixed(self.place(from), reference)?;
+        let resource = self.nodes[first.index()].resource;
+        let scope = self.entered(scope, resource);
+        let anchor = match keyword {
+            "$recursiveRef" => names::RECURSIVE.to_owned(),
+            _ => percent_decode(reference.split_once('#').map_or("", |(_, fragment)| fragment)),
+        };
+        let (value, anchors) = (self.value(first), std::ptr::from_ref(self.value(resource)));
+        let anchors = self.names().dynamic_anchors(anchors);
+        let is_dynamic =
+            anchors.iter().any(|known| known.name == anchor && std::ptr::eq(known.place.value, value));
+        let outermost = self.scopes.find(scope, &anchor).filter(|_| is_dynamic);
+        let Some(target) = outermost else { return Ok(self.scoped(first, scope)) };
+        let place = self.names().dynamic_place(target);
+        let target = match place {
+            Some(place) => self.named_node(&place)?,
+            None => first,
+        };
+        Ok(self.entered_at(scope, target))
+    }
+
+    fn resolve_fixed(&mut self, from: NodeId, reference: &str) -> Result<NodeId, RefError> {
         let resource = self.nodes[from.index()].resource;
         if let Some(fragment) = reference.strip_prefix('#') {
             let fragment = percent_decode(fragment);
@@ -173,24 +314,58 @@ impl<'s> Document<'s> {
         let target = uri::resolve(&base, reference);
         let (target, fragment) = target.split_once('#').unwrap_or((&target, ""));
         let fragment = percent_decode(fragment);
-        let names = self.names.get_or_insert_with(|| collect_names(self.root, self.draft));
-        if !fragment.is_empty() && !fragment.starts_with('/') {
-            let found = names.anchors.get(&format!("{target}#{fragment}"));
-            let known = target.is_empty() || names.resources.contains_key(target);
-            let error = if known { RefError::Missing } else { RefError::Remote };
-            let (value, pointer) = found.cloned().ok_or(error)?;
-            return self.named_node(value, pointer);
+        if !self.names().resources.contains_key(target) {
+            self.fetch(target)?;
         }
-        let (value, pointer) = names.resources.get(target).cloned().ok_or(RefError::Remote)?;
-        let node = self.named_node(value, pointer)?;
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            let found = self.names().anchors.get(&format!("{target}#{fragment}")).cloned();
+            return self.named_node(&found.ok_or(RefError::Missing)?);
+        }
+        let place = self.names().resources.get(target).cloned().ok_or(RefError::Missing)?;
+        let node = self.named_node(&place)?;
         self.follow(node, &fragment)
     }
 
+    /// Asks the retriever for a document and takes up its names.
+    fn fetch(&mut self, address: &str) -> Result<(), RefError> {
+        let Some(retriever) = &self.sources.retriever else { return Err(RefError::Remote) };
+        if let Some(error) = self.failed.get(address) {
+            return Err(error.clone());
+        }
+        if self.fetched.len() >= self.sources.documents {
+            return Err(RefError::TooMany(self.sources.documents));
+        }
+        let fetched = retriever.retrieve(address).and_then(|value| {
+            let limit = self.sources.values;
+            match names::holds_at_most(&value, limit) {
+                true => Ok(value),
+                false => Err(format!("it holds more than {limit} values")),
+            }
+        });
+        let value = match fetched {
+            Ok(value) => self.sources.arena.keep(value),
+            Err(reason) => {
+                let error = RefError::Retrieval(reason);
+                self.failed.insert(address.to_owned(), error.clone());
+                return Err(error);
+            }
+        };
+        // A document that does not say its dialect has that of the one that refers to it first.
+        let draft = names::declared_draft(value).unwrap_or(self.nodes[Self::ROOT.index()].draft);
+        let root = self.add_root(value, draft);
+        self.fetched.insert(root, address.to_owned());
+        self.names();
+        if let Some(names) = &mut self.names {
+            names.collect(value, root, address, draft);
+        }
+        Ok(())
+    }
+
     /// The node of a value that the index found. Its resource is looked up by walking down to it.
-    fn named_node(&mut self, value: &'s Value, pointer: String) -> Result<NodeId, RefError> {
-        match self.by_address.get(&std::ptr::from_ref(value)) {
+    fn named_node(&mut self, place: &Place<'s>) -> Result<NodeId, RefError> {
+        match self.by_address.get(&(std::ptr::from_ref(place.value), Scope::NONE)) {
             Some(&known) => Ok(known),
-            None => self.follow(Self::ROOT, &pointer),
+            None => self.follow(place.root, &place.pointer),
         }
     }
 
@@ -214,105 +389,33 @@ impl<'s> Document<'s> {
                 }
                 _ => return Err(RefError::Missing),
             };
-            if embedded_id(value, self.draft).is_some() {
+            if names::resource(value, self.nodes[parent.index()].draft).0.is_some() {
                 let step = Step::Pointer(std::mem::take(&mut walked).into());
-                parent = self.child(parent, step, value);
+                parent = self.fixed_child(parent, step, value);
             }
         }
         if walked.is_empty() {
             return Ok(parent);
         }
-        Ok(self.child(parent, Step::Pointer(walked.into()), value))
+        Ok(self.fixed_child(parent, Step::Pointer(walked.into()), value))
     }
 
     fn base_uri(&self, node: NodeId) -> String {
         let mut chain = Vec::new();
         let mut at = node;
-        loop {
+        let address = loop {
             let resource = self.nodes[at.index()].resource;
-            chain.extend(embedded_id(self.value(resource), self.draft));
-            match &self.nodes[resource.index()].parent {
+            let node = &self.nodes[resource.index()];
+            chain.extend(names::embedded_id(node.value, node.draft));
+            match &node.parent {
                 Some((parent, _)) => at = *parent,
-                None => break,
+                None => break self.fetched.get(&resource),
             }
-        }
-        let base = chain.into_iter().rev().fold(String::new(), |base, id| uri::resolve(&base, id));
+        };
+        let address = address.cloned().unwrap_or_default();
+        let base = chain.into_iter().rev().fold(address, |base, id| uri::resolve(&base, id));
         base.split('#').next().unwrap_or_default().to_owned()
     }
-}
-
-/// The `$id` that makes a schema a resource of its own; an `$id` that is only a fragment is an anchor.
-fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
-    let object = value.as_object()?;
-    if draft.ref_hides_siblings() && object.contains_key("$ref") {
-        return None;
-    }
-    object.get(draft.id_keyword())?.as_str().filter(|id| !id.starts_with('#') && !id.is_empty())
-}
-
-/// Keywords whose value is a schema, a list of schemas, or either.
-const SCHEMAS: &[&str] = &[
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "oneOf",
-    "prefixItems",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
-
-/// Keywords whose value is an object of schemas.
-const SCHEMA_MAPS: &[&str] =
-    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
-
-/// Finds the names in all schemas. What stands under other keywords is no schema, whatever it looks like.
-fn collect_names(root: &Value, draft: Draft) -> Names<'_> {
-    let mut names = Names::default();
-    names.resources.insert(String::new(), (root, String::new()));
-    let mut stack = vec![(root, String::new(), String::new())];
-    while let Some((value, pointer, mut base)) = stack.pop() {
-        let Value::Object(members) = value else { continue };
-        if let Some(id) = embedded_id(value, draft) {
-            base = uri::resolve(&base, id);
-            base.truncate(base.find('#').unwrap_or(base.len()));
-            names.resources.entry(base.clone()).or_insert_with(|| (value, pointer.clone()));
-        }
-        let id = members.get(draft.id_keyword()).and_then(Value::as_str);
-        let fragment = id.and_then(|id| id.strip_prefix('#')).filter(|_| draft.ref_hides_siblings());
-        let anchors =
-            ["$anchor", "$dynamicAnchor"].map(|keyword| members.get(keyword).and_then(Value::as_str));
-        for anchor in anchors.into_iter().flatten().chain(fragment) {
-            let entry = names.anchors.entry(format!("{base}#{anchor}"));
-            entry.or_insert_with(|| (value, pointer.clone()));
-        }
-        for (keyword, member) in members {
-            let mut push = |schema, step: &str| {
-                stack.push((schema, format!("{pointer}/{keyword}{step}"), base.clone()));
-            };
-            match member {
-                Value::Object(schemas) if SCHEMA_MAPS.contains(&keyword.as_str()) => {
-                    let schemas = schemas.iter().filter(|(_, schema)| schema.is_object());
-                    schemas.for_each(|(name, schema)| push(schema, &format!("/{}", escape(name))));
-                }
-                Value::Object(_) if SCHEMAS.contains(&keyword.as_str()) => push(member, ""),
-                Value::Array(schemas) if SCHEMAS.contains(&keyword.as_str()) => {
-                    let schemas = schemas.iter().enumerate().filter(|(_, schema)| schema.is_object());
-                    schemas.for_each(|(index, schema)| push(schema, &format!("/{index}")));
-                }
-                _ => {}
-            }
-        }
-    }
-    names
 }
 
 /// Escapes a name for a JSON pointer.

@@ -64,13 +64,23 @@ fn duration() -> String {
     format!("P(?:[0-9]+W|{date}(?:{time})?|{time})")
 }
 
-/// RFC 1123, section 2.1: labels of at most 63 letters, digits and inner hyphens.
+/// RFC 1123, section 2.1: labels of at most 63 letters, digits and inner hyphens. Labels with hyphens at
+/// their third and fourth place are left out: `xn--` begins one whose decoded form RFC 5891 judges by tables
+/// and by context, and the others are reserved.
 ///
 /// The whole may have 253 characters. Counting them beside the label's own would take some thirty thousand
 /// states, so the bound is kept by bounding the labels: up to 3 of any length, up to 8 of at most 30, or up
 /// to 25 of at most 9 characters.
 fn hostname() -> String {
-    let label = |most: u32| format!("[A-Za-z0-9](?:[A-Za-z0-9-]{{0,{}}}[A-Za-z0-9])?", most - 2);
+    let (end, inner) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
+    // By length: up to four characters; more, with the third or without it a letter or digit.
+    let label = |most: u32| {
+        let (plain, hyphen) = (most - 4, most - 5);
+        format!(
+            "{end}(?:{inner}{{0,2}}{end}|{inner}{end}{inner}{{1,{plain}}}{end}|\
+             {inner}-{end}(?:{inner}{{0,{hyphen}}}{end})?)?"
+        )
+    };
     let labels = |count: u32, most: u32| {
         let label = label(most);
         format!("{label}(?:\\.{label}){{0,{}}}", count - 1)

@@ -256,7 +256,7 @@ impl<'s> Normalizer<'s> {
         };
         self.report_keywords(node, members);
         if let Some(reference) = members.get("$ref")
-            && self.document.draft().ref_hides_siblings()
+            && self.document.draft(node).ref_hides_siblings()
         {
             let goal = self.reference(node, "$ref", reference)?;
             return Ok((*self.norm(goal)?).clone());
@@ -264,7 +264,7 @@ impl<'s> Normalizer<'s> {
         let mut norm = self.typed_keywords(node, members)?;
         for &(keyword, since, read) in COMBINATORS {
             let Some(value) = members.get(keyword) else { continue };
-            if self.document.draft() < since {
+            if self.document.draft(node) < since {
                 continue;
             }
             if norm.is_never() {
@@ -345,6 +345,13 @@ impl<'s> Normalizer<'s> {
                 Some("null") => norm.null = true,
                 Some("boolean") => norm.booleans = [true, true],
                 Some("number") => norm.numbers = any.numbers.clone(),
+                Some("integer") if self.integers_differ(node) => {
+                    let reason =
+                        "draft 4 does not take `1.0` as an integer, and the schema around this one does";
+                    let hint = "name one draft in `$schema` everywhere";
+                    self.unsupported(node, "type", reason, hint)?;
+                    norm.numbers = any.numbers.clone();
+                }
                 Some("integer") if norm.numbers.is_empty() => {
                     norm.numbers = vec![NumberShape::of_kind(super::number_shape::Kind::Integer)];
                 }
@@ -352,7 +359,7 @@ impl<'s> Normalizer<'s> {
                 Some("string") => norm.strings = any.strings.clone(),
                 Some("array") => norm.arrays = any.arrays.clone(),
                 Some("object") => norm.objects = any.objects.clone(),
-                Some("any") if self.document.draft() == Draft::Draft4 => norm = any.clone(),
+                Some("any") if self.document.draft(node) == Draft::Draft4 => norm = any.clone(),
                 _ => {
                     let expected = "`null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a \
                                     list of these";
@@ -363,12 +370,21 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
-    /// What a `$ref` means.
+    /// Whether numbers are spelled after a later draft than the one that a schema of draft 4 is in.
+    fn integers_differ(&self, node: NodeId) -> bool {
+        self.document.draft(node) == Draft::Draft4 && self.document.draft(Document::ROOT) != Draft::Draft4
+    }
+
+    /// What a reference means.
     fn reference(&mut self, node: NodeId, keyword: &str, value: &Value) -> Fallible<GoalId> {
         let Some(reference) = value.as_str() else {
             return Err(self.malformed(node, keyword, "a string"));
         };
-        match self.document.resolve(node, reference) {
+        let target = match keyword {
+            "$ref" => self.document.resolve(node, reference),
+            _ => self.document.resolve_dynamic(node, keyword, reference),
+        };
+        match target {
             Ok(target) => Ok(match self.document.value(target) {
                 Value::Bool(true) => GoalId::ANY,
                 Value::Bool(false) => GoalId::NEVER,
@@ -381,8 +397,16 @@ impl<'s> Normalizer<'s> {
                         "correct the reference or add what it names",
                     ),
                     RefError::Remote => (
-                        format!("`{reference}` leads to another document, and none is ever fetched"),
-                        "copy the schema under `$defs` and refer to it there",
+                        format!("`{reference}` leads to another document, and no retriever was given"),
+                        "copy the schema under `$defs` and refer to it there, or give a retriever",
+                    ),
+                    RefError::Retrieval(reason) => (
+                        format!("`{reference}` leads to another document, and the retriever says: {reason}"),
+                        "correct the reference, or give the document",
+                    ),
+                    RefError::TooMany(limit) => (
+                        format!("references lead to more than {limit} other documents"),
+                        "join documents, or raise the limit `documents`",
                     ),
                 };
                 Err(Box::new(
@@ -470,11 +494,11 @@ impl<'s> Normalizer<'s> {
     }
 
     fn report_keywords(&mut self, node: NodeId, members: &Members) {
-        if !self.reported.insert(node) {
+        if !self.reported.insert(self.document.place(node)) {
             return;
         }
         let base = self.document.pointer(node);
-        let draft = self.document.draft();
+        let draft = self.document.draft(node);
         let hidden = draft.ref_hides_siblings() && members.contains_key("$ref");
         for keyword in members.keys() {
             let (treatment, note) = if hidden && keyword != "$ref" {
@@ -520,7 +544,7 @@ const COMBINATORS: &[(&str, Draft, Reader)] = &[
     ("dependentRequired", Draft::Draft2019, object_keywords::dependent_required),
     ("dependentSchemas", Draft::Draft2019, object_keywords::dependent_schemas),
     ("$dynamicRef", Draft::Draft2020, dynamic_reference),
-    ("$recursiveRef", Draft::Draft2019, dynamic_reference),
+    ("$recursiveRef", Draft::Draft2019, recursive_reference),
     ("unevaluatedProperties", Draft::Draft2019, unevaluated_properties),
     ("unevaluatedItems", Draft::Draft2019, unevaluated_items),
 ];
@@ -681,12 +705,25 @@ fn conditional<'s>(
 fn dynamic_reference<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    _value: &'s Value,
+    _members: &'s Members,
+    value: &'s Value,
 ) -> Fallible<Norm<'s>> {
-    let keyword = if members.contains_key("$dynamicRef") { "$dynamicRef" } else { "$recursiveRef" };
-    n.unsupported(node, keyword, "dynamic references are not resolved", "use `$ref`")?;
-    Ok(Norm::any())
+    let goal = n.reference(node, "$dynamicRef", value)?;
+    Ok((*n.norm(goal)?).clone())
+}
+
+fn recursive_reference<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    _members: &'s Members,
+    value: &'s Value,
+) -> Fallible<Norm<'s>> {
+    // Draft 2020-12 has `$dynamicRef` in its place.
+    if n.document.draft(node) != Draft::Draft2019 {
+        return Ok(Norm::any());
+    }
+    let goal = n.reference(node, "$recursiveRef", value)?;
+    Ok((*n.norm(goal)?).clone())
 }
 
 fn unevaluated_properties<'s>(

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::decimal::{Decimal, Step};
-use super::document::{Draft, NodeId};
+use super::document::{Document, Draft, NodeId};
 use super::keywords::Fallible;
 use super::lower::{Lowering, grammar_error};
 use super::number_shape::{Bound, Edge, Kind, NumberShape};
@@ -73,7 +73,7 @@ impl Lowering<'_> {
 
     /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
     fn whole_end(&mut self) -> ExprId {
-        match self.normalizer.document.draft() {
+        match self.normalizer.document.draft(Document::ROOT) {
             Draft::Draft4 => self.builder.empty(),
             _ => Digits { builder: &mut self.builder }.zero_fraction(),
         }

@@ -48,15 +48,15 @@
 //! # Formats
 //!
 //! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
-//! `duration`, `email`, `hostname` (up to 3 labels of 63 characters, 8 of 30, or 25 of 9: the bound of 253 on
-//! the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
+//! `duration`, `email`, `hostname` (no labels like `xn--a`; up to 3 labels of 63 characters, 8 of 30, or 25
+//! of 9: the bound of 253 on the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
 //! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`. Refused: `regex`, `idn-hostname`,
 //! `idn-email`. Names that the standard does not know are annotations.
 //!
 //! # Not supported
 //!
 //! Refused with their places: `uniqueItems`, more than one `contains` for an array, `unevaluatedProperties`, `unevaluatedItems`,
-//! `$dynamicRef`, `$recursiveRef`, references to other documents, patterns with look-around or
+//! references to other documents where no [`Retriever`] is given, patterns with look-around or
 //! back-references, and combinations whose alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
 //! says so in the report.
 //!
@@ -80,6 +80,7 @@ mod lower_number;
 mod lower_object;
 mod lower_string;
 pub(crate) mod markup;
+mod names;
 mod norm;
 mod number_keywords;
 mod number_shape;
@@ -88,6 +89,8 @@ mod object_keywords;
 mod object_shape;
 mod options;
 mod report;
+mod retriever;
+mod scope;
 mod string_keywords;
 mod string_shape;
 mod text_tests;
@@ -101,12 +104,14 @@ pub use options::{
     Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, Objects, Unsupported, Whitespace,
 };
 pub use report::{Report, ReportEntry, Treatment};
+pub use retriever::Retriever;
 
-use self::document::{Document, Draft};
+use self::document::{Document, Draft, Sources};
 use self::goal::{Atom, GoalId, Goals};
 use self::keywords::Normalizer;
 use self::markup::Markup;
 use self::norm::Algebra;
+use self::retriever::Arena;
 use self::text_tests::TextTests;
 use crate::{Diagnostic, Diagnostics};
 
@@ -202,13 +207,21 @@ fn compile_parsed(
     options: &JsonSchemaOptions,
     markup: Option<&'static Markup>,
 ) -> Result<Compiled, Box<Diagnostic>> {
-    let document = Document::new(schema, draft(schema)?);
+    let arena = Arena::default();
+    let sources = Sources {
+        retriever: options.retriever.clone(),
+        arena: &arena,
+        documents: options.limits.documents,
+        values: options.limits.values,
+    };
+    let mut document = Document::new(schema, draft(schema)?, sources);
+    let entry = document.entry();
     let algebra =
         Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
     let mut normalizer = Normalizer::new(document, algebra, options.clone());
     let root = match schema {
         Value::Bool(true) => GoalId::ANY,
-        _ => normalizer.algebra.goals.atom(Atom::Schema(Document::ROOT)),
+        _ => normalizer.algebra.goals.atom(Atom::Schema(entry)),
     };
     let (grammar, normalizer) = lower::lower(normalizer, root, markup)?;
     let mut report = normalizer.report;

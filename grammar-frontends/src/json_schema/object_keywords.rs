@@ -51,7 +51,7 @@ pub(super) fn read<'s>(
             }
         }
     }
-    if let Some(value) = members.get("propertyNames").filter(|_| n.document.draft() >= Draft::Draft6) {
+    if let Some(value) = members.get("propertyNames").filter(|_| n.document.draft(node) >= Draft::Draft6) {
         restrict_names(n, node, &mut shape, value)?;
     }
     shape.min = count(n, node, members, "minProperties")?.unwrap_or(0);

@@ -2,6 +2,8 @@
 
 use grammask_grammar_ir::Interrupt;
 
+use super::retriever::Retriever;
+
 /// How a schema is turned into a grammar. `JsonSchemaOptions::default()` is the documented default of every
 /// field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct JsonSchemaOptions {
     pub formats: Formats,
     /// What happens to an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
     pub unsupported: Unsupported,
+    /// Where documents come from that references lead to. Default: none; such references are refused.
+    pub retriever: Option<Retriever>,
     /// Bounds on size and work.
     pub limits: JsonSchemaLimits,
     /// Stops the work from outside. Default: never.
@@ -31,6 +35,7 @@ impl Default for JsonSchemaOptions {
             free_names: FreeNames::MayRepeat,
             formats: Formats::Enforced,
             unsupported: Unsupported::Refuse,
+            retriever: None,
             limits: JsonSchemaLimits::default(),
             interrupt: Interrupt::never(),
         }
@@ -77,6 +82,13 @@ impl JsonSchemaOptions {
     #[must_use]
     pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
         self.interrupt = interrupt;
+        self
+    }
+
+    /// Sets [`retriever`](Self::retriever).
+    #[must_use]
+    pub fn retriever(mut self, retriever: Retriever) -> Self {
+        self.retriever = Some(retriever);
         self
     }
 
@@ -171,6 +183,8 @@ pub struct JsonSchemaLimits {
     pub digits: u64,
     /// Expressions of the grammar. Default: 2,000,000.
     pub expressions: usize,
+    /// Documents that the retriever is asked for. Default: 64.
+    pub documents: usize,
 }
 
 impl Default for JsonSchemaLimits {
@@ -185,6 +199,7 @@ impl Default for JsonSchemaLimits {
             states: 20_000,
             digits: 400,
             expressions: 2_000_000,
+            documents: 64,
         }
     }
 }

@@ -327,6 +327,15 @@ fn closed_objects() {
 }
 
 #[test]
+fn labels_that_need_tables_are_not_spelled() {
+    let case = check(r#"{"type":"string","format":"hostname"}"#);
+    case.does_not_spell(&[r#""xn--4gbwdl.xn--wgbh1c""#]);
+    let long = format!("\"{}\"", "a".repeat(63));
+    case.accepts(&[&long, r#""abcd""#, r#""a--b""#, r#""a-b-c""#]);
+    case.rejects(&[r#""ab-""#, r#""a--""#, &long.replace("aa\"", "aaa\"")]);
+}
+
+#[test]
 fn formats() {
     let table: &[(&str, &[&str], &[&str])] = &[
         (
@@ -346,7 +355,7 @@ fn formats() {
             &["joe@example.com", "a.b+c@x-y.org", "\\\"joe bloggs\\\"@example.com", "j@[127.0.0.1]"],
             &["joe", ".a@b.c", "a..b@c.d"],
         ),
-        ("hostname", &["www.example.com", "a", "xn--4gbwdl.xn--wgbh1c"], &["-a.b", "a_b", "a..b", ""]),
+        ("hostname", &["www.example.com", "a", "a-b--c.d4", "ab-c"], &["-a.b", "a_b", "a..b", "", "xn--X"]),
         ("ipv4", &["127.0.0.1", "255.255.255.255"], &["256.0.0.1", "01.2.3.4", "1.2.3"]),
         (
             "ipv6",

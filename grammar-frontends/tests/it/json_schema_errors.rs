@@ -52,7 +52,7 @@ fn unsupported_keywords() {
     assert_snapshot!(refusal(r#"{"items":{"uniqueItems":true}}"#), @r#"json-schema/unsupported at `/items/uniqueItems`: `uniqueItems`: items are not compared with one another (remove it)"#);
     assert_snapshot!(refusal(r#"{"unevaluatedProperties":false}"#), @r#"json-schema/unsupported at `/unevaluatedProperties`: `unevaluatedProperties`: what other keywords leave unevaluated is not tracked (say `additionalProperties` or `items` in the schema that declares)"#);
     assert_snapshot!(refusal(r#"{"unevaluatedItems":{"type":"null"}}"#), @r#"json-schema/unsupported at `/unevaluatedItems`: `unevaluatedItems`: what other keywords leave unevaluated is not tracked (say `additionalProperties` or `items` in the schema that declares)"#);
-    assert_snapshot!(refusal(r##"{"$dynamicRef":"#x"}"##), @r#"json-schema/unsupported at `/$dynamicRef`: `$dynamicRef`: dynamic references are not resolved (use `$ref`)"#);
+    assert_snapshot!(refusal(r##"{"$dynamicRef":"#x"}"##), @r#"json-schema/reference at `/$dynamicRef`: `#x` leads to nothing in this document (correct the reference or add what it names)"#);
     assert_snapshot!(refusal(r#"{"pattern":"a(?=b)"}"#), @r#"regex/look-around at `/pattern`: pattern, column 2: look-around is not supported (say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`)"#);
     assert_snapshot!(refusal(r#"{"patternProperties":{"\\1":{}}}"#), @r#"regex/back-reference at `/patternProperties/\1`: pattern, column 1: back-references are not supported (repeat the group's pattern; equality of two parts cannot be enforced)"#);
     assert_snapshot!(refusal(r#"{"format":"regex"}"#), @r#"json-schema/unsupported at `/format`: `format`: `regex` is not enforced (remove the format, or ask for formats to be annotations)"#);
@@ -72,7 +72,7 @@ fn unsupported_keywords() {
 #[test]
 fn references() {
     assert_snapshot!(refusal(r##"{"items":{"$ref":"#/$defs/x~1y"}}"##), @r#"json-schema/reference at `/items/$ref`: `#/$defs/x~1y` leads to nothing in this document (correct the reference or add what it names)"#);
-    assert_snapshot!(refusal(r#"{"$ref":"other.json"}"#), @r#"json-schema/reference at `/$ref`: `other.json` leads to another document, and none is ever fetched (copy the schema under `$defs` and refer to it there)"#);
+    assert_snapshot!(refusal(r#"{"$ref":"other.json"}"#), @r#"json-schema/reference at `/$ref`: `other.json` leads to another document, and no retriever was given (copy the schema under `$defs` and refer to it there, or give a retriever)"#);
     assert_snapshot!(refusal(r##"{"$ref":"#nowhere"}"##), @r#"json-schema/reference at `/$ref`: `#nowhere` leads to nothing in this document (correct the reference or add what it names)"#);
     assert_snapshot!(refusal(r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#"}]}}}"##), @r#"json-schema/reference at ``: this schema refers to itself without a step into an item or a property, so it says nothing (remove the reference that leads back here)"#);
 }

@@ -5,6 +5,7 @@
 mod ebnf;
 mod gbnf;
 mod json_schema;
+mod json_schema_drafts;
 mod json_schema_errors;
 mod json_schema_scale;
 mod lark;

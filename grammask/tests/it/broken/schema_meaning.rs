@@ -33,27 +33,27 @@ fn references() {
     ───╯
     "##);
     assert_snapshot!(schema(r#"{"$ref": "other.json"}"#), @r#"
-    [json-schema/reference] Error: `other.json` leads to another document, and none is ever fetched
+    [json-schema/reference] Error: `other.json` leads to another document, and no retriever was given
        ╭─[ schema.json:1:10 ]
        │
      1 │ {"$ref": "other.json"}
        │          ──────┬─────
        │                ╰─────── here
        │
-       │ Help: copy the schema under `$defs` and refer to it there
+       │ Help: copy the schema under `$defs` and refer to it there, or give a retriever
        │
        │ Note: at `/$ref`
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"$ref": "https://example.com/schema"}"#), @r#"
-    [json-schema/reference] Error: `https://example.com/schema` leads to another document, and none is ever fetched
+    [json-schema/reference] Error: `https://example.com/schema` leads to another document, and no retriever was given
        ╭─[ schema.json:1:10 ]
        │
      1 │ {"$ref": "https://example.com/schema"}
        │          ──────────────┬─────────────
        │                        ╰─────────────── here
        │
-       │ Help: copy the schema under `$defs` and refer to it there
+       │ Help: copy the schema under `$defs` and refer to it there, or give a retriever
        │
        │ Note: at `/$ref`
     ───╯
@@ -334,14 +334,14 @@ fn unsupported_keywords() {
     ───╯
     "#);
     assert_snapshot!(schema(r##"{"$dynamicRef": "#a"}"##), @r##"
-    [json-schema/unsupported] Error: `$dynamicRef`: dynamic references are not resolved
+    [json-schema/reference] Error: `#a` leads to nothing in this document
        ╭─[ schema.json:1:17 ]
        │
      1 │ {"$dynamicRef": "#a"}
        │                 ──┬─
        │                   ╰─── here
        │
-       │ Help: use `$ref`
+       │ Help: correct the reference or add what it names
        │
        │ Note: at `/$dynamicRef`
     ───╯

@@ -1,0 +1,231 @@
+//! The names that a document gives to its schemas: `$id`, `$anchor` and their kin.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::document::{Draft, NodeId, escape};
+use super::uri;
+
+/// The name under which `$recursiveAnchor` is kept. No anchor can have it.
+pub(super) const RECURSIVE: &str = "#recursive";
+
+/// Where a schema stands.
+#[derive(Clone, Debug)]
+pub(super) struct Place<'s> {
+    pub(super) value: &'s Value,
+    /// The root of its document.
+    pub(super) root: NodeId,
+    /// From the root on.
+    pub(super) pointer: String,
+}
+
+/// An anchor that a dynamic reference can lead to.
+#[derive(Clone, Debug)]
+pub(super) struct DynamicAnchor<'s> {
+    pub(super) name: String,
+    pub(super) place: Place<'s>,
+    /// Its number among all.
+    pub(super) number: u32,
+}
+
+/// Schemas with names, found by one pass over each document.
+#[derive(Default)]
+pub(super) struct Names<'s> {
+    /// By absolute URI without fragment.
+    pub(super) resources: HashMap<String, Place<'s>>,
+    /// By absolute URI with the anchor as fragment.
+    pub(super) anchors: HashMap<String, Place<'s>>,
+    /// By the address of the resource's root.
+    dynamic: HashMap<*const Value, Vec<DynamicAnchor<'s>>>,
+    dynamic_places: Vec<Place<'s>>,
+}
+
+impl<'s> Names<'s> {
+    /// The dynamic anchors of a resource.
+    pub(super) fn dynamic_anchors(&self, resource: *const Value) -> &[DynamicAnchor<'s>] {
+        self.dynamic.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the dynamic anchor of a number stands.
+    pub(super) fn dynamic_place(&self, number: u32) -> Option<Place<'s>> {
+        self.dynamic_places.get(number as usize).cloned()
+    }
+
+    /// Finds the names in all schemas of a document. What stands under other keywords is no schema, whatever
+    /// it looks like.
+    pub(super) fn collect(&mut self, value: &'s Value, root: NodeId, address: &str, draft: Draft) {
+        let first = Place { value, root, pointer: String::new() };
+        self.resources.entry(address.to_owned()).or_insert_with(|| first.clone());
+        let resource = std::ptr::from_ref(value);
+        let mut stack = vec![Visit { place: first, base: address.to_owned(), draft, resource }];
+        while let Some(mut visit) = stack.pop() {
+            let Value::Object(members) = visit.place.value else { continue };
+            if visit.place.pointer.is_empty() {
+                // The root's dialect is known; a fetched document's address is its name, too.
+                if let Some(id) = embedded_id(visit.place.value, draft) {
+                    visit.enter(id, draft);
+                    self.resources.entry(visit.base.clone()).or_insert_with(|| visit.place.clone());
+                }
+            } else if let (Some(id), draft) = resource_of(&visit) {
+                visit.enter(id, draft);
+                self.resources.entry(visit.base.clone()).or_insert_with(|| visit.place.clone());
+            }
+            self.anchors_of(members, &visit);
+            visit.children(members, &mut stack);
+        }
+    }
+
+    fn anchors_of(&mut self, members: &serde_json::Map<String, Value>, visit: &Visit<'s>) {
+        let text = |keyword: &str| members.get(keyword).and_then(Value::as_str);
+        let old = visit.draft.ref_hides_siblings();
+        let fragment = text(visit.draft.id_keyword()).and_then(|id| id.strip_prefix('#')).filter(|_| old);
+        let dynamic = text("$dynamicAnchor").filter(|_| visit.draft >= Draft::Draft2020);
+        let fixed = text("$anchor").filter(|_| !old);
+        for anchor in [fixed, dynamic, fragment].into_iter().flatten() {
+            let entry = self.anchors.entry(format!("{}#{anchor}", visit.base));
+            entry.or_insert_with(|| visit.place.clone());
+        }
+        let recursive = visit.draft == Draft::Draft2019
+            && members.get("$recursiveAnchor") == Some(&Value::Bool(true))
+            && std::ptr::eq(visit.place.value, visit.resource);
+        for name in dynamic.into_iter().chain(recursive.then_some(RECURSIVE)) {
+            // Every anchor comes from a keyword of a bounded document.
+            let number = u32::try_from(self.dynamic_places.len()).unwrap_or(u32::MAX);
+            let place = visit.place.clone();
+            self.dynamic_places.push(place.clone());
+            let anchor = DynamicAnchor { name: name.to_owned(), place, number };
+            self.dynamic.entry(visit.resource).or_default().push(anchor);
+        }
+    }
+}
+
+/// A schema to look into.
+struct Visit<'s> {
+    place: Place<'s>,
+    base: String,
+    draft: Draft,
+    /// The root of the resource that it belongs to.
+    resource: *const Value,
+}
+
+impl<'s> Visit<'s> {
+    fn enter(&mut self, id: &str, draft: Draft) {
+        self.base = uri::resolve(&self.base, id);
+        self.base.truncate(self.base.find('#').unwrap_or(self.base.len()));
+        self.resource = self.place.value;
+        self.draft = draft;
+    }
+
+    fn children(&self, members: &'s serde_json::Map<String, Value>, stack: &mut Vec<Visit<'s>>) {
+        for (keyword, member) in members {
+            let mut push = |value, step: &str| {
+                let pointer = format!("{}/{keyword}{step}", self.place.pointer);
+                let place = Place { value, root: self.place.root, pointer };
+                let Visit { draft, resource, .. } = *self;
+                stack.push(Visit { place, base: self.base.clone(), draft, resource });
+            };
+            match member {
+                Value::Object(schemas) if SCHEMA_MAPS.contains(&keyword.as_str()) => {
+                    let schemas = schemas.iter().filter(|(_, schema)| schema.is_object());
+                    schemas.for_each(|(name, schema)| push(schema, &format!("/{}", escape(name))));
+                }
+                Value::Object(_) if SCHEMAS.contains(&keyword.as_str()) => push(member, ""),
+                Value::Array(schemas) if SCHEMAS.contains(&keyword.as_str()) => {
+                    let schemas = schemas.iter().enumerate().filter(|(_, schema)| schema.is_object());
+                    schemas.for_each(|(index, schema)| push(schema, &format!("/{index}")));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn resource_of<'s>(visit: &Visit<'s>) -> (Option<&'s str>, Draft) {
+    resource(visit.place.value, visit.draft)
+}
+
+/// The `$id` of a schema that is a resource of its own, and the dialect in force in it: what its `$schema`
+/// says, else the one around it.
+pub(super) fn resource(value: &Value, around: Draft) -> (Option<&str>, Draft) {
+    let declared = declared_draft(value).unwrap_or(around);
+    match embedded_id(value, declared) {
+        Some(id) => (Some(id), declared),
+        None => (embedded_id(value, around), around),
+    }
+}
+
+/// The dialect that a schema names, if it is known.
+pub(super) fn declared_draft(value: &Value) -> Option<Draft> {
+    Draft::from_uri(value.as_object()?.get("$schema")?.as_str()?)
+}
+
+/// The `$id` that makes a schema a resource of its own; an `$id` that is only a fragment is an anchor.
+pub(super) fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
+    let object = value.as_object()?;
+    if draft.ref_hides_siblings() && object.contains_key("$ref") {
+        return None;
+    }
+    object.get(draft.id_keyword())?.as_str().filter(|id| !id.starts_with('#') && !id.is_empty())
+}
+
+/// Whether a keyword of dynamic references stands anywhere.
+pub(super) fn has_dynamic_keywords(root: &Value) -> bool {
+    let mut stack = vec![root];
+    while let Some(value) = stack.pop() {
+        match value {
+            Value::Object(members) => {
+                if members.contains_key("$dynamicRef") || members.contains_key("$recursiveRef") {
+                    return true;
+                }
+                stack.extend(members.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            Value::Array(items) => {
+                stack.extend(items.iter().filter(|value| value.is_object() || value.is_array()));
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a document has at most so many values.
+pub(super) fn holds_at_most(root: &Value, limit: usize) -> bool {
+    let (mut stack, mut count) = (vec![root], 0);
+    while let Some(value) = stack.pop() {
+        count += 1;
+        if count > limit {
+            return false;
+        }
+        match value {
+            Value::Object(members) => stack.extend(members.values()),
+            Value::Array(items) => stack.extend(items),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Keywords whose value is a schema, a list of schemas, or either.
+const SCHEMAS: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Keywords whose value is an object of schemas.
+const SCHEMA_MAPS: &[&str] =
+    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];

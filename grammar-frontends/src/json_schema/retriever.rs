@@ -1,0 +1,74 @@
+//! Documents from elsewhere, given by the caller.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+type Retrieve = dyn Fn(&str) -> Result<Value, String> + Send + Sync;
+
+/// Gives the documents that references lead to. Without one, a reference to another document is refused.
+///
+/// It is called with an absolute URI without fragment, at most once for each URI in one compilation and at
+/// most [`documents`](super::JsonSchemaLimits::documents) times. What it must not give it answers with a
+/// reason, which becomes part of the error.
+///
+/// ```
+/// use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, Retriever, compile};
+/// use serde_json::json;
+///
+/// let retriever = Retriever::new(|uri| match uri {
+///     "https://example.com/color" => Ok(json!({"enum": ["red", "green"]})),
+///     _ => Err("not in the catalogue".to_owned()),
+/// });
+/// let options = JsonSchemaOptions::default().retriever(retriever);
+/// assert!(compile(r#"{"$ref": "https://example.com/color"}"#, &options).is_ok());
+/// let refused = compile(r#"{"$ref": "https://example.com/size"}"#, &options).unwrap_err();
+/// assert!(refused.to_string().contains("not in the catalogue"));
+/// ```
+#[derive(Clone)]
+pub struct Retriever(Arc<Retrieve>);
+
+impl Retriever {
+    /// A retriever out of a function from a URI to a document or the reason why there is none.
+    pub fn new(retrieve: impl Fn(&str) -> Result<Value, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(retrieve))
+    }
+
+    pub(super) fn retrieve(&self, uri: &str) -> Result<Value, String> {
+        (self.0)(uri)
+    }
+}
+
+impl fmt::Debug for Retriever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Retriever")
+    }
+}
+
+/// Two retrievers are equal if one is a copy of the other.
+impl PartialEq for Retriever {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Retriever {}
+
+/// Keeps documents while others borrow them: a list that only grows at its end. The limit on documents bounds
+/// its length.
+#[derive(Default)]
+pub(super) struct Arena {
+    next: OnceCell<Box<(Value, Arena)>>,
+}
+
+impl Arena {
+    pub(super) fn keep(&self, value: Value) -> &Value {
+        let mut end = self;
+        while let Some(link) = end.next.get() {
+            end = &link.1;
+        }
+        &end.next.get_or_init(|| Box::new((value, Arena::default()))).0
+    }
+}
