@@ -23,8 +23,17 @@
 //! - `Unordered(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
 //!   two, here one to three of them; the bounds may be left out.
 //!
-//! Rule options (`name[...] ::=`) and the macros for tag dispatch, tokens, regular expressions and substrings
-//! are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
+//! - `Token(5, "<|name|>")` is one token of a set, `ExcludeToken(...)` one outside it: ids, or names that the
+//!   vocabulary resolves. `TagText("..")` is a text in which names of special tokens stand for those tokens.
+//! - `TagDispatch(("tag", e), ...)` is free text in which a tag must be followed by its expression. By name:
+//!   `loop_after_dispatch` (default true: free text again after the expression), `excludes=("s",)` (strings that
+//!   free text cannot hold), `stop_str=("s",)` (strings that end it, and belong to it), `stop_eos` (default true: it
+//!   may also end after any character), `at_least_one` (default false). A tag, stop string or excluded string may
+//!   hold tokens: `"a" Token(5)`.
+//! - `TokenTagDispatch((5, e), ...)` is the same over whole tokens, with `loop_after_dispatch` and
+//!   `excludes=(6,)`.
+//!
+//! Rule options (`name[...] ::=`) and the macros for regular expressions and substrings are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
 //!
 //! # How it is read
 //!
@@ -35,6 +44,7 @@
 mod escape;
 mod fault;
 mod lower;
+mod macros;
 mod syntax;
 mod token;
 
@@ -364,6 +374,7 @@ fn build(
         names: &names,
         undefined: Vec::new(),
         misplaced: Vec::new(),
+        faults: Vec::new(),
     };
     for (body, &id) in bodies.iter().zip(&ids) {
         let expression = lowering.expression(&body.expression);
@@ -376,6 +387,11 @@ fn build(
             .builder
             .define(id, expression)
             .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    }
+    for &fault in &lowering.faults {
+        if reports.fault(fault) == Continue::No {
+            break;
+        }
     }
     for &span in &lowering.undefined {
         if reports.push(lowering.undefined_rule(span)) == Continue::No {

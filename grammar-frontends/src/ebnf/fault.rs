@@ -138,11 +138,9 @@ impl Mistake {
                 "there is nothing here to match",
                 "write `\"\"` for the empty text",
             ),
-            Mistake::MacroArguments => own(
-                "ebnf/macro",
-                "these are not the arguments of this macro",
-                "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes(\"..\")`",
-            ),
+            Mistake::MacroArguments => {
+                own("ebnf/macro", "these are not the arguments of this macro", argument_hint(written))
+            }
             Mistake::IntegerTooLarge => (
                 "ebnf/quantifier",
                 format!("the number {written} is too large"),
@@ -265,11 +263,24 @@ impl Mistake {
     }
 }
 
+fn argument_hint(name: &str) -> &'static str {
+    match name {
+        "TagDispatch" => {
+            "write `TagDispatch((\"tag\", e), loop_after_dispatch=true, excludes=(\"s\",))`; tags are not empty"
+        }
+        "TagText" => "write `TagText(\"..\")`",
+        "Token" | "ExcludeToken" => "write `Token(5, \"<name>\")`: ids and names of tokens",
+        "TokenTagDispatch" => {
+            "write `TokenTagDispatch((5, e), loop_after_dispatch=true, excludes=(6,))`; no trigger is excluded"
+        }
+        _ => "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes(\"..\")`",
+    }
+}
+
 fn macro_hint(name: &str) -> &'static str {
     match name {
         "Regex" => "write the pattern as an expression, or build the rule with the regex frontend",
         "Substring" => "write the substrings as alternatives",
-        "Token" | "ExcludeToken" | "TokenTagDispatch" => "write the token's text as a string",
         _ => "write the alternatives out as rules",
     }
 }

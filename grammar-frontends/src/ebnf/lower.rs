@@ -5,7 +5,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use super::Dialect;
 use super::escape::Reader;
-use super::fault::ir_span;
+use super::fault::{Fault, ir_span};
 use super::syntax::Syntax;
 use crate::Diagnostic;
 
@@ -19,6 +19,8 @@ pub(super) struct Lowering<'a> {
     pub(super) undefined: Vec<SimpleSpan>,
     /// Macros that stand where they mean nothing.
     pub(super) misplaced: Vec<SimpleSpan>,
+    /// Macros whose arguments are wrong.
+    pub(super) faults: Vec<Fault>,
 }
 
 impl Lowering<'_> {
@@ -28,7 +30,7 @@ impl Lowering<'_> {
             Syntax::Empty => self.builder.empty(),
             Syntax::AnyCharacter => self.builder.any_char(),
             &Syntax::String(span) => {
-                let text = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).string();
+                let text = self.string(span);
                 self.builder.literal(&text)
             }
             &Syntax::Bytes(span) => {
@@ -70,6 +72,9 @@ impl Lowering<'_> {
                 let operand = self.expression(operand);
                 self.builder.complement(operand)
             }
+            // A number stands for nothing but an argument, and where it is none it was reported.
+            Syntax::Integer(_) => self.builder.never(),
+            Syntax::Macro { name, span, arguments } => self.macro_call(*name, *span, arguments),
             Syntax::JsonEscaped(operand) => {
                 let operand = self.expression(operand);
                 self.builder.json_escaped(operand)
@@ -100,11 +105,16 @@ impl Lowering<'_> {
         self.builder.unordered(separator, parts, bounds.0, bounds.1)
     }
 
+    /// The text of a string.
+    pub(super) fn string(&self, span: SimpleSpan) -> String {
+        Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).string()
+    }
+
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
         syntax.iter().map(|part| self.expression(part)).collect()
     }
 
-    fn written(&self, span: SimpleSpan) -> &str {
+    pub(super) fn written(&self, span: SimpleSpan) -> &str {
         &self.source[span.into_range()]
     }
 

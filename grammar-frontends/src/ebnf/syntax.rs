@@ -43,6 +43,28 @@ pub(super) enum Syntax {
     Unordered(Vec<Syntax>, SimpleSpan),
     /// A part of the one above.
     Part(Occurrence, Box<Syntax>, SimpleSpan),
+    /// A number, which only macros take.
+    Integer(u32),
+    /// A macro for tokens or tags, with the place of its name.
+    Macro {
+        name: Macro,
+        span: SimpleSpan,
+        arguments: Vec<Argument>,
+    },
+}
+
+/// An argument of a macro.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub(super) name: Option<SimpleSpan>,
+    pub(super) value: Value,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    One(Syntax),
+    Tuple(Vec<Syntax>),
 }
 
 /// A rule's right side.
@@ -188,6 +210,7 @@ fn operator<'t>(
 ) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
     let named = |name: Macro| just(Token::Macro(name)).map_with(|_, extra| extra.span());
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
+    let tagged = tagged(choices.clone());
     let operands = choices.separated_by(just(Token::Comma)).at_least(1).collect::<Vec<Syntax>>();
     let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped | Macro::Unordered | Macro::Part(_))) => name }
         .map_with(|name, extra| (name, extra.span()))
@@ -233,7 +256,46 @@ fn operator<'t>(
             emitter.emit(Fault::new(name, Mistake::MacroRefused));
             Syntax::Empty
         });
-    choice((regular, bytes, refused))
+    choice((regular, bytes, tagged, refused))
+}
+
+/// The macros for tokens and tags: arguments with or without a name, each one expression or number, or a tuple.
+fn tagged<'t>(
+    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
+) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+    let is_tagged = |name: &Macro| {
+        matches!(
+            name,
+            Macro::TagDispatch
+                | Macro::TagText
+                | Macro::Token
+                | Macro::ExcludeToken
+                | Macro::TokenTagDispatch
+        )
+    };
+    let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
+    // A comma at the end is no empty expression.
+    let starts = any().filter(|token| !matches!(token, Token::CloseGroup | Token::Comma));
+    let number = select! { Token::Integer(Some(number)) => Syntax::Integer(number) };
+    let one = number.or(starts.rewind().ignore_then(choices));
+    let items = one.clone().separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Syntax>>();
+    let tuple = open().then(items).then(close()).validate(|((open, items), closed), _, emitter| {
+        report_unclosed(open, closed, emitter);
+        Value::Tuple(items)
+    });
+    let value = tuple.or(one.map(Value::One));
+    let name = just(Token::Name).map_with(|_, extra| extra.span()).then_ignore(just(Token::Equals));
+    let argument = name.or_not().then(value).map(|(name, value)| Argument { name, value });
+    let arguments = argument.separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Argument>>();
+    select! { Token::Macro(name) if is_tagged(&name) => name }
+        .map_with(|name, extra| (name, extra.span()))
+        .then(open())
+        .then(arguments)
+        .then(close())
+        .validate(|((((name, span), open), arguments), closed), _, emitter| {
+            report_unclosed(open, closed, emitter);
+            Syntax::Macro { name, span, arguments }
+        })
 }
 
 /// A token that begins nothing.

@@ -70,6 +70,11 @@ pub(super) enum Macro {
     Unordered,
     Part(Occurrence),
     Bytes,
+    TagDispatch,
+    TagText,
+    Token,
+    ExcludeToken,
+    TokenTagDispatch,
     Refused,
 }
 
@@ -84,9 +89,12 @@ impl Macro {
             "Optional" => Macro::Part(Occurrence::Optional),
             "Repeatable" => Macro::Part(Occurrence::Repeatable),
             "Bytes" => Macro::Bytes,
-            "TagDispatch" | "Token" | "ExcludeToken" | "TokenTagDispatch" | "Regex" | "Substring" => {
-                Macro::Refused
-            }
+            "TagDispatch" => Macro::TagDispatch,
+            "TagText" => Macro::TagText,
+            "Token" => Macro::Token,
+            "ExcludeToken" => Macro::ExcludeToken,
+            "TokenTagDispatch" => Macro::TokenTagDispatch,
+            "Regex" | "Substring" => Macro::Refused,
             _ => return None,
         })
     }

@@ -47,6 +47,42 @@ fn parts_in_any_order() {
 }
 
 #[test]
+fn tokens_and_tags() {
+    assert_snapshot!(printed(r#"
+        root ::= TagDispatch(("<f=", args), ("<g>", "x" | "y"), loop_after_dispatch=true, excludes=("<t>",))
+            TagDispatch(("a" Token(5) "b", args), stop_str=("</r>", Token("<|s|>")), stop_eos=false,
+                loop_after_dispatch=false)
+            TagDispatch(("a", args), at_least_one=true) TagDispatch()
+        args ::= Token(7, 5, "<|n|>", 7) ExcludeToken(3) ExcludeToken() TagText("<|n|>\"\\")
+            | TokenTagDispatch((5, args), ("<|n|>", "b"), excludes=(6,))
+            | TokenTagDispatch((5, args), loop_after_dispatch=false,)
+    "#), @r#"
+    root ::= TagDispatch(("<f=", args), ("<g>", "x" | "y"), excludes=("<t>",)) TagDispatch(("a" Token(5) "b", args), stop_str=("</r>",Token("<|s|>"),), loop_after_dispatch=false, stop_eos=false) TagDispatch(("a", args), loop_after_dispatch=false, at_least_one=true) TagDispatch(("a", args)) TagDispatch()
+    args ::= Token(5, 7, "<|n|>") ExcludeToken(3) ExcludeToken() TagText("<|n|>\"\\") | (Token(5) args | Token("<|n|>") "b" | ExcludeToken(5, 6, "<|n|>"))* | ExcludeToken(5)* (Token(5) args)?
+    "#);
+    let refused = [
+        "TagDispatch(\"a\")",
+        "TagDispatch((\"a\", root, root))",
+        "TagDispatch((\"\", root))",
+        "TagDispatch((root, root))",
+        "TagDispatch(excludes=\"a\")",
+        "TagDispatch(loop_after_dispatch=1)",
+        "TagDispatch(loop=true)",
+        "Token(root)",
+        "Token((1,))",
+        "TagText(1)",
+        "TokenTagDispatch((1, root), excludes=(1,))",
+        "TokenTagDispatch((root, root))",
+        "TagDispatch((\"a\", root)",
+        "TagDispatch((\"a\", ))",
+        "TagDispatch((\"ab\", root), (\"a\", root))",
+    ];
+    for source in refused {
+        assert!(parse(&format!("root ::= {source}"), &EbnfOptions::default()).is_err(), "{source}");
+    }
+}
+
+#[test]
 fn escapes() {
     assert_snapshot!(
         printed(r#"root ::= "\"\'\?\\\/\a\b\f\n\r\t\v\0\e\x41\xe9\x01F600\u00e9\U0001F600" [\^\$\\\.\*\+\?\(\)\[\]\{\}\|\/\-\x41]"#),
@@ -100,7 +136,7 @@ fn sentences() {
 
 #[test]
 fn random_grammars_are_printed_and_read_back() {
-    for options in [GrammarOptions::default(), GrammarOptions::regular()] {
+    for options in [GrammarOptions::default(), GrammarOptions::regular(), GrammarOptions::with_tokens(5)] {
         let options = GrammarOptions { unicode_percent: 50, raw_bytes_percent: 20, ..options };
         for seed in 0..1_000 {
             let grammar = any_grammar(&mut Rng::new(seed), &options);

@@ -359,23 +359,33 @@ fn structure() {
        │ Help: write `""` for the empty text
     ───╯
     "#);
-    assert_snapshot!(ebnf("root ::= TagDispatch((\"<a>\", root), loop_after_dispatch=true) Regex(\"a\")"), @r#"
-    [ebnf/macro-not-supported] Error: the macro `TagDispatch` is not supported in this dialect
+    assert_snapshot!(ebnf("root ::= TagDispatch((\"<a>\", \"b\", root)) Token() Regex(\"a\")"), @r#"
+    [ebnf/macro] Error: these are not the arguments of this macro
        ╭─[ grammar.ebnf:1:10 ]
        │
-     1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
+     1 │ root ::= TagDispatch(("<a>", "b", root)) Token() Regex("a")
        │          ─────┬─────
        │               ╰─────── here
        │
-       │ Help: write the alternatives out as rules
+       │ Help: write `TagDispatch(("tag", e), loop_after_dispatch=true, excludes=("s",))`; tags are not empty
+    ───╯
+
+    [ebnf/macro] Error: these are not the arguments of this macro
+       ╭─[ grammar.ebnf:1:42 ]
+       │
+     1 │ root ::= TagDispatch(("<a>", "b", root)) Token() Regex("a")
+       │                                          ──┬──
+       │                                            ╰──── here
+       │
+       │ Help: write `Token(5, "<name>")`: ids and names of tokens
     ───╯
 
     [ebnf/macro-not-supported] Error: the macro `Regex` is not supported in this dialect
-       ╭─[ grammar.ebnf:1:63 ]
+       ╭─[ grammar.ebnf:1:50 ]
        │
-     1 │ root ::= TagDispatch(("<a>", root), loop_after_dispatch=true) Regex("a")
-       │                                                               ──┬──
-       │                                                                 ╰──── here
+     1 │ root ::= TagDispatch(("<a>", "b", root)) Token() Regex("a")
+       │                                                  ──┬──
+       │                                                    ╰──── here
        │
        │ Help: write the pattern as an expression, or build the rule with the regex frontend
     ───╯
