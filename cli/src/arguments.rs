@@ -45,6 +45,8 @@ pub(crate) enum Syntax {
     Gbnf,
     Lark,
     Regex,
+    /// A request with tools.
+    Tools,
 }
 
 impl Syntax {
@@ -55,6 +57,7 @@ impl Syntax {
             Self::Gbnf => "GBNF",
             Self::Lark => "Lark grammar",
             Self::Regex => "regular expression",
+            Self::Tools => "request",
         }
     }
 }

@@ -4,5 +4,6 @@ pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod mask;
+pub(crate) mod tools;
 pub(crate) mod viz;
 pub(crate) mod vocab;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions, FragmentId};
@@ -12,13 +12,15 @@ use grammask::gbnf::{self, GbnfOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
+use grammask::tool_formats::Reasoning;
 use grammask::{
     Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError,
-    VocabularyOptions, pda,
+    StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, VocabularyOptions, pda,
 };
 pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
 
 use crate::arguments::{Backend, SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::command::tools;
 use crate::progress;
 
 /// A limit on work or memory was reached: nothing is known.
@@ -82,6 +84,19 @@ impl Vocabulary {
         let tokens = (0..=255_u8).map(|byte| Some([byte])).chain([None]);
         let inner = grammask::Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
         Ok(Self { inner: Arc::new(inner), name: "bytes".to_owned() })
+    }
+
+    /// The text tokens alone, so that marks that are special tokens are spelled out.
+    pub(crate) fn of_text(&self) -> Result<Self> {
+        let text = |id| match self.kind(id) {
+            TokenKind::Text => Some(self.bytes(id)),
+            _ => None,
+        };
+        let tokens = self.ids().map(text).chain([None]);
+        let stop = u32::try_from(self.len()).context("the vocabulary is too large")?;
+        let inner =
+            grammask::Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([stop]))?;
+        Ok(Self { inner: Arc::new(inner), name: self.name.clone() })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -236,6 +251,44 @@ impl<B: grammask::Backend> Follow for Matcher<B> {
     }
 }
 
+/// What a model of a family may answer to a request.
+pub(crate) struct ToolStructure {
+    tag: StructuralTag,
+}
+
+impl ToolStructure {
+    pub(crate) fn make(model: &str, request: &StructureText, reasoning: tools::Reasoning) -> Result<Self> {
+        let format = ToolFormat::named(model).map_err(|error| anyhow!("{error}"))?;
+        let read = ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?;
+        let read = read.reasoning(match reasoning {
+            tools::Reasoning::Enabled => Reasoning::Enabled,
+            tools::Reasoning::Disabled => Reasoning::Disabled,
+            tools::Reasoning::Auto => Reasoning::Auto,
+            tools::Reasoning::Empty => Reasoning::Empty,
+        });
+        let tag = format.structure(&read).map_err(|error| reject(request, &error))?;
+        Ok(Self { tag })
+    }
+
+    /// The structural tag.
+    pub(crate) fn as_json(&self) -> serde_json::Value {
+        self.tag.to_value()
+    }
+
+    pub(crate) fn compile(&self, request: &StructureText, vocabulary: &Vocabulary) -> Result<Structure> {
+        let grammar = self.tag.grammar(&StructuralTagOptions::default());
+        let grammar = grammar.map_err(|error| reject(request, &error))?;
+        let compiled = begin(Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar))?;
+        Ok(Structure { compiled })
+    }
+}
+
+/// Name, other names and models of every family.
+pub(crate) fn model_families() -> Vec<[String; 3]> {
+    let row = |format: ToolFormat| [format.name().into(), format.aliases().join(" "), format.models().into()];
+    ToolFormat::all().map(row).collect()
+}
+
 /// Reads a structure without compiling it.
 pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Grammar> {
     let source = text.text.as_str();
@@ -247,6 +300,7 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
         Syntax::Gbnf => gbnf::parse(source, &GbnfOptions::default()),
         Syntax::Lark => lark::parse(source, &LarkOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
+        Syntax::Tools => bail!("requests with tools need a model family; use `grammask tools`"),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
 }

@@ -55,6 +55,8 @@ enum Command {
     Convert(command::convert::Arguments),
     /// Draws the automaton of a structure
     Viz(command::viz::Arguments),
+    /// Shows what a model may answer to a request with tools, writes such an answer, or checks one
+    Tools(command::tools::Arguments),
     /// Describes a vocabulary, or some of its tokens
     Vocab(command::vocab::Arguments),
 }
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Mask(arguments) => command::mask::run(&global, arguments),
         Command::Convert(arguments) => command::convert::run(&global, arguments),
         Command::Viz(arguments) => command::viz::run(&global, arguments),
+        Command::Tools(arguments) => command::tools::run(&global, arguments),
         Command::Vocab(arguments) => command::vocab::run(&global, arguments),
     };
     match result {

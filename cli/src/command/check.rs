@@ -48,9 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         None => read_bytes(&arguments.file)?,
     };
     if !arguments.keep_newline && arguments.text.is_none() {
-        // Editors and shells end texts with a line feed that the structure knows nothing of.
-        let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
-        text.truncate(end);
+        trim(&mut text);
     }
     // Whether bytes are allowed depends on no vocabulary: the smallest does.
     let structure = Structure::compile(
@@ -59,7 +57,18 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         arguments.backend.backend,
         &Vocabulary::of_bytes()?,
     )?;
-    let refusal = examine(&structure, &text)?;
+    report(global, &structure, &text)
+}
+
+/// Editors and shells end texts with a line feed that the structure knows nothing of.
+pub(crate) fn trim(text: &mut Vec<u8>) {
+    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
+    text.truncate(end);
+}
+
+/// Says whether a text obeys a structure.
+pub(crate) fn report(global: &Global, structure: &Structure, text: &[u8]) -> Result<ExitCode> {
+    let refusal = examine(structure, text)?;
     if global.json {
         print_json(refusal.as_ref());
     } else {

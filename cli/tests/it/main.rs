@@ -5,4 +5,5 @@ mod convert;
 mod generate;
 mod mask;
 mod program;
+mod tools;
 mod vocab;

@@ -1,0 +1,143 @@
+//! `grammask tools`
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::arguments::{Global, StructureText, Syntax, VocabularyArguments, read_bytes, read_text};
+use crate::command::check;
+use crate::engine::{ToolStructure, Vocabulary, model_families};
+use crate::style;
+use crate::table::{self, Column};
+use crate::writer::Writer;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The model family, such as `qwen_3` or `harmony`; see `--list`
+    #[arg(long, value_name = "FAMILY", required_unless_present = "list")]
+    model: Option<String>,
+    /// A list of tools, or a request with `tools`, in OpenAI's shape: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", required_unless_present = "list")]
+    tools: Option<String>,
+    /// `auto`, `none`, `required`, the name of a function, or a JSON object in OpenAI's shape
+    #[arg(long, value_name = "CHOICE")]
+    tool_choice: Option<String>,
+    /// At most one call
+    #[arg(long)]
+    no_parallel: bool,
+    /// Whether the model thinks first
+    #[arg(long, value_name = "WHEN", default_value = "enabled")]
+    reasoning: Reasoning,
+    /// Writes so many random answers in place of the structure
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", conflicts_with = "check")]
+    sample: Option<u64>,
+    /// Equal seeds give equal answers
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// After so many tokens an answer is steered to its shortest ending
+    #[arg(long, default_value_t = 64, value_name = "COUNT")]
+    max_tokens: usize,
+    #[command(flatten)]
+    vocabulary: VocabularyArguments,
+    /// Says whether the answer in a file (`-` for standard input) obeys the structure, as `check` does
+    #[arg(long, value_name = "FILE")]
+    check: Option<String>,
+    /// Lists the model families
+    #[arg(long, conflicts_with_all = ["model", "tools", "sample", "check"])]
+    list: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Reasoning {
+    Enabled,
+    Disabled,
+    Auto,
+    /// The reasoning is there and empty
+    Empty,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+    let (Some(model), Some(tools)) = (&arguments.model, &arguments.tools) else {
+        list(global)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let request = request(tools, arguments)?;
+    let made = ToolStructure::make(model, &request, arguments.reasoning)?;
+    if let Some(file) = &arguments.check {
+        let mut answer = read_bytes(file)?;
+        check::trim(&mut answer);
+        let structure = made.compile(&request, &Vocabulary::of_bytes()?)?;
+        return check::report(global, &structure, &answer);
+    }
+    let Some(count) = arguments.sample else {
+        anstream::println!("{}", serde_json::to_string_pretty(&made.as_json())?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    // Marks that are special tokens have no bytes to show: the sample is of text tokens alone.
+    let vocabulary = Vocabulary::load(&arguments.vocabulary)?.of_text()?;
+    let structure = made.compile(&request, &vocabulary)?;
+    let writer = Writer::new(&vocabulary);
+    for number in 0..count {
+        let writing = writer.write(&structure, arguments.seed.wrapping_add(number), arguments.max_tokens)?;
+        if global.json {
+            anstream::println!("{}", json!({ "text": String::from_utf8_lossy(&writing.bytes) }));
+        } else {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&writing.bytes)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The request as text: what the file holds, with the options of the command line put in.
+fn request(tools: &str, arguments: &Arguments) -> Result<StructureText> {
+    let text = read_text(tools)?;
+    let origin = if tools == "-" { "standard input".to_owned() } else { tools.to_owned() };
+    let as_is = StructureText { syntax: Syntax::Tools, text, origin };
+    if arguments.tool_choice.is_none() && !arguments.no_parallel {
+        return Ok(as_is);
+    }
+    let value: Value =
+        serde_json::from_str(&as_is.text).with_context(|| format!("`{}` is not JSON", as_is.origin))?;
+    let mut request = match value {
+        Value::Array(tools) => json!({ "tools": tools }),
+        Value::Object(members) => Value::Object(members),
+        _ => bail!("`{}` must hold a list of tools, or a request", as_is.origin),
+    };
+    if arguments.no_parallel {
+        request["parallel_tool_calls"] = json!(false);
+    }
+    if let Some(choice) = &arguments.tool_choice {
+        request["tool_choice"] = match choice.as_str() {
+            "auto" | "none" | "required" => json!(choice),
+            object if object.starts_with('{') => {
+                serde_json::from_str(object).context("`--tool-choice` is not JSON")?
+            }
+            name => json!({"type": "function", "function": {"name": name}}),
+        };
+    }
+    Ok(StructureText { text: serde_json::to_string_pretty(&request)?, ..as_is })
+}
+
+fn list(global: &Global) -> Result<()> {
+    let families = model_families();
+    if global.json {
+        let families: Vec<Value> = families
+            .iter()
+            .map(|[name, aliases, models]| json!({"name": name, "aliases": aliases, "models": models}))
+            .collect();
+        anstream::println!("{}", Value::Array(families));
+        return Ok(());
+    }
+    let columns = [
+        Column::left("family", style::TEXT),
+        Column::left("also", style::FAINT),
+        Column::left("models", style::FAINT),
+    ];
+    let rows: Vec<Vec<String>> = families.into_iter().map(Vec::from).collect();
+    table::write(&mut anstream::stdout().lock(), &columns, &rows)?;
+    Ok(())
+}

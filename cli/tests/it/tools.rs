@@ -1,0 +1,61 @@
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::program::{run, run_with, tokenizer};
+
+/// A file with two tools.
+fn tools() -> &'static str {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools.json");
+        let tools = r#"[{"type": "function", "function": {"name": "on", "parameters": {"enum": [{}]}}},
+                        {"type": "function", "function": {"name": "off", "parameters": {"enum": [{}]}}}]"#;
+        std::fs::write(&file, tools).expect("the file can be written");
+        file
+    });
+    file.to_str().expect("the path is UTF-8")
+}
+
+fn run_qwen(more: &[&str], input: &str) -> crate::program::Run {
+    let arguments = [&["tools", "--model", "qwen_3", "--tools", tools()], more].concat();
+    run_with(&arguments, input)
+}
+
+#[test]
+fn the_structure_is_printed() {
+    let run = run_qwen(&["--reasoning", "disabled"], "");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let value = run.json();
+    assert_eq!(value["format"]["type"], "triggered_tags");
+    assert_eq!(value["format"]["tags"][1]["begin"], "<tool_call>\n{\"name\": \"off\", \"arguments\": ");
+}
+
+#[test]
+fn a_sample_obeys_the_structure() {
+    let options = ["--tool-choice", "off", "--reasoning", "disabled"];
+    let sample = run_qwen(&[&options[..], &["--sample", "--tokenizer", tokenizer()]].concat(), "");
+    assert_eq!(sample.code, 0, "{}", sample.err);
+    assert!(sample.out.starts_with("<tool_call>\n{\"name\": \"off\", \"arguments\": {"), "{}", sample.out);
+    let checked = run_qwen(&[&options[..], &["--check", "-"]].concat(), &sample.out);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+}
+
+#[test]
+fn a_wrong_answer_is_refused_where_it_goes_wrong() {
+    let run = run_qwen(&["--check", "-", "--no-parallel"], "Hm.</think>\n\n<tool_call>\n{\"name\": \"up\"");
+    assert_eq!(run.code, 1);
+    assert!(run.out.starts_with("refused at line 4, column 11"), "{}", run.out);
+}
+
+#[test]
+fn families_are_listed_and_unknown_ones_refused() {
+    let list = run(&["tools", "--list"]);
+    assert_eq!(list.code, 0);
+    assert!(list.out.contains("harmony"), "{}", list.out);
+    let unknown = run(&["tools", "--model", "quen_3", "--tools", tools()]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("did you mean `qwen_3`?"), "{}", unknown.err);
+    let broken = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], r#"[{"type": "function"}]"#);
+    assert_eq!(broken.code, 2);
+    assert!(broken.err.contains("a tool needs a name"), "{}", broken.err);
+}
