@@ -37,8 +37,6 @@ pub struct Engine {
     pub(crate) sets: Sets,
     /// The program's, here to save a read on every step.
     classes: ByteClasses,
-    /// A byte of each class.
-    representatives: Box<[u8]>,
     start: State,
     /// Made when an ending is first asked for.
     endings: OnceLock<Endings>,
@@ -103,7 +101,6 @@ impl Engine {
             corners,
             config,
             sets,
-            representatives: program_classes.representatives().collect(),
             classes: program_classes,
             start: State { set: 0, counts: [0; SLOTS] },
             endings: OnceLock::new(),
@@ -274,9 +271,10 @@ impl Engine {
             }
         }
         let matches = |(start, end): (u8, u8), byte: u8| start <= byte && byte <= end;
+        let row = self.sets.rows.row(set as usize);
         for class in self.classes.class(low)..=self.classes.class(high) {
-            let word = self.sets.rows.word(set as usize, usize::from(class));
-            let other = self.representatives[usize::from(class)];
+            let word = &row[usize::from(class)];
+            let other = self.sets.representatives[usize::from(class)];
             if word.load(Ordering::Relaxed) == UNKNOWN
                 && edges.iter().all(|&edge| matches(edge, byte) == matches(edge, other))
             {

@@ -125,6 +125,8 @@ pub(crate) struct Sets {
     pub(crate) rows: Rows,
     pub(crate) sets: Table<Set>,
     pub(crate) guarded: Table<GuardedTransition>,
+    /// A byte of each class.
+    pub(crate) representatives: Box<[u8]>,
     /// Bytes held by rows, sets, guarded transitions and contexts.
     pub(crate) bytes: AtomicUsize,
 }
@@ -135,6 +137,7 @@ impl Sets {
             rows: Rows::new(program.byte_classes().count()),
             sets: Table::new(),
             guarded: Table::new(),
+            representatives: program.byte_classes().representatives().collect(),
             bytes: AtomicUsize::new(0),
         }
     }
@@ -194,9 +197,9 @@ impl SetIndex {
         let set = describe(program, contexts, items, ends);
         let classes = program.byte_classes();
         sets.rows.allocate(id as usize);
-        for (class, byte) in classes.representatives().enumerate() {
+        for (word, &byte) in sets.rows.row(id as usize).iter().zip(&sets.representatives) {
             if set.next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 0 {
-                sets.rows.word(id as usize, class).store(DEAD, Ordering::Relaxed);
+                word.store(DEAD, Ordering::Relaxed);
             }
         }
         self.bytes += size_of::<Set>()

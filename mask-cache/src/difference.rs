@@ -63,7 +63,7 @@ pub(crate) fn difference<B: Backend>(
     let other_bytes = backend.next_bytes(reference);
     let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
     let pair = (Some(state), Some(reference));
-    let mut stack = vec![pair; Trie::MAX_DEPTH + 1];
+    let mut stack = vec![pair];
     for byte in set_bits(&either) {
         if !walk.subtree(byte, &mut stack)? {
             return Ok(None);
@@ -107,7 +107,7 @@ type Pair<S> = (Option<S>, Option<S>);
 
 impl<B: Backend> Walk<'_, B> {
     /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
-    fn subtree(&mut self, byte: u8, stack: &mut [Pair<B::State>]) -> Result<bool, StepError> {
+    fn subtree(&mut self, byte: u8, stack: &mut Vec<Pair<B::State>>) -> Result<bool, StepError> {
         let nodes = self.trie.nodes();
         let range = self.trie.first_byte(byte);
         let (mut index, end) = (range.start as usize, range.end as usize);
@@ -127,7 +127,10 @@ impl<B: Backend> Walk<'_, B> {
             if node.token() != self.trie.no_token() {
                 self.found.note(node.token(), pair.0.is_some(), pair.1.is_some());
             }
-            stack[depth] = pair;
+            match stack.get_mut(depth) {
+                Some(place) => *place = pair,
+                None => stack.push(pair),
+            }
             index += 1;
         }
         Ok(true)

@@ -167,7 +167,8 @@ fn walk_parts<B: Backend, N: Notes<B>>(
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
     let Some(&(trie, _)) = parts.first() else { return Ok(()) };
-    let stack = [(state, backend.row(state)); Trie::MAX_DEPTH + 1];
+    let mut stack = Vec::with_capacity(USUAL_DEPTH);
+    stack.push((state, backend.row(state)));
     let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, notes, found: 0, fuel };
     for &(trie, bytes) in parts {
         walker.trie = trie;
@@ -179,6 +180,7 @@ fn walk_parts<B: Backend, N: Notes<B>>(
         }
     }
     let found = walker.found;
+    drop(walker);
     scratch.ids.extend_from_slice(&scratch.buffer[..found]);
     Ok(())
 }
@@ -244,12 +246,16 @@ fn find_slice<'v, B: Backend>(
     })
 }
 
+/// Room for the paths of most walks; a place for each depth that a trie can have takes longer to clear than a short
+/// walk.
+const USUAL_DEPTH: usize = 32;
+
 struct Walker<'w, B: Backend, N> {
     backend: &'w B,
     trie: &'w Trie,
     /// The state after each byte of the current path, with its row. A node's children need its state; a node
     /// without children leaves none.
-    stack: [(B::State, B::Row<'w>); Trie::MAX_DEPTH + 1],
+    stack: Vec<(B::State, B::Row<'w>)>,
     buffer: &'w mut Vec<u32>,
     notes: &'w mut N,
     /// How many ids were found.
@@ -277,7 +283,12 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
             match self.backend.step_in(row, state, node.byte(), self.fuel)? {
                 Some(state) => {
                     if node.skip() as usize > index + 1 {
-                        self.stack[depth] = (state, self.backend.row(state));
+                        let below = (state, self.backend.row(state));
+                        // Nodes stand in pre-order, so the place above is always there.
+                        match self.stack.get_mut(depth) {
+                            Some(place) => *place = below,
+                            None => self.stack.push(below),
+                        }
                         self.notes.pass(self.backend, state, index as u32);
                     }
                     let token = node.token();
