@@ -171,6 +171,17 @@ pub(crate) struct SchemaArguments {
     /// Objects have no members but those that the schema declares
     #[arg(long, help_heading = "JSON Schema")]
     pub(crate) closed: bool,
+    /// The order of an object's members: as declared, required ones first, or any
+    #[arg(long, value_enum, default_value_t = KeyOrder::Declared, help_heading = "JSON Schema")]
+    pub(crate) key_order: KeyOrder,
+}
+
+/// The order of an object's members.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum KeyOrder {
+    Declared,
+    RequiredFirst,
+    Any,
 }
 
 /// Which parser masks are computed with. They give the same masks.

@@ -19,7 +19,7 @@ use grammask::{
 };
 pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
 
-use crate::arguments::{Backend, SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::arguments::{Backend, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments};
 use crate::command::tools;
 use crate::progress;
 
@@ -313,7 +313,11 @@ fn schema_options(arguments: &SchemaArguments) -> JsonSchemaOptions {
     if arguments.closed {
         options = options.objects(Objects::Closed);
     }
-    options
+    options.key_order(match arguments.key_order {
+        KeyOrder::Declared => json_schema::KeyOrder::Declared,
+        KeyOrder::RequiredFirst => json_schema::KeyOrder::RequiredFirst,
+        KeyOrder::Any => json_schema::KeyOrder::Any,
+    })
 }
 
 fn reject(text: &StructureText, diagnostics: &Diagnostics) -> Rejected {

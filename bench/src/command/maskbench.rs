@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
-use crate::engine::{Backend, EngineId};
+use crate::engine::{Backend, EngineId, KeyOrder};
 use crate::host;
 use crate::report::failures;
 use crate::report::plot::{self, Curve};
@@ -63,6 +63,9 @@ pub(crate) struct MaskbenchArgs {
     /// GiB of address space that a worker may take.
     #[arg(long, default_value_t = 8)]
     memory_gib: u64,
+    /// The order of an object's members that our engine takes: as declared, or any.
+    #[arg(long, default_value = "declared")]
+    key_order: KeyOrder,
     /// The core to measure on [default: the last one].
     #[arg(long)]
     core: Option<usize>,
@@ -110,6 +113,7 @@ fn measure(args: &MaskbenchArgs, engines: &[EngineId], lines: &[Line]) -> Result
         core: args.core.or_else(host::quiet_core),
         timeout: args.timeout,
         memory_gib: args.memory_gib,
+        key_order: args.key_order,
         caches: if args.cold { Caches::Dropped } else { Caches::Kept },
         depth: if args.compile_only { Depth::FirstMask } else { Depth::Instances },
         clock: args.clock,

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
     let mut engines = args
         .engine
         .iter()
-        .map(|id| engine::load(id.with(args.backend), &tokenizer))
+        .map(|id| engine::load(id.with(args.backend), &tokenizer, engine::KeyOrder::Declared))
         .collect::<Result<Vec<_>>>()?;
     let mut table = Table::new([
         "microseconds",

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<()> {
     let instance =
         item.tests.get(args.test).with_context(|| format!("there are {} instances", item.tests.len()))?;
     let tokens = tokenizer.encode(&dumps(&instance.data))?;
-    let mut engine = engine::load(args.engine.with(args.backend), &tokenizer)?;
+    let mut engine = engine::load(args.engine.with(args.backend), &tokenizer, engine::KeyOrder::Declared)?;
     let mut mask = TokenMask::new(engine.mask_len());
     let schema = item.schema.to_string();
     let start = Stopwatch::start(args.clock);

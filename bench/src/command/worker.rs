@@ -8,7 +8,7 @@ use clap::Args;
 use grammask::TokenMask;
 use nix::sys::resource::{Resource, setrlimit};
 
-use crate::engine::{self, Engine, EngineId, Source};
+use crate::engine::{self, Engine, EngineId, KeyOrder, Source};
 use crate::host;
 use crate::run::protocol::{Event, Job};
 use crate::run::replay::{Case, run_case};
@@ -25,6 +25,9 @@ pub(crate) struct WorkerArgs {
     core: Option<usize>,
     #[arg(long)]
     memory_gib: u64,
+    /// The order of members.
+    #[arg(long)]
+    key_order: KeyOrder,
     #[arg(long)]
     engine: Vec<EngineId>,
 }
@@ -41,8 +44,8 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<()> {
     let before_kib = host::memory_kib("VmRSS");
     let mut engines = Vec::new();
     for &id in &args.engine {
-        let mut engine =
-            engine::load(id, &tokenizer).with_context(|| format!("cannot load the engine {id}"))?;
+        let mut engine = engine::load(id, &tokenizer, args.key_order)
+            .with_context(|| format!("cannot load the engine {id}"))?;
         warm_up(engine.as_mut(), &tokenizer)
             .map_err(anyhow::Error::msg)
             .with_context(|| format!("{id} does not take the warm-up schema"))?;

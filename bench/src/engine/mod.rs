@@ -110,12 +110,32 @@ pub(crate) trait Engine {
     fn would_accept(&mut self, token: u32) -> bool;
 }
 
+/// In which order our engine takes an object's members. The other engine has one order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum KeyOrder {
+    Declared,
+    Any,
+}
+
+impl fmt::Display for KeyOrder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            KeyOrder::Declared => "declared",
+            KeyOrder::Any => "any",
+        })
+    }
+}
+
 /// Loads an engine.
-pub(crate) fn load(id: EngineId, tokenizer: &LoadedTokenizer) -> anyhow::Result<Box<dyn Engine>> {
+pub(crate) fn load(
+    id: EngineId,
+    tokenizer: &LoadedTokenizer,
+    key_order: KeyOrder,
+) -> anyhow::Result<Box<dyn Engine>> {
     Ok(match id {
-        EngineId::Grammask => Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?)),
+        EngineId::Grammask => Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?, key_order)),
         EngineId::GrammaskPda => {
-            Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?.backend::<pda::Engine>()))
+            Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?.backend::<pda::Engine>(), key_order))
         }
         EngineId::Llguidance => Box::new(llguidance::Llguidance::new(tokenizer)?),
     })

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use anyhow::Result;
 use grammask::{
     BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
-    Matcher, TokenId, TokenMask, Vocabulary, VocabularyOptions,
+    Matcher, TokenId, TokenMask, Vocabulary, VocabularyOptions, json_schema,
 };
 
-use super::{Engine, EngineId, PLACE, Source};
+use super::{Engine, EngineId, KeyOrder, PLACE, Source};
 use crate::run::tokenizer::LoadedTokenizer;
 
-/// grammask as an [`Engine`], with its defaults.
+/// grammask as an [`Engine`], with its defaults but for the order of members.
 pub(super) struct Grammask<B: BuildBackend> {
     id: EngineId,
     compiler: Compiler<B>,
+    schemas: JsonSchemaOptions,
     grammar: Option<CompiledGrammar<B>>,
     matcher: Option<Matcher<B>>,
 }
@@ -34,8 +35,13 @@ pub(super) fn builder(tokenizer: &LoadedTokenizer) -> Result<CompilerBuilder> {
 }
 
 impl<B: BuildBackend> Grammask<B> {
-    pub(super) fn new(id: EngineId, builder: CompilerBuilder<B>) -> Self {
-        Self { id, compiler: builder.build(), grammar: None, matcher: None }
+    pub(super) fn new(id: EngineId, builder: CompilerBuilder<B>, key_order: KeyOrder) -> Self {
+        let key_order = match key_order {
+            KeyOrder::Declared => json_schema::KeyOrder::Declared,
+            KeyOrder::Any => json_schema::KeyOrder::Any,
+        };
+        let schemas = JsonSchemaOptions::default().key_order(key_order);
+        Self { id, compiler: builder.build(), schemas, grammar: None, matcher: None }
     }
 
     fn matcher(&mut self) -> Result<&mut Matcher<B>, String> {
@@ -67,7 +73,7 @@ impl<B: BuildBackend> Engine for Grammask<B> {
         self.matcher = None;
         self.grammar = None;
         let compiled = match source {
-            Source::JsonSchema(text) => self.compiler.json_schema(text, &JsonSchemaOptions::default()),
+            Source::JsonSchema(text) => self.compiler.json_schema(text, &self.schemas),
             Source::Grammar { ebnf, .. } => self.compiler.ebnf(ebnf, &EbnfOptions::default()),
         };
         self.grammar = Some(compiled.map_err(|error| reason(&error))?);

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use super::pack::Line;
 use super::protocol::{Caches, Clock, Compile, Depth, Event, Job, Loss, Record, Stage};
-use crate::engine::EngineId;
+use crate::engine::{EngineId, KeyOrder};
 
 /// How workers are started and how long they may take.
 #[derive(Debug, Clone)]
@@ -23,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) timeout: u64,
     /// Address space of a worker beyond what it holds when it is ready, GiB.
     pub(crate) memory_gib: u64,
+    pub(crate) key_order: KeyOrder,
     pub(crate) caches: Caches,
     pub(crate) depth: Depth,
     pub(crate) clock: Clock,
@@ -207,6 +208,7 @@ fn spawn(engines: &[EngineId], settings: &Settings) -> Result<Child> {
             command.arg("--core").arg(core.to_string());
         }
         command.arg("--memory-gib").arg(settings.memory_gib.to_string());
+        command.arg("--key-order").arg(settings.key_order.to_string());
         for engine in engines {
             command.arg("--engine").arg(engine.to_string());
         }

@@ -1,6 +1,6 @@
 //! Arguments that several methods share.
 
-use grammask::json_schema::{Objects, Unsupported, Whitespace};
+use grammask::json_schema::{KeyOrder, Objects, Unsupported, Whitespace};
 use grammask::{JsonSchemaOptions, RegexOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -19,16 +19,13 @@ pub(crate) struct JsonArguments {
 
 impl JsonArguments {
     pub(crate) fn options(&self, py: Python<'_>) -> PyResult<JsonSchemaOptions> {
-        if self.any_order {
-            let message = "`any_order=True` is not supported; members come in the order in which the schema \
-                           declares them, and additional ones behind";
-            return Err(raise(py, "UnsupportedError", message));
-        }
+        let key_order = if self.any_order { KeyOrder::Any } else { KeyOrder::Declared };
         let objects = if self.strict_mode { Objects::Closed } else { Objects::Open };
         let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
         Ok(JsonSchemaOptions::default()
             .whitespace(self.whitespace(py)?)
             .objects(objects)
+            .key_order(key_order)
             .unsupported(unsupported))
     }
 

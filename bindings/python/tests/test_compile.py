@@ -81,7 +81,6 @@ def test_what_is_not_supported_says_so(compiler):
         lambda: grammask.Grammar.from_structural_tag("{}"),
         lambda: grammask.get_model_structural_tag("llama"),
         lambda: grammask.StructuralTagItem(begin="<", schema="{}", end=">"),
-        lambda: compiler.compile_json_schema({}, any_order=True),
         lambda: compiler.compile_json_schema({}, any_whitespace=False, indent=2),
     ]
     for call in calls:

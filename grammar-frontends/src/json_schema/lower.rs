@@ -436,6 +436,11 @@ fn is_productive(grammar: &Grammar, id: ExprId, productive: &[bool], missing: &m
         Expr::Class(ranges) => !ranges.is_empty(),
         Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, productive, missing)),
         Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, productive, missing)),
+        Expr::Unordered(unordered) => {
+            let mut derives = |part: &ExprId| is_productive(grammar, *part, productive, missing);
+            let (required, others) = unordered.parts().split_at(unordered.required());
+            required.iter().all(&mut derives) && (!required.is_empty() || others.iter().any(derives))
+        }
         Expr::Repeat { min: 0, .. } => true,
         Expr::Repeat { body, .. } => is_productive(grammar, body, productive, missing),
         Expr::Rule(rule) => {

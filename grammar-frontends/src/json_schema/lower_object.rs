@@ -5,15 +5,18 @@
 //! done with. It reads property `i` and goes on with `K(i + 1)`, or leaves it out and is `K(i + 1)`. Linear in
 //! the number of properties; runs of required ones are one sequence without rules in between. Bounds on the
 //! number of members add a count to the state.
+//!
+//! In any order ([`KeyOrder::Any`](super::KeyOrder::Any)) members are the parts of one
+//! [`Expr::Unordered`](grammask_grammar_ir::Expr::Unordered), and bounds on their number are its bounds.
 
-use grammask_grammar_ir::{ExprId, RuleId};
+use grammask_grammar_ir::{ExprId, Occurrence, RuleId};
 
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
 use super::lower::{Lowering, Punctuation, grammar_error};
 use super::object_shape::{Cell, ObjectShape, Presence, join_tests};
-use super::options::FreeNames;
+use super::options::{FreeNames, KeyOrder};
 
 /// A property that may occur.
 struct Member {
@@ -69,6 +72,10 @@ impl<'s> Lowering<'s> {
                 (None, Presence::Optional) => {}
             }
         }
+        let key_order = self.normalizer.options.key_order;
+        if key_order == KeyOrder::RequiredFirst {
+            members.sort_by_key(|member| member.presence == Presence::Optional);
+        }
         let free = self.free_members(shape, node)?;
         if free.is_none() && !shape.owed.is_empty() {
             return Ok(None);
@@ -81,7 +88,53 @@ impl<'s> Lowering<'s> {
         let Some(counts) = self.counts(shape, node, members.len(), free.is_some())? else {
             return Ok(None);
         };
+        // One member has one order.
+        if key_order == KeyOrder::Any && members.len() + usize::from(free.is_some()) > 1 {
+            return Ok(Some(self.unordered_object(&members, free.as_ref(), counts)));
+        }
         self.object_text(&members, free.as_ref(), counts)
+    }
+
+    /// Members in any order. Which of them were read is for the parser to keep, not for rules.
+    fn unordered_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
+        let Punctuation { space, comma, quote, .. } = self.punctuation;
+        let builder = &mut self.builder;
+        let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(members.len() + 2);
+        for member in members {
+            let occurrence = match member.presence {
+                Presence::Required => Occurrence::Required,
+                Presence::Optional => Occurrence::Optional,
+            };
+            parts.push((builder.sequence([quote, member.text]), occurrence));
+        }
+        let mut last = None;
+        if let Some(free) = free {
+            parts.push((builder.sequence([quote, free.any]), Occurrence::Repeatable));
+            if let Some((owed, place)) = free.owed {
+                let owed = builder.sequence([quote, owed]);
+                match place {
+                    Place::Anywhere => parts.push((owed, Occurrence::Required)),
+                    Place::Last => last = Some(owed),
+                }
+            }
+        }
+        let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
+        let separator = builder.sequence([space, comma]);
+        let mut inside = builder.unordered(separator, parts, counts.min, counts.max);
+        let (open, close) = (builder.literal("{"), builder.literal("}"));
+        if let Some(last) = last {
+            // A count and such a debt are refused together.
+            let mut before = builder.sequence([inside, separator]);
+            if !is_required {
+                before = builder.optional(before);
+            }
+            inside = builder.sequence([before, last]);
+        }
+        inside = builder.sequence([inside, space, close]);
+        if !is_required && last.is_none() && counts.min == 0 {
+            inside = builder.choice([close, inside]);
+        }
+        builder.sequence([open, space, inside])
     }
 
     /// The bounds on the number of members, if the automaton that keeps them is small enough. `None` where

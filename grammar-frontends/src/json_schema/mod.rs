@@ -31,7 +31,7 @@
 //!
 //! # The texts
 //!
-//! * Keys come in the order in which they are declared: first those of the schema's own `properties`, then
+//! * Keys come in the order in which they are declared (or in another one: see [`KeyOrder`]): first those of the schema's own `properties`, then
 //!   those of `$ref` and of the members of `allOf`, `anyOf`, `oneOf`, then names that only `required` or a
 //!   dependency mentions. Undeclared keys come last, in any order; where `not` demands a member of any name
 //!   with a certain value, such a member is the last. A declared name occurs at most once; undeclared names
@@ -101,7 +101,7 @@ use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
 
 pub use options::{
-    Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, Objects, Unsupported, Whitespace,
+    Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Objects, Unsupported, Whitespace,
 };
 pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;

@@ -11,6 +11,8 @@ use super::retriever::Retriever;
 pub struct JsonSchemaOptions {
     /// Where whitespace may stand. Default: [`Whitespace::Free`] with runs of at most 64 characters.
     pub whitespace: Whitespace,
+    /// In which order the members of an object come. Default: [`KeyOrder::Declared`].
+    pub key_order: KeyOrder,
     /// What an object that does not say `additionalProperties` allows. Default: [`Objects::Open`].
     pub objects: Objects,
     /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
@@ -31,6 +33,7 @@ impl Default for JsonSchemaOptions {
     fn default() -> Self {
         Self {
             whitespace: Whitespace::Free { max_run: Some(64) },
+            key_order: KeyOrder::Declared,
             objects: Objects::Open,
             free_names: FreeNames::MayRepeat,
             formats: Formats::Enforced,
@@ -47,6 +50,13 @@ impl JsonSchemaOptions {
     #[must_use]
     pub fn whitespace(mut self, whitespace: Whitespace) -> Self {
         self.whitespace = whitespace;
+        self
+    }
+
+    /// Sets [`key_order`](Self::key_order).
+    #[must_use]
+    pub fn key_order(mut self, key_order: KeyOrder) -> Self {
+        self.key_order = key_order;
         self
     }
 
@@ -118,6 +128,18 @@ pub enum Whitespace {
         /// Between a name and its value, `": "` in Python's default. A colon and whitespace.
         key_separator: String,
     },
+}
+
+/// In which order the members of an object come. Declared names occur at most once in each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyOrder {
+    /// As the schema declares them, undeclared ones behind.
+    Declared,
+    /// Required ones as the schema declares them, then the other declared ones, then undeclared ones.
+    RequiredFirst,
+    /// In any order. Where `not` demands a member of any name with a certain value, such a member is the last.
+    Any,
 }
 
 /// What an object allows beyond what it declares, where it does not say so.

@@ -7,6 +7,7 @@ mod gbnf;
 mod json_schema;
 mod json_schema_drafts;
 mod json_schema_errors;
+mod json_schema_order;
 mod json_schema_scale;
 mod lark;
 mod regex_ecma;

@@ -1,0 +1,119 @@
+//! Orders of an object's members, judged by a validator.
+
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile};
+use grammask_oracle::Recogniser;
+use serde_json::Value;
+
+/// Schemas that declare `a`, `b` and `c`, and nothing else.
+const SCHEMAS: &[&str] = &[
+    r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{},"c":{"type":"null"}}}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"required":["c","a"]}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"required":["b"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"additionalProperties":false,"minProperties":2}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"required":["a"],"maxProperties":2}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"minProperties":1,"maxProperties":1}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"dependentRequired":{"a":["b"],"b":["c"]}}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"patternProperties":{"^[yz]$":{"type":"integer"}}}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"propertyNames":{"enum":["a","b","z"]}}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"additionalProperties":{"type":"string"}}"#,
+    r#"{"type":"object","properties":{"c":{}},"allOf":[{"properties":{"a":{"type":"integer"}},"required":["b"]},
+        {"properties":{"b":{}},"required":["a"]}]}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"if":{"required":["a"]},"then":{"required":["b"]},
+        "else":{"required":["c"]}}"#,
+    r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"anyOf":[{"required":["y"]},{"required":["c"]}]}"#,
+];
+
+const MEMBERS: &[&str] = &[r#""a":1"#, r#""a":"x""#, r#""b":1"#, r#""c":null"#, r#""z":1"#, r#""y":"x""#];
+
+fn name(member: &str) -> &str {
+    &member[..3]
+}
+
+/// Sequences of up to three members, names of which may repeat.
+fn sequences() -> Vec<Vec<&'static str>> {
+    let mut all: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..3 {
+        let to = all.len();
+        for at in from..to {
+            all.extend(
+                MEMBERS.iter().map(|member| [all[at].as_slice(), &[*member]].concat()).collect::<Vec<_>>(),
+            );
+        }
+        from = to;
+    }
+    all
+}
+
+fn repeats(sequence: &[&str]) -> bool {
+    (1..sequence.len()).any(|at| sequence[..at].iter().any(|other| name(other) == name(sequence[at])))
+}
+
+fn recogniser(schema: &str, key_order: KeyOrder) -> Recogniser {
+    let compiled = compile(schema, &JsonSchemaOptions::default().key_order(key_order));
+    Recogniser::new(&compiled.unwrap_or_else(|error| panic!("{schema}\n{error}")).grammar)
+}
+
+fn has(recogniser: &Recogniser, text: &str) -> bool {
+    let mut chart = recogniser.begin();
+    text.bytes().all(|byte| chart.push(byte)) && chart.is_complete()
+}
+
+#[test]
+fn any_order_takes_every_order_of_what_is_valid() {
+    for schema in SCHEMAS {
+        let recogniser = recogniser(schema, KeyOrder::Any);
+        let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+        let mut valid = 0;
+        for sequence in sequences() {
+            let text = format!("{{{}}}", sequence.join(","));
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let is_valid = validator.is_valid(&value);
+            if repeats(&sequence) {
+                // Free names may repeat; what is taken is valid all the same.
+                assert!(is_valid || !has(&recogniser, &text), "{text}\n{schema}");
+                continue;
+            }
+            valid += usize::from(is_valid);
+            assert_eq!(has(&recogniser, &text), is_valid, "{text}\n{schema}");
+        }
+        assert!(valid > 1, "{schema}");
+    }
+}
+
+#[test]
+fn declared_names_do_not_repeat_in_any_order() {
+    for key_order in [KeyOrder::Any, KeyOrder::RequiredFirst, KeyOrder::Declared] {
+        let recogniser = recogniser(SCHEMAS[1], key_order);
+        for text in [r#"{"a":1,"c":1,"a":1}"#, r#"{"c":1,"c":1}"#, r#"{"c":1,"\u0061":1,"a":1}"#] {
+            assert!(!has(&recogniser, text), "{text}");
+        }
+    }
+}
+
+#[test]
+fn required_members_first() {
+    let recogniser = recogniser(SCHEMAS[1], KeyOrder::RequiredFirst);
+    assert!(has(&recogniser, r#"{"a":1,"c":2,"b":3,"z":4}"#));
+    assert!(!has(&recogniser, r#"{"a":1,"b":3,"c":2}"#));
+}
+
+#[test]
+fn a_member_that_not_demands_is_the_last() {
+    let schema =
+        r#"{"type":"object","properties":{"a":{}},"not":{"additionalProperties":{"type":"integer"}}}"#;
+    let recogniser = recogniser(schema, KeyOrder::Any);
+    assert!(has(&recogniser, r#"{"z":"x"}"#) && has(&recogniser, r#"{"y":1,"a":1,"z":"x"}"#));
+    assert!(!has(&recogniser, "{}") && !has(&recogniser, r#"{"a":1,"z":1}"#));
+}
+
+#[test]
+fn many_members_cost_no_more_than_their_number() {
+    let properties: Vec<String> =
+        (0..300).map(|index| format!(r#""p{index}":{{"type":"integer"}}"#)).collect();
+    let schema = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
+    let any = compile(&schema, &JsonSchemaOptions::default().key_order(KeyOrder::Any)).unwrap();
+    let declared = compile(&schema, &JsonSchemaOptions::default()).unwrap();
+    assert!(any.grammar.expr_count() < 2 * declared.grammar.expr_count());
+}
