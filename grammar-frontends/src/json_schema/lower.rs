@@ -260,6 +260,9 @@ impl<'s> Lowering<'s> {
     }
 
     pub(super) fn array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
+        if let Some(body) = self.unique_array(shape, node)? {
+            return Ok(body);
+        }
         self.refuse_array_debts(shape, node)?;
         if let [owed] = shape.owed.as_slice() {
             return self.counted_array(shape, owed, node);

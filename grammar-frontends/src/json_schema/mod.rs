@@ -55,7 +55,7 @@
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems`, more than one `contains` for an array, `unevaluatedProperties`, `unevaluatedItems`,
+//! Refused with their places: `uniqueItems` where the items are not a finite set of scalars, more than one `contains` for an array, `unevaluatedProperties`, `unevaluatedItems`,
 //! references to other documents where no [`Retriever`] is given, patterns with look-around or
 //! back-references, and combinations whose alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
 //! says so in the report.
@@ -79,6 +79,7 @@ mod lower_markup;
 mod lower_number;
 mod lower_object;
 mod lower_string;
+mod lower_unique;
 pub(crate) mod markup;
 mod names;
 mod norm;

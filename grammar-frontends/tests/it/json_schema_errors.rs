@@ -106,9 +106,9 @@ fn reports() {
     let schema = r#"{"items":{"type":"string","pattern":"(?=a)"},"uniqueItems":true}"#;
     assert_snapshot!(report(schema, &lenient), @r#"
     /items: enforced
-    /uniqueItems: ignored (items are not compared with one another)
     /items/type: enforced
     /items/pattern: ignored (look-around is not supported)
+    /uniqueItems: ignored (items are not compared with one another)
     "#);
     let compiled = compile(schema, &lenient).unwrap();
     assert_eq!(compiled.report.with_treatment(Treatment::Ignored).count(), 2);

@@ -117,3 +117,32 @@ fn many_members_cost_no_more_than_their_number() {
     let declared = compile(&schema, &JsonSchemaOptions::default()).unwrap();
     assert!(any.grammar.expr_count() < 2 * declared.grammar.expr_count());
 }
+
+#[test]
+fn items_of_finite_sets_are_kept_apart() {
+    let items = ["1", "1.0", "2", r#""a""#, r#""b""#, "true", "false", "null"];
+    let schemas = [
+        r#"{"type":"array","items":{"enum":[1,2,"a",null]},"uniqueItems":true}"#,
+        r#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true,"minItems":1}"#,
+        r#"{"type":"array","items":{"enum":["a","b",1]},"uniqueItems":true,"minItems":2,"maxItems":2}"#,
+        r#"{"type":"array","items":{"enum":["a"]},"uniqueItems":true,"maxItems":0}"#,
+    ];
+    for schema in schemas {
+        let recogniser = recogniser(schema, KeyOrder::Declared);
+        let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+        let mut texts = vec!["[]".to_owned()];
+        for one in items {
+            texts.push(format!("[{one}]"));
+            for two in items {
+                texts.push(format!("[{one}, {two}]"));
+                texts.extend(items.iter().map(|three| format!("[{one},{two},{three}]")));
+            }
+        }
+        for text in texts {
+            let is_valid = validator.is_valid(&serde_json::from_str(&text).unwrap());
+            assert_eq!(has(&recogniser, &text), is_valid, "{text}\n{schema}");
+        }
+    }
+    let none = r#"{"type":"array","items":{"enum":["a","b"]},"uniqueItems":true,"minItems":3}"#;
+    assert!(compile(none, &JsonSchemaOptions::default()).is_err());
+}
