@@ -24,9 +24,28 @@ struct State {
     remainder: u64,
 }
 
-/// The multiples of a step between two bounds that have no sign.
-struct Multiples<'d> {
+/// Whole numbers by their remainder: multiples of one step and of none of some others.
+struct Residues {
+    /// A common multiple of all the steps.
+    modulus: u64,
     step: u64,
+    excluded: Vec<u64>,
+}
+
+impl Residues {
+    fn of(step: u64) -> Self {
+        Self { modulus: step, step, excluded: Vec::new() }
+    }
+
+    fn contain(&self, remainder: u64) -> bool {
+        remainder.is_multiple_of(self.step)
+            && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
+    }
+}
+
+/// Whole numbers of some residues between two bounds that have no sign.
+struct Multiples<'d> {
+    residues: &'d Residues,
     low: &'d [u8],
     high: Option<&'d [u8]>,
     rules: HashMap<State, RuleId>,
@@ -114,8 +133,7 @@ impl Lowering<'_> {
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
         if !shape.not_steps.is_empty() {
-            let reason = "numbers that are no multiples are not enumerated";
-            self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
+            return self.without_multiples(shape, node);
         }
         let mut step: Option<Step> = None;
         for &next in &shape.steps {
@@ -133,6 +151,34 @@ impl Lowering<'_> {
             Some(step) => self.stepped(shape, step, node),
             None => Ok(self.interval(shape)),
         }
+    }
+
+    /// Numbers that are multiples of none of some steps: the whole ones by their remainder, and all others,
+    /// which no whole step divides.
+    fn without_multiples(&mut self, shape: &NumberShape, node: NodeId) -> Fallible<Option<ExprId>> {
+        let one = Step { units: 1, places: 0 };
+        let freed = NumberShape { not_steps: Vec::new(), ..shape.clone() };
+        let whole = shape.steps.iter().try_fold(one, |step, &next| step.least_common_multiple(next));
+        let steps = shape.not_steps.iter();
+        let common = steps.clone().try_fold(whole, |common, &next| {
+            common.filter(|_| next.places == 0).map(|common| common.least_common_multiple(next))
+        });
+        let (Some(step), Some(Some(common))) = (whole, common) else {
+            let reason = "of numbers that are no multiples, only steps that are whole and small are told";
+            self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
+            return self.number(&freed, node);
+        };
+        let mut alternatives = Vec::new();
+        if shape.kind != Kind::Integer {
+            alternatives.extend(self.number(&NumberShape { kind: Kind::Fractional, ..freed }, node)?);
+        }
+        if shape.kind != Kind::Fractional {
+            let excluded = steps.map(|step| step.units).collect();
+            let residues = Residues { modulus: common.units, step: step.units, excluded };
+            let (lower, upper) = shape.whole_bounds();
+            alternatives.extend(self.whole_multiples(&residues, lower, upper, node)?);
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
     /// Numbers of a kind between bounds.
@@ -166,12 +212,12 @@ impl Lowering<'_> {
         let whole = if shape.kind == Kind::Integer { step.least_common_multiple(one) } else { Some(step) };
         match whole {
             Some(Step { places: 0, .. }) if shape.kind == Kind::Fractional => Ok(None),
-            Some(step @ Step { places: 0, units }) => {
+            Some(Step { places: 0, units }) => {
                 let (lower, upper) = shape.whole_bounds();
                 if units == 1 {
                     return Ok(self.whole_interval(lower.as_ref(), upper.as_ref()));
                 }
-                self.whole_multiples(step.units, lower, upper, node)
+                self.whole_multiples(&Residues::of(units), lower, upper, node)
             }
             Some(Step { units: 1, places }) => {
                 let interval = self.interval(shape);
@@ -208,10 +254,10 @@ impl Lowering<'_> {
         builder.intersection([interval, form])
     }
 
-    /// Whole multiples between whole bounds.
+    /// Whole numbers of some residues between whole bounds.
     fn whole_multiples(
         &mut self,
-        step: u64,
+        residues: &Residues,
         lower: Option<Decimal>,
         upper: Option<Decimal>,
         node: NodeId,
@@ -222,14 +268,14 @@ impl Lowering<'_> {
         if lower.as_ref().is_none_or(Decimal::is_negative) {
             let least = upper.as_ref().filter(|upper| upper.is_negative()).map_or(one, Decimal::negated);
             let most = lower.as_ref().map(Decimal::negated);
-            if let Some(texts) = self.multiples_between(step, &least, most.as_ref(), node)? {
+            if let Some(texts) = self.multiples_between(residues, &least, most.as_ref(), node)? {
                 let minus = self.builder.literal("-");
                 alternatives.push(self.builder.sequence([minus, texts]));
             }
         }
         if !upper.as_ref().is_some_and(Decimal::is_negative) {
             let least = lower.filter(|lower| !lower.is_negative()).unwrap_or(zero);
-            alternatives.extend(self.multiples_between(step, &least, upper.as_ref(), node)?);
+            alternatives.extend(self.multiples_between(residues, &least, upper.as_ref(), node)?);
         }
         if alternatives.is_empty() {
             return Ok(None);
@@ -243,7 +289,7 @@ impl Lowering<'_> {
     /// place along the bounds' digits.
     fn multiples_between(
         &mut self,
-        step: u64,
+        residues: &Residues,
         low: &Decimal,
         high: Option<&Decimal>,
         node: NodeId,
@@ -255,6 +301,7 @@ impl Lowering<'_> {
         let (low, high) = (written(low), high.map(written));
         let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
         let limit = self.normalizer.options.limits.states as u64;
+        let step = residues.modulus;
         if step.saturating_mul(longest) > limit {
             let reason = format!("telling the multiples of {step} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";
@@ -269,7 +316,7 @@ impl Lowering<'_> {
             );
         }
         let mut multiples =
-            Multiples { step, low: &low, high: high.as_deref(), rules: HashMap::new(), todo: Vec::new() };
+            Multiples { residues, low: &low, high: high.as_deref(), rules: HashMap::new(), todo: Vec::new() };
         let starts = multiples.starts();
         let mut alternatives = Vec::new();
         for start in starts {
@@ -414,7 +461,7 @@ impl Multiples<'_> {
     fn ways(&mut self, state: State, is_first: bool, lowering: &mut Lowering<'_>) -> Fallible<Vec<ExprId>> {
         let mut ways = Vec::new();
         if state.left == 0 {
-            if state.remainder == 0 {
+            if self.residues.contain(state.remainder) {
                 ways.push(lowering.builder.empty());
             }
             if !state.open {
@@ -435,7 +482,8 @@ impl Multiples<'_> {
                 at_low: state.at_low && digit == place(self.low),
                 at_high: state.at_high && self.high.is_some_and(|high| digit == place(high)),
                 remainder: u64::try_from(
-                    (u128::from(state.remainder) * 10 + u128::from(digit)) % u128::from(self.step),
+                    (u128::from(state.remainder) * 10 + u128::from(digit))
+                        % u128::from(self.residues.modulus),
                 )
                 .unwrap_or(0),
             };

@@ -247,6 +247,20 @@ fn multiples() {
 }
 
 #[test]
+fn numbers_that_are_no_multiples() {
+    let texts = || (-40..=40).map(|number| number.to_string());
+    for schema in [
+        r#"{"type":"integer","not":{"multipleOf":3}}"#,
+        r#"{"type":"integer","minimum":-7,"maximum":31,"multipleOf":2,"not":{"multipleOf":3}}"#,
+        r#"{"type":"integer","allOf":[{"not":{"multipleOf":4}},{"not":{"multipleOf":6}}]}"#,
+        r#"{"type":"number","exclusiveMinimum":5,"not":{"multipleOf":5}}"#,
+        r#"{"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":5}]}"#,
+    ] {
+        check(schema).agrees(texts()).agrees(["0.5", "-7.25", "5.01", "12.0", "15.00", "null"]);
+    }
+}
+
+#[test]
 fn spellings_of_numbers() {
     check(r#"{"type":"integer"}"#)
         .accepts(&["0", "-7", "1.0", "120.000"])
