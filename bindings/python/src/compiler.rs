@@ -11,8 +11,8 @@ use crate::arguments::{JsonArguments, schema_text};
 use crate::compiled::{CompiledGrammar, size};
 use crate::errors::{Syntax, is_compat, raise, refused, warn};
 use crate::grammar::{
-    Grammar, Read, named_grammars as named, no_structural_tags, read_builtin_json, read_ebnf,
-    read_json_schema, read_lark, read_regex,
+    Grammar, Read, named_grammars as named, read_builtin_json, read_ebnf, read_json_schema, read_lark,
+    read_regex, read_structural_tag, structural_tag_text,
 };
 use crate::tokenizer::TokenizerInfo;
 
@@ -214,7 +214,7 @@ impl GrammarCompiler {
         self.compile_grammar(Bound::new(py, Grammar { inner: Arc::new(grammar) })?.as_any(), "root")
     }
 
-    /// Not available yet: raises `UnsupportedError`.
+    /// Compiles a structural tag; see `Grammar.from_structural_tag`.
     #[pyo3(signature = (*args, **kwargs))]
     fn compile_structural_tag(
         &self,
@@ -222,8 +222,8 @@ impl GrammarCompiler {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        let _ = (args, kwargs);
-        Err(no_structural_tags(py))
+        let text = structural_tag_text(args, kwargs)?;
+        self.compile(py, Syntax::StructuralTag, &format!("tag {text}"), || read_structural_tag(&text))
     }
 
     /// `compile_json_schema` on another thread; returns a `concurrent.futures.Future`.

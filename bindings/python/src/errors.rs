@@ -30,6 +30,7 @@ pub(crate) enum Syntax {
     Lark,
     Regex,
     JsonSchema,
+    StructuralTag,
     /// A grammar that was read before.
     Grammar,
 }
@@ -38,6 +39,7 @@ impl Syntax {
     fn exception(self) -> &'static str {
         match self {
             Syntax::JsonSchema => "InvalidSchemaError",
+            Syntax::StructuralTag => "InvalidStructuralTagError",
             Syntax::Ebnf | Syntax::Lark | Syntax::Regex | Syntax::Grammar => "InvalidGrammarError",
         }
     }
@@ -77,7 +79,12 @@ fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResul
     }
     details.set_item("diagnostics", all)?;
     let unsupported = diagnostics.iter().any(|one| one.code().ends_with("/unsupported"));
-    let name = if unsupported { "UnsupportedError" } else { syntax.exception() };
+    let no_json = diagnostics.iter().any(|one| one.code() == "structural-tag/syntax");
+    let name = match (unsupported, no_json) {
+        (true, _) => "UnsupportedError",
+        (_, true) => "InvalidJSONError",
+        _ => syntax.exception(),
+    };
     Ok(exception(py, name, &message(diagnostics, syntax), Some(&details)))
 }
 
@@ -99,6 +106,7 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
         (true, Syntax::Ebnf, Some((line, column))) => {
             format!("EBNF parser error at line {line}, column {column}: {diagnostics}")
         }
+        (true, Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
         (true, Syntax::Regex, Some((_, column))) => {
             format!("Regex parsing error at position {column}: {diagnostics}")
         }

@@ -8,7 +8,11 @@ use std::sync::Arc;
 use grammask::ir::passes;
 use grammask::json_schema::{self, Treatment};
 use grammask::lark::{self, LarkOptions, NamedGrammar};
-use grammask::{CompileError, EbnfOptions, GrammarError, JsonSchemaOptions, ebnf, regex};
+use grammask::tool_formats::{Markers, Reasoning};
+use grammask::{
+    CompileError, EbnfOptions, GrammarError, JsonSchemaOptions, StructuralTag, StructuralTagOptions,
+    ToolFormat, ToolRequest, ebnf, regex,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -58,6 +62,46 @@ pub(crate) fn named_grammars(named: Option<&Bound<'_, PyDict>>) -> PyResult<BTre
         grammars.insert(name.extract()?, grammar);
     }
     Ok(grammars)
+}
+
+/// Reads a structural tag given as JSON text.
+pub(crate) fn read_structural_tag(document: &str) -> Result<Read, CompileError> {
+    let whitespace = json_schema::Whitespace::Free { max_run: None };
+    let schemas = JsonSchemaOptions::default().objects(json_schema::Objects::Closed).whitespace(whitespace);
+    let options = StructuralTagOptions::default().json_schema(schemas);
+    Ok((StructuralTag::parse(document, &options)?.grammar(&options)?, Vec::new()))
+}
+
+/// The arguments of `from_structural_tag` and `compile_structural_tag` as JSON text.
+pub(crate) fn structural_tag_text(
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<String> {
+    args.py().import("grammask._support")?.call_method("structural_tag_text", args, kwargs)?.extract()
+}
+
+/// The structural tag of a model family for a request, both as JSON text.
+#[pyfunction]
+pub(crate) fn model_structural_tag(
+    py: Python<'_>,
+    model: &str,
+    request: &str,
+    reasoning: &str,
+    exclude_markers: bool,
+    max_whitespace: Option<u32>,
+) -> PyResult<String> {
+    let make = || -> Result<String, CompileError> {
+        let format = ToolFormat::named(model)?;
+        let reasoning = match reasoning {
+            "disabled" => Reasoning::Disabled,
+            "auto" => Reasoning::Auto,
+            _ => Reasoning::Enabled,
+        };
+        let markers = if exclude_markers { Markers::Excluded } else { Markers::Allowed };
+        let request = ToolRequest::parse(request)?.reasoning(reasoning).markers(markers);
+        Ok(format.structure(&request.max_whitespace(max_whitespace))?.to_value().to_string())
+    };
+    make().map_err(|error| refused(py, &error, Syntax::StructuralTag))
 }
 
 pub(crate) fn read_regex(pattern: &str) -> Result<Read, CompileError> {
@@ -182,16 +226,19 @@ impl Grammar {
         Self::new(py, Syntax::Lark, || read_lark(lark_string, &named))
     }
 
-    /// Not available yet: raises `UnsupportedError`.
+    /// Reads a structural tag: a `StructuralTag`, a `dict` or JSON text; or a list of `StructuralTagItem` and a
+    /// list of triggers. Names of tokens are looked up when the grammar is compiled.
+    ///
+    /// Raises `InvalidStructuralTagError`, `InvalidJSONError` or `UnsupportedError`, with `pointer`.
     #[staticmethod]
     #[pyo3(signature = (*args, **kwargs))]
     fn from_structural_tag(
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
-        kwargs: Option<&Bound<'_, pyo3::types::PyDict>>,
+        kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let _ = (args, kwargs);
-        Err(no_structural_tags(py))
+        let text = structural_tag_text(args, kwargs)?;
+        Self::new(py, Syntax::StructuralTag, || read_structural_tag(&text))
     }
 
     /// Any JSON object or array.
@@ -272,10 +319,4 @@ impl Grammar {
     fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf.clone().unbind()
     }
-}
-
-pub(crate) fn no_structural_tags(py: Python<'_>) -> PyErr {
-    let message = "structural tags are not supported; describe the whole text as EBNF (`from_ebnf`), or begin \
-                   to constrain where the tag begins, with the grammar of its content";
-    raise(py, "UnsupportedError", message)
 }

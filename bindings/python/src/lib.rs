@@ -36,6 +36,8 @@ mod _native {
     #[pymodule_export]
     use crate::grammar::Grammar;
     #[pymodule_export]
+    use crate::grammar::model_structural_tag;
+    #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]
     use crate::tokenizer::TokenizerInfo;

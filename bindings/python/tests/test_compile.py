@@ -77,10 +77,6 @@ def test_exact_mode_refuses_and_compat_mode_warns(compiler):
 
 def test_what_is_not_supported_says_so(compiler):
     calls = [
-        lambda: compiler.compile_structural_tag({}),
-        lambda: grammask.Grammar.from_structural_tag("{}"),
-        lambda: grammask.get_model_structural_tag("llama"),
-        lambda: grammask.StructuralTagItem(begin="<", schema="{}", end=">"),
         lambda: compiler.compile_json_schema({}, any_whitespace=False, indent=2),
     ]
     for call in calls:

@@ -58,19 +58,28 @@ from .exception import (
     TokenizerError,
     UnsupportedError,
 )
-from .structural_tag import (
-    StructuralTag,
-    StructuralTagItem,
-    get_builtin_structural_tag,
-    get_model_structural_tag,
-    normalize_tool_choice,
-    register_model_structural_tag,
-)
+from .tool_choice import normalize_tool_choice
 
 if TYPE_CHECKING:
     from . import structural_tag, testing
     from .bitmask import bitmask_dtype
     from .contrib import hf
+    from .structural_tag import (
+        StructuralTag,
+        StructuralTagItem,
+        get_builtin_structural_tag,
+        get_model_structural_tag,
+        register_model_structural_tag,
+    )
+
+# They need pydantic, which takes its time to import.
+_TAGS = (
+    "StructuralTag",
+    "StructuralTagItem",
+    "get_builtin_structural_tag",
+    "get_model_structural_tag",
+    "register_model_structural_tag",
+)
 
 __version__ = "0.1.0"
 
@@ -126,7 +135,9 @@ def __getattr__(name: str) -> Any:
         from . import bitmask
 
         return bitmask.bitmask_dtype
-    if name in ("testing", "contrib"):
+    if name in _TAGS:
+        return getattr(importlib.import_module(f"{__name__}.structural_tag"), name)
+    if name in ("testing", "contrib", "structural_tag"):
         return importlib.import_module(f"{__name__}.{name}")
     if name == "hf":
         return importlib.import_module(f"{__name__}.contrib.hf")

@@ -73,6 +73,27 @@ def schema_text(schema: Any) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
+def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tags: Any = None) -> str:
+    """The arguments that describe a structural tag as JSON text."""
+    if tags is not None:
+        structural_tag = tags
+    if triggers is not None or isinstance(structural_tag, list):
+        items = [_as_json(item) for item in structural_tag]
+        for item in items:
+            schema = item.pop("schema_", item.get("schema"))
+            item["schema"] = json.loads(schema) if isinstance(schema, str) else _as_json(schema)
+        structural_tag = {"structures": items, "triggers": triggers or []}
+    if isinstance(structural_tag, str):
+        return structural_tag
+    return json.dumps(_as_json(structural_tag), ensure_ascii=False)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, type) and hasattr(value, "model_json_schema"):
+        return value.model_json_schema()
+    return value.model_dump(mode="json", by_alias=True) if hasattr(value, "model_dump") else value
+
+
 def as_bitmask_array(mask: Any) -> Any:
     """A bitmask that is neither a numpy array nor a tensor as an array over the same memory."""
     try:

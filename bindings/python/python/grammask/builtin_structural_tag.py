@@ -5,9 +5,9 @@ from __future__ import annotations
 from .structural_tag import (
     get_builtin_structural_tag,
     get_model_structural_tag,
-    normalize_tool_choice,
     register_model_structural_tag,
 )
+from .tool_choice import normalize_tool_choice
 
 __all__ = [
     "get_builtin_structural_tag",

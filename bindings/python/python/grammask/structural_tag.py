@@ -1,216 +1,350 @@
-"""Structural tags: free text with structured parts.
+"""Structural tags: free text, reasoning and tool calls in one structure, as pydantic models. Needs pydantic 2.
 
-They are not available yet. The names are here so that programs that mention them can be imported; using one
-raises ``UnsupportedError``. ``normalize_tool_choice`` works.
+``get_model_structural_tag`` makes the structural tag of what a model may answer to a request with tools.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal
 
-from .exception import UnsupportedError
+try:
+    from pydantic import BaseModel, ConfigDict, Field
+except ImportError as error:
+    raise ImportError("grammask.structural_tag needs pydantic: pip install 'grammask[tool-calls]'") from error
 
-_INSTEAD = (
-    "structural tags are not supported yet; describe the whole text as EBNF (`compile_grammar`), or begin to "
-    "constrain where the tag begins, with `compile_json_schema` of its content"
-)
-
-
-def _refuse(*_args: Any, **_kwargs: Any) -> NoReturn:
-    raise UnsupportedError(_INSTEAD)
+from ._native import model_structural_tag
+from .tool_choice import normalize_tool_choice
 
 
-class _Format:
-    """A part of a structural tag. Making one raises ``UnsupportedError``."""
+class AnyTextFormat(BaseModel):
+    """Free text."""
 
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        _refuse()
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        # Lets models of other packages have fields of this type. A ValueError lets a union try its other members.
-        from pydantic_core import core_schema
-
-        def refuse(_value: Any) -> NoReturn:
-            raise ValueError(_INSTEAD)
-
-        return core_schema.no_info_plain_validator_function(refuse)
+    type: Literal["any_text"] = "any_text"
+    excludes: list[str] = Field(default_factory=list)
+    max_tokens: int | None = None
+    max_chars: int | None = None
 
 
-class AnyTextFormat(_Format):
-    """Any text."""
-
-
-class AnyTokensFormat(_Format):
+class AnyTokensFormat(BaseModel):
     """Any tokens."""
 
+    type: Literal["any_tokens"] = "any_tokens"
+    exclude_tokens: list[int | str] = Field(default_factory=list)
+    max_tokens: int | None = None
 
-class ConstStringFormat(_Format):
+
+class ConstStringFormat(BaseModel):
     """One text."""
 
+    type: Literal["const_string"] = "const_string"
+    value: str
 
-class ExcludeTokenFormat(_Format):
+
+class ExcludeTokenFormat(BaseModel):
     """Any token but some."""
 
+    type: Literal["exclude_token"] = "exclude_token"
+    exclude_tokens: list[int | str] = Field(default_factory=list)
 
-class GrammarFormat(_Format):
+
+class GrammarFormat(BaseModel):
     """A text of an EBNF grammar."""
 
-
-class JSONSchemaFormat(_Format):
-    """JSON that obeys a schema."""
-
-
-class OptionalFormat(_Format):
-    """A part or nothing."""
+    type: Literal["grammar"] = "grammar"
+    grammar: str
 
 
-class OrFormat(_Format):
-    """One of several parts."""
+class JSONSchemaFormat(BaseModel):
+    """A value of a schema."""
+
+    type: Literal["json_schema"] = "json_schema"
+    json_schema: bool | dict[str, Any]
+    style: str = "json"
+    any_order: bool = False
+    max_whitespace_cnt: int | None = None
+    excludes: list[str] = Field(default_factory=list)
 
 
-class PlusFormat(_Format):
-    """A part, once or more often."""
+class QwenXMLParameterFormat(BaseModel):
+    """Arguments of a tool call between XML-like marks."""
+
+    type: Literal["qwen_xml_parameter"] = "qwen_xml_parameter"
+    json_schema: bool | dict[str, Any]
 
 
-class QwenXMLParameterFormat(_Format):
-    """Parameters of a tool call as XML."""
+class RegexFormat(BaseModel):
+    """A text that a regular expression matches as a whole."""
+
+    type: Literal["regex"] = "regex"
+    pattern: str
 
 
-class RegexFormat(_Format):
-    """A text that a regular expression matches."""
-
-
-class RepeatFormat(_Format):
-    """A part, so many times."""
-
-
-class SequenceFormat(_Format):
-    """Parts, one after the other."""
-
-
-class StarFormat(_Format):
-    """A part, any number of times."""
-
-
-class TagFormat(_Format):
-    """A part between a beginning and an end."""
-
-
-class TagsWithSeparatorFormat(_Format):
-    """Tags with a separator between them."""
-
-
-class TokenFormat(_Format):
+class TokenFormat(BaseModel):
     """One token."""
 
+    type: Literal["token"] = "token"
+    token: int | str
 
-class TokenTriggeredTagsFormat(_Format):
-    """Free text in which tokens begin tags."""
+
+class SequenceFormat(BaseModel):
+    """Parts, one after the other."""
+
+    type: Literal["sequence"] = "sequence"
+    elements: list[Format]
 
 
-class TriggeredTagsFormat(_Format):
+class OrFormat(BaseModel):
+    """One of several parts."""
+
+    type: Literal["or"] = "or"
+    elements: list[Format]
+
+
+class OptionalFormat(BaseModel):
+    """A part or nothing."""
+
+    type: Literal["optional"] = "optional"
+    content: Format
+
+
+class PlusFormat(BaseModel):
+    """A part, once or more often."""
+
+    type: Literal["plus"] = "plus"
+    content: Format
+
+
+class StarFormat(BaseModel):
+    """A part, any number of times."""
+
+    type: Literal["star"] = "star"
+    content: Format
+
+
+class RepeatFormat(BaseModel):
+    """A part, so many times; a ``max`` of -1 is any number."""
+
+    type: Literal["repeat"] = "repeat"
+    min: int
+    max: int
+    content: Format
+
+
+class TagFormat(BaseModel):
+    """A part between a beginning and an end."""
+
+    type: Literal["tag"] = "tag"
+    begin: str | TokenFormat
+    content: Format
+    end: str | list[str] | TokenFormat
+
+
+class TriggeredTagsFormat(BaseModel):
     """Free text in which triggers begin tags."""
 
+    type: Literal["triggered_tags"] = "triggered_tags"
+    triggers: list[str]
+    tags: list[TagFormat]
+    at_least_one: bool = False
+    stop_after_first: bool = False
+    excludes: list[str] = Field(default_factory=list)
 
-Format = _Format
+
+class TokenTriggeredTagsFormat(BaseModel):
+    """Tokens in which tokens begin tags."""
+
+    type: Literal["token_triggered_tags"] = "token_triggered_tags"
+    trigger_tokens: list[int | str]
+    tags: list[TagFormat]
+    exclude_tokens: list[int | str] = Field(default_factory=list)
+    at_least_one: bool = False
+    stop_after_first: bool = False
 
 
-class StructuralTagItem(_Format):
-    """A tag of the old form: ``begin``, ``schema``, ``end``."""
+class TagsWithSeparatorFormat(BaseModel):
+    """Tags with a separator between them."""
+
+    type: Literal["tags_with_separator"] = "tags_with_separator"
+    tags: list[TagFormat]
+    separator: str
+    at_least_one: bool = False
+    stop_after_first: bool = False
 
 
-class StructuralTag(_Format):
+class DispatchFormat(BaseModel):
+    """Free text in which strings begin formats."""
+
+    type: Literal["dispatch"] = "dispatch"
+    rules: list[tuple[str, Format]]
+    loop: bool = True
+    excludes: list[str] = Field(default_factory=list)
+
+
+class TokenDispatchFormat(BaseModel):
+    """Tokens in which tokens begin formats."""
+
+    type: Literal["token_dispatch"] = "token_dispatch"
+    rules: list[tuple[int | str, Format]]
+    loop: bool = True
+    exclude_tokens: list[int | str] = Field(default_factory=list)
+
+
+Format = Annotated[
+    AnyTextFormat
+    | AnyTokensFormat
+    | ConstStringFormat
+    | ExcludeTokenFormat
+    | GrammarFormat
+    | JSONSchemaFormat
+    | QwenXMLParameterFormat
+    | RegexFormat
+    | TokenFormat
+    | SequenceFormat
+    | OrFormat
+    | OptionalFormat
+    | PlusFormat
+    | StarFormat
+    | RepeatFormat
+    | TagFormat
+    | TriggeredTagsFormat
+    | TokenTriggeredTagsFormat
+    | TagsWithSeparatorFormat
+    | DispatchFormat
+    | TokenDispatchFormat,
+    Field(discriminator="type"),
+]
+
+
+class StructuralTagItem(BaseModel):
+    """A tag of the older form: ``begin``, ``schema``, ``end``."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    begin: str
+    schema_: Any = Field(alias="schema")
+    end: str
+
+
+class StructuralTag(BaseModel):
     """A whole structural tag."""
 
-    @staticmethod
-    def from_legacy_structural_tag(tags: Any, triggers: Any) -> NoReturn:
-        """Raises ``UnsupportedError``."""
-        _refuse(tags, triggers)
+    type: Literal["structural_tag"] = "structural_tag"
+    format: Format
 
     @staticmethod
-    def from_json(json_str: Any) -> NoReturn:
-        """Raises ``UnsupportedError``."""
-        _refuse(json_str)
+    def from_legacy_structural_tag(tags: list[StructuralTagItem], triggers: list[str]) -> StructuralTag:
+        """The structural tag of tags and triggers in the older form."""
+        formats = []
+        for item in tags:
+            schema = item.schema_
+            if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
+                schema = schema.model_json_schema()
+            schema = json.loads(schema) if isinstance(schema, str) else schema
+            formats.append(TagFormat(begin=item.begin, content=JSONSchemaFormat(json_schema=schema), end=item.end))
+        return StructuralTag(format=TriggeredTagsFormat(triggers=triggers, tags=formats))
+
+    @staticmethod
+    def from_json(json_str: str | dict[str, Any]) -> StructuralTag:
+        """A structural tag from JSON text or a ``dict``."""
+        if isinstance(json_str, str):
+            return StructuralTag.model_validate_json(json_str)
+        return StructuralTag.model_validate(json_str)
 
 
-def get_model_structural_tag(model: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises ``UnsupportedError``."""
-    _refuse(model, args, kwargs)
+SequenceFormat.model_rebuild()
+OrFormat.model_rebuild()
+OptionalFormat.model_rebuild()
+PlusFormat.model_rebuild()
+StarFormat.model_rebuild()
+RepeatFormat.model_rebuild()
+TagFormat.model_rebuild()
+TriggeredTagsFormat.model_rebuild()
+TokenTriggeredTagsFormat.model_rebuild()
+TagsWithSeparatorFormat.model_rebuild()
+DispatchFormat.model_rebuild()
+TokenDispatchFormat.model_rebuild()
+StructuralTag.model_rebuild()
 
-
-def get_builtin_structural_tag(model: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises ``UnsupportedError``."""
-    _refuse(model, args, kwargs)
+_registered: dict[str, Callable[..., StructuralTag]] = {}
 
 
 def register_model_structural_tag(name: str) -> Callable[[Any], Any]:
-    """Raises ``UnsupportedError``."""
-    _refuse(name)
+    """A decorator that adds a model family: a function of tools, builtin tools, mode and reasoning."""
+
+    def register(builder: Any) -> Any:
+        _registered[name] = builder
+        return builder
+
+    return register
 
 
-def _field(value: Any, name: str, default: Any = None) -> Any:
-    """A field of a dict or of an object."""
-    return value.get(name, default) if isinstance(value, dict) else getattr(value, name, default)
+def get_model_structural_tag(
+    model: str,
+    tools: Any = None,
+    tool_choice: Any = "auto",
+    reasoning: Any = "enabled",
+    force_reasoning: bool = False,
+    any_order: bool = False,
+    exclude_special_tokens: bool = True,
+    max_whitespace_cnt: int | None = None,
+    parallel_tool_calls: bool = True,
+) -> StructuralTag:
+    """What a model of a family may answer to a request with tools.
 
-
-def _function_name(tool: Any) -> str | None:
-    function = _field(tool, "function")
-    return _field(function, "name") if function is not None else None
-
-
-def _is_function(tool: Any) -> bool:
-    return bool(_field(tool, "type", "function") == "function")
-
-
-def normalize_tool_choice(tools: Any, tool_choice: Any) -> tuple[list[Any], list[Any], str]:
-    """Tools and a ``tool_choice`` of a request as ``(function_tools, builtin_tools, mode)``.
-
-    ``mode`` is ``"auto"``, ``"required"`` or ``"forced"``; forced leaves just the tool that was named. Raises
-    ``ValueError`` where the choice names a tool that is not there, or requires one and there is none.
+    ``reasoning`` is ``"enabled"``, ``"disabled"``, ``"auto"`` or a bool. Raises ``ValueError`` where the choice names a
+    tool that is not there, and ``InvalidStructuralTagError`` where the family or a tool is refused.
     """
-    if tools is not None and not isinstance(tools, list):
-        raise ValueError("`tools` must be a list")
-    functions = [tool for tool in tools or [] if _is_function(tool)]
-    builtins = [tool for tool in tools or [] if not _is_function(tool)]
-    if tool_choice is None or tool_choice == "auto":
-        return functions, builtins, "auto"
-    if tool_choice == "none":
-        return [], [], "auto"
-    if tool_choice == "required":
-        return _required(functions, builtins)
-    kind = _field(tool_choice, "type")
-    if kind == "function":
-        name = _function_name(tool_choice) or _field(tool_choice, "name")
-        named = [tool for tool in functions if _function_name(tool) == name]
-        if not named:
-            raise ValueError(f"`tool_choice` names the function {name!r}, which is not one of the tools")
-        return named[:1], [], "forced"
-    if kind == "allowed_tools":
-        return _allowed(functions, builtins, _field(tool_choice, "allowed_tools") or tool_choice)
-    of_type = [tool for tool in builtins if _field(tool, "type") == kind]
-    if len(of_type) != 1:
-        raise ValueError(f"`tool_choice` names the tool type {kind!r}, which {len(of_type)} of the tools have")
-    return [], of_type, "forced"
+    del force_reasoning
+    functions, builtins, mode = normalize_tool_choice(tools, tool_choice)
+    if isinstance(reasoning, bool):
+        reasoning = "enabled" if reasoning else "disabled"
+    if reasoning not in ("enabled", "disabled", "auto"):
+        raise ValueError('`reasoning` must be "enabled", "disabled", "auto" or a bool')
+    if model in _registered:
+        return _registered[model](
+            functions,
+            builtins,
+            mode,
+            reasoning,
+            any_order=any_order,
+            exclude_special_tokens=exclude_special_tokens,
+            max_whitespace_cnt=max_whitespace_cnt,
+            parallel_tool_calls=parallel_tool_calls,
+        )
+    offered = [_plain(tool) for tool in [*functions, *builtins]]
+    choice: Any = mode
+    if mode == "forced":
+        kind = offered[0].get("type", "function")
+        named = {"type": "function", "function": {"name": offered[0].get("function", offered[0]).get("name")}}
+        choice = named if kind == "function" else {"type": kind}
+    request = {"tools": offered, "tool_choice": choice, "parallel_tool_calls": parallel_tool_calls}
+    text = model_structural_tag(model, json.dumps(request), reasoning, exclude_special_tokens, max_whitespace_cnt)
+    tag = json.loads(text)
+    if any_order:
+        _set_any_order(tag)
+    return StructuralTag.model_validate(tag)
 
 
-def _required(functions: list[Any], builtins: list[Any]) -> tuple[list[Any], list[Any], str]:
-    if not functions and not builtins:
-        raise ValueError("`tool_choice` requires a tool, and there is none")
-    return functions, builtins, "required"
+def get_builtin_structural_tag(model: str, *args: Any, **kwargs: Any) -> StructuralTag:
+    """The older name of ``get_model_structural_tag``."""
+    return get_model_structural_tag(model, *args, **kwargs)
 
 
-def _allowed(functions: list[Any], builtins: list[Any], allowed: Any) -> tuple[list[Any], list[Any], str]:
-    references = _field(allowed, "tools") or []
-    names = {_function_name(tool) or _field(tool, "name") for tool in references if _is_function(tool)}
-    types = {_field(tool, "type") for tool in references if not _is_function(tool)}
-    unknown = names - {_function_name(tool) for tool in functions}
-    unknown |= types - {_field(tool, "type") for tool in builtins}
-    if unknown:
-        raise ValueError(f"`tool_choice` allows tools that are not there: {sorted(map(str, unknown))}")
-    functions = [tool for tool in functions if _function_name(tool) in names]
-    builtins = [tool for tool in builtins if _field(tool, "type") in types]
-    if _field(allowed, "mode", "auto") == "required":
-        return _required(functions, builtins)
-    return functions, builtins, "auto"
+def _plain(tool: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = tool.model_dump(mode="json", exclude_none=True) if hasattr(tool, "model_dump") else tool
+    return plain
+
+
+def _set_any_order(value: Any) -> None:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            if item.get("type") == "json_schema" and "json_schema" in item:
+                item["any_order"] = True
+                continue
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)

@@ -1,0 +1,62 @@
+import json
+
+import grammask
+import pytest
+from grammask.testing import _is_grammar_accept_string as accepts
+
+pytest.importorskip("pydantic")
+
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+    for name in ("on", "off")
+]
+CALL = '<tool_call>\n{"name": "on", "arguments": {}}\n</tool_call>'
+
+
+def test_formats_are_models():
+    from grammask.structural_tag import AnyTextFormat, ConstStringFormat, SequenceFormat, TagFormat
+
+    tag = grammask.StructuralTag(
+        format=SequenceFormat(
+            elements=[TagFormat(begin="<a>", content=AnyTextFormat(), end="</a>"), ConstStringFormat(value="!")]
+        )
+    )
+    grammar = grammask.Grammar.from_structural_tag(tag)
+    for form in (tag.model_dump(), tag.model_dump_json(), json.loads(tag.model_dump_json())):
+        assert grammask.Grammar.from_structural_tag(form) == grammar
+    assert grammask.StructuralTag.from_json(tag.model_dump_json()) == tag
+    assert accepts(grammar, "<a>x</a>!")
+    assert not accepts(grammar, "<a>x!")
+
+
+def test_the_older_form(compiler):
+    item = grammask.StructuralTagItem(begin="<f>", schema=json.dumps({"type": "null"}), end="</f>")
+    tag = grammask.StructuralTag.from_legacy_structural_tag([item], ["<f>"])
+    new = grammask.Grammar.from_structural_tag(tag)
+    old = grammask.Grammar.from_structural_tag([item], ["<f>"])
+    for grammar in (new, old, compiler.compile_structural_tag(tag).grammar):
+        assert accepts(grammar, "a<f>null</f>b")
+        assert not accepts(grammar, "a<f>1</f>")
+
+
+def test_models():
+    auto = grammask.Grammar.from_structural_tag(grammask.get_model_structural_tag("qwen_3", TOOLS, reasoning="disabled"))
+    assert accepts(auto, "Hello.") and accepts(auto, "Hello." + CALL)
+    forced = {"type": "function", "function": {"name": "off"}}
+    tag = grammask.get_model_structural_tag("qwen_3", TOOLS, tool_choice=forced, reasoning=False)
+    grammar = grammask.Grammar.from_structural_tag(tag)
+    assert accepts(grammar, CALL.replace("on", "off", 1)) and not accepts(grammar, CALL)
+    thinking = grammask.Grammar.from_structural_tag(grammask.get_builtin_structural_tag("qwen_3", TOOLS))
+    assert accepts(thinking, "Hm.</think>\n\nHello.") and not accepts(thinking, "Hello.")
+
+
+def test_refusals():
+    with pytest.raises(grammask.InvalidJSONError):
+        grammask.Grammar.from_structural_tag("{")
+    with pytest.raises(grammask.InvalidStructuralTagError) as caught:
+        grammask.Grammar.from_structural_tag({"format": {"type": "or", "elements": []}})
+    assert caught.value.pointer == "/format/elements"
+    with pytest.raises(grammask.InvalidStructuralTagError, match="did you mean `qwen_3`"):
+        grammask.get_model_structural_tag("quen_3", TOOLS)
+    with pytest.raises(ValueError):
+        grammask.get_model_structural_tag("qwen_3", [], tool_choice="required")
