@@ -134,7 +134,7 @@ impl Style {
 }
 
 /// The order of an object's keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum KeyOrder {
     #[default]
     Declared,

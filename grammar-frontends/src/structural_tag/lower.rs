@@ -38,7 +38,7 @@ struct Lowering<'o> {
     builder: GrammarBuilder,
     options: &'o StructuralTagOptions,
     /// Schemas that were lowered, by their text and how they are written.
-    schemas: HashMap<(String, Style, Option<u32>), ExprId>,
+    schemas: HashMap<(String, Style, KeyOrder, Option<u32>), ExprId>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
 }
@@ -387,17 +387,16 @@ impl Lowering<'_> {
     }
 
     fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Fallible<ExprId> {
-        let key = (it.schema.to_string(), it.style, it.max_whitespace);
-        if let Some(&known) = self.schemas.get(&key) {
+        let key = (it.schema.to_string(), it.style, it.key_order, it.max_whitespace);
+        if it.excludes.is_empty()
+            && let Some(&known) = self.schemas.get(&key)
+        {
             return Ok(known);
         }
-        if it.key_order == KeyOrder::Any {
+        if it.key_order == KeyOrder::Any && it.style != Style::Json {
             let place = place.key("any_order");
-            return Err(unsupported(
-                &place,
-                "`any_order`: keys come in the order in which they are declared",
-                "leave it out",
-            ));
+            let message = "`any_order`: members between marks come in the order in which they are declared";
+            return Err(unsupported(&place, message, "leave it out, or use the style `json`"));
         }
         if !it.excludes.is_empty() {
             let place = place.key("excludes");
@@ -408,6 +407,9 @@ impl Lowering<'_> {
             ));
         }
         let mut options = self.options.json_schema.clone();
+        if it.key_order == KeyOrder::Any {
+            options = options.key_order(json_schema::KeyOrder::Any);
+        }
         if let Some(most) = it.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
         }

@@ -141,7 +141,7 @@ fn malformed_documents() {
     assert_snapshot!(refusal(json!({"type": "any_text", "excludes": [""]})), @"structural-tag/malformed at `/format/excludes/0`: `excludes` must hold non-empty strings only (write a string of at least one character)");
     assert_snapshot!(refusal(json!({"type": "any_text", "max_tokens": -1})), @"structural-tag/malformed at `/format/max_tokens`: max_tokens must be a non-negative 32-bit integer or null (write a number from 0 to 4294967295)");
     assert_snapshot!(refusal(json!({"type": "json_schema", "json_schema": "{}"})), @"structural-tag/malformed at `/format/json_schema`: `json_schema` must be a schema: an object, `true` or `false` (write the schema itself, not its text)");
-    assert_snapshot!(refusal(json!({"type": "json_schema", "json_schema": {}, "style": "xml"})), @r#"structural-tag/malformed at `/format/style`: style must be "json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml", "kimi_k3_xml", "cohere_xml" (write one of these)"#);
+    assert_snapshot!(refusal(json!({"type": "json_schema", "json_schema": {}, "style": "xml"})), @r#"structural-tag/malformed at `/format/style`: style must be "json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml", "kimi_k3_xml", "cohere_xml", "step_3_xml" (write one of these)"#);
     assert_snapshot!(refusal(json!({"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 0})), @"structural-tag/malformed at `/format/max_whitespace_cnt`: max_whitespace_cnt must be a positive integer or null (leave it out, or allow at least one character)");
     assert_snapshot!(refusal(json!({"type": "token", "token": -1})), @"structural-tag/malformed at `/format/token`: Token ID must be non-negative (write an id of the vocabulary)");
     assert_snapshot!(refusal(json!({"type": "token", "token": true})), @"structural-tag/malformed at `/format/token`: TokenFormat's token must be an integer or string (write the token's id or its text in the vocabulary)");
@@ -187,4 +187,19 @@ fn nesting_is_limited() {
     assert!(tag.grammar(&StructuralTagOptions::default()).is_ok());
     assert!(refusal_of(&nested(100)).starts_with("structural-tag/limit at `/format/content/content"));
     assert!(refusal_of(&nested(100_000)).starts_with("structural-tag/syntax"));
+}
+
+#[test]
+fn keys_in_any_order() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}});
+    let schema = json!({"type": "json_schema", "json_schema": schema});
+    let mut free = schema.clone();
+    free["any_order"] = json!(true);
+    let both = json!({"format": {"type": "sequence", "elements": [schema, free]}});
+    let options = StructuralTagOptions::default();
+    let grammar = read(&both.to_string()).unwrap().grammar(&options).unwrap();
+    let recogniser = grammask_oracle::Recogniser::new(&grammar);
+    let (declared, other) = (r#"{"a":null,"b":null}"#, r#"{"b":null,"a":null}"#);
+    assert!(recogniser.accepts(format!("{declared}{other}").as_bytes()));
+    assert!(!recogniser.accepts(format!("{other}{declared}").as_bytes()));
 }
