@@ -42,7 +42,7 @@
 //!
 //! # Errors and limits
 //!
-//! [`Diagnostics`](crate::Diagnostics) with the line, its place and what to write instead; priorities, templates, conditions, and
+//! [`Diagnostics`] with the line, its place and what to write instead; priorities, templates, conditions, and
 //! the attributes `max_tokens`, `temperature` and `capture` are refused. [`LarkLimits`] bounds what is read.
 
 mod attributes;
