@@ -22,6 +22,8 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// What each part of the engine is worth: the parts switched on one after the other.
+    Ablation(command::ablation::AblationArgs),
     /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
     Maskbench(command::maskbench::MaskbenchArgs),
     /// The hot path on a handful of grammars, cold and warm.
@@ -36,6 +38,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Program::parse().command {
+        Command::Ablation(args) => command::ablation::run(&args),
         Command::Maskbench(args) => command::maskbench::run(&args),
         Command::Micro(args) => command::micro::run(&args),
         Command::Oracle(args) => command::oracle::run(&args),

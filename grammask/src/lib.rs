@@ -64,8 +64,8 @@ pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
 pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
 pub use grammask_mask_cache::{
-    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions,
-    words_for,
+    MaskOptions, Part, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError,
+    VocabularyOptions, words_for,
 };
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, BuildBackend,

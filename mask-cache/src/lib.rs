@@ -67,6 +67,7 @@ mod lists;
 mod local;
 mod masks;
 mod named;
+mod options;
 mod pool;
 mod slices;
 mod stored_mask;
@@ -77,6 +78,7 @@ mod walk;
 
 pub use masks::MaskMemo;
 pub use named::{names_token, read_token};
+pub use options::{MaskOptions, Part};
 pub use pool::LocalPool;
 pub use slices::Slice;
 pub use stored_mask::StoredMask;

@@ -9,6 +9,7 @@ use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 use crate::difference::{Difference, difference, reference};
 use crate::local::LocalMask;
 use crate::named::Named;
+use crate::options::{MaskOptions, Part};
 use crate::stored_mask::{Form, StoredMask};
 use crate::walk::{may_have_slice, set_bits, try_long_tokens, walk};
 use crate::{LocalPool, Scratch, Vocabulary, words_for};
@@ -35,6 +36,7 @@ pub struct MaskMemo {
     pool: Arc<LocalPool>,
     bytes: AtomicUsize,
     max_bytes: usize,
+    options: MaskOptions,
 }
 
 impl MaskMemo {
@@ -48,7 +50,15 @@ impl MaskMemo {
             pool,
             bytes: AtomicUsize::new(0),
             max_bytes,
+            options: MaskOptions::default(),
         }
+    }
+
+    /// Chooses the ways to a mask that are taken.
+    #[must_use]
+    pub fn with_options(mut self, options: MaskOptions) -> Self {
+        self.options = options;
+        self
     }
 
     /// The vocabulary that the masks are for.
@@ -69,6 +79,9 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
+        if self.options.memo == Part::Off {
+            return Ok(Arc::new(self.compute(backend, state, scratch, fuel)?));
+        }
         let key = backend.mask_key(state);
         if let Some(mask) = self.known(&key) {
             return Ok(mask);
@@ -107,15 +120,20 @@ impl MaskMemo {
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;
         let named = Named::of(backend, state);
-        if may_have_slice(backend, state, vocabulary) {
-            if let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)? {
+        let MaskOptions { slices, local_parts, differences, .. } = self.options;
+        if slices == Part::On && may_have_slice(backend, state, vocabulary) {
+            if differences == Part::On
+                && let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)?
+            {
                 return Ok(mask.with_named(&named, vocabulary));
             }
-            if let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)? {
+            if local_parts == Part::On
+                && let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)?
+            {
                 return Ok(mask.with_named(&named, vocabulary));
             }
         }
-        let found = walk(backend, state, vocabulary, scratch, fuel)?;
+        let found = walk(backend, state, vocabulary, slices, scratch, fuel)?;
         if backend.is_complete(state) {
             found.ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
         }
@@ -201,11 +219,14 @@ impl MaskMemo {
             Some(LocalEntry::None) => return Ok(None),
             Some(LocalEntry::Met) => {
                 let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
-                if let (Some(mask), Some(structure)) = (&made, backend.structure(local)) {
+                if let (Part::On, Some(mask), Some(structure)) =
+                    (self.options.cross_grammar, &made, backend.structure(local))
+                {
                     self.pool.keep(structure, mask);
                 }
                 made.map_or(LocalEntry::None, LocalEntry::Mask)
             }
+            None if self.options.cross_grammar == Part::Off => LocalEntry::Met,
             None => {
                 let shared = backend.structure(local).and_then(|structure| self.pool.get(&structure));
                 shared.map_or(LocalEntry::Met, LocalEntry::Mask)

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
-use crate::{Slice, Trie, Vocabulary, bits, words_for};
+use crate::{Part, Slice, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
@@ -82,16 +82,24 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     backend: &B,
     state: B::State,
     vocabulary: &'v Vocabulary,
+    slices: Part,
     scratch: &'s mut Scratch,
     fuel: &mut Fuel,
 ) -> Result<Found<'v, 's>, StepError> {
     let next_bytes = backend.next_bytes(state);
-    let slice = find_slice(backend, state, vocabulary, &next_bytes, fuel);
+    let slice = match slices {
+        Part::On => find_slice(backend, state, vocabulary, &next_bytes, fuel),
+        Part::Off => None,
+    };
     scratch.ids.clear();
     let trie = match slice {
         Some((slice, _)) => {
             walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
             slice.residual()
+        }
+        None if slices == Part::Off => {
+            walk_trie(backend, state, vocabulary.trie(), scratch, &mut (), fuel)?;
+            vocabulary.trie()
         }
         None => {
             walk_with_lists(backend, state, vocabulary, next_bytes, scratch, fuel)?;

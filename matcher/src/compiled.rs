@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use grammask_earley::Engine;
-use grammask_mask_cache::{LocalPool, MaskMemo, Vocabulary};
+use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, Vocabulary};
 use grammask_parser_backend::{Backend, BuildError, StepError};
 
 use crate::{Limits, Matcher};
@@ -25,6 +25,7 @@ impl<B: Backend> Clone for CompiledGrammar<B> {
 struct Shared<B: Backend> {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
+    ways: MaskOptions,
     pool: Arc<LocalPool>,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
@@ -65,9 +66,21 @@ impl<B: Backend> CompiledGrammar<B> {
         pool: Arc<LocalPool>,
         limits: Limits,
     ) -> Self {
-        let masks = MaskMemo::new(Arc::clone(&vocabulary), Arc::clone(&pool), limits.max_mask_bytes);
+        Self::with_options(engine, vocabulary, pool, limits, MaskOptions::default())
+    }
+
+    /// As [`from_backend`](Self::from_backend), with a choice of the ways to a mask.
+    pub fn with_options(
+        engine: B,
+        vocabulary: Arc<Vocabulary>,
+        pool: Arc<LocalPool>,
+        limits: Limits,
+        ways: MaskOptions,
+    ) -> Self {
+        let masks = MaskMemo::new(Arc::clone(&vocabulary), Arc::clone(&pool), limits.max_mask_bytes)
+            .with_options(ways);
         let current = Mutex::new(Arc::new(Generation { engine, masks }));
-        Self { shared: Arc::new(Shared { vocabulary, limits, pool, current }) }
+        Self { shared: Arc::new(Shared { vocabulary, limits, ways, pool, current }) }
     }
 
     /// A matcher at the beginning of a text.
@@ -114,8 +127,9 @@ impl<B: Backend> CompiledGrammar<B> {
     /// Empty tables that nobody else uses.
     pub(crate) fn new_generation(&self, like: &Generation<B>) -> Result<Arc<Generation<B>>, BuildError> {
         let engine = like.engine.fresh()?;
-        let Shared { vocabulary, pool, limits, .. } = &*self.shared;
-        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes);
+        let Shared { vocabulary, pool, limits, ways, .. } = &*self.shared;
+        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
+            .with_options(*ways);
         Ok(Arc::new(Generation { engine, masks }))
     }
 }

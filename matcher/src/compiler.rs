@@ -12,7 +12,7 @@ use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::passes::resolve_tokens;
 use grammask_grammar_ir::{Grammar, Interrupt};
-use grammask_mask_cache::{LocalPool, Vocabulary};
+use grammask_mask_cache::{LocalPool, MaskOptions, Vocabulary};
 
 use crate::token_names::Names;
 use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits, Threads};
@@ -31,6 +31,7 @@ struct Parts {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     automata: CompileOptions,
+    masks: MaskOptions,
     /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
     pool: Arc<LocalPool>,
     threads: Arc<Threads>,
@@ -84,6 +85,13 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
+    /// Which ways to a mask are taken. Masks do not depend on it.
+    #[must_use]
+    pub fn masks(mut self, options: MaskOptions) -> Self {
+        self.compiler.parts.masks = options;
+        self
+    }
+
     /// The parser backend, in place of the Earley engine. Masks do not depend on it; what it costs to find them
     /// does, and which grammars are served.
     #[must_use]
@@ -116,6 +124,7 @@ impl Compiler {
             vocabulary: vocabulary.into(),
             limits: Limits::default(),
             automata: CompileOptions::default(),
+            masks: MaskOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
             interrupt: Interrupt::never(),
@@ -231,7 +240,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        let Parts { vocabulary, limits, automata, pool, interrupt, .. } = &self.parts;
+        let Parts { vocabulary, limits, automata, masks, pool, interrupt, .. } = &self.parts;
         let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
         let program = match *interrupt == Interrupt::never() {
             true => grammask_fsm::compile(&grammar, automata)?,
@@ -247,6 +256,7 @@ impl<B: BuildBackend> Compiler<B> {
         };
         let engine = B::build(Arc::new(program), &settings)?;
         interrupt.check()?;
-        Ok(CompiledGrammar::from_backend(engine, Arc::clone(vocabulary), Arc::clone(pool), *limits))
+        let (vocabulary, pool) = (Arc::clone(vocabulary), Arc::clone(pool));
+        Ok(CompiledGrammar::with_options(engine, vocabulary, pool, *limits, *masks))
     }
 }

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod ablation;
 pub(crate) mod maskbench;
 pub(crate) mod micro;
 pub(crate) mod oracle;

@@ -10,4 +10,5 @@ mod oracle;
 mod random;
 mod serving;
 mod strings;
+mod switches;
 mod tokens;

@@ -1,0 +1,37 @@
+//! Which of the ways to a mask are taken.
+
+/// Whether one way to find or keep masks is taken. Masks never depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Part {
+    /// It is.
+    #[default]
+    On,
+    /// It is left out, for measurements of what it is worth.
+    Off,
+}
+
+/// Which of the ways to a mask a [`MaskMemo`](crate::MaskMemo) takes. By default all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct MaskOptions {
+    /// Masks are kept, and found again by their keys.
+    pub memo: Part,
+    /// Tokens of a class over which any text passes are taken as a whole (XGrammar, section 3.3, stores such masks
+    /// by what they refuse).
+    pub slices: Part,
+    /// Masks of what can be read inside one rule are kept apart from what follows it (the adaptive token mask
+    /// cache of XGrammar, section 3.1).
+    pub local_parts: Part,
+    /// Masks that differ from a known one in a few tokens are found by walking both side by side.
+    pub differences: Part,
+    /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
+    pub cross_grammar: Part,
+}
+
+impl MaskOptions {
+    /// None of the ways: every mask is walked for, every time.
+    pub fn none() -> Self {
+        let off = Part::Off;
+        Self { memo: off, slices: off, local_parts: off, differences: off, cross_grammar: off }
+    }
+}

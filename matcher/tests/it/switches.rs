@@ -1,0 +1,96 @@
+//! What may be switched off changes costs and no mask.
+
+use grammask_fsm::{CompileOptions, Pass};
+use grammask_mask_cache::{MaskOptions, Part, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_matcher::Compiler;
+use grammask_oracle::random::{self, GrammarOptions};
+
+/// Every combination of the ways to a mask.
+fn ways() -> impl Iterator<Item = MaskOptions> {
+    (0..32_u32).map(|number| {
+        let part = |bit: u32| if number >> bit & 1 == 0 { Part::On } else { Part::Off };
+        let mut options = MaskOptions::default();
+        options.memo = part(0);
+        options.slices = part(1);
+        options.local_parts = part(2);
+        options.differences = part(3);
+        options.cross_grammar = part(4);
+        options
+    })
+}
+
+/// Each pass left out alone, all left out, and repeats written out or counted however short.
+fn automata() -> Vec<CompileOptions> {
+    let on = CompileOptions::default();
+    let off = Pass::Off;
+    vec![
+        CompileOptions { literal_tries: off, ..on.clone() },
+        CompileOptions { inlining: off, ..on.clone() },
+        CompileOptions { epsilon_removal: off, ..on.clone() },
+        CompileOptions { prefix_merging: off, ..on.clone() },
+        CompileOptions { suffix_merging: off, ..on.clone() },
+        CompileOptions { determinization: off, ..on.clone() },
+        CompileOptions { expand_states: 0, ..on.clone() },
+        CompileOptions { expand_states: 100_000, ..on.clone() },
+        CompileOptions {
+            literal_tries: off,
+            inlining: off,
+            epsilon_removal: off,
+            prefix_merging: off,
+            suffix_merging: off,
+            determinization: off,
+            expand_states: 0,
+            ..on
+        },
+    ]
+}
+
+/// The masks along a text, as words; how a walk that fails ends is part of it.
+fn masks(compiler: &Compiler, case: &random::Case) -> Vec<Result<Vec<u32>, String>> {
+    let grammar = compiler.grammar(&case.grammar).unwrap();
+    let mut matcher = grammar.matcher();
+    let mut mask = TokenMask::new(compiler.vocabulary().len());
+    let mut all = Vec::new();
+    // Twice, so that what was kept the first time is used.
+    for _ in 0..2 {
+        for byte in case.text.iter().map(Some).chain([None]) {
+            let filled = matcher.fill_mask(&mut mask);
+            all.push(filled.map(|_| mask.as_words().to_vec()).map_err(|error| error.to_string()));
+            if byte.is_none_or(|byte| matcher.accept_bytes(&[*byte]).is_err()) {
+                break;
+            }
+        }
+        matcher = grammar.matcher();
+    }
+    all
+}
+
+fn check(case: &random::Case, seed: u64) -> usize {
+    let tokens = case.vocabulary.iter().map(Some).chain([None]);
+    let options = VocabularyOptions::default().stop_ids([case.vocabulary.len() as u32]);
+    let vocabulary = std::sync::Arc::new(Vocabulary::from_tokens(tokens, &options).unwrap());
+    let expected = masks(&Compiler::new(std::sync::Arc::clone(&vocabulary)), case);
+    for options in ways() {
+        let compiler = Compiler::builder(std::sync::Arc::clone(&vocabulary)).masks(options).build();
+        assert_eq!(masks(&compiler, case), expected, "seed {seed}, {options:?}");
+    }
+    for options in automata() {
+        for ways in [MaskOptions::default(), MaskOptions::none()] {
+            let builder = Compiler::builder(std::sync::Arc::clone(&vocabulary));
+            let compiler = builder.automata(options.clone()).masks(ways).build();
+            assert_eq!(masks(&compiler, case), expected, "seed {seed}, {options:?}, {ways:?}");
+        }
+    }
+    expected.len()
+}
+
+#[test]
+fn no_switch_changes_a_mask() {
+    let mut compared = 0;
+    for seed in 0..120 {
+        compared += check(&random::case(seed), seed);
+        let options = GrammarOptions::context_free();
+        compared += check(&random::case_with(seed, &options, &random::VocabularyOptions::default()), seed);
+    }
+    assert!(compared > 1_000, "{compared} masks");
+}
