@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use grammask_earley::{Config, Engine};
-use grammask_fsm::CompileOptions;
+use grammask_fsm::{CompileOptions, Program};
 use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{PassOptions, optimize};
 
@@ -21,6 +21,15 @@ pub fn earley_after_passes(grammar: &Grammar) -> Result<Engine, String> {
     earley(&optimize(grammar, &PassOptions::default()).map_err(|error| error.to_string())?)
 }
 
+/// The Earley backend for automata that were written and read.
+pub fn earley_stored(grammar: &Grammar) -> Result<Engine, String> {
+    let program =
+        grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
+    let bytes = postcard::to_allocvec(&program).map_err(|error| error.to_string())?;
+    let program: Program = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    Engine::new(Arc::new(program), Config::default()).map_err(|error| error.to_string())
+}
+
 /// The pushdown backend for a grammar as it stands, with the defaults of the compiler. Few stacks: more than
 /// these come of ambiguity without end, and to find out takes longer than all the cases.
 pub fn pda(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
@@ -36,6 +45,7 @@ pub fn check_all(cases: &[Case]) -> Vec<Report> {
         check_oracle(cases),
         check_backend("earley", cases, earley),
         check_backend("earley-passes", cases, earley_after_passes),
+        check_backend("earley-stored", cases, earley_stored),
         check_backend("pda", cases, pda),
     ]
 }

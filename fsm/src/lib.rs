@@ -45,6 +45,11 @@
 //! [`BuildError`] names the rule; its [`Cause`] tells a grammar that is wrong from a limit that was reached.
 //! Limits are fields of [`CompileOptions`]. No input overflows the stack, and work is about linear in what is
 //! written into the tables, except below intersections and complements, where [`TextLimits`] bounds it.
+//!
+//! # Features
+//!
+//! * `serde`: [`Program`] implements `Serialize` and `Deserialize`. Whatever is read is checked, so that a damaged
+//!   or forged program is an error and never a broken one.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -56,6 +61,7 @@ mod distances;
 mod draft;
 mod error;
 mod escapes;
+mod fingerprint;
 mod finished;
 mod graph;
 mod labels;
@@ -67,6 +73,8 @@ pub mod picture;
 mod plan;
 mod program;
 mod spell;
+#[cfg(feature = "serde")]
+mod stored;
 pub mod text;
 mod text_fragment;
 

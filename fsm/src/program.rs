@@ -6,6 +6,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub struct $name(u32);
 
         impl $name {
@@ -48,6 +49,7 @@ id! {
 
 /// Reads one byte out of an inclusive range.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ByteEdge {
     /// Least byte.
     pub start: u8,
@@ -59,6 +61,7 @@ pub struct ByteEdge {
 
 /// Reads one token out of a label's, as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TokenEdge {
     /// Which tokens.
     pub label: LabelId,
@@ -68,6 +71,7 @@ pub struct TokenEdge {
 
 /// A set of token ids, as the grammar gives it. Automata do not look into it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TokenLabel {
     /// The ids, sorted, each once.
     pub ids: Box<[u32]>,
@@ -77,6 +81,7 @@ pub struct TokenLabel {
 
 /// Which side of a set of tokens is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum TokenSide {
     /// The tokens of the set.
     Inside,
@@ -93,6 +98,7 @@ impl TokenLabel {
 
 /// Reads one sentence of a fragment (for a counted fragment: of its repeat), then goes on at `target`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Call {
     /// What is read.
     pub fragment: FragmentId,
@@ -102,6 +108,7 @@ pub struct Call {
 
 /// The automaton of a rule, or of the body of a counted repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fragment {
     /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
     /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
@@ -125,6 +132,7 @@ impl Fragment {
 
 /// What a fragment is among parts in any order.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Role {
     /// Nothing.
     None,
@@ -141,6 +149,7 @@ pub enum Role {
 /// Parts in any order. Parts before `once` occur at most once, those before `required` exactly once, others any
 /// number of times.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unordered {
     /// The parts; `None` for one that derives nothing.
     pub parts: Box<[Option<FragmentId>]>,
@@ -159,6 +168,7 @@ pub struct Unordered {
 /// How often the body of a counted fragment is read. Iterations that read nothing are not counted; where the
 /// body is nullable, `min` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Count {
     /// Least number of iterations.
     pub min: u32,
@@ -197,6 +207,8 @@ impl State<'_> {
 /// **Invariant:** every state lies on a path from its fragment's start to a final state on which every call
 /// reads a fragment that derives something (no dead ends), and the root fragment is not counted.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "crate::stored::Unchecked"))]
 pub struct Program {
     pub(crate) states: Vec<StateRow>,
     pub(crate) byte_edges: Vec<ByteEdge>,
@@ -206,12 +218,15 @@ pub struct Program {
     pub(crate) labels: Vec<TokenLabel>,
     pub(crate) fragments: Vec<Fragment>,
     pub(crate) root: FragmentId,
+    /// Follows from the byte edges.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) byte_classes: ByteClasses,
 }
 
 /// Where a state's edges begin; they end where the next state's begin. The table has one row more than
 /// there are states.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct StateRow {
     pub(crate) bytes: u32,
     pub(crate) epsilons: u32,

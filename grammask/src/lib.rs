@@ -46,6 +46,7 @@
 //!
 //! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
 //! * `apply`: the module `apply`, which puts masks on logits.
+//! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -73,5 +74,7 @@ pub use grammask_matcher::{
     Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher, OtherRows, RoomError, StopTokens,
     Threads, ThreadsError, Usage,
 };
+#[cfg(feature = "store")]
+pub use grammask_matcher::{DirectoryUse, StoreDirectory, StoreError};
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
 pub use grammask_pda as pda;

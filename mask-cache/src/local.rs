@@ -26,18 +26,18 @@ const MAX_UNCERTAIN: usize = 1 << 14;
 pub(crate) struct LocalMask {
     /// A bit for each token that it accepts, uncertain ones included as far as they end with the rule.
     pub(crate) words: Box<[u32]>,
-    suffixes: Suffixes,
+    pub(crate) suffixes: Suffixes,
 }
 
 /// What is left of the uncertain tokens when the rule ends.
 #[derive(Debug)]
-struct Suffixes {
+pub(crate) struct Suffixes {
     /// The suffixes, each once; the "id" of one is its number.
-    trie: Trie,
+    pub(crate) trie: Trie,
     /// Where the tokens of each suffix begin in `ids`, and the end.
-    starts: Box<[u32]>,
+    pub(crate) starts: Box<[u32]>,
     /// The tokens that end with each suffix. A token that can be cut in two places stands twice.
-    ids: Box<[u32]>,
+    pub(crate) ids: Box<[u32]>,
 }
 
 impl LocalMask {
@@ -107,6 +107,11 @@ impl Suffixes {
         add_duplicates(trie, &mut left);
         left.sort_unstable();
         left.dedup();
+        Self::from_sorted(&left)
+    }
+
+    /// The tables of suffixes and the tokens that end with them, sorted, each pair once.
+    pub(crate) fn from_sorted(left: &[(&[u8], TokenId)]) -> Option<Self> {
         let mut distinct = Vec::new();
         let mut starts = Vec::new();
         for (at, &(suffix, _)) in left.iter().enumerate() {

@@ -43,6 +43,11 @@ impl LocalPool {
         self.masks.read().unwrap_or_else(PoisonError::into_inner).get(structure).cloned()
     }
 
+    pub(crate) fn all(&self) -> Vec<(Box<[u32]>, Arc<LocalMask>)> {
+        let masks = self.masks.read().unwrap_or_else(PoisonError::into_inner);
+        masks.iter().map(|(structure, mask)| (structure.clone(), Arc::clone(mask))).collect()
+    }
+
     pub(crate) fn keep(&self, structure: Vec<u32>, mask: &Arc<LocalMask>) {
         let size = size_of_val(&*structure) + mask.memory_usage() + 64;
         let mut masks = self.masks.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,12 @@
 //! A compiled grammar: what matchers share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use grammask_earley::Engine;
+use grammask_fsm::Program;
 use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, Vocabulary};
 use grammask_parser_backend::{Backend, BuildError, StepError};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{Limits, Matcher};
 
@@ -27,6 +29,9 @@ struct Shared<B: Backend> {
     limits: Limits,
     ways: MaskOptions,
     pool: Arc<LocalPool>,
+    /// What the engine was made of, where a compiler made it.
+    program: Option<Arc<Program>>,
+    fingerprint: OnceLock<u128>,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
 }
@@ -80,7 +85,24 @@ impl<B: Backend> CompiledGrammar<B> {
         let masks = MaskMemo::new(Arc::clone(&vocabulary), Arc::clone(&pool), limits.max_mask_bytes)
             .with_options(ways);
         let current = Mutex::new(Arc::new(Generation { engine, masks }));
-        Self { shared: Arc::new(Shared { vocabulary, limits, ways, pool, current }) }
+        let shared =
+            Shared { vocabulary, limits, ways, pool, program: None, fingerprint: OnceLock::new(), current };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// As [`with_options`](Self::with_options), for an engine made of a program.
+    pub(crate) fn from_program(
+        engine: B,
+        program: Arc<Program>,
+        vocabulary: Arc<Vocabulary>,
+        pool: Arc<LocalPool>,
+        (limits, ways): (Limits, MaskOptions),
+    ) -> Self {
+        let mut this = Self::with_options(engine, vocabulary, pool, limits, ways);
+        if let Some(shared) = Arc::get_mut(&mut this.shared) {
+            shared.program = Some(program);
+        }
+        this
     }
 
     /// A matcher at the beginning of a text.
@@ -96,6 +118,23 @@ impl<B: Backend> CompiledGrammar<B> {
     /// The bounds that the grammar was compiled with.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
+    }
+
+    /// The automata of the structure; `None` where the grammar was made [from a backend](Self::from_backend).
+    pub fn program(&self) -> Option<&Arc<Program>> {
+        self.shared.program.as_ref()
+    }
+
+    /// A hash of the automata and the vocabulary, equal in every process: whoever spreads requests over machines can
+    /// send those with equal fingerprints to the same one, where their masks are known already. Structures that
+    /// differ only in how they are spelled often have one fingerprint.
+    ///
+    /// It changes with versions that compile structures to other automata. Not cryptographic: see
+    /// [`Program::fingerprint`]. `None` where the grammar was made [from a backend](Self::from_backend).
+    pub fn fingerprint(&self) -> Option<u128> {
+        let program = self.shared.program.as_ref()?;
+        let both = || fingerprint(program.fingerprint(), self.shared.vocabulary.fingerprint());
+        Some(*self.shared.fingerprint.get_or_init(both))
     }
 
     /// How much memory the tables hold now.
@@ -132,6 +171,11 @@ impl<B: Backend> CompiledGrammar<B> {
             .with_options(*ways);
         Ok(Arc::new(Generation { engine, masks }))
     }
+}
+
+fn fingerprint(program: u128, vocabulary: u128) -> u128 {
+    let bytes = [program.to_le_bytes(), vocabulary.to_le_bytes()];
+    xxh3_128(bytes.as_flattened())
 }
 
 /// Whether a new generation of tables may help.

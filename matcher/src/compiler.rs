@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use grammask_earley::Engine;
-use grammask_fsm::CompileOptions;
+use grammask_fsm::{CompileOptions, Program};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
@@ -144,6 +144,12 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.vocabulary
     }
 
+    /// Masks that the grammars of this compiler share.
+    #[cfg(feature = "store")]
+    pub(crate) fn pool(&self) -> &Arc<LocalPool> {
+        &self.parts.pool
+    }
+
     /// The threads for work in the background.
     pub fn threads(&self) -> &Arc<Threads> {
         &self.parts.threads
@@ -240,7 +246,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        let Parts { vocabulary, limits, automata, masks, pool, interrupt, .. } = &self.parts;
+        let Parts { vocabulary, automata, interrupt, .. } = &self.parts;
         let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
         let program = match *interrupt == Interrupt::never() {
             true => grammask_fsm::compile(&grammar, automata)?,
@@ -249,14 +255,24 @@ impl<B: BuildBackend> Compiler<B> {
                 grammask_fsm::compile(&grammar, &CompileOptions { interrupt, ..automata.clone() })?
             }
         };
+        self.program(Arc::new(program))
+    }
+
+    /// Puts automata that were compiled before over the vocabulary. Their token ids must be of this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// Where the backend does not serve them.
+    pub fn program(&self, program: Arc<Program>) -> Result<CompiledGrammar<B>, CompileError> {
+        let Parts { vocabulary, limits, masks, pool, interrupt, .. } = &self.parts;
         let settings = BackendSettings {
             longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
             max_table_bytes: limits.max_table_bytes,
             max_items_per_set: limits.max_items_per_set,
         };
-        let engine = B::build(Arc::new(program), &settings)?;
+        let engine = B::build(Arc::clone(&program), &settings)?;
         interrupt.check()?;
         let (vocabulary, pool) = (Arc::clone(vocabulary), Arc::clone(pool));
-        Ok(CompiledGrammar::with_options(engine, vocabulary, pool, *limits, *masks))
+        Ok(CompiledGrammar::from_program(engine, program, vocabulary, pool, (*limits, *masks)))
     }
 }

@@ -32,6 +32,10 @@
 //!
 //! To judge a document that is finished, a validator says more about what is wrong with it. To compute masks for
 //! a parser of your own, `grammask-mask-cache` is enough.
+//!
+//! # Features
+//!
+//! * `store`: compiled grammars and shared masks as bytes, and `StoreDirectory`, which keeps them in files.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -48,6 +52,8 @@ mod limits;
 mod matcher;
 mod room;
 mod stop_tokens;
+#[cfg(feature = "store")]
+mod store;
 mod threads;
 mod token_names;
 
@@ -63,4 +69,6 @@ pub use limits::Limits;
 pub use matcher::{DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows};
 pub use room::RoomError;
 pub use stop_tokens::StopTokens;
+#[cfg(feature = "store")]
+pub use store::{DirectoryUse, StoreDirectory, StoreError};
 pub use threads::{Threads, ThreadsError};

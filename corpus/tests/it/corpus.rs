@@ -32,6 +32,11 @@ fn earley_passes_every_case_after_the_passes() {
 }
 
 #[test]
+fn earley_passes_every_case_with_automata_that_were_written_and_read() {
+    check(&check_backend("earley-stored", &all(), subjects::earley_stored));
+}
+
+#[test]
 fn pda_passes_every_case_without_left_recursion() {
     check(&check_backend("pda", &all(), subjects::pda));
 }

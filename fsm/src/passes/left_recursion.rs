@@ -43,7 +43,7 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
 }
 
 /// Which fragments can call themselves before they have read a byte.
-fn on_cycles(count: usize, LeftCalls(mut calls): LeftCalls) -> Vec<bool> {
+pub(crate) fn on_cycles(count: usize, LeftCalls(mut calls): LeftCalls) -> Vec<bool> {
     calls.sort_unstable();
     let rows: Vec<usize> =
         (0..=count as u32).map(|caller| calls.partition_point(|call| call.0 < caller)).collect();

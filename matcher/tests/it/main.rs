@@ -9,6 +9,8 @@ mod matching;
 mod oracle;
 mod random;
 mod serving;
+#[cfg(feature = "store")]
+mod store;
 mod strings;
 mod switches;
 mod tokens;

@@ -114,3 +114,15 @@ fn batches_are_filled_row_by_row() {
         }
     }
 }
+
+#[test]
+fn equal_structures_have_one_fingerprint() {
+    let fingerprint = |pattern| compile(pattern).fingerprint().unwrap();
+    assert_eq!(fingerprint("a(b|c)*"), fingerprint("a(?:c|b)*"));
+    assert_ne!(fingerprint("a(b|c)*"), fingerprint("a(b|c)+"));
+    let other = Vocabulary::from_tokens(["a", "b", "c"].map(Some), &VocabularyOptions::default()).unwrap();
+    let other = Compiler::new(other).regex("a(b|c)*", &RegexOptions::default()).unwrap();
+    assert_ne!(other.fingerprint(), compile("a(b|c)*").fingerprint(), "the vocabulary is a part of it");
+    // Routers of other processes and versions know this number.
+    assert_eq!(format!("{:032x}", fingerprint("a(b|c)*")), "a9e3d218c8e3ef74e4358b61f344194a");
+}

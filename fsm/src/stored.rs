@@ -1,0 +1,425 @@
+//! Programs that come from outside: from a file, from another process.
+//!
+//! Engines index tables by what a program says and rely on its invariants: an index out of range would be a panic,
+//! a dead end a wrong mask. So a program is read into tables that nobody trusts, and becomes a [`Program`] only
+//! after every index was looked at and every invariant was found to hold, in time linear in its size. What a file
+//! cannot be asked is whether it holds the grammar that its reader has in mind; that is for whoever keeps the file.
+
+use std::fmt;
+
+use crate::passes::left_recursion::on_cycles;
+use crate::passes::nullable::LeftCalls;
+use crate::program::StateRow;
+use crate::{
+    ByteClasses, ByteEdge, Call, Fragment, FragmentId, Program, Role, StateId, TokenEdge, TokenLabel,
+    Unordered,
+};
+
+/// The tables of a program as they were read.
+#[derive(serde::Deserialize)]
+pub(crate) struct Unchecked {
+    states: Vec<StateRow>,
+    byte_edges: Vec<ByteEdge>,
+    epsilons: Vec<StateId>,
+    calls: Vec<Call>,
+    token_edges: Vec<TokenEdge>,
+    labels: Vec<TokenLabel>,
+    fragments: Vec<Fragment>,
+    root: FragmentId,
+}
+
+/// What is wrong with a program that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Malformed(&'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "not a program ({}); write it anew", self.0)
+    }
+}
+
+impl TryFrom<Unchecked> for Program {
+    type Error = Malformed;
+
+    fn try_from(read: Unchecked) -> Result<Self, Malformed> {
+        let Unchecked { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root } = read;
+        check_rows(&states, [byte_edges.len(), epsilons.len(), calls.len(), token_edges.len()])?;
+        let last = states.len() - 1;
+        let is_state = |state: StateId| state.index() < last;
+        let is_fragment = |fragment: FragmentId| fragment.index() < fragments.len();
+        require(
+            byte_edges.iter().all(|edge| edge.start <= edge.end && is_state(edge.target)),
+            "a byte edge",
+        )?;
+        require(epsilons.iter().all(|&target| is_state(target)), "an empty edge")?;
+        require(calls.iter().all(|call| is_fragment(call.fragment) && is_state(call.target)), "a call")?;
+        let is_sound = |edge: &TokenEdge| edge.label.index() < labels.len() && is_state(edge.target);
+        require(token_edges.iter().all(is_sound), "a token edge")?;
+        require(labels.iter().all(|label| label.ids.is_sorted_by(|a, b| a < b)), "a set of tokens")?;
+        require(fragments.iter().all(|fragment| is_state(fragment.start)), "the start of a fragment")?;
+        require(is_fragment(root) && fragments[root.index()].count.is_none(), "the root")?;
+        require(fragments.iter().all(has_sound_count), "a count")?;
+        let byte_classes = ByteClasses::from_ranges(byte_edges.iter().map(|edge| (edge.start, edge.end)));
+        let program = Program {
+            states,
+            byte_edges,
+            epsilons,
+            calls,
+            token_edges,
+            labels,
+            fragments,
+            root,
+            byte_classes,
+        };
+        let sorted = |state: StateId| program.state(state).bytes.is_sorted();
+        require(state_ids(&program).all(sorted), "the order of byte edges")?;
+        let owner = check_owners(&program)?;
+        let wholes = Wholes::new(&program)?;
+        check_endings(&program, &wholes)?;
+        check_left_recursion(&program, &owner)?;
+        Ok(program)
+    }
+}
+
+fn require(holds: bool, what: &'static str) -> Result<(), Malformed> {
+    if holds { Ok(()) } else { Err(Malformed(what)) }
+}
+
+fn state_ids(program: &Program) -> impl Iterator<Item = StateId> + use<> {
+    (0..program.state_count()).filter_map(StateId::new)
+}
+
+/// Rows begin at 0, never go back, and end where the tables end; the last one belongs to no state.
+fn check_rows(states: &[StateRow], lengths: [usize; 4]) -> Result<(), Malformed> {
+    let begins = |row: &StateRow| [row.bytes, row.epsilons, row.calls, row.tokens];
+    let (Some(first), Some(last)) = (states.first(), states.last()) else {
+        return Err(Malformed("no states"));
+    };
+    require(StateId::new(states.len()).is_some(), "too many states")?;
+    require(begins(first) == [0; 4], "the first row")?;
+    require(begins(last).map(|end| end as usize) == lengths && !last.is_final, "the last row")?;
+    let grows = |pair: &[StateRow]| {
+        let (here, next) = (begins(&pair[0]), begins(&pair[1]));
+        (0..4).all(|table| here[table] <= next[table])
+    };
+    require(states.windows(2).all(grows), "the order of rows")
+}
+
+fn has_sound_count(fragment: &Fragment) -> bool {
+    fragment.count.is_none_or(|count| {
+        count.max.is_none_or(|max| count.min <= max)
+            && !(fragment.nullable && count.min > 0)
+            && fragment.role == Role::None
+    })
+}
+
+/// Every state belongs to one fragment: that from whose start edges lead to it.
+fn check_owners(program: &Program) -> Result<Vec<u32>, Malformed> {
+    let mut owner = vec![NOBODY; program.state_count()];
+    let mut stack = Vec::new();
+    for (fragment, number) in program.fragments.iter().zip(0..NOBODY) {
+        stack.push(fragment.start);
+        while let Some(id) = stack.pop() {
+            match owner[id.index()] {
+                NOBODY => owner[id.index()] = number,
+                other if other == number => continue,
+                _ => return Err(Malformed("a state of two fragments")),
+            }
+            let state = program.state(id);
+            stack.extend(state.bytes.iter().map(|edge| edge.target));
+            stack.extend(state.epsilons);
+            stack.extend(state.calls.iter().map(|call| call.target));
+            stack.extend(state.tokens.iter().map(|edge| edge.target));
+        }
+    }
+    require(!owner.contains(&NOBODY), "a state that nothing leads to")?;
+    Ok(owner)
+}
+
+const NOBODY: u32 = u32::MAX;
+
+/// Parts in any order, and counted repeats, do not call themselves before a byte is read.
+fn check_left_recursion(program: &Program, owner: &[u32]) -> Result<(), Malformed> {
+    let is_plain = |fragment: &Fragment| fragment.count.is_none() && fragment.role == Role::None;
+    if program.fragments.iter().all(is_plain) {
+        return Ok(());
+    }
+    let mut calls = Vec::new();
+    let mut reached = vec![false; program.state_count()];
+    let mut stack: Vec<StateId> = program.fragments.iter().map(|fragment| fragment.start).collect();
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut reached[id.index()], true) {
+            continue;
+        }
+        let state = program.state(id);
+        stack.extend(state.epsilons);
+        for call in state.calls {
+            calls.push((owner[id.index()], call.fragment.raw()));
+            if program.fragment(call.fragment).call_is_nullable() {
+                stack.push(call.target);
+            }
+        }
+    }
+    let on_cycle = on_cycles(program.fragments.len(), LeftCalls(calls));
+    let is_sound = |(fragment, on_cycle): (&Fragment, &bool)| is_plain(fragment) || !on_cycle;
+    require(program.fragments.iter().zip(&on_cycle).all(is_sound), "left recursion")
+}
+
+/// Which whole each part in any order and each separator belongs to.
+struct Wholes {
+    whole_of: Vec<Option<FragmentId>>,
+}
+
+impl Wholes {
+    /// A whole is two states: all parts lead from the first to the second, the separator back. Engines rely on
+    /// nobody else calling them.
+    fn new(program: &Program) -> Result<Self, Malformed> {
+        const WHAT: &str = "parts in any order";
+        let mut this = Self { whole_of: vec![None; program.fragments.len()] };
+        let mut calls = 0;
+        for (number, whole) in program.fragments.iter().enumerate() {
+            let Role::Unordered(unordered) = &whole.role else { continue };
+            require(has_sound_bounds(unordered), WHAT)?;
+            let mut expected = Vec::new();
+            for (index, part) in unordered.parts.iter().enumerate() {
+                let Some(part) = *part else { continue };
+                let role = program.fragments.get(part.index()).map(|fragment| &fragment.role);
+                require(
+                    role.is_some_and(|role| matches!(role, Role::Part(at) if *at as usize == index)),
+                    WHAT,
+                )?;
+                require(this.claim(part, number), WHAT)?;
+                expected.push(part);
+            }
+            let first = program.state(whole.start);
+            let after = first.calls.first().map(|call| call.target).ok_or(Malformed(WHAT))?;
+            let mut called: Vec<FragmentId> = first.calls.iter().map(|call| call.fragment).collect();
+            called.sort_unstable();
+            expected.sort_unstable();
+            require(called == expected && first.calls.iter().all(|call| call.target == after), WHAT)?;
+            let is_bare = |state: &crate::State<'_>| {
+                state.bytes.is_empty() && state.epsilons.is_empty() && state.tokens.is_empty()
+            };
+            let second = program.state(after);
+            require(is_bare(&first) && is_bare(&second) && second.is_final && !first.is_final, WHAT)?;
+            let back: Vec<Call> = second.calls.to_vec();
+            match unordered.separator {
+                None => require(back.is_empty(), WHAT)?,
+                Some(separator) => {
+                    let role = program.fragments.get(separator.index()).map(|fragment| &fragment.role);
+                    require(role == Some(&Role::Separator) && this.claim(separator, number), WHAT)?;
+                    require(back == [Call { fragment: separator, target: whole.start }], WHAT)?;
+                }
+            }
+            calls += called.len() + back.len();
+        }
+        let has_whole = |call: &&Call| this.whole_of[call.fragment.index()].is_some();
+        require(program.calls.iter().filter(has_whole).count() == calls, WHAT)?;
+        let is_whole = |(fragment, whole): (&Fragment, &Option<FragmentId>)| {
+            matches!(fragment.role, Role::Part(_) | Role::Separator) == whole.is_some()
+        };
+        require(program.fragments.iter().zip(&this.whole_of).all(is_whole), WHAT)?;
+        Ok(this)
+    }
+
+    fn claim(&mut self, part: FragmentId, whole: usize) -> bool {
+        self.whole_of[part.index()].replace(FragmentId::from_raw(whole as u32)).is_none()
+    }
+}
+
+fn has_sound_bounds(unordered: &Unordered) -> bool {
+    let Unordered { parts, separator, required, once, min, max } = unordered;
+    required <= once
+        && *once as usize <= parts.len()
+        && u32::try_from(parts.len()).is_ok()
+        && parts[..*required as usize].iter().all(Option::is_some)
+        && *min >= 1
+        && max.is_none_or(|max| (*min).max(*required) <= max)
+        && (separator.is_some() || *max == Some(1))
+}
+
+/// What can follow from the ends of a state: whether it leads to a final state at all, and whether it does so
+/// without reading a byte. Both are least fixpoints over the same edges.
+fn check_endings(program: &Program, wholes: &Wholes) -> Result<(), Malformed> {
+    let backwards = Backwards::new(program);
+    let ends = backwards.closure(program, wholes, Edges::All);
+    require(ends.iter().all(|&ends| ends), "a dead end")?;
+    let empty = backwards.closure(program, wholes, Edges::Empty);
+    let right = |fragment: &Fragment| fragment.nullable == empty[fragment.start.index()];
+    require(program.fragments.iter().all(right), "which fragments may be empty")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edges {
+    /// All of them; a call once its fragment ends.
+    All,
+    /// Those that may read nothing.
+    Empty,
+}
+
+/// Edges the other way round, in rows: from a state, and from a fragment, to the edges that wait for it.
+struct Backwards {
+    edges: Rows<(u32, Kind)>,
+    calls: Rows<(u32, u32)>,
+    starts: Rows<u32>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A byte or a token.
+    Reads,
+    Epsilon,
+    Call(u32),
+}
+
+impl Backwards {
+    fn new(program: &Program) -> Self {
+        let mut edges: Vec<(u32, (u32, Kind))> = Vec::new();
+        let mut calls: Vec<(u32, (u32, u32))> = Vec::new();
+        for id in state_ids(program) {
+            let (state, from) = (program.state(id), id.raw());
+            let mut push = |to: StateId, kind| edges.push((to.raw(), (from, kind)));
+            state.bytes.iter().for_each(|edge| push(edge.target, Kind::Reads));
+            state.tokens.iter().for_each(|edge| push(edge.target, Kind::Reads));
+            state.epsilons.iter().for_each(|&target| push(target, Kind::Epsilon));
+            state.calls.iter().for_each(|call| push(call.target, Kind::Call(call.fragment.raw())));
+            calls.extend(state.calls.iter().map(|call| (call.fragment.raw(), (from, call.target.raw()))));
+        }
+        let starts =
+            program.fragments.iter().zip(0..).map(|(fragment, number)| (fragment.start.raw(), number));
+        Self {
+            edges: Rows::new(edges, program.state_count()),
+            calls: Rows::new(calls, program.fragments.len()),
+            starts: Rows::new(starts.collect(), program.state_count()),
+        }
+    }
+
+    /// The states from which a final state is reached over the edges given.
+    fn closure(&self, program: &Program, wholes: &Wholes, over: Edges) -> Vec<bool> {
+        let mut marks = Marks::new(program);
+        let ended = |fragment: u32, marks: &mut Marks| {
+            for &(from, to) in self.calls.row(fragment) {
+                if marks.reached[to as usize] {
+                    marks.reach(from);
+                }
+            }
+        };
+        while let Some(state) = marks.stack.pop() {
+            for &(from, kind) in self.edges.row(state) {
+                let open = match kind {
+                    Kind::Epsilon => true,
+                    Kind::Reads => over == Edges::All,
+                    Kind::Call(fragment) => marks.passes[fragment as usize],
+                };
+                if open {
+                    marks.reach(from);
+                }
+            }
+            for &fragment in self.starts.row(state) {
+                let is_whole = matches!(program.fragments[fragment as usize].role, Role::Unordered(_));
+                if over == Edges::Empty || !is_whole {
+                    if marks.pass(fragment) {
+                        ended(fragment, &mut marks);
+                    }
+                    // A part may be what its whole was lacking.
+                    if let Some(whole) = wholes.whole_of[fragment as usize]
+                        && over == Edges::All
+                        && marks.learn(program, fragment, whole)
+                        && marks.pass(whole.raw())
+                    {
+                        ended(whole.raw(), &mut marks);
+                    }
+                }
+            }
+        }
+        marks.reached
+    }
+}
+
+/// What a closure knows so far.
+struct Marks {
+    reached: Vec<bool>,
+    /// Fragments of which a call can be passed.
+    passes: Vec<bool>,
+    lacks: Vec<Lack>,
+    stack: Vec<u32>,
+}
+
+/// What is known of a whole.
+#[derive(Clone, Copy, Default)]
+struct Lack {
+    /// Parts that end, up to `once`; and of these the required ones.
+    single: u32,
+    required: u32,
+    repeatable: bool,
+    separator: bool,
+}
+
+impl Marks {
+    fn new(program: &Program) -> Self {
+        let optional = |fragment: &Fragment| fragment.count.is_some_and(|count| count.min == 0);
+        let mut this = Self {
+            reached: vec![false; program.state_count()],
+            passes: program.fragments.iter().map(optional).collect(),
+            lacks: vec![Lack::default(); program.fragments.len()],
+            stack: Vec::new(),
+        };
+        for state in state_ids(program).filter(|&state| program.state(state).is_final) {
+            this.reach(state.raw());
+        }
+        this
+    }
+
+    fn reach(&mut self, state: u32) {
+        if !std::mem::replace(&mut self.reached[state as usize], true) {
+            self.stack.push(state);
+        }
+    }
+
+    /// Notes that a call of a fragment can be passed. Whether that is new.
+    fn pass(&mut self, fragment: u32) -> bool {
+        !std::mem::replace(&mut self.passes[fragment as usize], true)
+    }
+
+    /// Notes that a part or a separator ends. Whether its whole can end then.
+    fn learn(&mut self, program: &Program, inside: u32, whole: FragmentId) -> bool {
+        let Role::Unordered(unordered) = &program.fragment(whole).role else { return false };
+        let lack = &mut self.lacks[whole.index()];
+        match program.fragments[inside as usize].role {
+            Role::Part(part) if part >= unordered.once => lack.repeatable = true,
+            Role::Part(part) => {
+                lack.single += 1;
+                lack.required += u32::from(part < unordered.required);
+            }
+            _ => lack.separator = true,
+        }
+        lack.required == unordered.required
+            && (lack.repeatable || lack.single >= unordered.min)
+            && (lack.separator || unordered.min.max(unordered.required) <= 1)
+    }
+}
+
+/// Lists one behind the other.
+struct Rows<T> {
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Rows<T> {
+    fn new(mut pairs: Vec<(u32, T)>, count: usize) -> Self {
+        pairs.sort_by_key(|(row, _)| *row);
+        let mut starts = vec![0; count + 1];
+        for (row, _) in &pairs {
+            starts[*row as usize + 1] += 1;
+        }
+        for row in 0..count {
+            starts[row + 1] += starts[row];
+        }
+        Self { starts, items: pairs.into_iter().map(|(_, item)| item).collect() }
+    }
+
+    fn row(&self, row: u32) -> &[T] {
+        let row = row as usize;
+        &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
+    }
+}

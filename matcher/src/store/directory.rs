@@ -1,0 +1,274 @@
+//! A directory of compiled grammars.
+//!
+//! One file a grammar, named by a hash of its key, the vocabulary and the format; the key itself stands in the file
+//! and is compared, so two keys can never share an entry. A file is written under a name of its own and renamed:
+//! other processes see all of it or nothing, and whoever renames last wins, with equal content. Files that are
+//! damaged or foreign are overwritten like absent ones. The directory may be deleted at any time.
+//!
+//! When the files outgrow the bound, those that were not used for longest go, by the times that the file system
+//! keeps; a hit renews its file's. This module is the only one below the facade that touches files or a clock, and
+//! does so only at the paths and in the calls of its user.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use grammask_fsm::Program;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Content, FORMAT, StoreError, open, seal};
+use crate::{BuildBackend, CompileError, CompiledGrammar, Compiler};
+
+const GRAMMAR: &str = "grammar";
+const POOL: &str = "masks";
+const UNFINISHED: &str = "unfinished";
+
+/// A directory that keeps compiled grammars between processes; any number of processes and threads may use one at
+/// once.
+///
+/// It is a cache: what cannot be read is compiled anew, and what cannot be written is not kept. How often that
+/// happened is counted ([`usage`](Self::usage)), and the last reason kept ([`last_error`](Self::last_error)).
+#[derive(Debug)]
+pub struct StoreDirectory {
+    path: PathBuf,
+    max_bytes: u64,
+    counts: Counts,
+    last_error: std::sync::Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    unreadable: AtomicU64,
+    unwritable: AtomicU64,
+    evicted: AtomicU64,
+}
+
+/// What a [`StoreDirectory`] was good for since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct DirectoryUse {
+    /// Grammars that were read.
+    pub hits: u64,
+    /// Grammars that were not there.
+    pub misses: u64,
+    /// Files that were there and of no use: damaged, foreign, of another version.
+    pub unreadable: u64,
+    /// Files that could not be written.
+    pub unwritable: u64,
+    /// Files that were deleted to keep the bound.
+    pub evicted: u64,
+}
+
+impl StoreDirectory {
+    /// Opens a directory, making it where it is absent. The files in it may have at most `max_bytes` together,
+    /// about: processes that write at the same time may each overstep it by a file.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such directory and none can be made.
+    pub fn open(path: impl Into<PathBuf>, max_bytes: u64) -> io::Result<Self> {
+        let path = path.into();
+        fs::create_dir_all(&path)?;
+        Ok(Self { path, max_bytes, counts: Counts::default(), last_error: std::sync::Mutex::default() })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The grammar that is kept under a key, or what `compile` makes of it, which is kept then. A key spells all
+    /// that the grammar depends on: the syntax, the options and the source.
+    ///
+    /// Threads that ask for one key at the same time may each compile it; put a
+    /// [`CompileCache`](crate::CompileCache) before it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `compile`.
+    pub fn get_or_compile<B: BuildBackend>(
+        &self,
+        compiler: &Compiler<B>,
+        key: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.get_or_try(compiler, key, compile)
+    }
+
+    /// As [`get_or_compile`](Self::get_or_compile), for a `compile` with errors of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of `compile`.
+    pub fn get_or_try<B: BuildBackend, E>(
+        &self,
+        compiler: &Compiler<B>,
+        key: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, E>,
+    ) -> Result<CompiledGrammar<B>, E> {
+        let name = format!("{:032x}.{GRAMMAR}", name_of(compiler, key));
+        if let Some(grammar) = self.read(&name, |bytes| read_entry(compiler, key, bytes)) {
+            count(&self.counts.hits);
+            return Ok(grammar);
+        }
+        count(&self.counts.misses);
+        let grammar = compile()?;
+        if let Some(program) = grammar.program() {
+            let entry = seal(Content::Entry, compiler.vocabulary(), &(key, &**program));
+            self.write(&name, entry);
+        }
+        Ok(grammar)
+    }
+
+    /// Adds the masks that were kept for the compiler's vocabulary to those that its grammars share. Returns how
+    /// many they are; 0 where there are none, or none of use.
+    pub fn load_pool<B: BuildBackend>(&self, compiler: &Compiler<B>) -> usize {
+        self.read(&pool_name(compiler), |bytes| compiler.load_pool(bytes).map(Some)).unwrap_or(0)
+    }
+
+    /// Keeps the masks that the grammars of a compiler share, in place of those that were kept.
+    pub fn save_pool<B: BuildBackend>(&self, compiler: &Compiler<B>) {
+        self.write(&pool_name(compiler), compiler.pool_to_bytes());
+    }
+
+    /// What the directory was good for since it was opened.
+    pub fn usage(&self) -> DirectoryUse {
+        let Counts { hits, misses, unreadable, unwritable, evicted } = &self.counts;
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        DirectoryUse {
+            hits: load(hits),
+            misses: load(misses),
+            unreadable: load(unreadable),
+            unwritable: load(unwritable),
+            evicted: load(evicted),
+        }
+    }
+
+    /// Why a file could not be read or written last; it was done without.
+    pub fn last_error(&self) -> Option<String> {
+        self.last_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    fn read<T>(&self, name: &str, read: impl FnOnce(&[u8]) -> Result<Option<T>, StoreError>) -> Option<T> {
+        let path = self.path.join(name);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                self.note(&self.counts.unreadable, &path, &error);
+                return None;
+            }
+        };
+        match read(&bytes) {
+            Ok(found) => {
+                if found.is_some() {
+                    // Whether the time can be renewed decides at most what is deleted first.
+                    let _ = File::options()
+                        .write(true)
+                        .open(&path)
+                        .and_then(|file| file.set_modified(SystemTime::now()));
+                }
+                found
+            }
+            Err(error) => {
+                self.note(&self.counts.unreadable, &path, &error);
+                None
+            }
+        }
+    }
+
+    fn write(&self, name: &str, bytes: Result<Vec<u8>, StoreError>) {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let path = self.path.join(name);
+        let bytes = match bytes {
+            Ok(bytes) if bytes.len() as u64 <= self.max_bytes => bytes,
+            Ok(_) => return,
+            Err(error) => return self.note(&self.counts.unwritable, &path, &error),
+        };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let unfinished = self.path.join(format!("{name}.{}-{number}.{UNFINISHED}", std::process::id()));
+        let written = File::create_new(&unfinished)
+            .and_then(|mut file| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&unfinished, &path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&unfinished);
+            return self.note(&self.counts.unwritable, &path, &error);
+        }
+        if let Err(error) = self.shrink(&path) {
+            self.note(&self.counts.unwritable, &self.path, &error);
+        }
+    }
+
+    /// Deletes the files that were not used for longest, but not the one just written.
+    fn shrink(&self, newest: &Path) -> io::Result<()> {
+        let mut files = Vec::new();
+        let mut total = 0;
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            let is_ours = path.extension().is_some_and(|extension| {
+                [GRAMMAR, POOL, UNFINISHED].iter().any(|ours| extension.as_encoded_bytes() == ours.as_bytes())
+            });
+            // Another process may have deleted it by now.
+            let Ok(metadata) = fs::metadata(&path) else { continue };
+            if is_ours && metadata.is_file() {
+                total += metadata.len();
+                if path != newest {
+                    files.push((metadata.modified()?, metadata.len(), path));
+                }
+            }
+        }
+        files.sort_unstable();
+        for (_, length, path) in files {
+            if total <= self.max_bytes {
+                break;
+            }
+            match fs::remove_file(&path) {
+                Ok(()) => count(&self.counts.evicted),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            total -= length;
+        }
+        Ok(())
+    }
+
+    fn note(&self, counter: &AtomicU64, path: &Path, error: &dyn std::error::Error) {
+        count(counter);
+        let message = format!("`{}`: {error}", path.display());
+        *self.last_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(message);
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn name_of<B: BuildBackend>(compiler: &Compiler<B>, key: &str) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&FORMAT.to_le_bytes());
+    hash.update(&compiler.vocabulary().fingerprint().to_le_bytes());
+    hash.update(key.as_bytes());
+    hash.digest128()
+}
+
+/// Masks of backends of different kinds do not mix.
+fn pool_name<B: BuildBackend>(compiler: &Compiler<B>) -> String {
+    format!("{:032x}.{POOL}", name_of(compiler, std::any::type_name::<B>()))
+}
+
+/// The grammar of an entry; `None` where its key is another one with the same hash.
+fn read_entry<B: BuildBackend>(
+    compiler: &Compiler<B>,
+    key: &str,
+    bytes: &[u8],
+) -> Result<Option<CompiledGrammar<B>>, StoreError> {
+    let (found, program): (String, Program) = open(Content::Entry, compiler.vocabulary(), bytes)?;
+    if found != key {
+        return Ok(None);
+    }
+    compiler.load_program(program).map(Some)
+}
