@@ -108,3 +108,27 @@ fn texts_that_may_end_anywhere() {
     check("root ::= word (\":\" word)*\nword ::= [^:\"]* | \"\\\"\" word \"\\\"\"");
     check("root ::= line (\",\" line)* \"}\"\nline ::= [^\"]* | \"\\\"\" [^\"]* \"\\\"\" line");
 }
+
+/// A token may begin inside a counted rule that is nearly full and end behind it.
+#[test]
+fn tokens_reach_over_the_bound_of_a_rule() {
+    let source = r#"root ::= "{" word [ab]* "}" | ":" word "b" "}"
+        word ::= [ab]{1,40}"#;
+    let compiler = Compiler::new(vocabulary());
+    let grammar = compiler.grammar(&ebnf::parse(source, &Default::default()).unwrap()).unwrap();
+    let vocabulary = grammar.vocabulary();
+    for begin in ["{", ":"] {
+        // Local parts are made when they are met for the second time.
+        for length in (34..=40).chain(34..=40) {
+            let mut matcher = grammar.matcher();
+            matcher.accept_bytes(format!("{begin}{}", "a".repeat(length)).as_bytes()).unwrap();
+            let mut mask = TokenMask::new(vocabulary.len());
+            matcher.fill_mask(&mut mask).unwrap();
+            for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
+                let token = String::from_utf8_lossy(vocabulary.token_bytes(id));
+                let accepted = matcher.fork().accept_token(id).is_ok();
+                assert_eq!(mask.contains(id), accepted, "{token:?} after {begin} and {length} letters");
+            }
+        }
+    }
+}
