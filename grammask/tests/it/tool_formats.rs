@@ -2,12 +2,25 @@
 //! and parallel calls. The calls are written out here from the formats' descriptions.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use grammask::tool_formats::{ParallelCalls, Reasoning};
-use grammask::{CompiledGrammar, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest};
+use grammask::{
+    CompiledGrammar, Compiler, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, Vocabulary,
+    VocabularyOptions,
+};
 use serde_json::{Value, json};
 
-use crate::common::compiler;
+/// A compiler whose tokens are single bytes. Marks of the families are text to it: it has no special token of such a
+/// name, which would take their place.
+fn compiler() -> &'static Compiler {
+    static COMPILER: LazyLock<Compiler> = LazyLock::new(|| {
+        let bytes = (0..=255_u8).map(|byte| Some(vec![byte])).chain([None]);
+        let options = VocabularyOptions::default().stop_ids([256]);
+        Compiler::new(Vocabulary::from_tokens(bytes, &options).unwrap())
+    });
+    &COMPILER
+}
 
 /// How one family writes a call of `weather` with the city Paris and 3 days, and one of `now` without arguments.
 struct Case {
