@@ -56,11 +56,6 @@ impl JsonArguments {
         }
         Ok(Whitespace::Fixed { item_separator: item, key_separator: key })
     }
-
-    /// What distinguishes these arguments in a cache.
-    pub(crate) fn key(options: &JsonSchemaOptions) -> String {
-        format!("{options:?}")
-    }
 }
 
 /// How `from_regex` and `compile_regex` read a pattern.

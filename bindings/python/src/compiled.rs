@@ -4,9 +4,13 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use grammask::Compiler;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
+use crate::errors::{raise, refused};
 use crate::grammar::Grammar;
+use crate::source::{LazyGrammar, Source};
 use crate::tokenizer::TokenizerInfo;
 
 /// A grammar, ready to be followed over one vocabulary. Shared by any number of matchers in any threads.
@@ -16,20 +20,24 @@ use crate::tokenizer::TokenizerInfo;
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct CompiledGrammar {
     pub(crate) compiled: grammask::CompiledGrammar,
-    pub(crate) grammar: Arc<grammask::Grammar>,
+    pub(crate) grammar: Arc<LazyGrammar>,
     pub(crate) tokenizer: Py<TokenizerInfo>,
 }
 
 /// Bytes of memory that a compiled grammar holds now.
-pub(crate) fn size(compiled: &grammask::CompiledGrammar, grammar: &grammask::Grammar) -> usize {
+pub(crate) fn size(compiled: &grammask::CompiledGrammar, grammar: &LazyGrammar) -> usize {
     let usage = compiled.usage();
     usage.table_bytes + usage.mask_bytes + grammar.memory_usage()
 }
 
 impl CompiledGrammar {
     fn is_same(&self, other: &Self) -> bool {
-        let same_grammar = Arc::ptr_eq(&self.grammar, &other.grammar) || self.grammar.is_same(&other.grammar);
-        same_grammar && self.compiled.vocabulary().fingerprint() == other.compiled.vocabulary().fingerprint()
+        let (ours, theirs) = (self.compiled.vocabulary(), other.compiled.vocabulary());
+        if !Arc::ptr_eq(ours, theirs) && ours.fingerprint() != theirs.fingerprint() {
+            return false;
+        }
+        Arc::ptr_eq(&self.grammar, &other.grammar)
+            || matches!((self.grammar.get(), other.grammar.get()), (Ok(one), Ok(two)) if one.is_same(two))
     }
 }
 
@@ -37,8 +45,10 @@ impl CompiledGrammar {
 impl CompiledGrammar {
     /// The grammar.
     #[getter]
-    fn grammar(&self) -> Grammar {
-        Grammar { inner: Arc::clone(&self.grammar) }
+    fn grammar(&self, py: Python<'_>) -> PyResult<Grammar> {
+        let grammar = py.detach(|| self.grammar.get());
+        let grammar = grammar.map_err(|error| refused(py, &error, self.grammar.source().syntax()))?;
+        Ok(Grammar { inner: Arc::clone(grammar) })
     }
 
     /// The tokenizer that it was compiled for.
@@ -51,6 +61,36 @@ impl CompiledGrammar {
     #[getter]
     fn memory_size_bytes(&self) -> usize {
         size(&self.compiled, &self.grammar)
+    }
+
+    /// A number of 128 bits that says what is allowed: equal in every process of this version for grammars with
+    /// equal automata over equal vocabularies. For sending equal requests to the same machine.
+    #[getter]
+    fn fingerprint(&self) -> Option<u128> {
+        self.compiled.fingerprint()
+    }
+
+    /// The automata as bytes.
+    fn _to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.compiled.to_bytes());
+        let bytes = bytes.map_err(|error| raise(py, "GrammaskError", error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What `_to_bytes` wrote, with the grammar that it was compiled from as EBNF.
+    #[staticmethod]
+    fn _from_bytes(
+        py: Python<'_>,
+        bytes: &[u8],
+        ebnf: String,
+        tokenizer_info: &Bound<'_, TokenizerInfo>,
+    ) -> PyResult<Self> {
+        let compiler = Compiler::new(Arc::clone(&tokenizer_info.get().vocabulary));
+        let compiled = py.detach(|| compiler.load(bytes));
+        let compiled = compiled.map_err(|error| raise(py, "DeserializeFormatError", error.to_string()))?;
+        let source = Source::Ebnf { text: ebnf, root: "root".to_owned() };
+        let grammar = Arc::new(LazyGrammar::new(source));
+        Ok(Self { compiled, grammar, tokenizer: tokenizer_info.clone().unbind() })
     }
 
     /// The grammar as JSON, with the metadata of its tokenizer and without its vocabulary.
@@ -74,19 +114,16 @@ impl CompiledGrammar {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.grammar.rule_count().hash(&mut hasher);
-        self.compiled.vocabulary().fingerprint().hash(&mut hasher);
+        self.compiled.fingerprint().hash(&mut hasher);
         hasher.finish()
     }
 
     fn __repr__(&self) -> String {
-        format!("<CompiledGrammar of {} rules>", self.grammar.rule_count())
+        format!("<CompiledGrammar {:032x}>", self.compiled.fingerprint().unwrap_or_default())
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for")]
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, Py<TokenizerInfo>))> {
-        let arguments = (Self::serialize_json(slf)?, slf.get().tokenizer.clone_ref(slf.py()));
-        Ok((slf.get_type().getattr("deserialize_json")?, arguments))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("grammask._serialize")?.call_method1("reduce_compiled", (slf,))
     }
 
     fn __copy__(slf: &Bound<'_, Self>) -> Py<Self> {

@@ -1,19 +1,20 @@
 //! `GrammarCompiler`: from a structure to a compiled grammar, remembered by content.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use grammask::{CompileCache, CompileError, Compiler};
+use grammask::{CompileCache, Compiler, StoreDirectory, Threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arguments::{JsonArguments, schema_text};
-use crate::compiled::{CompiledGrammar, size};
-use crate::errors::{Syntax, is_compat, raise, refused, warn};
-use crate::grammar::{
-    Grammar, Read, named_grammars as named, read_builtin_json, read_ebnf, read_json_schema, read_lark,
-    read_regex, read_structural_tag, structural_tag_text,
-};
+use crate::background::{begin, finish};
+use crate::compiled::CompiledGrammar;
+use crate::errors::{Syntax, raise, refused};
+use crate::grammar::{Grammar, named_grammars, read_lark, structural_tag_text};
+use crate::kept::{Kept, Shelf};
+use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
 /// Compiles grammars for one tokenizer. Any number of threads may use one at once; compiling gives up the
@@ -28,97 +29,105 @@ use crate::tokenizer::TokenizerInfo;
 ///     Whether what was compiled is kept under its content (source and options).
 /// cache_limit_bytes : int
 ///     Most bytes kept; what was not used for longest goes first. -1 for any number.
+/// cache_dir : str or path, optional
+///     A directory in which compiled grammars are kept as files, for the next process. Files that are damaged or
+///     of another version or tokenizer are compiled anew. Only those who may change the program should be able to
+///     write there. `save_cache` also keeps the masks that grammars share.
+/// cache_dir_limit_bytes : int
+///     Most bytes in the directory; what was not used for longest goes first.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct GrammarCompiler {
     compiler: Compiler,
     tokenizer: Py<TokenizerInfo>,
-    cache: Option<CompileCache<Kept>>,
+    /// Shared with the threads that compile in the background.
+    shelf: Arc<Shelf>,
     cache_limit_bytes: i64,
-    max_threads: usize,
+    cache_dir_limit_bytes: u64,
 }
 
-#[derive(Clone)]
-struct Kept {
-    compiled: grammask::CompiledGrammar,
-    grammar: Arc<grammask::Grammar>,
-    warnings: Arc<[String]>,
-}
-
-impl Kept {
-    fn size(&self) -> usize {
-        size(&self.compiled, &self.grammar)
-    }
-}
+/// More could only hurt.
+const MOST_THREADS: usize = 1024;
 
 impl GrammarCompiler {
-    fn compile(
-        &self,
-        py: Python<'_>,
-        syntax: Syntax,
-        key: &str,
-        read: impl FnOnce() -> Result<Read, CompileError> + Send,
-    ) -> PyResult<CompiledGrammar> {
-        let make = || {
-            let (grammar, warnings) = read()?;
-            let compiled = self.compiler.grammar(&grammar)?;
-            Ok(Kept { compiled, grammar: Arc::new(grammar), warnings: warnings.into() })
-        };
-        let kept = py.detach(|| match &self.cache {
-            Some(cache) => cache.get_or_compile(key, Kept::size, make),
-            None => make(),
-        });
-        let kept = kept.map_err(|error: CompileError| refused(py, &error, syntax))?;
-        kept.warnings.iter().try_for_each(|message| warn(py, message))?;
-        Ok(CompiledGrammar {
-            compiled: kept.compiled,
-            grammar: kept.grammar,
-            tokenizer: self.tokenizer.clone_ref(py),
-        })
+    fn compile(&self, py: Python<'_>, source: Source) -> PyResult<CompiledGrammar> {
+        let syntax = source.syntax();
+        let kept = py.detach(|| self.shelf.get(&self.compiler, source));
+        finish(py, kept.map_err(|error| refused(py, &error, syntax))?, &self.tokenizer)
+    }
+
+    fn begin<'py>(&self, py: Python<'py>, source: Source) -> PyResult<Bound<'py, PyAny>> {
+        begin(py, &self.compiler, &self.shelf, &self.tokenizer, source)
     }
 }
 
-fn submit<'py>(
-    slf: &Bound<'py, GrammarCompiler>,
-    method: &str,
-    args: &Bound<'py, PyTuple>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let call = slf.getattr(method)?;
-    slf.py().import("grammask._support")?.call_method1("submit", (slf.get().max_threads, call, args, kwargs))
+fn json_source(schema: &Bound<'_, PyAny>, arguments: &JsonArguments) -> PyResult<Source> {
+    Ok(Source::Json { text: schema_text(schema)?, options: arguments.options(schema.py())? })
+}
+
+/// The argument `grammar` of `compile_grammar`: a `Grammar`, or EBNF.
+fn grammar_source(grammar: &Bound<'_, PyAny>, root: &str) -> PyResult<Source> {
+    if let Ok(text) = grammar.cast::<PyString>() {
+        return Ok(Source::Ebnf { text: text.to_str()?.to_owned(), root: root.to_owned() });
+    }
+    Ok(Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)))
+}
+
+fn lark_source(py: Python<'_>, text: &str, named: Option<&Bound<'_, PyDict>>) -> PyResult<Source> {
+    let named = named_grammars(named)?;
+    if named.is_empty() {
+        return Ok(Source::Lark { text: text.to_owned(), named });
+    }
+    // What the names stand for is part of what is compiled, and the grammar that results says all of it.
+    let read = py.detach(|| read_lark(text, &named));
+    let (grammar, _) = read.map_err(|error| refused(py, &error, Syntax::Lark))?;
+    Ok(Source::Grammar(Arc::new(grammar)))
 }
 
 #[pymethods]
 impl GrammarCompiler {
     #[new]
-    #[pyo3(signature = (tokenizer_info, *, max_threads=8, cache_enabled=true, cache_limit_bytes=-1))]
+    #[pyo3(signature = (tokenizer_info, *, max_threads=8, cache_enabled=true, cache_limit_bytes=-1,
+                        cache_dir=None, cache_dir_limit_bytes=1 << 30))]
     fn new(
         tokenizer_info: &Bound<'_, PyAny>,
         max_threads: i64,
         cache_enabled: bool,
         cache_limit_bytes: i64,
+        cache_dir: Option<PathBuf>,
+        cache_dir_limit_bytes: u64,
     ) -> PyResult<Self> {
         let py = tokenizer_info.py();
         let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
             return Err(PyValueError::new_err("`tokenizer_info` must be a TokenizerInfo"));
         };
-        let max_threads = usize::try_from(max_threads).ok().filter(|&threads| threads > 0);
-        let max_threads =
-            max_threads.ok_or_else(|| raise(py, "GrammaskError", "`max_threads` must be at least 1"))?;
+        let threads =
+            usize::try_from(max_threads).ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+        let message = format!("`max_threads` must be a number from 1 to {MOST_THREADS}");
+        let threads = threads.ok_or_else(|| raise(py, "GrammaskError", message))?;
         let max_bytes = match cache_limit_bytes {
             -1 => None,
             bytes => Some(usize::try_from(bytes).map_err(|_| {
                 raise(py, "GrammaskError", "`cache_limit_bytes` must be -1 (no limit) or a number of bytes")
             })?),
         };
-        // Tables that depend on the vocabulary alone; the first text would wait for them otherwise.
+        let directory =
+            cache_dir.map(|path| StoreDirectory::open(path, cache_dir_limit_bytes)).transpose()?;
+        let memory = cache_enabled.then(|| CompileCache::new(max_bytes));
+        // Tables that depend on the vocabulary alone are made now; the first text would wait for them otherwise.
         let vocabulary = Arc::clone(&tokenizer.get().vocabulary);
-        py.detach(|| vocabulary.prepare());
+        let compiler = py.detach(|| {
+            let compiler = Compiler::builder(vocabulary).threads(Arc::new(Threads::new(threads))).build();
+            if let Some(directory) = &directory {
+                directory.load_pool(&compiler);
+            }
+            compiler
+        });
         Ok(Self {
-            compiler: Compiler::new(vocabulary),
+            compiler,
             tokenizer: tokenizer.clone().unbind(),
-            cache: cache_enabled.then(|| CompileCache::new(max_bytes)),
+            shelf: Arc::new(Shelf { memory, directory }),
             cache_limit_bytes,
-            max_threads,
+            cache_dir_limit_bytes,
         })
     }
 
@@ -141,23 +150,19 @@ impl GrammarCompiler {
         max_whitespace_cnt: Option<i64>,
         any_order: bool,
     ) -> PyResult<CompiledGrammar> {
-        let py = schema.py();
         let arguments =
             JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
-        let (text, options) = (schema_text(schema)?, arguments.options(py)?);
-        let key = format!("json {} {text}", JsonArguments::key(&options));
-        self.compile(py, Syntax::JsonSchema, &key, || read_json_schema(&text, &options))
+        self.compile(schema.py(), json_source(schema, &arguments)?)
     }
 
     /// Compiles the grammar of any JSON object or array.
     fn compile_builtin_json_grammar(&self, py: Python<'_>) -> PyResult<CompiledGrammar> {
-        self.compile(py, Syntax::Grammar, "builtin json", read_builtin_json)
+        self.compile(py, Source::BuiltinJson)
     }
 
     /// Compiles a regular expression, which the whole text must match.
-    fn compile_regex(&self, py: Python<'_>, regex: &str) -> PyResult<CompiledGrammar> {
-        let compat = is_compat();
-        self.compile(py, Syntax::Regex, &format!("regex {compat} {regex}"), || read_regex(regex))
+    fn compile_regex(&self, py: Python<'_>, regex: String) -> PyResult<CompiledGrammar> {
+        self.compile(py, Source::Regex(regex))
     }
 
     /// Compiles a `Grammar`, or EBNF.
@@ -165,27 +170,7 @@ impl GrammarCompiler {
     /// Raises `InvalidGrammarError` with `line` and `column`.
     #[pyo3(signature = (grammar, *, root_rule_name="root"))]
     fn compile_grammar(&self, grammar: &Bound<'_, PyAny>, root_rule_name: &str) -> PyResult<CompiledGrammar> {
-        let py = grammar.py();
-        if let Ok(source) = grammar.cast::<PyString>() {
-            let source = source.to_str()?;
-            let key = format!("ebnf {root_rule_name:?} {source}");
-            return self.compile(py, Syntax::Ebnf, &key, || read_ebnf(source, root_rule_name));
-        }
-        let inner = Arc::clone(&grammar.cast::<Grammar>()?.get().inner);
-        // A grammar's printed text says all that matters; where there is too much of it, nothing is shared.
-        let text = self.cache.as_ref().map(|_| py.detach(|| inner.to_string()));
-        match text {
-            Some(text) if !text.starts_with('#') => {
-                self.compile(py, Syntax::Grammar, &format!("grammar {text}"), || {
-                    Ok(((*inner).clone(), Vec::new()))
-                })
-            }
-            _ => {
-                let compiled = py.detach(|| self.compiler.grammar(&inner));
-                let compiled = compiled.map_err(|error| refused(py, &error, Syntax::Grammar))?;
-                Ok(CompiledGrammar { compiled, grammar: inner, tokenizer: self.tokenizer.clone_ref(py) })
-            }
-        }
+        self.compile(grammar.py(), grammar_source(grammar, root_rule_name)?)
     }
 
     /// Compiles the grammar of some strings, one of which is to be written.
@@ -202,16 +187,7 @@ impl GrammarCompiler {
         lark_string: &str,
         named_grammars: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        let named = named(named_grammars)?;
-        if named.is_empty() {
-            let key = format!("lark {lark_string}");
-            return self.compile(py, Syntax::Lark, &key, || read_lark(lark_string, &named));
-        }
-        // What the names stand for is part of what is compiled, and the grammar that results says all of it.
-        let (grammar, _) = py
-            .detach(|| read_lark(lark_string, &named))
-            .map_err(|error| refused(py, &error, Syntax::Lark))?;
-        self.compile_grammar(Bound::new(py, Grammar { inner: Arc::new(grammar) })?.as_any(), "root")
+        self.compile(py, lark_source(py, lark_string, named_grammars)?)
     }
 
     /// Compiles a structural tag; see `Grammar.from_structural_tag`.
@@ -222,55 +198,112 @@ impl GrammarCompiler {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        let text = structural_tag_text(args, kwargs)?;
-        self.compile(py, Syntax::StructuralTag, &format!("tag {text}"), || read_structural_tag(&text))
+        self.compile(py, Source::Tag(structural_tag_text(args, kwargs)?))
     }
 
-    /// `compile_json_schema` on another thread; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (*args, **kwargs))]
+    /// `compile_json_schema` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
+                        max_whitespace_cnt=None, any_order=false))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn compile_json_schema_async<'py>(
-        slf: &Bound<'py, Self>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
+        &self,
+        schema: &Bound<'py, PyAny>,
+        any_whitespace: bool,
+        indent: Option<i64>,
+        separators: Option<(String, String)>,
+        strict_mode: bool,
+        max_whitespace_cnt: Option<i64>,
+        any_order: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        submit(slf, "compile_json_schema", args, kwargs)
+        let arguments =
+            JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
+        self.begin(schema.py(), json_source(schema, &arguments)?)
     }
 
-    /// `compile_builtin_json_grammar` on another thread; returns a `concurrent.futures.Future`.
-    fn compile_builtin_json_grammar_async<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        submit(slf, "compile_builtin_json_grammar", &PyTuple::empty(slf.py()), None)
+    /// `compile_builtin_json_grammar` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    fn compile_builtin_json_grammar_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, Source::BuiltinJson)
     }
 
-    /// `compile_regex` on another thread; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (*args, **kwargs))]
-    fn compile_regex_async<'py>(
-        slf: &Bound<'py, Self>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        submit(slf, "compile_regex", args, kwargs)
+    /// `compile_regex` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    fn compile_regex_async<'py>(&self, py: Python<'py>, regex: String) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, Source::Regex(regex))
     }
 
-    /// `compile_grammar` on another thread; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (*args, **kwargs))]
+    /// `compile_grammar` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    #[pyo3(signature = (grammar, *, root_rule_name="root"))]
     fn compile_grammar_async<'py>(
-        slf: &Bound<'py, Self>,
+        &self,
+        grammar: &Bound<'py, PyAny>,
+        root_rule_name: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(grammar.py(), grammar_source(grammar, root_rule_name)?)
+    }
+
+    /// `compile_lark` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    #[pyo3(signature = (lark_string, *, named_grammars=None))]
+    fn compile_lark_async<'py>(
+        &self,
+        py: Python<'py>,
+        lark_string: &str,
+        named_grammars: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, lark_source(py, lark_string, named_grammars)?)
+    }
+
+    /// `compile_structural_tag` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn compile_structural_tag_async<'py>(
+        &self,
+        py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        submit(slf, "compile_grammar", args, kwargs)
+        self.begin(py, Source::Tag(structural_tag_text(args, kwargs)?))
+    }
+
+    /// Writes the masks that the grammars of this compiler share into `cache_dir`, from where the next compiler
+    /// for this tokenizer reads them. Without a directory, does nothing.
+    fn save_cache(&self, py: Python<'_>) {
+        if let Some(directory) = &self.shelf.directory {
+            py.detach(|| directory.save_pool(&self.compiler));
+        }
+    }
+
+    /// The directory that compiled grammars are kept in.
+    #[getter]
+    fn cache_dir(&self) -> Option<&Path> {
+        self.shelf.directory.as_ref().map(StoreDirectory::path)
+    }
+
+    /// How the directory has served: numbers of `hits`, `misses`, files that were `unreadable`, `unwritable` or
+    /// `evicted`, and the `last_error` as text. `None` without a directory.
+    fn cache_dir_usage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(directory) = &self.shelf.directory else { return Ok(None) };
+        let usage = directory.usage();
+        let counts = [
+            ("hits", usage.hits),
+            ("misses", usage.misses),
+            ("unreadable", usage.unreadable),
+            ("unwritable", usage.unwritable),
+            ("evicted", usage.evicted),
+        ];
+        let dict = PyDict::new(py);
+        counts.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
+        dict.set_item("last_error", directory.last_error())?;
+        Ok(Some(dict))
     }
 
     /// Drops all that is kept. Compiled grammars that are in use stay valid.
     fn clear_cache(&self) {
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = &self.shelf.memory {
             cache.clear();
         }
     }
 
     /// Bytes that the cache holds now.
     fn get_cache_size_bytes(&self) -> usize {
-        self.cache.as_ref().map_or(0, |cache| cache.memory_usage(Kept::size))
+        self.shelf.memory.as_ref().map_or(0, |cache| cache.memory_usage(Kept::size))
     }
 
     /// Most bytes that the cache holds, -1 for any number.
@@ -292,7 +325,14 @@ impl GrammarCompiler {
     /// A compiler with the same settings and an empty cache.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        let settings = (&this.tokenizer, this.max_threads, this.cache.is_some(), this.cache_limit_bytes);
+        let settings = (
+            &this.tokenizer,
+            this.compiler.threads().count(),
+            this.shelf.memory.is_some(),
+            this.cache_limit_bytes,
+            this.cache_dir(),
+            this.cache_dir_limit_bytes,
+        );
         slf.py().import("grammask._support")?.call_method1("reduce_compiler", settings)
     }
 

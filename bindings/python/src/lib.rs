@@ -9,13 +9,17 @@
 
 mod apply;
 mod arguments;
+mod background;
 mod batch;
 mod compiled;
 mod compiler;
+mod drafts;
 mod errors;
 mod grammar;
+mod kept;
 mod matcher;
 mod rows;
+mod source;
 mod tokenizer;
 
 use pyo3::pymodule;
@@ -25,6 +29,8 @@ use pyo3::pymodule;
 mod _native {
     #[pymodule_export]
     use crate::apply::apply_bitmask;
+    #[pymodule_export]
+    use crate::background::{PendingCompile, finish_background};
     #[pymodule_export]
     use crate::batch::BatchGrammarMatcher;
     #[pymodule_export]

@@ -1,12 +1,13 @@
 //! `GrammarMatcher`: following one text.
 
-use grammask::{Explanation, MatchError, Matcher, StopTokens, TokenId, TokenKind};
+use grammask::{DraftRow, Explanation, MatchError, Matcher, StopTokens, TokenId, TokenKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
+use crate::drafts::{Tree, forced_tokens};
 use crate::errors::{match_error, raise, warn};
 use crate::rows::{LastTensor, MaskRows};
 use crate::tokenizer::TokenizerInfo;
@@ -255,24 +256,15 @@ impl GrammarMatcher {
     ) -> PyResult<bool> {
         let py = token_bitmask.py();
         let rows = MaskRows::of(token_bitmask, &mut self.last_tensor)?;
-        let tree = DraftTree {
-            child: numbers(retrieve_next_token)?,
-            sibling: numbers(retrieve_next_sibling)?,
-            token: numbers(draft_tokens)?,
-        };
-        tree.check().map_err(|message| raise(py, "MatcherError", message))?;
-        let start = std::time::Instant::now();
-        let depth = self.matcher.steps();
-        let outcome = self.traverse(py, &tree, rows, |place, temperature| {
-            if let (Some(temperatures), Some(temperature)) = (temperatures, temperature) {
+        let tree = Tree::of(retrieve_next_token, retrieve_next_sibling, draft_tokens)?;
+        let (filled, is_whole) = tree.fill(py, &mut self.matcher, rows, self.words, time_threshold)?;
+        if let (Some(temperatures), Some(temperature)) = (temperatures, self.temperature) {
+            for (place, _) in filled.iter().enumerate().filter(|(_, row)| matches!(row, DraftRow::Filled(_)))
+            {
                 temperatures.set_item(place, temperature)?;
             }
-            Ok(time_threshold < 0.0 || start.elapsed().as_secs_f64() <= time_threshold)
-        });
-        // Whatever happened on the way, the matcher ends where it began.
-        let taken = self.matcher.steps().saturating_sub(depth);
-        self.matcher.rollback(taken).map_err(|error| match_error(py, &error))?;
-        outcome
+        }
+        Ok(is_whole)
     }
 
     /// The longest text that every way on begins with; empty if there is a choice. May be accepted with
@@ -290,15 +282,26 @@ impl GrammarMatcher {
         Ok(whole.to_owned())
     }
 
-    /// The tokens of the forced text that the model would write in any case.
+    /// The forced text as tokens that the model would write in any case, as a `ForcedTokens` with `tokens` and
+    /// `rollback`. Nothing is accepted.
     ///
-    /// `encode` turns text into ids as the model's tokenizer does, without special tokens. The last token is
-    /// kept back unless the text ends there, because what follows may merge with it. Nothing is accepted.
+    /// `encode` turns text into ids as the model's tokenizer does inside a text, without special tokens. `context`
+    /// is the last few tokens of the text, without which the first forced token may be cut in another way than the
+    /// model would: take back `rollback` tokens first, then accept `tokens`. With an empty context, encoding begins
+    /// with the forced text, as is right at the beginning of a text.
+    ///
+    /// Only what holds for every way on that the grammar allows is in `tokens`: no token of them could be merged
+    /// with what the model writes next.
+    #[pyo3(signature = (encode, context=Vec::new()))]
     fn find_jump_forward_tokens<'py>(
-        slf: &Bound<'py, Self>,
+        &mut self,
         encode: &Bound<'py, PyAny>,
+        context: Vec<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("grammask._support")?.call_method1("jump_forward_tokens", (slf, encode))
+        if self.matcher.is_terminated() {
+            return Err(match_error(encode.py(), &MatchError::Terminated));
+        }
+        forced_tokens(&mut self.matcher, encode, &context)
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
@@ -439,91 +442,4 @@ impl GrammarMatcher {
 /// A list of numbers, which Python would not make of bytes.
 fn byte_list(bits: &[u64; 4]) -> Vec<u32> {
     (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).map(u32::from).collect()
-}
-
-/// The numbers of a list, an array or a tensor.
-fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    match values.call_method0("tolist") {
-        Ok(list) => list.extract(),
-        Err(_) => values.extract(),
-    }
-}
-
-/// A tree of draft tokens as engines encode it.
-struct DraftTree {
-    child: Vec<i64>,
-    sibling: Vec<i64>,
-    token: Vec<i64>,
-}
-
-impl DraftTree {
-    /// Every node but the root is named once, and the root never; so walking it comes to an end.
-    fn check(&self) -> Result<(), &'static str> {
-        let nodes = self.token.len();
-        if self.child.len() != nodes || self.sibling.len() != nodes {
-            return Err("the three arrays of a draft tree must have the same length");
-        }
-        let mut named = vec![false; nodes];
-        for &node in self.child.iter().chain(&self.sibling).filter(|&&node| node != -1) {
-            match usize::try_from(node).ok().and_then(|node| named.get_mut(node)) {
-                Some(named) if !*named && node != 0 => *named = true,
-                _ => return Err("a draft tree must name each node but node 0 at most once, and no other"),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn node(number: i64) -> Option<usize> {
-    usize::try_from(number).ok()
-}
-
-impl GrammarMatcher {
-    /// Depth first. `visit` says after each row whether there is time for more.
-    fn traverse(
-        &mut self,
-        py: Python<'_>,
-        tree: &DraftTree,
-        rows: MaskRows,
-        mut visit: impl FnMut(usize, Option<f64>) -> PyResult<bool>,
-    ) -> PyResult<bool> {
-        enum Step {
-            Enter(usize),
-            Leave,
-        }
-        let mut stack = if tree.token.is_empty() { Vec::new() } else { vec![Step::Enter(0)] };
-        while let Some(step) = stack.pop() {
-            let place = match step {
-                Step::Enter(place) => place,
-                Step::Leave => {
-                    self.roll_back(py, 1)?;
-                    continue;
-                }
-            };
-            if let Some(sibling) = node(tree.sibling[place]).filter(|_| place != 0) {
-                stack.push(Step::Enter(sibling));
-            }
-            if place != 0 {
-                let id = u32::try_from(tree.token[place]).ok();
-                let id = id.and_then(|id| self.matcher.grammar().vocabulary().id(id));
-                match id.map(|id| self.matcher.accept_token(id)) {
-                    Some(Ok(())) => stack.push(Step::Leave),
-                    Some(Err(error @ MatchError::Limit(_))) => return Err(match_error(py, &error)),
-                    _ => continue,
-                }
-            }
-            if self.matcher.is_terminated() {
-                continue;
-            }
-            let index = i64::try_from(place).unwrap_or(i64::MAX);
-            self.fill(py, rows, index)?;
-            if !visit(place, self.temperature)? {
-                return Ok(false);
-            }
-            if let Some(child) = node(tree.child[place]) {
-                stack.push(Step::Enter(child));
-            }
-        }
-        Ok(true)
-    }
 }

@@ -111,6 +111,29 @@ impl MaskRows {
         Ok(rows)
     }
 
+    /// All rows, each of exactly so many words.
+    ///
+    /// # Safety
+    ///
+    /// As for [`row`](Self::row), for every row.
+    pub(crate) unsafe fn all<'r>(self, py: Python<'_>, words: usize) -> PyResult<&'r mut [u32]> {
+        self.check_width(py, words)?;
+        if words == 0 || self.rows == 0 {
+            return Ok(&mut []);
+        }
+        // SAFETY: as in `row`.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.address, self.rows * words) })
+    }
+
+    fn check_width(self, py: Python<'_>, words: usize) -> PyResult<()> {
+        if self.words == words {
+            return Ok(());
+        }
+        let message =
+            format!("a row of the bitmask must have {words} words for this vocabulary, not {}", self.words);
+        Err(raise(py, "BitmaskError", message))
+    }
+
     /// One row, of exactly so many words.
     ///
     /// # Safety
@@ -118,13 +141,7 @@ impl MaskRows {
     /// No other reference to the row is alive, and the object that owns the memory stays alive and as it is for
     /// as long as the row is used.
     pub(crate) unsafe fn row<'r>(self, py: Python<'_>, index: i64, words: usize) -> PyResult<&'r mut [u32]> {
-        if self.words != words {
-            let message = format!(
-                "a row of the bitmask must have {words} words for this vocabulary, not {}",
-                self.words
-            );
-            return Err(raise(py, "BitmaskError", message));
-        }
+        self.check_width(py, words)?;
         let place = usize::try_from(index).ok().filter(|&place| place < self.rows).ok_or_else(|| {
             raise(
                 py,

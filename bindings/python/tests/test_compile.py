@@ -6,6 +6,8 @@ import concurrent.futures
 import copy
 import json
 import pickle
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -125,6 +127,21 @@ def test_options_of_schemas():
         grammar(3)
 
 
+def test_members_in_any_order(compiler):
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "boolean"}, "c": {"type": "null"}},
+        "required": ["a", "b"],
+    }
+    free = grammask.Grammar.from_json_schema(schema, any_order=True)
+    for text in ('{"a": 1, "b": true}', '{"b": true, "a": 1}', '{"c": null, "b": true, "a": 1}'):
+        assert accepts(free, text)
+    for text in ('{"b": true}', '{"b": true, "a": 1, "a": 1}', '{"b": 1, "a": 1}', '{"b": true, "a": 1, "d": 1}'):
+        assert not accepts(free, text)
+    assert not accepts(grammask.Grammar.from_json_schema(schema), '{"b": true, "a": 1}')
+    assert compiler.compile_json_schema(schema, any_order=True).grammar == free
+
+
 def test_pydantic_models_are_schemas():
     class Model:
         @staticmethod
@@ -172,6 +189,9 @@ def test_compiled_grammars_travel(compiler, info):
     ):
         assert again == compiled and hash(again) == hash(compiled)
         assert grammask.GrammarMatcher(again).accept_string("[true, false]")
+        assert again.fingerprint == compiled.fingerprint
+    make, (automata, text, _) = compiled.__reduce__()
+    assert make(automata[:-1], text, info) == compiled, "of another version: compiled anew"
     other = grammask.TokenizerInfo([b"a", b"</s>"])
     read = grammask.CompiledGrammar.deserialize_json
     with pytest.raises(grammask.DeserializeFormatError):
@@ -200,6 +220,99 @@ def test_futures(compiler):
     assert isinstance(compiler.compile_grammar_async("root ::= x").exception(), grammask.InvalidGrammarError)
     assert compiler.compile_regex_async("a").result() == compiler.compile_regex("a")
     compiler.compile_builtin_json_grammar_async().result()
+    assert compiler.compile_lark_async("start: /a/").result() == compiler.compile_lark("start: /a/")
+    tag = {"format": {"type": "const_string", "value": "x"}}
+    assert compiler.compile_structural_tag_async(tag).result() == compiler.compile_structural_tag(tag)
+    with pytest.raises(ValueError):
+        compiler.compile_json_schema_async(3)
+    with pytest.raises(TypeError):
+        compiler.compile_json_schema_async({}, no_option=True)
+
+
+def test_futures_can_be_waited_for_together(info):
+    compiler = grammask.GrammarCompiler(info, max_threads=2)
+    futures = [compiler.compile_regex_async(f"[a-z]{{{count}}}x?") for count in range(1, 40)]
+    seen = []
+    for future in futures:
+        future.add_done_callback(lambda future: seen.append(future.result()))
+    done, waiting = concurrent.futures.wait(futures, timeout=60)
+    assert len(done) == len(futures) == len(seen) and not waiting
+    assert futures[3].result() == compiler.compile_regex("[a-z]{4}x?")
+
+
+def test_futures_can_be_cancelled(info):
+    compiler = grammask.GrammarCompiler(info, max_threads=1)
+    slow = compiler.compile_json_schema_async(
+        {"type": "object", "properties": {f"p{n}": {"pattern": f"^[a-{'xyz'[n % 3]}]*b.{{0,40}}$"} for n in range(400)}}
+    )
+    others = [compiler.compile_regex_async(f"a{count}") for count in range(20)]
+    assert others[-1].cancel() and others[-1].cancelled() and others[-1].cancel()
+    cancelled = slow.cancel()
+    assert cancelled == slow.cancelled() and slow.done()
+    with pytest.raises(concurrent.futures.CancelledError):
+        others[-1].result()
+    assert others[0].result(timeout=60) == compiler.compile_regex("a0")
+    done, _ = concurrent.futures.wait(others, timeout=60)
+    assert others[-1] in done
+    assert not others[0].cancel()
+
+
+def test_a_program_may_end_while_it_compiles():
+    program = """
+import grammask, threading
+compiler = grammask.GrammarCompiler(grammask.TokenizerInfo([bytes([n]) for n in range(256)]), max_threads=4)
+pattern = "(a|b|c){1,%d}d"
+futures = [compiler.compile_regex_async(pattern % (count + 100)) for count in range(200)]
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_directory_keeps_what_was_compiled(info, tmp_path):
+    schema = {"type": "object", "properties": {"a": {"enum": ["x", "y"]}}, "required": ["a"]}
+    first = grammask.GrammarCompiler(info, cache_dir=tmp_path / "cache")
+    one = first.compile_json_schema(schema)
+    assert first.cache_dir == tmp_path / "cache"
+    mask = grammask.allocate_token_bitmask(1, info.vocab_size)
+    text = grammask.GrammarMatcher(one)
+    assert text.accept_string('{"a": "')
+    text.fill_next_token_bitmask(mask)
+    first.save_cache()
+    assert first.cache_dir_usage()["misses"] == 1
+    second = grammask.GrammarCompiler(info, cache_dir=str(tmp_path / "cache"))
+    two = second.compile_json_schema(schema)
+    usage = second.cache_dir_usage()
+    assert (usage["hits"], usage["misses"], usage["last_error"]) == (1, 0, None)
+    assert one.fingerprint == two.fingerprint and one == two and str(one.grammar) == str(two.grammar)
+    again = grammask.allocate_token_bitmask(1, info.vocab_size)
+    text = grammask.GrammarMatcher(two)
+    assert text.accept_string('{"a": "')
+    text.fill_next_token_bitmask(again)
+    assert (again == mask).all()
+    # Damage costs a compilation, and nothing else.
+    for path in (tmp_path / "cache").iterdir():
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    third = grammask.GrammarCompiler(info, cache_dir=tmp_path / "cache")
+    assert third.compile_json_schema(schema) == one
+    assert third.cache_dir_usage()["unreadable"] > 0 and third.cache_dir_usage()["last_error"]
+    # Another tokenizer, another file.
+    other = grammask.GrammarCompiler(grammask.TokenizerInfo(["{", "}"]), cache_dir=tmp_path / "cache")
+    assert other.compile_json_schema({"type": "object"}) is not None
+    assert other.cache_dir_usage()["hits"] == 0
+    assert pickle.loads(pickle.dumps(third)).cache_dir == tmp_path / "cache"
+    assert grammask.GrammarCompiler(info).cache_dir is None is grammask.GrammarCompiler(info).cache_dir_usage()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError):
+        grammask.GrammarCompiler(info, cache_dir=tmp_path / "file")
+
+
+def test_a_directory_swallows_no_warning(info, tmp_path):
+    grammask.config.set_compat(True)
+    for _ in range(2):
+        compiler = grammask.GrammarCompiler(info, cache_dir=tmp_path)
+        with pytest.warns(grammask.GrammaskWarning, match="uniqueItems"):
+            compiler.compile_json_schema(REFUSED)
 
 
 def test_threads_share_a_compiler(info):

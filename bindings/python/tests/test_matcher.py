@@ -195,13 +195,67 @@ def test_forks_are_independent(compiler):
 def test_forced_text(compiler):
     text = matcher(compiler, r'root ::= "{\"ok\": " ("true" | "false") "}"')
     assert text.find_jump_forward_string() == '{"ok": '
-    encode = {'{"ok": ': [256, ord("o"), ord("k"), 257]}
-    assert text.find_jump_forward_tokens(encode.__getitem__) == [256, ord("o"), ord("k")]
-    assert text.num_steps == 0
-    assert text.accept_string('{"ok": true')
-    assert text.find_jump_forward_tokens(lambda text: [ord(char) for char in text]) == [ord("}")]
     partial = matcher(compiler, 'root ::= "é" | "è"')
     assert partial.find_jump_forward_string() == "", "half a character is no text"
+
+
+def longest_match(info):
+    """An encoder that takes the longest token each time."""
+    ids = {token: number for number, token in enumerate(info.decoded_vocab) if token and number != STOP}
+
+    def encode(text):
+        left, tokens = text.encode(), []
+        while left:
+            length = next(size for size in range(len(left), 0, -1) if left[:size] in ids)
+            tokens.append(ids[left[:length]])
+            left = left[length:]
+        return tokens
+
+    return encode
+
+
+def test_forced_tokens(compiler, info):
+    encode = longest_match(info)
+    text = matcher(compiler, r'root ::= "{\"ok\": " ("true" | "false") "}"')
+    # Nothing in the vocabulary begins with `": ` and goes on, so that all of it is certain.
+    assert text.find_jump_forward_tokens(encode) == ([256, ord("o"), ord("k"), 257], 0)
+    assert text.num_steps == 0
+    assert text.accept_string('{"ok": tru')
+    assert text.find_jump_forward_tokens(encode).tokens == [ord("e"), ord("}")]
+    # `"` may be merged with the `}` that follows or not: nobody knows before it is written.
+    text = matcher(compiler, r'root ::= "a\"" ("}" | "x")')
+    assert text.find_jump_forward_tokens(encode).tokens == [ord("a")]
+    # `{` was written as a token of its own, where the tokenizer would have merged it with the quote.
+    text = matcher(compiler, r'root ::= "{" "\"a"')
+    assert text.accept_token(ord("{"))
+    assert text.find_jump_forward_tokens(encode, [ord("{")]) == ([], 0), "the first of the context is kept"
+    text = matcher(compiler, r'root ::= "a{" "\"a"')
+    assert text.accept_token(ord("a")) and text.accept_token(ord("{"))
+    forced = text.find_jump_forward_tokens(encode, context=[ord("a"), ord("{")])
+    assert (forced.tokens, forced.rollback) == ([256, ord("a")], 1)
+    assert matcher(compiler).find_jump_forward_tokens(encode) == ([], 0), "there is a choice"
+
+
+def test_encoders_that_fail(compiler):
+    text = matcher(compiler, 'root ::= "abc"')
+
+    def fail(_):
+        raise KeyError("no encoder")
+
+    with pytest.raises(KeyError):
+        text.find_jump_forward_tokens(fail)
+    for wrong in (lambda _: [-1], lambda _: [2**40], lambda _: [ord("x")], lambda _: []):
+        assert text.find_jump_forward_tokens(wrong).tokens == []
+    for broken in (lambda _: None, lambda _: "ab", lambda _: [None], 3):
+        with pytest.raises((TypeError, RuntimeError)):
+            text.find_jump_forward_tokens(broken)
+    with pytest.raises(RuntimeError):
+        text.find_jump_forward_tokens(lambda _: text.reset())
+    with pytest.raises(RuntimeError):
+        text.find_jump_forward_tokens(lambda _: [], [VOCAB_SIZE])
+    assert text.accept_string("abc") and text.accept_token(STOP)
+    with pytest.raises(RuntimeError):
+        text.find_jump_forward_tokens(lambda _: [])
 
 
 def test_drafts(compiler):
@@ -226,6 +280,20 @@ def test_draft_trees(compiler):
     assert (mask[3] == -1).all(), "a refused node's row is left alone"
     assert allowed(mask, 4) == {STOP}
     assert not text.traverse_draft_tree(child, sibling, tokens, mask, 0.0)
+    for row in range(5):
+        text.fill_next_token_bitmask(mask, row)
+    assert text.traverse_draft_tree([-1] * 5, [-1] * 5, tokens, mask)
+    temperatures = np.zeros(5)
+    warm = matcher(compiler, default_temperature=0.5)
+    assert warm.traverse_draft_tree(child, sibling, tokens, mask, temperatures=temperatures)
+    assert temperatures.tolist() == [0.5, 0.5, 0.5, 0.0, 0.5]
+    ended = [0, STOP, ord("a")]
+    mask = bitmask(3)
+    assert text.traverse_draft_tree([1, 2, -1], [-1] * 3, ended, mask)
+    assert (mask[1:] == -1).all(), "nothing follows the stop token"
+    assert text.traverse_draft_tree([], [], [], mask)
+    with pytest.raises(grammask.BitmaskError):
+        text.traverse_draft_tree(child, sibling, tokens, bitmask(4))
     for bad in ([1, 2, 4, -1, 0], [1, 2, 4, -1, 9], [1, 1, 4, -1, -1], [1]):
         with pytest.raises(RuntimeError):
             text.traverse_draft_tree(bad, sibling, tokens, mask)

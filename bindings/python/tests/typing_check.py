@@ -17,5 +17,5 @@ def loop(info: grammask.TokenizerInfo, schema: dict[str, object]) -> str:
     accepted: bool = matcher.accept_token(3)
     rejection = matcher.explain_rejection(3)
     place: int | None = rejection.offset if rejection is not None else None
-    tokens: list[int] = matcher.find_jump_forward_tokens(lambda text: [len(text)])
+    tokens: list[int] = matcher.find_jump_forward_tokens(lambda text: [len(text)]).tokens
     return f"{need} {accepted} {place} {tokens} {grammask.Grammar.from_regex('a')}"

@@ -35,7 +35,7 @@ from ._native import (
     TokenizerInfo,
 )
 from ._plugins import install_as_xgrammar
-from ._support import Rejection, VocabType
+from ._support import CompileFuture, ForcedTokens, Rejection, VocabType
 from .bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -86,9 +86,11 @@ __version__ = "0.1.0"
 __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
+    "CompileFuture",
     "CompiledGrammar",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "ForcedTokens",
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",

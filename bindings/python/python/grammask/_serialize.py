@@ -40,6 +40,19 @@ def deserialize_compiled(text: str, info: TokenizerInfo) -> CompiledGrammar:
     return GrammarCompiler(info, cache_enabled=False).compile_grammar(grammar)
 
 
+def reduce_compiled(compiled: CompiledGrammar) -> Any:
+    """What pickle keeps of a compiled grammar: its automata, and the grammar for those who ask for it."""
+    return (load_compiled, (compiled._to_bytes(), serialize_compiled(compiled), compiled.tokenizer_info))
+
+
+def load_compiled(automata: bytes, text: str, info: TokenizerInfo) -> CompiledGrammar:
+    """What ``reduce_compiled`` kept. Automata of another version are compiled anew."""
+    try:
+        return CompiledGrammar._from_bytes(automata, _json(text)["ebnf"], info)
+    except DeserializeFormatError:
+        return deserialize_compiled(text, info)
+
+
 def _json(text: str) -> Any:
     try:
         read = json.loads(text)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import enum
 import json
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ._native import finish_background
 from .exception import BitmaskError
 
 if TYPE_CHECKING:
-    from ._native import GrammarCompiler, GrammarMatcher, TokenizerInfo
+    from ._native import CompiledGrammar, GrammarCompiler, PendingCompile, TokenizerInfo
 
 
 class VocabType(enum.Enum):
@@ -107,48 +108,68 @@ def as_bitmask_array(mask: Any) -> Any:
     return array.view(np.int32)
 
 
-_pools: dict[int, ThreadPoolExecutor] = {}
-_pools_lock = threading.Lock()
+class CompileFuture(Future["CompiledGrammar"]):
+    """A grammar that is being compiled.
+
+    ``cancel`` succeeds as long as there is no answer, and ends the work.
+    """
+
+    _pending: PendingCompile | None = None
+
+    def cancel(self) -> bool:
+        """Ends the work, unless it is done."""
+        before = self.cancelled()
+        if not super().cancel():
+            return False
+        if not before:
+            with contextlib.suppress(InvalidStateError, RuntimeError):
+                # Tells `concurrent.futures.wait` and `as_completed`, as an executor would.
+                self.set_running_or_notify_cancel()
+        if self._pending is not None:
+            self._pending.cancel()
+        return True
+
+    def deliver(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
+        """Called by the thread that compiled. Who has cancelled wants no answer."""
+        with contextlib.suppress(InvalidStateError):
+            if error is not None:
+                self.set_exception(error)
+            elif compiled is not None:
+                self.set_result(compiled)
 
 
-def submit(threads: int, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Future[Any]:
-    """Runs a call on another thread; compilers with as many threads share them."""
-    with _pools_lock:
-        pool = _pools.get(threads)
-        if pool is None:
-            pool = _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="grammask")
-    return pool.submit(call, *args, **(kwargs or {}))
+atexit.register(finish_background)
 
 
-def reduce_compiler(info: TokenizerInfo, max_threads: int, cache_enabled: bool, cache_limit_bytes: int) -> Any:
+class ForcedTokens(NamedTuple):
+    """Tokens that the model would write in any case; see ``GrammarMatcher.find_jump_forward_tokens``."""
+
+    tokens: list[int]
+    """To be accepted one after the other. Empty where nothing is certain."""
+    rollback: int
+    """How many of the last tokens of the text to take back first."""
+
+
+def reduce_compiler(
+    info: TokenizerInfo,
+    max_threads: int,
+    cache_enabled: bool,
+    cache_limit_bytes: int,
+    cache_dir: Any,
+    cache_dir_limit_bytes: int,
+) -> Any:
     """What pickle keeps of a compiler: its settings."""
-    return (_compiler, (info, max_threads, cache_enabled, cache_limit_bytes))
+    settings = {
+        "max_threads": max_threads,
+        "cache_enabled": cache_enabled,
+        "cache_limit_bytes": cache_limit_bytes,
+        "cache_dir": cache_dir,
+        "cache_dir_limit_bytes": cache_dir_limit_bytes,
+    }
+    return (_compiler, (info, settings))
 
 
-def _compiler(info: TokenizerInfo, max_threads: int, cache_enabled: bool, cache_limit_bytes: int) -> GrammarCompiler:
+def _compiler(info: TokenizerInfo, settings: dict[str, Any]) -> GrammarCompiler:
     from ._native import GrammarCompiler
 
-    return GrammarCompiler(
-        info, max_threads=max_threads, cache_enabled=cache_enabled, cache_limit_bytes=cache_limit_bytes
-    )
-
-
-def jump_forward_tokens(matcher: GrammarMatcher, encode: Callable[[str], list[int]]) -> list[int]:
-    """See ``GrammarMatcher.find_jump_forward_tokens``."""
-    forced = matcher.find_jump_forward_string()
-    if not forced:
-        return []
-    tokens = list(encode(forced))
-    probe = matcher.fork()
-    if not probe.accept_string(forced):
-        return []
-    ends = probe.is_completed() and not any(probe.find_jump_forward_string())
-    if not ends or _can_go_on(probe):
-        tokens = tokens[:-1]
-    return tokens[: matcher.validate_tokens(tokens)]
-
-
-def _can_go_on(matcher: GrammarMatcher) -> bool:
-    """Whether the text may be longer."""
-    stops = set(matcher.stop_token_ids)
-    return any(token not in stops for token in matcher.allowed_token_ids())
+    return GrammarCompiler(info, **settings)

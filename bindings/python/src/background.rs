@@ -1,0 +1,111 @@
+//! Compiling on the compiler's own threads, with a `concurrent.futures.Future` for who waits.
+//!
+//! A thread of Rust's must not touch an interpreter that is being torn down. At the end of the program
+//! `finish_background` is called (by `atexit`, while the interpreter is whole): it waits for answers that are being
+//! delivered, and no answer is delivered after it.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use grammask::{BackgroundCompile, CompileError, Compiler};
+use pyo3::prelude::*;
+
+use crate::compiled::CompiledGrammar;
+use crate::errors::{Syntax, raise, refused, warn};
+use crate::kept::{Kept, Shelf};
+use crate::source::Source;
+use crate::tokenizer::TokenizerInfo;
+
+/// Whether the program is at its end.
+static IS_OVER: RwLock<bool> = RwLock::new(false);
+
+/// Waits for what is being delivered, and ends deliveries.
+#[pyfunction]
+pub(crate) fn finish_background(py: Python<'_>) {
+    // Those who deliver hold the other side and want the interpreter's lock.
+    py.detach(|| *IS_OVER.write().unwrap_or_else(PoisonError::into_inner) = true);
+}
+
+/// Work that a future stands for.
+#[pyclass(frozen, module = "grammask")]
+pub(crate) struct PendingCompile {
+    work: BackgroundCompile,
+}
+
+#[pymethods]
+impl PendingCompile {
+    /// Ends the work, if it is not done.
+    fn cancel(&self, py: Python<'_>) {
+        py.detach(|| self.work.cancel());
+    }
+}
+
+/// Begins to compile, and returns a `CompileFuture`.
+pub(crate) fn begin<'py>(
+    py: Python<'py>,
+    compiler: &Compiler,
+    shelf: &Arc<Shelf>,
+    tokenizer: &Py<TokenizerInfo>,
+    source: Source,
+) -> PyResult<Bound<'py, PyAny>> {
+    let future = py.import("grammask._support")?.getattr("CompileFuture")?.call0()?;
+    let answer = Answer { future: Some(future.clone().unbind()), tokenizer: tokenizer.clone_ref(py) };
+    let shelf = Arc::clone(shelf);
+    let work = compiler.compile_in_background(move |compiler| {
+        let syntax = source.syntax();
+        let outcome = shelf.get(compiler, source);
+        let compiled = outcome.as_ref().map(|kept| kept.compiled.clone()).map_err(CompileError::clone);
+        answer.give(outcome, syntax);
+        compiled
+    });
+    if !compiler.threads().is_started() {
+        // The system has no thread for us.
+        let _told = py.detach(|| work.wait());
+    }
+    future.setattr("_pending", Bound::new(py, PendingCompile { work })?)?;
+    Ok(future)
+}
+
+/// What the caller of `compile_*` gets.
+pub(crate) fn finish(py: Python<'_>, kept: Kept, tokenizer: &Py<TokenizerInfo>) -> PyResult<CompiledGrammar> {
+    kept.warnings.iter().try_for_each(|message| warn(py, message))?;
+    Ok(CompiledGrammar { compiled: kept.compiled, grammar: kept.grammar, tokenizer: tokenizer.clone_ref(py) })
+}
+
+/// Whom to tell. If the work goes without an answer, it tells that.
+struct Answer {
+    future: Option<Py<PyAny>>,
+    tokenizer: Py<TokenizerInfo>,
+}
+
+impl Answer {
+    fn give(mut self, outcome: Result<Kept, CompileError>, syntax: Syntax) {
+        self.deliver(|py, tokenizer| {
+            let kept = outcome.map_err(|error| refused(py, &error, syntax))?;
+            finish(py, kept, tokenizer)
+        });
+    }
+
+    fn deliver(&mut self, outcome: impl FnOnce(Python<'_>, &Py<TokenizerInfo>) -> PyResult<CompiledGrammar>) {
+        let Some(future) = self.future.take() else { return };
+        let is_over = IS_OVER.read().unwrap_or_else(PoisonError::into_inner);
+        if *is_over {
+            return;
+        }
+        Python::try_attach(|py| {
+            let told = match outcome(py, &self.tokenizer).and_then(|compiled| Bound::new(py, compiled)) {
+                Ok(compiled) => future.call_method1(py, "deliver", (compiled, py.None())),
+                Err(error) => future.call_method1(py, "deliver", (py.None(), error)),
+            };
+            // There is nobody else to tell.
+            if let Err(error) = told {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.deliver(|py, _| Err(raise(py, "GrammaskError", "the compilation ended without an answer")));
+    }
+}

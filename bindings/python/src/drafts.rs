@@ -1,0 +1,113 @@
+//! Drafts and forced text: what speculating engines ask of a matcher.
+
+use std::time::{Duration, Instant};
+
+use grammask::{DraftError, DraftRow, DraftTree, Interrupt, Matcher, OtherRows, TokenId};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{match_error, raise};
+use crate::rows::MaskRows;
+
+/// A tree of draft tokens as engines encode it.
+pub(crate) struct Tree {
+    child: Vec<i64>,
+    sibling: Vec<i64>,
+    token: Vec<i64>,
+}
+
+impl Tree {
+    pub(crate) fn of(
+        child: &Bound<'_, PyAny>,
+        sibling: &Bound<'_, PyAny>,
+        token: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        Ok(Self { child: numbers(child)?, sibling: numbers(sibling)?, token: numbers(token)? })
+    }
+
+    /// Fills the rows of the nodes that can be accepted. Says what became of each node, and whether the time was
+    /// enough.
+    pub(crate) fn fill(
+        &self,
+        py: Python<'_>,
+        matcher: &mut Matcher,
+        rows: MaskRows,
+        words: usize,
+        seconds: f64,
+    ) -> PyResult<(Vec<DraftRow>, bool)> {
+        let wrong = |error: DraftError| {
+            let name = if matches!(error, DraftError::Room(_)) { "BitmaskError" } else { "MatcherError" };
+            raise(py, name, error.to_string())
+        };
+        let tree = DraftTree::new(&self.child, &self.sibling, &self.token).map_err(wrong)?;
+        let interrupt = deadline(seconds);
+        #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
+        // SAFETY: the caller's argument keeps the object alive during the call. Whoever writes to the same rows from
+        // another thread meanwhile gets a mask of no meaning.
+        let memory = unsafe { rows.all(py, words)? };
+        let filled =
+            py.detach(|| matcher.fill_draft_masks(&tree, memory, words, OtherRows::Keep, &interrupt));
+        let filled = filled.map_err(wrong)?;
+        for row in &filled {
+            if let DraftRow::Failed(error) = row {
+                return Err(match_error(py, error));
+            }
+        }
+        let is_whole = interrupt.check().is_ok() || !filled.contains(&DraftRow::Skipped);
+        Ok((filled, is_whole))
+    }
+}
+
+/// An interrupt after so many seconds; never for a negative number or one that is none.
+fn deadline(seconds: f64) -> Interrupt {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) => {
+            let start = Instant::now();
+            Interrupt::after(limit, move || start.elapsed())
+        }
+        Err(_) => Interrupt::never(),
+    }
+}
+
+/// The numbers of a list, an array or a tensor.
+fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    match values.call_method0("tolist") {
+        Ok(list) => list.extract(),
+        Err(_) => values.extract(),
+    }
+}
+
+/// The tokens of the forced text that the model would write in any case, as a `ForcedTokens`.
+pub(crate) fn forced_tokens<'py>(
+    matcher: &mut Matcher,
+    encode: &Bound<'py, PyAny>,
+    context: &[i64],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = encode.py();
+    let vocabulary = std::sync::Arc::clone(matcher.grammar().vocabulary());
+    let known = |id: i64| u32::try_from(id).ok().and_then(|id| vocabulary.id(id));
+    let read = |&id: &i64| {
+        known(id).ok_or_else(|| raise(py, "MatcherError", format!("token {id} is not in the vocabulary")))
+    };
+    let context = context.iter().map(read).collect::<PyResult<Vec<TokenId>>>()?;
+    let mut failure = None;
+    let forced = matcher.forced_tokens(&context, |bytes| {
+        // Tokenizers encode text; bytes that end inside a character are none.
+        let text = std::str::from_utf8(bytes).ok().filter(|_| failure.is_none())?;
+        match encode.call1((text,)).and_then(|tokens| numbers(&tokens)) {
+            Ok(tokens) => tokens.into_iter().map(known).collect(),
+            Err(error) => {
+                failure = Some(error);
+                None
+            }
+        }
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let forced = forced.map_err(|error| match_error(py, &error))?;
+    let details = PyDict::new(py);
+    details.set_item("tokens", forced.tokens.iter().map(|id| id.get()).collect::<Vec<u32>>())?;
+    details.set_item("rollback", forced.rollback)?;
+    py.import("grammask._support")?.getattr("ForcedTokens")?.call((), Some(&details))
+}

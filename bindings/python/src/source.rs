@@ -1,0 +1,111 @@
+//! What a compiler is asked for: a structure in some syntax, with the options that it is read with.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use grammask::{CompileError, Interrupt, JsonSchemaOptions, NamedGrammar};
+
+use crate::errors::Syntax;
+use crate::grammar::{
+    Read, read_builtin_json, read_ebnf, read_json_schema, read_lark, read_regex, read_structural_tag,
+};
+
+/// A structure, not read yet.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Json { text: String, options: JsonSchemaOptions },
+    BuiltinJson,
+    Regex(String),
+    Ebnf { text: String, root: String },
+    Lark { text: String, named: BTreeMap<String, NamedGrammar> },
+    Tag(String),
+    Grammar(Arc<grammask::Grammar>),
+}
+
+impl Source {
+    /// What errors call it.
+    pub(crate) fn syntax(&self) -> Syntax {
+        match self {
+            Source::Json { .. } => Syntax::JsonSchema,
+            Source::Regex(_) => Syntax::Regex,
+            Source::Ebnf { .. } => Syntax::Ebnf,
+            Source::Lark { .. } => Syntax::Lark,
+            Source::Tag(_) => Syntax::StructuralTag,
+            Source::BuiltinJson | Source::Grammar(_) => Syntax::Grammar,
+        }
+    }
+
+    /// The content as text, equal for equal structures only; `None` where the text is too long to be written.
+    pub(crate) fn key(&self) -> Option<String> {
+        Some(match self {
+            Source::Json { text, options } => format!("json {options:?} {text}"),
+            Source::BuiltinJson => "builtin json".to_owned(),
+            Source::Regex(pattern) => format!("regex {pattern}"),
+            Source::Ebnf { text, root } => format!("ebnf {root:?} {text}"),
+            Source::Lark { text, named } if named.is_empty() => format!("lark {text}"),
+            // What the names stand for is part of what is compiled; such sources are read first.
+            Source::Lark { .. } => return None,
+            Source::Tag(text) => format!("tag {text}"),
+            Source::Grammar(grammar) => {
+                let text = grammar.to_string();
+                // A comment stands for what is too much to print.
+                return (!text.starts_with('#')).then(|| format!("grammar {text}"));
+            }
+        })
+    }
+
+    /// The structure as a grammar, and what its reader has to say about it.
+    pub(crate) fn read(&self, interrupt: &Interrupt) -> Result<Read, CompileError> {
+        match self {
+            Source::Json { text, options } => {
+                read_json_schema(text, &options.clone().interrupt(interrupt.clone()))
+            }
+            Source::BuiltinJson => read_builtin_json(),
+            Source::Regex(pattern) => read_regex(pattern),
+            Source::Ebnf { text, root } => read_ebnf(text, root),
+            Source::Lark { text, named } => read_lark(text, named),
+            Source::Tag(text) => read_structural_tag(text),
+            Source::Grammar(grammar) => Ok(((**grammar).clone(), Vec::new())),
+        }
+    }
+}
+
+/// The grammar of a compiled structure. Where the automata come from a file it is read when somebody asks for it.
+#[derive(Debug)]
+pub(crate) struct LazyGrammar {
+    source: Source,
+    grammar: OnceLock<Arc<grammask::Grammar>>,
+}
+
+impl LazyGrammar {
+    pub(crate) fn new(source: Source) -> Self {
+        let grammar = OnceLock::new();
+        if let Source::Grammar(known) = &source {
+            let _ = grammar.set(Arc::clone(known));
+        }
+        Self { source, grammar }
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Keeps a grammar that was read already.
+    pub(crate) fn set(&self, grammar: Arc<grammask::Grammar>) {
+        let _ = self.grammar.set(grammar);
+    }
+
+    /// The grammar, which is read if it is not there yet.
+    pub(crate) fn get(&self) -> Result<&Arc<grammask::Grammar>, CompileError> {
+        if let Some(grammar) = self.grammar.get() {
+            return Ok(grammar);
+        }
+        let (grammar, _) = self.source.read(&Interrupt::never())?;
+        Ok(self.grammar.get_or_init(|| Arc::new(grammar)))
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.grammar.get().map_or(0, |grammar| grammar.memory_usage())
+    }
+}
