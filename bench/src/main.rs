@@ -24,6 +24,8 @@ struct Program {
 enum Command {
     /// What each part of the engine is worth: the parts switched on one after the other.
     Ablation(command::ablation::AblationArgs),
+    /// The JSON Schema Test Suite: what is refused, wrongly accepted, wrongly rejected.
+    Jsts(command::jsts::JstsArgs),
     /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
     Maskbench(command::maskbench::MaskbenchArgs),
     /// The hot path on a handful of grammars, cold and warm.
@@ -39,6 +41,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Program::parse().command {
         Command::Ablation(args) => command::ablation::run(&args),
+        Command::Jsts(args) => command::jsts::run(&args),
         Command::Maskbench(args) => command::maskbench::run(&args),
         Command::Micro(args) => command::micro::run(&args),
         Command::Oracle(args) => command::oracle::run(&args),

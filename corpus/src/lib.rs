@@ -51,7 +51,9 @@ mod report;
 mod runner;
 mod subject;
 
+pub mod documents;
 pub mod random;
+pub mod schemas;
 pub mod subjects;
 
 pub use byte_set::ByteSet;

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod ablation;
+pub(crate) mod jsts;
 pub(crate) mod maskbench;
 pub(crate) mod micro;
 pub(crate) mod oracle;

@@ -4,6 +4,8 @@
 //! an Earley chart a mask. Sorted by bytes, a token shares its beginning with the one before it, so only what
 //! is new is read, and after a refused byte everything that begins alike is passed over.
 
+pub(crate) mod documents;
+
 use grammask_oracle::Chart;
 
 /// The tokens with bytes of a vocabulary, sorted by bytes.

@@ -10,5 +10,6 @@ pub(crate) mod pack;
 pub(crate) mod protocol;
 pub(crate) mod python;
 pub(crate) mod replay;
+pub(crate) mod suite;
 pub(crate) mod supervisor;
 pub(crate) mod tokenizer;

@@ -1,0 +1,252 @@
+//! `jsts`: a folder in the layout of the JSON Schema Test Suite, every instance read byte by byte.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use grammask::json_schema::{Formats, JsonSchemaOptions, Retriever};
+use grammask::{CompileError, Compiler, Matcher, Vocabulary, VocabularyOptions};
+
+use crate::judge::documents;
+use crate::report::table::Table;
+use crate::run::suite::{self, Group, Optional, SuiteFile, Test};
+
+/// Arguments of `jsts`.
+#[derive(Debug, Args)]
+pub(crate) struct JstsArgs {
+    /// The suite: the folder that holds a folder for each draft, and `remotes`.
+    #[arg(long)]
+    suite: PathBuf,
+    /// The draft whose tests are run.
+    #[arg(long, default_value = "2020-12")]
+    draft: String,
+    /// Run the tests of the folder `optional` too.
+    #[arg(long)]
+    optional: bool,
+    /// Only files whose names contain this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// File for every group that is refused and every test that went wrong.
+    #[arg(long)]
+    failures: Option<PathBuf>,
+}
+
+/// What became of a group's schema.
+enum Verdict {
+    Refused(String),
+    /// Nothing satisfies it, says the frontend.
+    Unsatisfiable,
+    Compiled,
+}
+
+/// What became of a test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Right,
+    WronglyAccepted,
+    WronglyRejected,
+    /// Taken with its members in another order.
+    OrderOnly,
+}
+
+/// A group with what became of it.
+struct Judged<'g> {
+    file: &'g str,
+    group: &'g Group,
+    verdict: Verdict,
+    /// One for each test; none where the schema is refused.
+    answers: Vec<Answer>,
+}
+
+/// Runs the suite and prints its tables; fails if an invalid instance is accepted.
+pub(crate) fn run(args: &JstsArgs) -> Result<()> {
+    let optional = if args.optional { Optional::Included } else { Optional::LeftOut };
+    let mut files = suite::read(&args.suite, &args.draft, optional)?;
+    files.retain(|file| file.name.contains(&args.only));
+    let tokens = (0..=255u8).map(|byte| Some(vec![byte]));
+    let compiler = Compiler::builder(Vocabulary::from_tokens(tokens, &VocabularyOptions::default())?).build();
+    let remotes = suite::remotes(&args.suite)?;
+    let mut judged = Vec::new();
+    for file in &files {
+        let options = options_of(&remotes, &file.name);
+        judged.extend(file.groups.iter().map(|group| judge(&compiler, &options, file, group)));
+    }
+    print_tables(args, &judged);
+    if let Some(path) = &args.failures {
+        let text = failures(&judged);
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let wrong = judged.iter().flat_map(|group| &group.answers);
+    let wrong = wrong.filter(|&&answer| answer == Answer::WronglyAccepted).count();
+    anyhow::ensure!(wrong == 0, "{wrong} invalid instances are accepted; --failures lists them");
+    Ok(())
+}
+
+/// Files that ask for what a caller has to give: documents from elsewhere, formats as annotations.
+fn is_apart(file: &str) -> bool {
+    matches!(file, "refRemote" | "format") || file.starts_with("optional")
+}
+
+/// The suite serves its remote documents to every test, and takes formats for annotations where it asks of
+/// nothing else.
+fn options_of(remotes: &Retriever, file: &str) -> JsonSchemaOptions {
+    let options = JsonSchemaOptions::default().retriever(remotes.clone());
+    if file == "format" { options.formats(Formats::Annotation) } else { options }
+}
+
+fn judge<'g>(
+    compiler: &Compiler,
+    options: &JsonSchemaOptions,
+    file: &'g SuiteFile,
+    group: &'g Group,
+) -> Judged<'g> {
+    let (verdict, answers) = match compiler.json_schema(&group.schema.to_string(), options) {
+        Ok(grammar) => {
+            let fresh = grammar.matcher();
+            (Verdict::Compiled, group.tests.iter().map(|test| answer(&fresh, test)).collect())
+        }
+        Err(error) => match finding(&error) {
+            (code, _) if code == "json-schema/unsatisfiable" => {
+                let answers = group.tests.iter().map(|test| match test.valid {
+                    true => Answer::WronglyRejected,
+                    false => Answer::Right,
+                });
+                (Verdict::Unsatisfiable, answers.collect())
+            }
+            (_, reason) => (Verdict::Refused(reason), Vec::new()),
+        },
+    };
+    Judged { file: &file.name, group, verdict, answers }
+}
+
+/// The code and the message of the first finding.
+fn finding(error: &CompileError) -> (String, String) {
+    match error.diagnostics().and_then(|findings| findings.iter().next()) {
+        Some(first) => {
+            let place = first.pointer().map_or_else(String::new, |place| format!(" | at {place}"));
+            (first.code().to_owned(), format!("{}{place}", first.message()))
+        }
+        None => (String::new(), error.to_string()),
+    }
+}
+
+/// An instance is put to the matcher compactly and with spaces and line feeds, its numbers as the file spells
+/// them; both must be judged alike.
+fn answer(fresh: &Matcher, test: &Test) -> Answer {
+    let spellings = [test.data.to_string(), format!("{:#}", test.data)];
+    match (test.valid, spellings.map(|text| accepts(fresh, &text))) {
+        (true, [true, true]) | (false, [false, false]) => Answer::Right,
+        (false, _) => Answer::WronglyAccepted,
+        (true, [false, false]) if documents::accepts_some_order(fresh, &test.data) => Answer::OrderOnly,
+        (true, _) => Answer::WronglyRejected,
+    }
+}
+
+fn accepts(fresh: &Matcher, text: &str) -> bool {
+    let mut matcher = fresh.fork();
+    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_completed()
+}
+
+/// Counts of one row.
+#[derive(Default)]
+struct Counts {
+    groups: usize,
+    refused: usize,
+    unsatisfiable: usize,
+    tests: usize,
+    right: usize,
+    accepted: usize,
+    rejected: usize,
+    order: usize,
+}
+
+impl Counts {
+    fn add(&mut self, judged: &Judged<'_>) {
+        let of = |wanted| judged.answers.iter().filter(|&&answer| answer == wanted).count();
+        self.groups += 1;
+        self.refused += usize::from(matches!(judged.verdict, Verdict::Refused(_)));
+        self.unsatisfiable += usize::from(matches!(judged.verdict, Verdict::Unsatisfiable));
+        self.tests += judged.group.tests.len();
+        self.right += of(Answer::Right);
+        self.accepted += of(Answer::WronglyAccepted);
+        self.rejected += of(Answer::WronglyRejected);
+        self.order += of(Answer::OrderOnly);
+    }
+
+    fn cells(&self, name: &str) -> Vec<String> {
+        let Counts { groups, refused, unsatisfiable, tests, right, accepted, rejected, order } = self;
+        let cell = |count: &usize| if *count == 0 { "-".to_owned() } else { count.to_string() };
+        let counts = [groups, refused, unsatisfiable, tests, right, accepted, rejected, order];
+        std::iter::once(name.to_owned()).chain(counts.map(cell)).collect()
+    }
+}
+
+fn print_tables(args: &JstsArgs, judged: &[Judged<'_>]) {
+    let mut files: BTreeMap<&str, Counts> = BTreeMap::new();
+    let (mut required, mut apart) = (Counts::default(), Counts::default());
+    for group in judged {
+        files.entry(group.file).or_default().add(group);
+        if is_apart(group.file) { apart.add(group) } else { required.add(group) }
+    }
+    let head = [
+        "file",
+        "groups",
+        "refused",
+        "unsatisfiable",
+        "tests",
+        "right",
+        "wrongly accepted",
+        "wrongly rejected",
+        "other order",
+    ];
+    let mut table = Table::new(head);
+    for (file, counts) in &files {
+        table.row(counts.cells(file));
+    }
+    table.row(required.cells("required"));
+    table.row(apart.cells("apart: remote, format, optional"));
+    println!("JSON Schema Test Suite, draft {}\n\n{}", args.draft, table.render());
+    let satisfiable = required.groups - required.unsatisfiable;
+    println!(
+        "{} of {satisfiable} required groups that something satisfies are refused: {:.1}%\n",
+        required.refused,
+        100.0 * required.refused as f64 / satisfiable.max(1) as f64
+    );
+    let mut reasons: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for group in judged {
+        let Verdict::Refused(reason) = &group.verdict else { continue };
+        let reason = reason.split(" | at ").next().unwrap_or(reason);
+        let example = format!("{}: {}", group.file, group.group.description);
+        reasons.entry(reason).or_insert((0, example)).0 += 1;
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    for (reason, (count, example)) in reasons {
+        println!("{count:>5}  {reason}\n       {example}");
+    }
+}
+
+fn failures(judged: &[Judged<'_>]) -> String {
+    let mut text = String::new();
+    for group in judged {
+        let Judged { file, group, verdict, answers } = group;
+        let place = format!("{file}: {}", group.description);
+        if let Verdict::Refused(reason) = verdict {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "refused\t{place}\t{reason}");
+        }
+        for (test, answer) in group.tests.iter().zip(answers) {
+            let kind = match answer {
+                Answer::Right => continue,
+                Answer::WronglyAccepted => "wrongly accepted",
+                Answer::WronglyRejected => "wrongly rejected",
+                Answer::OrderOnly => "other order",
+            };
+            let Test { description, data, .. } = test;
+            let _ = writeln!(text, "{kind}\t{place}\t{description}\t{data}\t{}", group.schema);
+        }
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! How values are written.
+
+use std::fmt;
+
+use grammask_oracle::random::Rng;
+use serde_json::Value;
+
+/// A value written down, but for the order of its objects' members.
+#[derive(Clone, Debug)]
+pub enum Spelled {
+    /// A scalar.
+    Scalar(String),
+    /// Its items.
+    Array(Vec<Spelled>),
+    /// Names, with their quotes, and values.
+    Object(Vec<(String, Spelled)>),
+}
+
+/// Which of the spellings that every schema's grammar has.
+#[derive(Debug)]
+pub enum Spelling<'r> {
+    /// No escape but those that must be; numbers as they came.
+    Plain,
+    /// Characters escaped at random, some numbers with zeros behind the point.
+    Random(&'r mut Rng),
+}
+
+impl Spelled {
+    /// Writes a value. Recursion is bounded: `serde_json` reads no text nested deeper than 128, and random values
+    /// are shallow.
+    pub fn new(value: &Value, spelling: &mut Spelling<'_>) -> Self {
+        match value {
+            Value::Array(items) => Self::Array(items.iter().map(|item| Self::new(item, spelling)).collect()),
+            Value::Object(members) => {
+                let members = members.iter();
+                Self::Object(
+                    members
+                        .map(|(name, value)| (string(name, spelling), Self::new(value, spelling)))
+                        .collect(),
+                )
+            }
+            Value::String(text) => Self::Scalar(string(text, spelling)),
+            Value::Number(number) => Self::Scalar(with_zeros(number.to_string(), spelling)),
+            other => Self::Scalar(other.to_string()),
+        }
+    }
+}
+
+/// Compact, members in the order of the value.
+impl fmt::Display for Spelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(text) => f.write_str(text),
+            Self::Array(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma}{item}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Object(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma}{name}:{value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+fn string(text: &str, spelling: &mut Spelling<'_>) -> String {
+    let plain = || Value::from(text).to_string();
+    let Spelling::Random(rng) = spelling else { return plain() };
+    if !rng.percent(15) {
+        return plain();
+    }
+    let mut written = String::from("\"");
+    for character in text.chars() {
+        if rng.percent(40) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                written.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            let one = Value::from(character.to_string()).to_string();
+            written.push_str(&one[1..one.len() - 1]);
+        }
+    }
+    written + "\""
+}
+
+fn with_zeros(number: String, spelling: &mut Spelling<'_>) -> String {
+    let Spelling::Random(rng) = spelling else { return number };
+    if number.contains(['e', 'E']) || !rng.percent(15) {
+        return number;
+    }
+    let point = if number.contains('.') { "" } else { "." };
+    format!("{number}{point}{}", "0".repeat(rng.between(1, 3)))
+}

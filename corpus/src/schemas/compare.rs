@@ -1,0 +1,220 @@
+//! One schema with its instances, put to the grammar and to the judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use grammask_oracle::random::Rng;
+use serde_json::Value;
+
+use super::generate::{KEYWORDS, random_schema};
+use super::instance::Guide;
+use crate::documents::{self, Spelled, Spelling, mutated, random_value};
+use crate::report::guarded;
+use crate::{BackendSubject, Subject, subjects};
+
+/// Says of values whether one schema allows them.
+pub type Judge = Box<dyn Fn(&Value) -> bool>;
+
+/// What was compared, and where grammar and judge differ.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// Schemas.
+    pub schemas: usize,
+    /// Schemas that were refused, by the message without what is particular to them, with an example.
+    pub refused: BTreeMap<String, (usize, String)>,
+    /// Schemas of which the frontend says that nothing satisfies them.
+    pub unsatisfiable: usize,
+    /// Pairs of a schema and an instance.
+    pub pairs: usize,
+    /// Those in which the instance is valid.
+    pub valid: usize,
+    /// Documents walked out of grammars; all must be valid.
+    pub walks: usize,
+    /// In how many schemas each keyword occurs.
+    pub keywords: BTreeMap<&'static str, usize>,
+    /// Where they differ.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// A schema with an instance of which grammar and judge say different things.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// Seed of the schema.
+    pub seed: u64,
+    /// The schema.
+    pub schema: String,
+    /// The instance, as it was written.
+    pub document: String,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, schema, document, problem } = self;
+        write!(f, "seed {seed}: {problem}\n  schema   {schema}\n  document {document}")
+    }
+}
+
+impl Comparison {
+    /// Schemas that were refused though something satisfies them, for all we know.
+    pub fn refusals(&self) -> usize {
+        self.refused.values().map(|(count, _)| count).sum()
+    }
+}
+
+/// Instances of one schema, half of them valid where both kinds can be found.
+const INSTANCES: usize = 4;
+
+/// Tries to find an instance of each kind.
+const TRIES: usize = 12;
+
+/// Bytes after which a walk looks for the end.
+const WALK_BYTES: usize = 60;
+
+/// Compares on the schemas of consecutive seeds until there are so many pairs.
+///
+/// `judge` makes a judge of a schema, or says that it is none that it takes: such schemas are not counted.
+pub fn compare(first_seed: u64, pairs: usize, judge: impl Fn(&Value) -> Option<Judge>) -> Comparison {
+    let mut comparison = Comparison::default();
+    let mut seed = first_seed;
+    while comparison.pairs < pairs {
+        let mut rng = Rng::new(seed);
+        let schema = random_schema(&mut rng);
+        if let Some(judge) = judge(&schema) {
+            comparison.schemas += 1;
+            for keyword in keywords_of(&schema) {
+                *comparison.keywords.entry(keyword).or_default() += 1;
+            }
+            let outcome = guarded(|| one(&mut comparison, seed, &mut rng, &schema, &judge));
+            if let Err(problem) = outcome.and_then(|outcome| outcome) {
+                comparison.disagree(seed, &schema, "", problem);
+            }
+        }
+        seed += 1;
+    }
+    comparison
+}
+
+impl Comparison {
+    fn disagree(&mut self, seed: u64, schema: &Value, document: &str, problem: String) {
+        let (schema, document) = (schema.to_string(), document.to_owned());
+        self.disagreements.push(Disagreement { seed, schema, document, problem });
+    }
+}
+
+fn one(
+    comparison: &mut Comparison,
+    seed: u64,
+    rng: &mut Rng,
+    schema: &Value,
+    judge: &Judge,
+) -> Result<(), String> {
+    let grammar = match json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()) {
+        Ok(compiled) => compiled.grammar,
+        Err(diagnostics) => {
+            let first = diagnostics.iter().next().ok_or("refused without a reason")?;
+            if first.code() != "json-schema/unsatisfiable" {
+                let reason = format!("{}: {}", first.code(), general(first.message()));
+                comparison.refused.entry(reason).or_insert((0, schema.to_string())).0 += 1;
+                return Ok(());
+            }
+            comparison.unsatisfiable += 1;
+            if let Some(found) = find(rng, schema, judge, true, None) {
+                let problem = "the schema is called unsatisfiable, and the judge takes this".to_owned();
+                comparison.disagree(seed, schema, &found.to_string(), problem);
+            }
+            return Ok(());
+        }
+    };
+    let subject = BackendSubject(subjects::earley_after_passes(&grammar)?);
+    let mut example = None;
+    for _ in 0..2 {
+        let Some(text) = documents::walk(&subject, rng, WALK_BYTES)? else { continue };
+        let text = String::from_utf8(text).map_err(|_| "a walk is not UTF-8")?;
+        let value =
+            serde_json::from_str(&text).map_err(|error| format!("a walk is no JSON: {error}: {text}"))?;
+        comparison.walks += 1;
+        if judge(&value) {
+            example = Some(value);
+        } else {
+            comparison.disagree(seed, schema, &text, "a walk through the grammar is invalid".to_owned());
+        }
+    }
+    for number in 0..INSTANCES {
+        let found = find(rng, schema, judge, number % 2 == 0, example.as_ref());
+        let Some(value) = found else { continue };
+        comparison.pairs += 1;
+        comparison.valid += usize::from(number % 2 == 0);
+        check(comparison, &subject, (seed, schema), rng, &value, number % 2 == 0)?;
+    }
+    Ok(())
+}
+
+/// A value that the judge takes, or one that it does not.
+fn find(rng: &mut Rng, schema: &Value, judge: &Judge, valid: bool, example: Option<&Value>) -> Option<Value> {
+    for attempt in 0..TRIES {
+        let made = Guide { root: schema, rng: &mut *rng }.instance();
+        let value = match (valid, example) {
+            (true, _) if attempt < TRIES / 2 => made,
+            (true, Some(example)) => mutated(rng, example),
+            (true, None) => made,
+            (false, Some(example)) if rng.percent(50) => mutated(rng, example),
+            (false, _) if rng.percent(15) => random_value(rng, 2),
+            (false, _) => mutated(rng, &made),
+        };
+        if judge(&value) == valid {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn check<S: Subject>(
+    comparison: &mut Comparison,
+    subject: &S,
+    (seed, schema): (u64, &Value),
+    rng: &mut Rng,
+    value: &Value,
+    valid: bool,
+) -> Result<(), String> {
+    let spelled = Spelled::new(value, &mut Spelling::Random(rng));
+    let accepted = documents::accepts_some_order(subject, &spelled)?;
+    if accepted != valid {
+        let problem = if valid { "a valid document is not in the grammar" } else { "an invalid one is" };
+        comparison.disagree(seed, schema, &spelled.to_string(), problem.to_owned());
+    }
+    Ok(())
+}
+
+/// The keywords that stand anywhere in a schema. Names of members are not told from keywords; the names in use
+/// are no keywords.
+fn keywords_of(schema: &Value) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                found.extend(KEYWORDS.iter().filter(|keyword| members.contains_key(**keyword)));
+                open.extend(members.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A message without its numbers.
+fn general(message: &str) -> String {
+    let mut text = String::new();
+    for character in message.chars() {
+        if !character.is_ascii_digit() {
+            text.push(character);
+        } else if !text.ends_with('N') {
+            text.push('N');
+        }
+    }
+    text
+}
