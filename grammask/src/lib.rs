@@ -46,6 +46,7 @@
 //!
 //! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
 //! * `apply`: the module `apply`, which puts masks on logits.
+//! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
 //! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

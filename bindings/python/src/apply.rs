@@ -1,11 +1,13 @@
-//! Masks onto logits in CPU memory.
+//! Masks onto logits, in CPU memory and on NVIDIA devices.
+//!
+//! The Python half knows arrays and tensors; what comes here are the addresses, shapes and strides that they name.
 #![expect(unsafe_code, reason = "the memory of arrays and tensors is reached through their addresses")]
 
 use grammask::apply::{ApplyError, Layout, Logit, Padding, Processor, Rows, apply_mask_raw, half};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Where the logits lie. Strides are counted in elements.
+/// Where the logits lie: address, rows, columns, and both strides, counted in elements.
 #[derive(FromPyObject)]
 pub(crate) struct Logits(usize, usize, usize, isize, isize);
 
@@ -13,8 +15,21 @@ pub(crate) struct Logits(usize, usize, usize, isize, isize);
 #[derive(FromPyObject)]
 pub(crate) struct Masks(usize, usize);
 
-/// Writes minus infinity over forbidden logits. `grammask.apply_token_bitmask_inplace` calls it with memory that it
-/// has checked.
+impl Logits {
+    /// Logits past `width` are left alone.
+    fn layout(&self, masks: &Masks, width: usize) -> Layout<'static> {
+        let Self(_, rows, columns, row_stride, column_stride) = *self;
+        Layout::new(rows, columns)
+            .row_stride(row_stride)
+            .column_stride(column_stride)
+            .vocabulary(width)
+            .mask_stride(masks.1)
+            .padding(Padding::Keep)
+    }
+}
+
+/// Writes minus infinity over forbidden logits in CPU memory. `grammask.apply_token_bitmask_inplace` calls it with
+/// memory that it has checked.
 #[pyfunction]
 pub(crate) fn apply_bitmask(
     py: Python<'_>,
@@ -24,25 +39,123 @@ pub(crate) fn apply_bitmask(
     width: usize,
     rows: Option<Vec<u32>>,
 ) -> PyResult<()> {
-    let Logits(address, row_count, columns, row_stride, column_stride) = logits;
-    let layout = Layout::new(row_count, columns)
-        .row_stride(row_stride)
-        .column_stride(column_stride)
-        .vocabulary(width)
-        .mask_stride(masks.1)
-        .padding(Padding::Keep)
-        .select(rows.as_deref().map_or(Rows::All, Rows::Same));
+    let layout = logits.layout(&masks, width).select(rows.as_deref().map_or(Rows::All, Rows::Same));
     let outcome = match dtype {
-        "float32" => py.detach(|| apply::<f32>(address, masks.0, &layout)),
-        "float16" => py.detach(|| apply::<half::f16>(address, masks.0, &layout)),
-        "bfloat16" => py.detach(|| apply::<half::bf16>(address, masks.0, &layout)),
-        _ => return Err(PyValueError::new_err(format!("logits of dtype {dtype} are not supported"))),
+        "float32" => py.detach(|| apply::<f32>(logits.0, masks.0, &layout)),
+        "float16" => py.detach(|| apply::<half::f16>(logits.0, masks.0, &layout)),
+        "bfloat16" => py.detach(|| apply::<half::bf16>(logits.0, masks.0, &layout)),
+        _ => return Err(unknown(dtype)),
     };
     outcome.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn unknown(dtype: &str) -> PyErr {
+    PyValueError::new_err(format!("logits of dtype {dtype} are not supported"))
 }
 
 fn apply<T: Logit>(logits: usize, masks: usize, layout: &Layout<'_>) -> Result<(), ApplyError> {
     // SAFETY: the Python half passes the addresses, shapes and strides that the arrays or tensors name themselves, has
     // checked dtypes and row numbers, and holds them during the call.
     unsafe { apply_mask_raw(Processor::default(), logits as *mut T, masks as *const u32, layout) }
+}
+
+/// Writes minus infinity over forbidden logits in the memory of an NVIDIA device, on a stream of the caller's, and
+/// returns at once. `place` is the device's number and the stream, `rows` a list of 32-bit row numbers on the device:
+/// address and length.
+///
+/// Returns why it did nothing where this machine or this build cannot: no driver, no device, another system. The
+/// caller has other ways then.
+#[pyfunction]
+#[cfg_attr(
+    not(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    expect(unused_variables, reason = "without the feature there is nothing to be done")
+)]
+pub(crate) fn apply_bitmask_cuda(
+    py: Python<'_>,
+    dtype: &str,
+    place: (u32, usize),
+    logits: Logits,
+    masks: Masks,
+    width: usize,
+    rows: Option<(u64, u32)>,
+) -> PyResult<Option<String>> {
+    #[cfg(all(
+        feature = "cuda",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    return cuda::apply(py, place, dtype, (logits, masks, width), rows);
+    #[cfg(not(all(
+        feature = "cuda",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )))]
+    Ok(Some("this build has no kernels for CUDA".to_owned()))
+}
+
+#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod cuda {
+    use std::collections::HashMap;
+    use std::sync::{Mutex, PoisonError};
+
+    use grammask::apply::cuda::{Device, DeviceBatch, DeviceRows, LogitType};
+    use grammask::apply::{ApplyError, ApplyErrorKind};
+    use pyo3::exceptions::{PyRuntimeError, PyValueError};
+    use pyo3::prelude::*;
+
+    use super::{Logits, Masks, unknown};
+
+    /// Devices that were asked for, with what came of it: neither kernels nor a driver come later.
+    static DEVICES: Mutex<Option<HashMap<u32, Result<Device, ApplyError>>>> = Mutex::new(None);
+
+    pub(super) fn apply(
+        py: Python<'_>,
+        (device, stream): (u32, usize),
+        dtype: &str,
+        (logits, masks, width): (Logits, Masks, usize),
+        rows: Option<(u64, u32)>,
+    ) -> PyResult<Option<String>> {
+        let logit = match dtype {
+            "float32" => LogitType::F32,
+            "float16" => LogitType::F16,
+            "bfloat16" => LogitType::Bf16,
+            _ => return Err(unknown(dtype)),
+        };
+        let rows = rows.map_or(DeviceRows::All, |(list, count)| DeviceRows::Same { list, count });
+        let layout = logits.layout(&masks, width);
+        let batch = DeviceBatch { logit, logits: logits.0 as u64, masks: masks.0 as u64, layout, rows };
+        // The kernels are compiled for the device the first time, and nobody has to wait for that.
+        let outcome = py.detach(|| {
+            let device = opened(device)?;
+            // SAFETY: the Python half passes what the tensors name themselves, has checked dtypes, devices and shapes,
+            // and the stream is the one that the framework frees and reuses their memory on.
+            unsafe { device.apply_mask(stream as *mut std::ffi::c_void, &batch) }
+        });
+        match outcome {
+            Ok(()) => Ok(None),
+            Err(error) if matches!(error.kind(), ApplyErrorKind::NoDriver | ApplyErrorKind::NoDevice) => {
+                Ok(Some(error.to_string()))
+            }
+            Err(error) if error.kind() == ApplyErrorKind::Layout => {
+                Err(PyValueError::new_err(error.to_string()))
+            }
+            Err(error) => Err(PyRuntimeError::new_err(error.to_string())),
+        }
+    }
+
+    fn opened(ordinal: u32) -> Result<Device, ApplyError> {
+        let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        let devices = devices.get_or_insert_default();
+        match devices.get(&ordinal) {
+            Some(known) => known.clone(),
+            None => {
+                let device = Device::new(ordinal);
+                // Memory may be freed; the rest stays as it is.
+                if device.as_ref().err().is_none_or(|error| error.kind() != ApplyErrorKind::OutOfMemory) {
+                    devices.insert(ordinal, device.clone());
+                }
+                device
+            }
+        }
+    }
 }

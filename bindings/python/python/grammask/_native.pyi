@@ -19,6 +19,14 @@ def apply_bitmask(
     rows: list[int] | None,
 ) -> None: ...
 def finish_background() -> None: ...
+def apply_bitmask_cuda(
+    dtype: str,
+    place: tuple[int, int],
+    logits: tuple[int, int, int, int, int],
+    masks: tuple[int, int],
+    width: int,
+    rows: tuple[int, int] | None,
+) -> str | None: ...
 @final
 class PendingCompile:
     def cancel(self) -> None: ...

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ._native import apply_bitmask
+from ._native import apply_bitmask, apply_bitmask_cuda
+from .exception import GrammaskWarning
 
 __all__ = [
     "allocate_token_bitmask",
@@ -84,10 +85,13 @@ def apply_token_bitmask_inplace(
     vocab_size : int, optional
         Number of logits to look at. Default: as many as both have.
     indices : list or tensor of int, optional
-        Rows to apply: row ``i`` of the bitmask to row ``i`` of the logits. Default: all.
+        Rows to apply: row ``i`` of the bitmask to row ``i`` of the logits. Default: all. Those in a tensor
+        that is not in CPU memory are not checked, which would wait for the device: each must be a row of both.
     backend : str
-        ``auto``, or one of xgrammar's names. In CPU memory all lead to the native kernel (but for dtypes that it
-        does not know), elsewhere to torch's own operations.
+        ``auto``, or one of xgrammar's names. In CPU memory all lead to the native kernel. On a CUDA device ``auto``,
+        ``cuda`` and ``triton`` put the native kernel on torch's current stream and return at once; where the driver
+        cannot take it, ``cuda`` raises ``RuntimeError`` and the others fall back. Everything else, and dtypes other
+        than float32, float16 and bfloat16, is done by torch's own operations.
     """
     if backend not in _BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; use one of {', '.join(_BACKENDS)}")
@@ -96,13 +100,13 @@ def apply_token_bitmask_inplace(
         return
     if isinstance(bitmask, np.ndarray):
         bitmask = importlib.import_module("torch").from_numpy(bitmask)
-    if logits.device.type != bitmask.device.type:
+    if logits.device != bitmask.device:
         raise ValueError(f"the logits are on {logits.device} and the bitmask is on {bitmask.device}")
     if backend == "cpu" and logits.device.type != "cpu":
         raise ValueError(f"backend 'cpu' cannot reach logits on {logits.device}")
     if backend in ("cuda", "triton") and logits.device.type != "cuda":
         raise ValueError(f"backend {backend!r} needs logits on a CUDA device, not on {logits.device}")
-    _apply_torch(logits, bitmask, vocab_size, indices)
+    _apply_torch(logits, bitmask, vocab_size, indices, backend)
 
 
 def _width(logits: int, words: int, vocab_size: int | None) -> int:
@@ -123,6 +127,17 @@ def _check_rows(rows: list[int], logits: int, bitmask: int) -> None:
             raise IndexError(f"row {row} is not in both the logits ({logits} rows) and the bitmask ({bitmask} rows)")
 
 
+def _row_list(indices: Any, logits: int, bitmask: int) -> list[int] | None:
+    """The rows, each once, as the kernels want them; ``None`` for all."""
+    if indices is None:
+        if logits != bitmask:
+            raise ValueError(f"{logits} rows of logits and {bitmask} rows of bitmask")
+        return None
+    rows = [int(row) for row in (indices.tolist() if hasattr(indices, "tolist") else indices)]
+    _check_rows(rows, logits, bitmask)
+    return list(dict.fromkeys(rows))
+
+
 def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
     if logits.ndim not in (1, 2) or bitmask.ndim not in (1, 2):
         raise ValueError("logits and bitmask must have one dimension or two")
@@ -130,58 +145,80 @@ def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
     logits2, bitmask2 = np.atleast_2d(logits), np.ascontiguousarray(np.atleast_2d(bitmask))
     width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
-    if indices is None:
-        if logits2.shape[0] != bitmask2.shape[0]:
-            raise ValueError(f"{logits2.shape[0]} rows of logits and {bitmask2.shape[0]} rows of bitmask")
-        rows = list(range(logits2.shape[0]))
-    else:
-        rows = [int(row) for row in indices]
-        _check_rows(rows, logits2.shape[0], bitmask2.shape[0])
+    rows = _row_list(indices, logits2.shape[0], bitmask2.shape[0])
     if logits2.dtype in (np.float32, np.float16) and logits2.flags.writeable and logits2.flags.aligned:
         size = logits2.itemsize
         address = logits2.__array_interface__["data"][0]
         strides = (logits2.strides[0] // size, logits2.strides[1] // size)
         masks = (bitmask2.__array_interface__["data"][0], bitmask2.shape[1])
-        apply_bitmask(str(logits2.dtype), (address, *logits2.shape, *strides), masks, width, _unique(rows, indices))
+        apply_bitmask(str(logits2.dtype), (address, *logits2.shape, *strides), masks, width, rows)
         return
-    for row in rows:
+    for row in range(logits2.shape[0]) if rows is None else rows:
         allowed = np.unpackbits(bitmask2[row].view(np.uint8), bitorder="little", count=width)
         logits2[row, :width][allowed == 0] = -np.inf
 
 
-def _unique(rows: list[int], indices: Any) -> list[int] | None:
-    """The rows, each once, as the kernel wants them; ``None`` for all."""
-    return None if indices is None else list(dict.fromkeys(rows))
-
-
-def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
+def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any, backend: str) -> None:
     torch = importlib.import_module("torch")
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
+    if logits.dim() not in (1, 2) or bitmask.dim() not in (1, 2):
+        raise ValueError("logits and bitmask must have one dimension or two")
     logits2 = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask2 = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
-    if logits2.device.type == "cpu" and logits2.dtype in (torch.float32, torch.float16, torch.bfloat16):
-        rows = None if indices is None else [int(row) for row in indices]
-        if rows is not None:
-            _check_rows(rows, logits2.shape[0], bitmask2.shape[0])
-        elif logits2.shape[0] != bitmask2.shape[0]:
-            raise ValueError(f"{logits2.shape[0]} rows of logits and {bitmask2.shape[0]} rows of bitmask")
+    device = logits2.device.type
+    has_kernel = logits2.dtype in (torch.float32, torch.float16, torch.bfloat16)
+    if device == "cpu" and has_kernel:
+        rows = _row_list(indices, logits2.shape[0], bitmask2.shape[0])
         bitmask2 = bitmask2.contiguous()
         place = (logits2.data_ptr(), *logits2.shape, *logits2.stride())
         masks = (bitmask2.data_ptr(), bitmask2.shape[1])
-        apply_bitmask(str(logits2.dtype).removeprefix("torch."), place, masks, width, _unique(rows or [], rows))
+        apply_bitmask(str(logits2.dtype).removeprefix("torch."), place, masks, width, rows)
         return
-    shifts = torch.arange(32, device=bitmask2.device, dtype=torch.int32)
-    if indices is None:
-        if logits2.shape[0] != bitmask2.shape[0]:
-            raise ValueError(f"{logits2.shape[0]} rows of logits and {bitmask2.shape[0]} rows of bitmask")
-        forbidden = ((bitmask2.unsqueeze(-1) >> shifts) & 1 == 0).flatten(1)[:, :width]
-        logits2[:, :width].masked_fill_(forbidden, float("-inf"))
+    rows = _row_tensor(torch, indices, logits2, bitmask2)
+    # Devices of AMD call themselves `cuda` too.
+    if device == "cuda" and has_kernel and backend in ("auto", "cuda", "triton") and torch.version.hip is None:
+        obstacle = _apply_cuda(torch, logits2, bitmask2, width, rows)
+        if obstacle is None:
+            return
+        if backend == "cuda":
+            raise RuntimeError(obstacle)
+        warnings.warn(f"torch's own operations mask logits: {obstacle}", GrammaskWarning, stacklevel=3)
+    _apply_operations(torch, logits2, bitmask2, width, rows)
+
+
+def _row_tensor(torch: Any, indices: Any, logits: Any, bitmask: Any) -> Any:
+    """The rows on the device of the logits. Those that are there already are not read: that would wait for it."""
+    if isinstance(indices, torch.Tensor) and indices.device.type != "cpu":
+        return indices.to(device=logits.device, dtype=torch.int32).contiguous()
+    rows = _row_list(indices, logits.shape[0], bitmask.shape[0])
+    return None if rows is None else torch.tensor(rows, dtype=torch.int32, device=logits.device)
+
+
+def _apply_cuda(torch: Any, logits: Any, bitmask: Any, width: int, rows: Any) -> str | None:
+    """Puts the kernel on torch's current stream, or says why it cannot be."""
+    bitmask = bitmask.contiguous()
+    # A row must be one of both, and of the two only that of the logits is looked at.
+    count = min(logits.shape[0], bitmask.shape[0])
+    # Memory that goes after this call is used again on the same stream only, behind the kernel.
+    stream = torch.cuda.current_stream(logits.device).cuda_stream
+    return apply_bitmask_cuda(
+        str(logits.dtype).removeprefix("torch."),
+        (logits.device.index or 0, stream),
+        (logits.data_ptr(), count, logits.shape[1], *logits.stride()),
+        (bitmask.data_ptr(), bitmask.shape[1]),
+        width,
+        None if rows is None else (rows.data_ptr(), rows.numel()),
+    )
+
+
+def _apply_operations(torch: Any, logits: Any, bitmask: Any, width: int, rows: Any) -> None:
+    shifts = torch.arange(32, device=bitmask.device, dtype=torch.int32)
+    if rows is None:
+        forbidden = ((bitmask.unsqueeze(-1) >> shifts) & 1 == 0).flatten(1)[:, :width]
+        logits[:, :width].masked_fill_(forbidden, float("-inf"))
         return
-    if not isinstance(indices, torch.Tensor):
-        _check_rows([int(row) for row in indices], logits2.shape[0], bitmask2.shape[0])
-        indices = torch.as_tensor(indices, dtype=torch.long)
-    rows = indices.to(device=logits2.device, dtype=torch.long)
-    forbidden = ((bitmask2[rows].unsqueeze(-1) >> shifts) & 1 == 0).flatten(1)[:, :width]
-    logits2[rows, :width] = logits2[rows, :width].masked_fill(forbidden, float("-inf"))
+    rows = rows.to(dtype=torch.long)
+    forbidden = ((bitmask[rows].unsqueeze(-1) >> shifts) & 1 == 0).flatten(1)[:, :width]
+    logits[rows, :width] = logits[rows, :width].masked_fill(forbidden, float("-inf"))
