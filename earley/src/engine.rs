@@ -9,6 +9,7 @@ use grammask_parser_backend::{
 };
 
 use crate::Config;
+use crate::alike::Alike;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
 use crate::ending::{Costs, Endings};
@@ -51,8 +52,6 @@ pub(crate) struct Builder {
     runs: Runs,
     loops: Loops,
     costs: Costs,
-    /// Scratch: the byte ranges of one set's edges.
-    edges: Vec<(u8, u8)>,
 }
 
 impl Builder {
@@ -64,7 +63,6 @@ impl Builder {
             runs: Runs::default(),
             loops: Loops::default(),
             costs: Costs::default(),
-            edges: Vec::new(),
         }
     }
 }
@@ -225,10 +223,15 @@ impl Engine {
     ) -> Result<Result<Option<State>, SlotConflict>, StepError> {
         let set = self.set(state);
         builder.closure.begin();
+        let mut alike = Alike::new();
         for &item in &set.items {
-            for edge in self.program.state(item.state).bytes {
+            for edge in self.program.byte_edges(item.state) {
+                let classes = (self.classes.class(edge.start), self.classes.class(edge.end));
                 if edge.start <= byte && byte <= edge.end {
                     builder.closure.push_kernel(Item { state: edge.target, ..item });
+                    alike.inside(classes);
+                } else {
+                    alike.outside(classes);
                 }
             }
         }
@@ -251,32 +254,17 @@ impl Engine {
             head | GUARDED
         };
         word.store(entry, Ordering::Release);
-        self.share(builder, state.set, byte, entry);
+        self.share(state.set, &alike, entry);
         Ok(Ok(Some(State { set: target, counts })))
     }
 
-    /// Gives a transition that was just computed to the neighbouring classes of bytes that match the same edges.
-    /// "Any other character" covers half of all classes; to compute each of them costs more than to walk the
-    /// trie.
-    fn share(&self, builder: &mut Builder, set: u32, byte: u8, entry: u32) {
-        let edges = &mut builder.edges;
-        edges.clear();
-        let (mut low, mut high) = (0, u8::MAX);
-        for item in &self.sets.sets.get(set as usize).items {
-            for edge in self.program.state(item.state).bytes {
-                edges.push((edge.start, edge.end));
-                if edge.start <= byte && byte <= edge.end {
-                    (low, high) = (low.max(edge.start), high.min(edge.end));
-                }
-            }
-        }
-        let matches = |(start, end): (u8, u8), byte: u8| start <= byte && byte <= end;
+    /// Gives a transition that was just computed to the other classes of bytes that match the same edges. "Any
+    /// other character" covers half of all classes; to compute each of them costs more than to walk the trie.
+    fn share(&self, set: u32, alike: &Alike, entry: u32) {
         let row = self.sets.rows.row(set as usize);
-        for class in self.classes.class(low)..=self.classes.class(high) {
-            let word = &row[usize::from(class)];
-            let other = self.sets.representatives[usize::from(class)];
-            if word.load(Ordering::Relaxed) == UNKNOWN
-                && edges.iter().all(|&edge| matches(edge, byte) == matches(edge, other))
+        for class in alike.classes() {
+            if let Some(word) = row.get(class)
+                && word.load(Ordering::Relaxed) == UNKNOWN
             {
                 word.store(entry, Ordering::Release);
             }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use grammask_fsm::Program;
 use hashbrown::HashTable;
 
+use crate::alike::add_range;
 use crate::closure::{Guard, Item};
 use crate::context::Contexts;
 use crate::slots::{SLOTS, SlotChange, SlotSet};
@@ -247,10 +248,11 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) 
     let mut labels = Vec::new();
     let mut last_counters: &[(u8, grammask_fsm::FragmentId)] = &[];
     for item in items {
-        for edge in program.state(item.state).bytes {
+        let state = program.state(item.state);
+        for edge in state.bytes {
             add_range(&mut next_bytes, edge.start, edge.end);
         }
-        labels.extend(program.state(item.state).tokens.iter().map(|edge| edge.label.raw()));
+        labels.extend(state.tokens.iter().map(|edge| edge.label.raw()));
         slots = slots.union(contexts.slots(item.context));
         let counters = contexts.counters(item.context);
         if std::ptr::eq(counters, last_counters) {
@@ -274,32 +276,4 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) 
     labels.dedup();
     let Ends { complete, leaves } = ends;
     Set { items: items.into(), complete, leaves, slots, next_bytes, labels: labels.into(), thresholds }
-}
-
-/// Sets the bits of `start..=end`.
-fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
-    for (word, bits) in bits.iter_mut().enumerate() {
-        let (low, high) = (word as u32 * 64, word as u32 * 64 + 63);
-        let (start, end) = (u32::from(start).max(low), u32::from(end).min(high));
-        if start <= end {
-            *bits |= (u64::MAX >> (63 - (end - start))) << (start - low);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_set_their_bits() {
-        for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191)] {
-            let mut bits = [0; 4];
-            add_range(&mut bits, start, end);
-            for byte in 0..=255u8 {
-                let set = bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
-                assert_eq!(set, (start..=end).contains(&byte), "{start}..={end} at {byte}");
-            }
-        }
-    }
 }

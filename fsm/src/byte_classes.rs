@@ -33,6 +33,7 @@ impl ByteClasses {
     }
 
     /// The class of a byte.
+    #[inline]
     pub fn class(&self, byte: u8) -> u8 {
         self.class_of[usize::from(byte)]
     }

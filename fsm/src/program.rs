@@ -252,11 +252,13 @@ impl Program {
     }
 
     /// One fragment. Panics for an id of another program.
+    #[inline]
     pub fn fragment(&self, id: FragmentId) -> &Fragment {
         &self.fragments[id.index()]
     }
 
     /// One state. Panics for an id of another program.
+    #[inline]
     pub fn state(&self, id: StateId) -> State<'_> {
         let (row, next) = (self.states[id.index()], self.states[id.index() + 1]);
         State {
@@ -266,6 +268,12 @@ impl Program {
             calls: &self.calls[row.calls as usize..next.calls as usize],
             tokens: &self.token_edges[row.tokens as usize..next.tokens as usize],
         }
+    }
+
+    /// The byte edges of one state alone. Panics for an id of another program.
+    #[inline]
+    pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
+        &self.byte_edges[self.states[id.index()].bytes as usize..self.states[id.index() + 1].bytes as usize]
     }
 
     /// The token labels, in the order of their ids.

@@ -171,12 +171,16 @@ impl MaskMemo {
         if added.len() + removed.len() > words_for(vocabulary.len()) {
             return Ok(None);
         }
+        let is_left = !added.is_empty() || base.allows_more_than(removed.len(), vocabulary);
         let form = Form::Difference { base, added: added.into(), removed: removed.into() };
         let mask = StoredMask { form, len: vocabulary.len(), all: false };
         // A mask that may be empty is left to the plain walk, which finds the reason.
-        let mut words = vec![0; words_for(vocabulary.len())];
-        mask.write(vocabulary, &mut words);
-        Ok(words.iter().any(|&word| word != 0).then_some(mask))
+        let allows_any = || {
+            let mut words = vec![0; words_for(vocabulary.len())];
+            mask.write(vocabulary, &mut words);
+            words.iter().any(|&word| word != 0)
+        };
+        Ok((is_left || allows_any()).then_some(mask))
     }
 
     /// The mask of a state as that of its local part and what follows the rule, if that is known or pays.

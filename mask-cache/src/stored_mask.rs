@@ -168,6 +168,22 @@ impl StoredMask {
         mask
     }
 
+    /// Whether more than so many tokens are allowed, judged cheaply: where it says no, they may be.
+    pub(crate) fn allows_more_than(&self, count: usize, vocabulary: &Vocabulary) -> bool {
+        let words = match (&self.form, self.over(vocabulary)) {
+            (Form::Words(words), _) => words,
+            (_, Some((Under::Words(words), _))) => words,
+            _ => return false,
+        };
+        let mut left = count;
+        words.iter().any(|word| {
+            let ones = word.count_ones() as usize;
+            let exceeds = ones > left;
+            left = left.saturating_sub(ones);
+            exceeds
+        })
+    }
+
     /// The only token that is allowed, if there is just one.
     pub fn single(&self) -> Option<TokenId> {
         match &self.form {

@@ -278,12 +278,7 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
         let all = self.trie.nodes();
         let (mut index, end) = (nodes.start as usize, nodes.end as usize);
         let mut found = self.found;
-        // No more ids than nodes can be found, and one place past them is written.
-        let most = found + nodes.len() + 1;
-        if self.buffer.len() < most {
-            self.buffer.resize(most, 0);
-        }
-        let buffer = self.buffer.as_mut_slice();
+        let mut buffer = std::mem::take(self.buffer);
         while index < end {
             let node = all[index];
             let depth = usize::from(node.depth());
@@ -300,6 +295,9 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
                         self.notes.pass(self.backend, state, index as u32);
                     }
                     let token = node.token();
+                    if found == buffer.len() {
+                        more_room(&mut buffer);
+                    }
                     buffer[found] = token;
                     found += usize::from(token != no_token);
                     index += 1;
@@ -308,8 +306,16 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
             }
         }
         self.found = found;
+        *self.buffer = buffer;
         Ok(())
     }
+}
+
+/// Makes a full buffer longer. It is not made as long as the walk could need: the tokens that begin with a space are
+/// half of a vocabulary, and few states read more than some of them.
+#[cold]
+fn more_room(buffer: &mut Vec<u32>) {
+    buffer.resize((2 * buffer.len()).max(1 << 10), 0);
 }
 
 /// Whether the parser reads all of a token's bytes.

@@ -1,0 +1,98 @@
+//! Classes of bytes that match the same edges of a set.
+//!
+//! The naive way compares, for each class, which of the set's edges it matches. Edges are ranges, so two running
+//! sets of bits do it in one pass: a class is like the byte that was read if it lies inside every range that the
+//! byte lies inside of, and outside of all others.
+
+/// The classes that match the same edges as one byte.
+pub(crate) struct Alike {
+    /// The least and the greatest class inside all edges that match.
+    inside: (u8, u8),
+    /// A bit for each class inside an edge that does not match.
+    outside: [u64; 4],
+}
+
+impl Alike {
+    /// No edge seen yet.
+    pub(crate) fn new() -> Self {
+        Self { inside: (0, u8::MAX), outside: [0; 4] }
+    }
+
+    /// Takes note of an edge that matches the byte, by its first and its last class.
+    #[inline]
+    pub(crate) fn inside(&mut self, (first, last): (u8, u8)) {
+        self.inside = (self.inside.0.max(first), self.inside.1.min(last));
+    }
+
+    /// Takes note of an edge that does not match the byte.
+    #[inline]
+    pub(crate) fn outside(&mut self, (first, last): (u8, u8)) {
+        add_range(&mut self.outside, first, last);
+    }
+
+    /// The classes.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut bits = [0; 4];
+        if self.inside.0 <= self.inside.1 {
+            add_range(&mut bits, self.inside.0, self.inside.1);
+        }
+        bits.into_iter().zip(self.outside).enumerate().flat_map(|(place, (word, outside))| {
+            let mut left = word & !outside;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(place * 64 + bit)
+            })
+        })
+    }
+}
+
+/// Sets the bits of `first..=last`.
+#[inline]
+pub(crate) fn add_range(bits: &mut [u64; 4], first: u8, last: u8) {
+    let (low, high) = (usize::from(first >> 6), usize::from(last >> 6));
+    let (from, to) = (u64::MAX << (first & 63), u64::MAX >> (63 - (last & 63)));
+    if low == high {
+        bits[low] |= from & to;
+        return;
+    }
+    bits[low] |= from;
+    bits[low + 1..high].fill(u64::MAX);
+    bits[high] |= to;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_set_their_bits() {
+        for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191), (1, 130)] {
+            let mut bits = [0; 4];
+            add_range(&mut bits, start, end);
+            for byte in 0..=255u8 {
+                let set = bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+                assert_eq!(set, (start..=end).contains(&byte), "{start}..={end} at {byte}");
+            }
+        }
+    }
+
+    #[test]
+    fn classes_are_alike_that_match_the_same_edges() {
+        let edges = [(0u8, 90u8), (10, 10), (20, 70), (60, 200), (64, 66)];
+        for byte in 0..=255u8 {
+            let matches = |class: u8| edges.map(|(first, last)| (first..=last).contains(&class));
+            let mut alike = Alike::new();
+            for &(first, last) in &edges {
+                match (first..=last).contains(&byte) {
+                    true => alike.inside((first, last)),
+                    false => alike.outside((first, last)),
+                }
+            }
+            let found: Vec<usize> = alike.classes().collect();
+            let expected: Vec<usize> =
+                (0..=255).filter(|&class| matches(class) == matches(byte)).map(usize::from).collect();
+            assert_eq!(found, expected, "byte {byte}");
+        }
+    }
+}
