@@ -73,9 +73,18 @@ const TRIES: usize = 12;
 /// Bytes after which a walk looks for the end.
 const WALK_BYTES: usize = 60;
 
+/// Walks through the grammar of one schema.
+const WALKS: usize = 2;
+
+/// Significant digits up to which a judge is asked about steps.
+const JUDGED_DIGITS: usize = 15;
+
 /// Compares on the schemas of consecutive seeds until there are so many pairs.
 ///
 /// `judge` makes a judge of a schema, or says that it is none that it takes: such schemas are not counted.
+///
+/// Validators divide by `multipleOf` in machine numbers, and are wrong about numbers that do not fit. Where a schema
+/// has that keyword, walks that hold a number of more than 15 significant digits are not put to the judge.
 pub fn compare(first_seed: u64, pairs: usize, judge: impl Fn(&Value) -> Option<Judge>) -> Comparison {
     let mut comparison = Comparison::default();
     let mut seed = first_seed;
@@ -130,11 +139,20 @@ fn one(
     };
     let subject = BackendSubject(subjects::earley_after_passes(&grammar)?);
     let mut example = None;
-    for _ in 0..2 {
+    let has_steps = keywords_of(schema).contains("multipleOf");
+    let mut walks = 0;
+    for _ in 0..3 * WALKS {
+        if walks == WALKS {
+            break;
+        }
         let Some(text) = documents::walk(&subject, rng, WALK_BYTES)? else { continue };
         let text = String::from_utf8(text).map_err(|_| "a walk is not UTF-8")?;
-        let value =
+        let value: Value =
             serde_json::from_str(&text).map_err(|error| format!("a walk is no JSON: {error}: {text}"))?;
+        if has_steps && most_digits(&value) > JUDGED_DIGITS {
+            continue;
+        }
+        walks += 1;
         comparison.walks += 1;
         if judge(&value) {
             example = Some(value);
@@ -204,6 +222,28 @@ fn keywords_of(schema: &Value) -> BTreeSet<&'static str> {
         }
     }
     found
+}
+
+/// Significant digits of the number that has the most.
+fn most_digits(value: &Value) -> usize {
+    let mut most = 0;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) => {
+                // What `serde_json` keeps of a number that it cannot hold is short; the exponent tells then.
+                let text = number.to_string();
+                let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+                let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+                let exponent = exponent.parse::<i32>().map_or(usize::MAX, |by| by.unsigned_abs() as usize);
+                most = most.max(digits.trim_start_matches('0').len().saturating_add(exponent));
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    most
 }
 
 /// A message without its numbers.

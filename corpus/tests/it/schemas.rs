@@ -6,7 +6,7 @@ use grammask_corpus::schemas::{Comparison, Judge, KEYWORDS, compare};
 use serde_json::Value;
 
 /// Pairs of a schema and an instance. `GRAMMASK_CASES=20000` is the long run.
-const PAIRS: usize = 600;
+const PAIRS: usize = 3000;
 
 /// Percent of the schemas that may be refused.
 const MOST_REFUSED: usize = 10;

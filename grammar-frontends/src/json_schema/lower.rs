@@ -12,6 +12,7 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, R
 use super::array_shape::{ArrayShape, Repetition};
 use super::document::{Document, NodeId};
 use super::goal::{Atom, GoalId};
+use super::inhabited::Inhabited;
 use super::keywords::{Fallible, Normalizer, limit_error};
 use super::markup::Markup;
 use super::norm::Norm;
@@ -51,6 +52,7 @@ pub(super) struct Lowering<'s> {
     objects: HashMap<ObjectShape<'s>, RuleId>,
     pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: HashMap<TestId, ExprId>,
+    pub(super) inhabited: Inhabited<'s>,
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Arrays and objects whose items and members stand between marks.
     pub(super) marked_arrays: HashMap<ArrayShape, RuleId>,
@@ -77,6 +79,7 @@ pub(super) fn lower<'s>(
         objects: HashMap::new(),
         strings: HashMap::new(),
         patterns: HashMap::new(),
+        inhabited: Inhabited::new(),
         shared: HashMap::new(),
         marked_arrays: HashMap::new(),
         marked_objects: HashMap::new(),
@@ -410,7 +413,8 @@ fn unsatisfiable(normalizer: &Normalizer<'_>) -> Box<Diagnostic> {
     Box::new(error.with_hint("relax one of the keywords that contradict each other"))
 }
 
-/// Whether the root derives any text. Regular operators count as if they did: automata decide them later.
+/// Whether the root derives any text. Regular operators count as if they did: what they leave of strings was
+/// decided before.
 fn derives_something(grammar: &Grammar) -> bool {
     // A rule is looked at again when one that it waits for turns out productive.
     let mut productive = vec![false; grammar.rule_count()];

@@ -110,6 +110,12 @@ impl<'s> Lowering<'s> {
             let values: Vec<ExprId> = values.iter().map(|value| self.builder.literal(value)).collect();
             return Ok(Some(self.builder.choice(values)));
         }
+        let tests = &self.normalizer.algebra.tests;
+        if !self.inhabited.may_be(shape, tests) {
+            let conditions = shape.conditions(tests);
+            self.normalizer.conflict(node, &format!("no string satisfies all of this: {conditions}"));
+            return Ok(None);
+        }
         let mut operands = Vec::new();
         for &test in &shape.tests {
             let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
@@ -206,11 +212,6 @@ impl<'s> Lowering<'s> {
         names: &[&'s str],
         node: NodeId,
     ) -> Fallible<Option<ExprId>> {
-        let mut operands = Vec::new();
-        for &test in tests {
-            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
-            operands.push(operand);
-        }
         // Names that fail the tests anyway need not be taken away again.
         let tests_of = &self.normalizer.algebra.tests;
         let mut clashing: Vec<&'s str> = names
@@ -220,6 +221,16 @@ impl<'s> Lowering<'s> {
             .collect();
         clashing.sort_unstable();
         clashing.dedup();
+        let shape = StringShape { tests: tests.to_vec(), excluded: clashing, ..StringShape::any() };
+        if !self.inhabited.may_be(&shape, tests_of) {
+            return Ok(None);
+        }
+        let StringShape { tests, excluded: clashing, .. } = shape;
+        let mut operands = Vec::new();
+        for test in tests {
+            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            operands.push(operand);
+        }
         if !clashing.is_empty() {
             operands.push(self.none_of(&clashing));
         }

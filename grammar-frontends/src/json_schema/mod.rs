@@ -72,6 +72,7 @@ mod decimal;
 mod document;
 mod formats;
 mod goal;
+mod inhabited;
 mod keywords;
 mod lower;
 mod lower_contains;

@@ -42,7 +42,7 @@ pub(super) fn pattern_test(
     keyword: &str,
     pattern: &str,
 ) -> Fallible<Option<TextTest>> {
-    match n.algebra.tests.pattern(pattern, Matching::Search) {
+    match n.algebra.tests.pattern(pattern, Matching::Search, &format!("the pattern `{pattern}`")) {
         Ok(test) => Ok(Some(TextTest { test, sense: Sense::Holds })),
         Err(diagnostics) => {
             let pointer = format!("{}/{keyword}", n.document.pointer(node));
@@ -71,13 +71,16 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Fallible<Opt
             let hint = "remove the format, or ask for formats to be annotations";
             return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
         }
-        (_, Format::Pattern(pattern)) => match n.algebra.tests.pattern(&pattern, Matching::Whole) {
-            Ok(test) => (Some(TextTest { test, sense: Sense::Holds }), ""),
-            Err(_) => {
-                n.unsupported(node, "format", "the format cannot be built", "remove the format")?;
-                (None, "")
+        (_, Format::Pattern(pattern)) => {
+            let label = format!("the format `{name}`");
+            match n.algebra.tests.pattern(&pattern, Matching::Whole, &label) {
+                Ok(test) => (Some(TextTest { test, sense: Sense::Holds }), ""),
+                Err(_) => {
+                    n.unsupported(node, "format", "the format cannot be built", "remove the format")?;
+                    (None, "")
+                }
             }
-        },
+        }
     };
     let treatment = if test.is_some() { Treatment::Enforced } else { Treatment::Annotation };
     n.report.push(ReportEntry {

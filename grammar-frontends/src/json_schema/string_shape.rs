@@ -84,6 +84,28 @@ impl<'s> StringShape<'s> {
             || (self.max == Some(0) && self.excluded.first() == Some(&""))
     }
 
+    /// The conditions in words, for a message that says they contradict each other.
+    pub(super) fn conditions(&self, tests: &TextTests<'s>) -> String {
+        let mut conditions: Vec<String> = Vec::new();
+        for test in &self.tests {
+            let name = tests.name(test.test);
+            conditions.push(match test.sense {
+                Sense::Holds => name.to_owned(),
+                Sense::Fails => format!("the opposite of {name}"),
+            });
+        }
+        if self.min > 0 {
+            conditions.push(format!("a length of at least {}", self.min));
+        }
+        if let Some(max) = self.max {
+            conditions.push(format!("a length of at most {max}"));
+        }
+        if !self.excluded.is_empty() {
+            conditions.push("the values that are excluded".to_owned());
+        }
+        conditions.join(", ")
+    }
+
     /// The strings outside the set.
     pub(super) fn complement(&self) -> Vec<Self> {
         let mut result = Vec::new();

@@ -50,7 +50,7 @@ pub(super) struct ClassRun {
 }
 
 enum Kind<'s> {
-    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Box<Grammar> },
+    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Box<Grammar>, name: Box<str> },
     Language(Vec<StringShape<'s>>),
 }
 
@@ -63,11 +63,12 @@ pub(super) struct TextTests<'s> {
 }
 
 impl<'s> TextTests<'s> {
-    /// The test of an ECMA-262 pattern.
+    /// The test of an ECMA-262 pattern, which messages call by a name.
     pub(super) fn pattern(
         &mut self,
         pattern: &str,
         matching: regex::Matching,
+        name: &str,
     ) -> Result<TestId, Diagnostics> {
         let key = (Box::from(pattern), matching);
         if let Some(&known) = self.patterns.get(&key) {
@@ -75,7 +76,7 @@ impl<'s> TextTests<'s> {
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
         let grammar = Box::new(regex::parse(pattern, &options)?);
-        let id = self.push(Kind::Pattern { pattern: pattern.into(), options, grammar });
+        let id = self.push(Kind::Pattern { pattern: pattern.into(), options, grammar, name: name.into() });
         self.patterns.insert(key, id);
         Ok(id)
     }
@@ -108,6 +109,14 @@ impl<'s> TextTests<'s> {
             Kind::Language(shapes) => shapes.iter().any(|shape| shape.contains(text, self)),
         };
         holds == (condition.sense == Sense::Holds)
+    }
+
+    /// What a message calls a test.
+    pub(super) fn name(&self, test: TestId) -> &str {
+        match self.kind(test) {
+            Kind::Pattern { name, .. } => name,
+            Kind::Language(_) => "`propertyNames`",
+        }
     }
 
     /// The shapes of a language test.

@@ -87,6 +87,29 @@ fn unsatisfiable_schemas() {
     assert_snapshot!(refusal(r#"{"type":"object","properties":{"a":{"enum":[]}},"required":["a"]}"#), @r#"json-schema/unsatisfiable at `/properties/a`: no JSON text satisfies the schema: nothing satisfies `enum` and the keywords beside it (relax one of the keywords that contradict each other)"#);
 }
 
+/// Patterns, formats and lengths that have no text together are refused before any automaton is compiled, and
+/// where they are optional they are left out.
+#[test]
+fn strings_that_contradict_themselves() {
+    assert_snapshot!(refusal(r#"{"type":"string","pattern":"^x_","format":"json-pointer"}"#), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: no string satisfies all of this: the pattern `^x_`, the format `json-pointer` (relax one of the keywords that contradict each other)");
+    assert_snapshot!(refusal(r#"{"type":"string","format":"uri","maxLength":3,"pattern":"^\\d{1,3}$"}"#), @r"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: no string satisfies all of this: the pattern `^\d{1,3}$`, the format `uri`, a length of at most 3 (relax one of the keywords that contradict each other)");
+    assert_snapshot!(refusal(r#"{"allOf":[{"type":"string","pattern":"^a+$"},{"pattern":"^b"}]}"#), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: no string satisfies all of this: the pattern `^a+$`, the pattern `^b` (relax one of the keywords that contradict each other)");
+    assert_snapshot!(refusal(r#"{"type":"string","pattern":"^(a|b)$","not":{"enum":["a","b"]}}"#), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: no string satisfies all of this: the pattern `^(a|b)$`, the values that are excluded (relax one of the keywords that contradict each other)");
+    assert_snapshot!(refusal(r#"{"type":"array","minItems":1,"items":{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"^x_","format":"date"}}}}"#), @"json-schema/unsatisfiable at `/items/properties/a`: no JSON text satisfies the schema: no string satisfies all of this: the pattern `^x_`, the format `date` (relax one of the keywords that contradict each other)");
+    assert_snapshot!(refusal(r#"{"type":"object","minProperties":1,"propertyNames":{"pattern":"^x_","format":"date"}}"#), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: what it requires is excluded, or never ends (relax one of the keywords that contradict each other)");
+    let optional = [
+        r#"{"properties":{"a":{"type":"string","pattern":"^x_","format":"date"}}}"#,
+        r#"{"type":["string","null"],"pattern":"^x_","format":"date"}"#,
+        r#"{"type":"object","propertyNames":{"pattern":"^x_","format":"date"}}"#,
+        r#"{"patternProperties":{"^a":{"type":"string","pattern":"^[^a-z]*$","not":{"pattern":"^[^a-z]*$"}}}}"#,
+        r#"{"type":"string","pattern":"^(a|b|c)$","not":{"enum":["a","b"]}}"#,
+        r#"{"type":"string","pattern":"^[a-c]+$","minLength":7,"not":{"pattern":"aa|bb|cc"}}"#,
+    ];
+    for schema in optional {
+        assert!(compile(schema, &JsonSchemaOptions::default()).is_ok(), "{schema}");
+    }
+}
+
 #[test]
 fn reports() {
     let schema = r#"{"$schema":"http://json-schema.org/draft-06/schema#","title":"t","type":"object",
