@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{ByteClasses, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TokenSet,
+    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts, TokenSet,
 };
 
 use crate::Config;
@@ -39,6 +39,8 @@ pub struct Engine {
     /// The program's, here to save a read on every step.
     classes: ByteClasses,
     start: State,
+    /// Bytes of the program, which are counted part by part.
+    program_bytes: usize,
     /// Made when an ending is first asked for.
     endings: OnceLock<Endings>,
     builder: Mutex<Builder>,
@@ -95,6 +97,7 @@ impl Engine {
         let program_classes = program.byte_classes().clone();
         let mut builder = Builder::new();
         let mut engine = Self {
+            program_bytes: program.memory_usage(),
             program,
             corners,
             config,
@@ -479,7 +482,11 @@ impl Backend for Engine {
     }
 
     fn memory_usage(&self) -> usize {
-        self.sets.bytes.load(Ordering::Relaxed) + self.program.memory_usage()
+        self.sets.bytes.load(Ordering::Relaxed) + self.program_bytes
+    }
+
+    fn table_counts(&self) -> TableCounts {
+        TableCounts { sets: self.set_count(), contexts: self.context_count() }
     }
 }
 

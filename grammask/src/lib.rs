@@ -48,6 +48,7 @@
 //! * `apply`: the module `apply`, which puts masks on logits.
 //! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
 //! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
+//! * `tracing`: spans of what takes long: compiling, masks that are computed, tables that are dropped.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -66,16 +67,16 @@ pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
 pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
 pub use grammask_mask_cache::{
-    MaskOptions, Part, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError,
-    VocabularyOptions, words_for,
+    Clock, MaskCounts, MaskOptions, Part, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary,
+    VocabularyError, VocabularyOptions, WayCount, words_for,
 };
 pub use grammask_matcher::{
-    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, BuildBackend,
-    CompileCache, CompileError, CompiledGrammar, Compiler, CompilerBuilder, DraftError, DraftRow, DraftTree,
-    Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher, OtherRows, RoomError, StopTokens,
-    Threads, ThreadsError, Usage,
+    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BuildBackend,
+    CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler, CompilerBuilder, CompilerStats,
+    DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher,
+    MatcherStats, OtherRows, RoomError, Stats, StopTokens, Threads, ThreadsError, Usage,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryUse, StoreDirectory, StoreError};
-pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
+pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
 pub use grammask_pda as pda;

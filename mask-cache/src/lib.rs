@@ -62,6 +62,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod counts;
 mod difference;
 mod lists;
 mod local;
@@ -69,6 +70,7 @@ mod masks;
 mod named;
 mod options;
 mod pool;
+mod recent;
 mod saved;
 mod slices;
 mod stored_mask;
@@ -77,6 +79,7 @@ mod trie;
 mod vocabulary;
 mod walk;
 
+pub use counts::{Clock, MaskCounters, MaskCounts, WayCount};
 pub use masks::MaskMemo;
 pub use named::{names_token, read_token};
 pub use options::{MaskOptions, Part};

@@ -1,15 +1,16 @@
 //! Masks that were computed, kept by what they depend on.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
+use crate::counts::{MaskCounters, Way, count};
 use crate::difference::{Difference, difference, reference};
 use crate::local::LocalMask;
 use crate::named::Named;
 use crate::options::{MaskOptions, Part};
+use crate::recent::Recent;
 use crate::stored_mask::{Form, StoredMask};
 use crate::walk::{may_have_slice, set_bits, try_long_tokens, walk};
 use crate::{LocalPool, Scratch, Vocabulary, words_for};
@@ -28,15 +29,16 @@ enum LocalEntry {
 /// The masks of one engine for one vocabulary.
 ///
 /// A mask is kept under its [`MaskKey`]: positions that allow the same texts share one, in this request or in
-/// another. When the masks outgrow their budget all are dropped; whoever still uses one holds it.
+/// another. When the masks outgrow their budget, those that were not used for longest go; whoever still uses one
+/// holds it.
 pub struct MaskMemo {
     vocabulary: Arc<Vocabulary>,
-    masks: RwLock<HashMap<MaskKey, Arc<StoredMask>, ahash::RandomState>>,
-    locals: RwLock<HashMap<MaskKey, LocalEntry, ahash::RandomState>>,
+    masks: Recent<MaskKey, Arc<StoredMask>>,
+    /// Gets a quarter of the budget.
+    locals: Recent<MaskKey, LocalEntry>,
     pool: Arc<LocalPool>,
-    bytes: AtomicUsize,
-    max_bytes: usize,
     options: MaskOptions,
+    counters: Arc<MaskCounters>,
 }
 
 impl MaskMemo {
@@ -45,12 +47,11 @@ impl MaskMemo {
     pub fn new(vocabulary: Arc<Vocabulary>, pool: Arc<LocalPool>, max_bytes: usize) -> Self {
         Self {
             vocabulary,
-            masks: RwLock::default(),
-            locals: RwLock::default(),
+            masks: Recent::new(max_bytes - max_bytes / 4),
+            locals: Recent::new(max_bytes / 4),
             pool,
-            bytes: AtomicUsize::new(0),
-            max_bytes,
             options: MaskOptions::default(),
+            counters: Arc::default(),
         }
     }
 
@@ -58,6 +59,13 @@ impl MaskMemo {
     #[must_use]
     pub fn with_options(mut self, options: MaskOptions) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Counts there, and by its clock.
+    #[must_use]
+    pub fn with_counters(mut self, counters: Arc<MaskCounters>) -> Self {
+        self.counters = counters;
         self
     }
 
@@ -93,17 +101,17 @@ impl MaskMemo {
 
     /// The mask that is kept under a key, if there is one. Computes nothing.
     pub fn known(&self, key: &MaskKey) -> Option<Arc<StoredMask>> {
-        self.masks.read().unwrap_or_else(PoisonError::into_inner).get(key).map(Arc::clone)
+        self.masks.get(key)
     }
 
     /// Bytes of memory that the masks hold.
     pub fn memory_usage(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.masks.memory_usage() + self.locals.memory_usage()
     }
 
     /// How many masks are kept.
     pub fn len(&self) -> usize {
-        self.masks.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.masks.len()
     }
 
     /// Whether no mask is kept.
@@ -120,16 +128,19 @@ impl MaskMemo {
     ) -> Result<StoredMask, StepError> {
         let vocabulary = &*self.vocabulary;
         let named = Named::of(backend, state);
+        let start = self.counters.clock().now();
         let MaskOptions { slices, local_parts, differences, .. } = self.options;
         if slices == Part::On && may_have_slice(backend, state, vocabulary) {
             if differences == Part::On
                 && let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)?
             {
+                self.counters.note(Way::Difference, start);
                 return Ok(mask.with_named(&named, vocabulary));
             }
             if local_parts == Part::On
                 && let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)?
             {
+                self.counters.note(Way::LocalPart, start);
                 return Ok(mask.with_named(&named, vocabulary));
             }
         }
@@ -143,7 +154,10 @@ impl MaskMemo {
                 None => StepError::NoStopToken,
             });
         }
-        Ok(StoredMask::new(found, vocabulary.len()).with_named(&named, vocabulary))
+        let way = if found.slice.is_some() { Way::Slice } else { Way::Walk };
+        let mask = StoredMask::new(found, vocabulary.len()).with_named(&named, vocabulary);
+        self.counters.note(way, start);
+        Ok(mask)
     }
 
     /// The mask of a state as a difference to that of the state that most letters lead to, if there is such a
@@ -217,9 +231,11 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<Arc<LocalMask>>, StepError> {
         let key = backend.mask_key(local);
-        let known = self.locals.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        let entry = match known {
-            Some(LocalEntry::Mask(mask)) => return Ok(Some(mask)),
+        let entry = match self.locals.get(&key) {
+            Some(LocalEntry::Mask(mask)) => {
+                count(&self.counters.local_hits);
+                return Ok(Some(mask));
+            }
             Some(LocalEntry::None) => return Ok(None),
             Some(LocalEntry::Met) => {
                 let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
@@ -233,29 +249,25 @@ impl MaskMemo {
             None if self.options.cross_grammar == Part::Off => LocalEntry::Met,
             None => {
                 let shared = backend.structure(local).and_then(|structure| self.pool.get(&structure));
+                if shared.is_some() {
+                    count(&self.counters.cross_grammar_hits);
+                }
                 shared.map_or(LocalEntry::Met, LocalEntry::Mask)
             }
         };
+        count(&self.counters.local_misses);
         let mask = match &entry {
             LocalEntry::Mask(mask) => Some(Arc::clone(mask)),
             _ => None,
         };
         let size = mask.as_ref().map_or(0, |mask| mask.memory_usage());
-        self.bytes.fetch_add(size + size_of::<(MaskKey, LocalEntry)>(), Ordering::Relaxed);
-        self.locals.write().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
+        self.locals.keep(key, entry, size + 2 * size_of::<(MaskKey, LocalEntry)>());
         Ok(mask)
     }
 
     fn keep(&self, key: MaskKey, mask: &Arc<StoredMask>) {
         let size = mask.memory_usage() + 2 * size_of::<(MaskKey, Arc<StoredMask>)>();
-        let mut masks = self.masks.write().unwrap_or_else(PoisonError::into_inner);
-        if self.bytes.load(Ordering::Relaxed) + size > self.max_bytes {
-            masks.clear();
-            self.locals.write().unwrap_or_else(PoisonError::into_inner).clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-        if masks.insert(key, Arc::clone(mask)).is_none() {
-            self.bytes.fetch_add(size, Ordering::Relaxed);
-        }
+        let evicted = self.masks.keep(key, Arc::clone(mask), size);
+        self.counters.evicted.fetch_add(evicted, Ordering::Relaxed);
     }
 }

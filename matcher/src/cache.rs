@@ -1,15 +1,18 @@
 //! Compiled structures, kept by their content.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use grammask_grammar_ir::{Interrupt, Interrupted};
 
 /// Keeps what was compiled under a key that spells its content: the syntax, the options and the source.
 ///
 /// Threads that ask for the same key at the same time compile it once. Keys are compared in full, so different
 /// sources can never share an entry. What fails is not kept.
 ///
-/// The size of an entry is asked for anew whenever there is something to add, because compiled grammars grow
-/// while they are used; the entries that were not used for longest go first.
+/// The entries that were not used for longest go first. Compiled grammars grow while they are used, so sizes are
+/// asked for anew now and then: whenever a sixteenth of the budget was added.
 #[derive(Debug)]
 pub struct CompileCache<V> {
     max_bytes: Option<usize>,
@@ -20,6 +23,16 @@ pub struct CompileCache<V> {
 struct Inner<V> {
     entries: HashMap<Arc<str>, Entry<V>, ahash::RandomState>,
     clock: u64,
+    /// Bytes added since sizes were last asked for.
+    added: usize,
+    hits: u64,
+    misses: u64,
+}
+
+impl<V> Default for Inner<V> {
+    fn default() -> Self {
+        Self { entries: HashMap::default(), clock: 0, added: 0, hits: 0, misses: 0 }
+    }
 }
 
 #[derive(Debug)]
@@ -32,7 +45,7 @@ struct Entry<V> {
 impl<V: Clone> CompileCache<V> {
     /// An empty cache that holds at most so many bytes; any number if `None`.
     pub fn new(max_bytes: Option<usize>) -> Self {
-        Self { max_bytes, inner: Mutex::new(Inner { entries: HashMap::default(), clock: 0 }) }
+        Self { max_bytes, inner: Mutex::default() }
     }
 
     /// The most bytes held.
@@ -52,20 +65,91 @@ impl<V: Clone> CompileCache<V> {
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let place = self.place(key);
-        let mut value = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = place.lock().unwrap_or_else(PoisonError::into_inner);
+        self.fill(key, &place, value, size, compile)
+    }
+
+    /// As [`get_or_compile`](Self::get_or_compile); waits for another's compilation no longer than until the
+    /// interrupt.
+    pub(crate) fn get_or_compile_until<E: From<Interrupted>>(
+        &self,
+        key: &str,
+        interrupt: &Interrupt,
+        size: impl Fn(&V) -> usize,
+        compile: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        if *interrupt == Interrupt::never() {
+            return self.get_or_compile(key, size, compile);
+        }
+        let place = self.place(key);
+        let value = loop {
+            match place.try_lock() {
+                Ok(value) => break value,
+                Err(TryLockError::Poisoned(value)) => break value.into_inner(),
+                Err(TryLockError::WouldBlock) => interrupt.check()?,
+            }
+            std::thread::sleep(WAIT);
+        };
+        self.fill(key, &place, value, size, compile)
+    }
+
+    /// How often something was found, and how often it had to be compiled.
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let inner = self.lock();
+        (inner.hits, inner.misses)
+    }
+
+    fn fill<E>(
+        &self,
+        key: &str,
+        place: &Arc<Mutex<Option<V>>>,
+        mut value: MutexGuard<'_, Option<V>>,
+        size: impl Fn(&V) -> usize,
+        compile: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
         if let Some(value) = &*value {
+            self.lock().hits += 1;
             return Ok(value.clone());
         }
         let made = compile();
         match &made {
             Ok(made) => *value = Some(made.clone()),
-            Err(_) => self.forget(key, &place),
+            Err(_) => self.forget(key, place),
         }
         drop(value);
-        if made.is_ok() {
-            self.shrink(size);
+        let mut inner = self.lock();
+        inner.misses += 1;
+        if let (Ok(made), Some(max_bytes)) = (&made, self.max_bytes) {
+            inner.added = inner.added.saturating_add(key.len() + size(made));
+            if inner.added > max_bytes / 16 {
+                inner.added = 0;
+                inner.shrink(max_bytes, size);
+            }
         }
         made
+    }
+
+    /// Drops entries that are not in use elsewhere, those that were not used for longest first, while `is_passed`
+    /// says so. How many.
+    pub(crate) fn drop_while(&self, is_passed: &dyn Fn() -> bool, is_unused: impl Fn(&V) -> bool) -> u64 {
+        let mut inner = self.lock();
+        let mut oldest: Vec<(u64, Arc<str>)> =
+            inner.entries.iter().map(|(key, entry)| (entry.last_use, Arc::clone(key))).collect();
+        oldest.sort_unstable();
+        let mut dropped = 0;
+        for (_, key) in oldest {
+            if !is_passed() {
+                break;
+            }
+            let unused = |entry: &Entry<V>| {
+                entry.value.try_lock().is_ok_and(|value| value.as_ref().is_some_and(&is_unused))
+            };
+            if inner.entries.get(&key).is_some_and(unused) {
+                inner.entries.remove(&key);
+                dropped += 1;
+            }
+        }
+        dropped
     }
 
     /// Drops everything. What is being compiled is not kept either.
@@ -108,10 +192,17 @@ impl<V: Clone> CompileCache<V> {
         }
     }
 
-    fn shrink(&self, size: impl Fn(&V) -> usize) {
-        let Some(max_bytes) = self.max_bytes else { return };
-        let mut inner = self.lock();
-        let mut sized: Vec<(u64, usize, Arc<str>)> = inner
+    fn lock(&self) -> MutexGuard<'_, Inner<V>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often someone who waits for another's compilation looks at the interrupt.
+const WAIT: Duration = Duration::from_micros(200);
+
+impl<V> Inner<V> {
+    fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) {
+        let mut sized: Vec<(u64, usize, Arc<str>)> = self
             .entries
             .iter()
             .map(|(key, entry)| (entry.last_use, key.len() + entry.size(&size), Arc::clone(key)))
@@ -123,12 +214,8 @@ impl<V: Clone> CompileCache<V> {
                 break;
             }
             total -= bytes;
-            inner.entries.remove(&key);
+            self.entries.remove(&key);
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner<V>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

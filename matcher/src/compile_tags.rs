@@ -3,6 +3,7 @@
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 
+use crate::compiler::is_plain;
 use crate::{BuildBackend, CompileError, CompiledGrammar, Compiler};
 
 impl<B: BuildBackend> Compiler<B> {
@@ -18,7 +19,9 @@ impl<B: BuildBackend> Compiler<B> {
         document: &str,
         options: &StructuralTagOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.structure(&StructuralTag::parse(document, options)?, options)
+        let key = is_plain(&options.json_schema).then_some(options);
+        let read = || Ok(StructuralTag::parse(document, options)?.grammar(options)?);
+        self.kept("structural tag", key, document, || self.timed(read, |error, _| error))
     }
 
     /// Compiles a structural tag that was read or made.

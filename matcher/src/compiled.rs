@@ -1,6 +1,7 @@
 //! A compiled grammar: what matchers share.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use grammask_earley::Engine;
 use grammask_fsm::Program;
@@ -8,7 +9,10 @@ use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, Vocabulary};
 use grammask_parser_backend::{Backend, BuildError, StepError};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::{Limits, Matcher};
+use crate::budget::{Member, Release};
+use crate::stats::Counters;
+use crate::trace::span;
+use crate::{Budget, CompileTimes, Limits, Matcher, Stats};
 
 /// A structure, ready to be followed over one vocabulary. Cheap to clone; shared by any number of matchers on
 /// any number of threads, which fill its tables as they go.
@@ -25,15 +29,25 @@ impl<B: Backend> Clone for CompiledGrammar<B> {
 }
 
 struct Shared<B: Backend> {
-    vocabulary: Arc<Vocabulary>,
-    limits: Limits,
-    ways: MaskOptions,
-    pool: Arc<LocalPool>,
-    /// What the engine was made of, where a compiler made it.
-    program: Option<Arc<Program>>,
+    parts: Parts,
+    compile: CompileTimes,
     fingerprint: OnceLock<u128>,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
+    /// The number of the last use in the budget.
+    last_use: AtomicU64,
+}
+
+/// What a grammar is made of, but for its backend.
+pub(crate) struct Parts {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) limits: Limits,
+    pub(crate) ways: MaskOptions,
+    pub(crate) pool: Arc<LocalPool>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) counters: Arc<Counters>,
+    /// What the engine was made of, where a compiler made it.
+    pub(crate) program: Option<Arc<Program>>,
 }
 
 impl<B: Backend> std::fmt::Debug for CompiledGrammar<B> {
@@ -43,14 +57,54 @@ impl<B: Backend> std::fmt::Debug for CompiledGrammar<B> {
     }
 }
 
-/// An engine and the masks of its states.
+/// An engine and the masks of its states. Their bytes count for a budget as long as somebody holds them.
 pub(crate) struct Generation<B: Backend> {
     pub(crate) engine: B,
     pub(crate) masks: MaskMemo,
+    budget: Arc<Budget>,
+    /// Bytes that the budget knows of.
+    counted: AtomicUsize,
+    /// Whether others took its place to keep the budget: whoever needs more of it moves over.
+    retired: AtomicBool,
+}
+
+impl<B: Backend> Generation<B> {
+    fn new(engine: B, parts: &Parts) -> Self {
+        let Parts { vocabulary, limits, ways, pool, budget, counters, .. } = parts;
+        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
+            .with_options(*ways)
+            .with_counters(Arc::clone(&counters.masks));
+        counters.generations.fetch_add(1, Ordering::Relaxed);
+        let (counted, retired) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let this = Self { engine, masks, budget: Arc::clone(budget), counted, retired };
+        this.count();
+        this
+    }
+
+    fn memory_usage(&self) -> usize {
+        size_of::<Self>() + self.engine.memory_usage() + self.masks.memory_usage()
+    }
+
+    /// Tells the budget what came to the tables since the last time.
+    fn count(&self) {
+        let now = self.memory_usage();
+        let before = self.counted.swap(now, Ordering::Relaxed);
+        self.budget.change(before, now);
+    }
+
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+}
+
+impl<B: Backend> Drop for Generation<B> {
+    fn drop(&mut self) {
+        self.budget.change(*self.counted.get_mut(), 0);
+    }
 }
 
 /// Sizes of a compiled grammar's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes of parser tables.
     pub table_bytes: usize,
@@ -82,27 +136,19 @@ impl<B: Backend> CompiledGrammar<B> {
         limits: Limits,
         ways: MaskOptions,
     ) -> Self {
-        let masks = MaskMemo::new(Arc::clone(&vocabulary), Arc::clone(&pool), limits.max_mask_bytes)
-            .with_options(ways);
-        let current = Mutex::new(Arc::new(Generation { engine, masks }));
-        let shared =
-            Shared { vocabulary, limits, ways, pool, program: None, fingerprint: OnceLock::new(), current };
-        Self { shared: Arc::new(shared) }
+        let budget = Arc::new(Budget::new(limits.max_total_bytes));
+        let parts = Parts { vocabulary, limits, ways, pool, budget, counters: Arc::default(), program: None };
+        Self::from_parts(engine, parts, CompileTimes::default())
     }
 
-    /// As [`with_options`](Self::with_options), for an engine made of a program.
-    pub(crate) fn from_program(
-        engine: B,
-        program: Arc<Program>,
-        vocabulary: Arc<Vocabulary>,
-        pool: Arc<LocalPool>,
-        (limits, ways): (Limits, MaskOptions),
-    ) -> Self {
-        let mut this = Self::with_options(engine, vocabulary, pool, limits, ways);
-        if let Some(shared) = Arc::get_mut(&mut this.shared) {
-            shared.program = Some(program);
-        }
-        this
+    pub(crate) fn from_parts(engine: B, parts: Parts, compile: CompileTimes) -> Self {
+        let current = Mutex::new(Arc::new(Generation::new(engine, &parts)));
+        let last_use = AtomicU64::new(parts.budget.next_use());
+        let shared = Arc::new(Shared { parts, compile, fingerprint: OnceLock::new(), current, last_use });
+        let member: Weak<dyn Member> = Arc::downgrade(&(Arc::clone(&shared) as Arc<dyn Member>));
+        shared.parts.budget.add_grammar(member);
+        shared.parts.budget.enforce();
+        Self { shared }
     }
 
     /// A matcher at the beginning of a text.
@@ -112,17 +158,17 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// The vocabulary that masks are for.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        &self.shared.vocabulary
+        &self.shared.parts.vocabulary
     }
 
     /// The bounds that the grammar was compiled with.
     pub fn limits(&self) -> &Limits {
-        &self.shared.limits
+        &self.shared.parts.limits
     }
 
     /// The automata of the structure; `None` where the grammar was made [from a backend](Self::from_backend).
     pub fn program(&self) -> Option<&Arc<Program>> {
-        self.shared.program.as_ref()
+        self.shared.parts.program.as_ref()
     }
 
     /// A hash of the automata and the vocabulary, equal in every process: whoever spreads requests over machines can
@@ -132,8 +178,8 @@ impl<B: Backend> CompiledGrammar<B> {
     /// It changes with versions that compile structures to other automata. Not cryptographic: see
     /// [`Program::fingerprint`]. `None` where the grammar was made [from a backend](Self::from_backend).
     pub fn fingerprint(&self) -> Option<u128> {
-        let program = self.shared.program.as_ref()?;
-        let both = || fingerprint(program.fingerprint(), self.shared.vocabulary.fingerprint());
+        let program = self.shared.parts.program.as_ref()?;
+        let both = || fingerprint(program.fingerprint(), self.shared.parts.vocabulary.fingerprint());
         Some(*self.shared.fingerprint.get_or_init(both))
     }
 
@@ -147,8 +193,54 @@ impl<B: Backend> CompiledGrammar<B> {
         }
     }
 
+    /// The numbers of the grammar and of all texts on it.
+    pub fn stats(&self) -> Stats {
+        let Parts { counters, .. } = &self.shared.parts;
+        Stats {
+            fingerprint: self.fingerprint(),
+            compile: self.shared.compile,
+            texts: counters.texts(),
+            masks: counters.masks.read(),
+            tables: self.generation().engine.table_counts(),
+            usage: self.usage(),
+            generations: counters.generations.load(Ordering::Relaxed),
+        }
+    }
+
+    /// What the bytes of tables and masks count for.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.shared.parts.budget
+    }
+
+    /// Bytes of the grammar as a whole.
+    pub(crate) fn memory_usage(&self) -> usize {
+        size_of::<Shared<B>>() + self.generation().memory_usage()
+    }
+
+    pub(crate) fn counters(&self) -> &Arc<Counters> {
+        &self.shared.parts.counters
+    }
+
+    /// Whether nobody else holds the grammar.
+    pub(crate) fn is_held_once(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1
+    }
+
+    /// For a text that begins or goes on with other tables.
     pub(crate) fn generation(&self) -> Arc<Generation<B>> {
-        Arc::clone(&self.shared.current.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.shared.current())
+    }
+
+    /// The grammar is used.
+    pub(crate) fn touch(&self) {
+        self.shared.last_use.store(self.shared.parts.budget.next_use(), Ordering::Relaxed);
+    }
+
+    /// Tables have grown. The caller holds no lock of the grammar's.
+    pub(crate) fn grown(&self, generation: &Generation<B>) {
+        generation.count();
+        self.touch();
+        self.shared.parts.budget.enforce();
     }
 
     /// The generation after `full`: the current one, or a new one if `full` is still current.
@@ -156,7 +248,7 @@ impl<B: Backend> CompiledGrammar<B> {
         &self,
         full: &Arc<Generation<B>>,
     ) -> Result<Arc<Generation<B>>, BuildError> {
-        let mut current = self.shared.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.shared.current();
         if Arc::ptr_eq(&current, full) {
             *current = self.new_generation(full)?;
         }
@@ -165,11 +257,49 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// Empty tables that nobody else uses.
     pub(crate) fn new_generation(&self, like: &Generation<B>) -> Result<Arc<Generation<B>>, BuildError> {
-        let engine = like.engine.fresh()?;
-        let Shared { vocabulary, pool, limits, ways, .. } = &*self.shared;
-        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
-            .with_options(*ways);
-        Ok(Arc::new(Generation { engine, masks }))
+        Ok(Arc::new(Generation::new(like.engine.fresh()?, &self.shared.parts)))
+    }
+}
+
+impl<B: Backend> Shared<B> {
+    fn current(&self) -> MutexGuard<'_, Arc<Generation<B>>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B: Backend> std::fmt::Debug for Shared<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Shared").field("last_use", &self.last_use).finish_non_exhaustive()
+    }
+}
+
+impl<B: Backend> Member for Shared<B> {
+    fn last_use(&self) -> u64 {
+        self.last_use.load(Ordering::Relaxed)
+    }
+
+    fn release(&self, which: Release) -> bool {
+        let mut current = self.current();
+        let bytes = current.counted.load(Ordering::Relaxed);
+        let is_worth_it = match which {
+            Release::Idle => Arc::strong_count(&current) == 1,
+            Release::Larger(least) => bytes >= least,
+        };
+        if !is_worth_it {
+            return false;
+        }
+        span!("evict", bytes = bytes);
+        let Ok(engine) = current.engine.fresh() else { return false };
+        let fresh = Generation::new(engine, &self.parts);
+        if fresh.counted.load(Ordering::Relaxed) >= bytes {
+            return false;
+        }
+        current.retired.store(true, Ordering::Relaxed);
+        let before = std::mem::replace(&mut *current, Arc::new(fresh));
+        drop(current);
+        // What is not in use ends here, with the lock free.
+        drop(before);
+        true
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a structure in some syntax to a compiled grammar.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
+use std::fmt::Debug;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use grammask_earley::Engine;
 use grammask_fsm::{CompileOptions, Program};
@@ -12,18 +13,28 @@ use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::passes::resolve_tokens;
 use grammask_grammar_ir::{Grammar, Interrupt};
-use grammask_mask_cache::{LocalPool, MaskOptions, Vocabulary};
+use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
 
+use crate::budget::Cache;
+use crate::stats::Counters;
 use crate::token_names::Names;
-use crate::{BackendSettings, BuildBackend, CompileError, CompiledGrammar, Limits, Threads};
+use crate::trace::span;
+use crate::{
+    BackendSettings, Budget, BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar,
+    CompilerStats, Limits, Threads,
+};
 
 /// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
 ///
 /// `B` is the parser backend that grammars are compiled for; see [`CompilerBuilder::backend`].
 pub struct Compiler<B: BuildBackend = Engine> {
     parts: Parts,
-    backend: PhantomData<fn() -> B>,
+    /// What was compiled from a source. A clone of the compiler shares it too.
+    cache: Arc<Grammars<B>>,
 }
+
+/// Grammars by the content of their source.
+type Grammars<B> = CompileCache<CompiledGrammar<B>>;
 
 /// All of a compiler but its backend.
 #[derive(Clone, Debug)]
@@ -35,13 +46,16 @@ struct Parts {
     /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
     pool: Arc<LocalPool>,
     threads: Arc<Threads>,
+    /// What tables and masks of all grammars count for.
+    budget: Arc<Budget>,
+    clock: Clock,
     /// Stops what this clone compiles.
     interrupt: Interrupt,
 }
 
 impl<B: BuildBackend> Clone for Compiler<B> {
     fn clone(&self) -> Self {
-        Self { parts: self.parts.clone(), backend: PhantomData }
+        Self { parts: self.parts.clone(), cache: Arc::clone(&self.cache) }
     }
 }
 
@@ -70,9 +84,10 @@ impl<B: BuildBackend> std::fmt::Debug for CompilerBuilder<B> {
 }
 
 impl<B: BuildBackend> CompilerBuilder<B> {
-    /// Bounds on what is compiled later.
+    /// Bounds on what is compiled later. A [`budget`](Self::budget) that is shared is given after it.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
+        self.compiler.parts.budget = Arc::new(Budget::new(limits.max_total_bytes));
         self.compiler.parts.pool = Arc::new(LocalPool::new(limits.max_pool_bytes));
         self.compiler.parts.limits = limits;
         self
@@ -97,9 +112,26 @@ impl<B: BuildBackend> CompilerBuilder<B> {
     #[must_use]
     pub fn backend<C: BuildBackend>(self) -> CompilerBuilder<C> {
         let mut parts = self.compiler.parts;
+        let cache = Arc::new(CompileCache::new(Some(parts.limits.max_cache_bytes)));
         // Descriptions of local parts are compared between engines of one kind only.
         parts.pool = Arc::new(LocalPool::new(parts.limits.max_pool_bytes));
-        CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
+        CompilerBuilder { compiler: Compiler { parts, cache } }
+    }
+
+    /// The bytes that tables and masks count for, in place of
+    /// [`Limits::max_total_bytes`] of the compiler's own: give all compilers of a process the same one.
+    #[must_use]
+    pub fn budget(mut self, budget: Arc<Budget>) -> Self {
+        self.compiler.parts.budget = budget;
+        self
+    }
+
+    /// A clock, for the times in [`Stats`](crate::Stats); there are none without. It tells the time since some
+    /// moment: `let start = Instant::now(); Clock::new(move || start.elapsed())`.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.compiler.parts.clock = clock;
+        self
     }
 
     /// The threads for work in the background, which other compilers and batches may share; at most four of its
@@ -111,8 +143,15 @@ impl<B: BuildBackend> CompilerBuilder<B> {
     }
 
     /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
-    pub fn build(self) -> Compiler<B> {
-        self.compiler.parts.vocabulary.prepare();
+    pub fn build(mut self) -> Compiler<B> {
+        let Parts { vocabulary, limits, budget, .. } = &self.compiler.parts;
+        vocabulary.prepare();
+        // Builders may be copied before their settings differ; what is kept depends on the settings.
+        let cache = Arc::new(CompileCache::new(Some(limits.max_cache_bytes)));
+        let as_cache: Arc<dyn Cache> = Arc::clone(&cache) as Arc<dyn Cache>;
+        let weak: Weak<dyn Cache> = Arc::downgrade(&as_cache);
+        budget.add_cache(weak);
+        self.compiler.cache = cache;
         self.compiler
     }
 }
@@ -127,9 +166,12 @@ impl Compiler {
             masks: MaskOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
+            budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
+            clock: Clock::none(),
             interrupt: Interrupt::never(),
         };
-        CompilerBuilder { compiler: Compiler { parts, backend: PhantomData } }
+        let cache = Arc::new(CompileCache::new(Some(parts.limits.max_cache_bytes)));
+        CompilerBuilder { compiler: Compiler { parts, cache } }
     }
 
     /// A compiler with the default limits and the Earley engine.
@@ -163,7 +205,33 @@ impl<B: BuildBackend> Compiler<B> {
     #[must_use]
     pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
         let parts = Parts { interrupt, ..self.parts.clone() };
-        Self { parts, backend: PhantomData }
+        Self { parts, cache: Arc::clone(&self.cache) }
+    }
+
+    /// The numbers of this compiler and those that share its cache.
+    pub fn stats(&self) -> CompilerStats {
+        let Parts { pool, budget, .. } = &self.parts;
+        let (cache_hits, cache_misses) = self.cache.hits_and_misses();
+        CompilerStats {
+            cache_hits,
+            cache_misses,
+            cache_entries: self.cache.len(),
+            pool_masks: pool.len(),
+            pool_bytes: pool.memory_usage(),
+            budget_bytes: budget.memory_usage(),
+            budget_max_bytes: budget.max_bytes(),
+            budget_evicted: budget.evicted(),
+        }
+    }
+
+    /// What the tables and masks of the grammars count for.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.parts.budget
+    }
+
+    /// Drops the grammars that are kept by their sources. Those in use elsewhere stay valid.
+    pub fn clear_cache(&self) {
+        self.cache.clear();
     }
 
     /// What stops this compiler's work.
@@ -171,7 +239,9 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.interrupt
     }
 
-    /// Compiles a JSON Schema given as JSON text.
+    /// Compiles a JSON Schema given as JSON text. Equal schemas with equal options are compiled once, also where
+    /// several threads ask at the same time, and share their tables; so it is with the other syntaxes. Where
+    /// options hold functions (a retriever of documents, an interrupt), every call compiles.
     ///
     /// # Errors
     ///
@@ -182,21 +252,32 @@ impl<B: BuildBackend> Compiler<B> {
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.json_schema_with_report(schema, options).map(|(grammar, _)| grammar)
+        let key = is_plain(options).then_some(options);
+        self.kept("json schema", key, schema, || {
+            self.timed(|| Ok(self.read_schema(schema, options)?.grammar), |error, _| error)
+        })
     }
 
-    /// Compiles a JSON Schema, and says of every keyword what became of it.
+    /// Compiles a JSON Schema, and says of every keyword what became of it. What was compiled before is not used.
     pub fn json_schema_with_report(
         &self,
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
+        let compiled = self.read_schema(schema, options)?;
+        Ok((self.grammar(&compiled.grammar)?, compiled.report))
+    }
+
+    fn read_schema(
+        &self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<json_schema::Compiled, CompileError> {
         let interrupt = self.interrupt();
-        let compiled = match *interrupt == Interrupt::never() {
+        Ok(match *interrupt == Interrupt::never() {
             true => json_schema::compile(schema, options)?,
             false => json_schema::compile(schema, &options.clone().interrupt(interrupt.clone()))?,
-        };
-        Ok((self.grammar(&compiled.grammar)?, compiled.report))
+        })
     }
 
     /// Compiles a grammar in EBNF.
@@ -205,7 +286,9 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the source is not a grammar: all faults at once, each with its line and column.
     pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.read_from(source, &ebnf::parse(source, options)?)
+        self.kept("ebnf", Some(options), source, || {
+            self.read_from(source, || Ok(ebnf::parse(source, options)?))
+        })
     }
 
     /// Compiles a grammar in GBNF, the dialect of llama.cpp.
@@ -214,7 +297,9 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// As for [`ebnf`](Self::ebnf).
     pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.read_from(source, &gbnf::parse(source, options)?)
+        self.kept("gbnf", Some(options), source, || {
+            self.read_from(source, || Ok(gbnf::parse(source, options)?))
+        })
     }
 
     /// Compiles a grammar in Lark's notation.
@@ -223,7 +308,11 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// As for [`ebnf`](Self::ebnf).
     pub fn lark(&self, source: &str, options: &LarkOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.read_from(source, &lark::parse(source, options)?)
+        // Grammars as data are not spelled by what options print.
+        let is_plain = options.named.is_empty() && is_plain(&options.json_schema);
+        self.kept("lark", is_plain.then_some(options), source, || {
+            self.read_from(source, || Ok(lark::parse(source, options)?))
+        })
     }
 
     /// Compiles a regular expression, which the whole text must match by default.
@@ -232,30 +321,80 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
     pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.read_from(pattern, &regex::parse(pattern, options)?)
+        self.kept("regex", Some(options), pattern, || {
+            self.read_from(pattern, || Ok(regex::parse(pattern, options)?))
+        })
     }
 
-    /// Compiles a grammar that was read from a source whose places its rules know.
-    fn read_from(&self, source: &str, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        self.grammar(grammar).map_err(|error| error.located(source, grammar))
+    /// What was compiled of a source before, or is compiled now. The key spells the whole content; without options
+    /// to spell there is none.
+    pub(crate) fn kept<O: Debug>(
+        &self,
+        syntax: &'static str,
+        options: Option<&O>,
+        source: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let (Some(options), true) = (options, self.parts.limits.max_cache_bytes > 0) else {
+            return compile();
+        };
+        let key = format!("{syntax} {options:?} {source}");
+        self.cache.get_or_compile_until(&key, self.interrupt(), CompiledGrammar::memory_usage, compile)
     }
 
-    /// Compiles a grammar given as data.
+    /// Compiles a grammar that is read from a source whose places its rules know.
+    fn read_from(
+        &self,
+        source: &str,
+        read: impl FnOnce() -> Result<Grammar, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.timed(read, |error, grammar| error.located(source, grammar))
+    }
+
+    /// Compiles a grammar that is read first.
+    pub(crate) fn timed(
+        &self,
+        read: impl FnOnce() -> Result<Grammar, CompileError>,
+        locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let start = self.parts.clock.now();
+        let grammar = {
+            span!("frontend");
+            read()?
+        };
+        let frontend = self.parts.clock.now().saturating_sub(start);
+        self.grammar_after(&grammar, frontend).map_err(|error| locate(error, &grammar))
+    }
+
+    /// Compiles a grammar given as data. Every call compiles.
     ///
     /// # Errors
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        let Parts { vocabulary, automata, interrupt, .. } = &self.parts;
-        let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
-        let program = match *interrupt == Interrupt::never() {
-            true => grammask_fsm::compile(&grammar, automata)?,
-            false => {
-                let interrupt = interrupt.clone();
-                grammask_fsm::compile(&grammar, &CompileOptions { interrupt, ..automata.clone() })?
+        self.grammar_after(grammar, Duration::ZERO)
+    }
+
+    fn grammar_after(
+        &self,
+        grammar: &Grammar,
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let Parts { vocabulary, automata, interrupt, clock, .. } = &self.parts;
+        let start = clock.now();
+        let program = {
+            span!("automata");
+            let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
+            match *interrupt == Interrupt::never() {
+                true => grammask_fsm::compile(&grammar, automata)?,
+                false => {
+                    let interrupt = interrupt.clone();
+                    grammask_fsm::compile(&grammar, &CompileOptions { interrupt, ..automata.clone() })?
+                }
             }
         };
-        self.program(Arc::new(program))
+        let automata = clock.now().saturating_sub(start);
+        self.program_after(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })
     }
 
     /// Puts automata that were compiled before over the vocabulary. Their token ids must be of this vocabulary.
@@ -264,15 +403,45 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the backend does not serve them.
     pub fn program(&self, program: Arc<Program>) -> Result<CompiledGrammar<B>, CompileError> {
-        let Parts { vocabulary, limits, masks, pool, interrupt, .. } = &self.parts;
+        self.program_after(program, CompileTimes::default())
+    }
+
+    fn program_after(
+        &self,
+        program: Arc<Program>,
+        times: CompileTimes,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        span!("backend");
+        let Parts { vocabulary, limits, masks, pool, interrupt, budget, clock, .. } = &self.parts;
         let settings = BackendSettings {
             longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
             max_table_bytes: limits.max_table_bytes,
             max_items_per_set: limits.max_items_per_set,
         };
+        let start = clock.now();
         let engine = B::build(Arc::clone(&program), &settings)?;
+        let times = CompileTimes { backend: clock.now().saturating_sub(start), ..times };
         interrupt.check()?;
-        let (vocabulary, pool) = (Arc::clone(vocabulary), Arc::clone(pool));
-        Ok(CompiledGrammar::from_program(engine, program, vocabulary, pool, (*limits, *masks)))
+        let parts = crate::compiled::Parts {
+            vocabulary: Arc::clone(vocabulary),
+            limits: *limits,
+            ways: *masks,
+            pool: Arc::clone(pool),
+            budget: Arc::clone(budget),
+            counters: Arc::new(Counters::new(MaskCounters::new(clock.clone()))),
+            program: Some(program),
+        };
+        Ok(CompiledGrammar::from_parts(engine, parts, times))
+    }
+}
+
+/// Whether what options print is all that they are.
+pub(crate) fn is_plain(options: &JsonSchemaOptions) -> bool {
+    options.retriever.is_none() && options.interrupt == Interrupt::never()
+}
+
+impl<B: BuildBackend> Cache for Grammars<B> {
+    fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64 {
+        self.drop_while(is_passed, CompiledGrammar::is_held_once)
     }
 }

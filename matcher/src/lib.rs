@@ -36,11 +36,14 @@
 //! # Features
 //!
 //! * `store`: compiled grammars and shared masks as bytes, and `StoreDirectory`, which keeps them in files.
+//! * `tracing`: spans of the crate `tracing`, target `grammask`, level debug: `frontend`, `automata` and `backend`
+//!   while compiling, `mask` for each mask that is computed, `evict` where tables are dropped to keep a budget.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod background;
 mod batch;
+mod budget;
 mod build_backend;
 mod cache;
 mod compile_tags;
@@ -51,14 +54,17 @@ mod explain;
 mod limits;
 mod matcher;
 mod room;
+mod stats;
 mod stop_tokens;
 #[cfg(feature = "store")]
 mod store;
 mod threads;
 mod token_names;
+mod trace;
 
 pub use background::{BackgroundCompile, BackgroundMatcher};
 pub use batch::{BatchMatcher, BatchRow};
+pub use budget::Budget;
 pub use build_backend::{BackendSettings, BuildBackend};
 pub use cache::CompileCache;
 pub use compiled::{CompiledGrammar, Usage};
@@ -68,6 +74,7 @@ pub use explain::Explanation;
 pub use limits::Limits;
 pub use matcher::{DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows};
 pub use room::RoomError;
+pub use stats::{CompileTimes, CompilerStats, MatcherStats, Stats};
 pub use stop_tokens::StopTokens;
 #[cfg(feature = "store")]
 pub use store::{DirectoryUse, StoreDirectory, StoreError};

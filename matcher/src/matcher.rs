@@ -13,7 +13,9 @@ use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::compiled::{Generation, is_full};
 use crate::explain::{Explanation, Tried};
-use crate::{CompiledGrammar, MatchError, StopTokens};
+use crate::stats::OwnCounts;
+use crate::trace::span;
+use crate::{CompiledGrammar, MatchError, MatcherStats, StopTokens};
 
 pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
 pub use forced::ForcedTokens;
@@ -47,6 +49,7 @@ pub struct Matcher<B: Backend = Engine> {
     /// The mask that was filled last. Its tables are the current ones.
     last_mask: Option<NamedMask>,
     scratch: Scratch,
+    counts: OwnCounts,
 }
 
 impl<B: Backend> Clone for Matcher<B> {
@@ -59,6 +62,7 @@ impl<B: Backend> Clone for Matcher<B> {
             stop: self.stop.clone(),
             last_mask: self.last_mask.clone(),
             scratch: Scratch::default(),
+            counts: self.counts.clone(),
         }
     }
 }
@@ -78,7 +82,9 @@ impl<B: Backend> Matcher<B> {
     pub(crate) fn new(grammar: CompiledGrammar<B>) -> Self {
         let generation = grammar.generation();
         let start = generation.engine.start();
+        grammar.touch();
         Self {
+            counts: OwnCounts::new(Arc::clone(grammar.counters())),
             grammar,
             generations: vec![(0, generation)],
             states: vec![start],
@@ -105,6 +111,11 @@ impl<B: Backend> Matcher<B> {
     /// The grammar that is followed.
     pub fn grammar(&self) -> &CompiledGrammar<B> {
         &self.grammar
+    }
+
+    /// The numbers of this matcher since it was made.
+    pub fn stats(&self) -> MatcherStats {
+        self.counts.all()
     }
 
     /// Number of steps taken: tokens accepted, and calls of [`accept_bytes`](Self::accept_bytes).
@@ -140,12 +151,14 @@ impl<B: Backend> Matcher<B> {
             }
             self.states.push(self.state());
             self.terminated = true;
+            self.counts.recent.steps += 1;
             return Ok(());
         }
         let next = self.with_tables(|generation, state, _, fuel| {
             read_token(&generation.engine, state, &vocabulary, id, fuel)
         })?;
         self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        self.counts.recent.steps += 1;
         // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
         self.terminated = is_stop && self.is_completed();
         Ok(())
@@ -170,6 +183,7 @@ impl<B: Backend> Matcher<B> {
             Ok(Ok(state))
         })??;
         self.states.push(next);
+        self.counts.recent.steps += 1;
         Ok(())
     }
 
@@ -235,6 +249,10 @@ impl<B: Backend> Matcher<B> {
         mask.write(self.grammar.vocabulary(), words);
         let found = NamedMask { name, mask };
         let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
+        match unchanged {
+            true => self.counts.recent.unchanged += 1,
+            false => self.counts.recent.hits += 1,
+        }
         let kind = if unchanged { MaskKind::Unchanged } else { found.kind() };
         self.last_mask = Some(found);
         Known::Filled(kind)
@@ -437,6 +455,7 @@ impl<B: Backend> Matcher<B> {
     ) -> Result<MaskKind, MatchError> {
         if let Some(last) = self.current_last_mask() {
             write(&last.mask, self.grammar.vocabulary());
+            self.counts.recent.unchanged += 1;
             return Ok(MaskKind::Unchanged);
         }
         let found = self.find_mask()?;
@@ -451,11 +470,27 @@ impl<B: Backend> Matcher<B> {
             return Err(MatchError::Terminated);
         }
         if let Some(last) = self.current_last_mask() {
-            return Ok(last.clone());
+            let last = last.clone();
+            self.counts.recent.unchanged += 1;
+            return Ok(last);
         }
+        let name = self.mask_name();
+        if let Some(mask) = self.generation().masks.known(&name.1) {
+            self.counts.recent.hits += 1;
+            return Ok(NamedMask { name, mask });
+        }
+        self.compute_mask()
+    }
+
+    #[cold]
+    fn compute_mask(&mut self) -> Result<NamedMask, MatchError> {
+        span!("mask", step = self.steps());
+        self.counts.recent.misses += 1;
+        self.counts.publish();
         let mask = self.with_tables(|generation, state, scratch, fuel| {
             generation.masks.mask(&generation.engine, state, scratch, fuel)
         })?;
+        self.grammar.grown(self.generation());
         Ok(NamedMask { name: self.mask_name(), mask })
     }
 
@@ -478,6 +513,9 @@ impl<B: Backend> Matcher<B> {
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+        if self.generation().is_retired() {
+            self.leave_retired();
+        }
         let mut generation = Arc::clone(self.generation());
         let mut result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
         for tables in [Tables::Shared, Tables::Own] {
@@ -498,7 +536,20 @@ impl<B: Backend> Matcher<B> {
                 Err(error) => result = Err(error),
             }
         }
+        if fuel.burnt() > 0 {
+            self.grammar.grown(&generation);
+        }
         Ok(result?)
+    }
+
+    /// Moves over to the tables that took the place of those of the current state. Where that is not possible the
+    /// old ones still serve.
+    #[cold]
+    fn leave_retired(&mut self) {
+        let (old, current) = (Arc::clone(self.generation()), self.grammar.generation());
+        if !Arc::ptr_eq(&old, &current) {
+            let _ = self.move_over(&old, &current);
+        }
     }
 
     /// Makes the current state one of another generation of tables.
@@ -512,6 +563,7 @@ impl<B: Backend> Matcher<B> {
         }
         self.generations.push((current, Arc::clone(next)));
         self.states[current] = state;
+        self.counts.recent.moves += 1;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::{BuildError, CharClass, Fuel, Run, StepError, TokenSet};
+use crate::{BuildError, CharClass, Fuel, Run, StepError, TableCounts, TokenSet};
 
 /// A name for the mask of a state: two states of one engine with equal keys have equal masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -174,6 +174,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Which of the requirements the backend serves.
     fn serves(&self, requirement: Requirement) -> bool;
 
-    /// Bytes of memory that the engine's tables hold now.
+    /// Bytes of memory that the engine's tables hold now. Asked for often, so it should be known and not counted.
     fn memory_usage(&self) -> usize;
+
+    /// How much the engine's tables hold now. For people: nothing depends on it.
+    fn table_counts(&self) -> TableCounts {
+        TableCounts::default()
+    }
 }

@@ -11,12 +11,14 @@
 
 mod backend;
 mod class;
+mod counts;
 mod error;
 mod fuel;
 mod tokens;
 
 pub use backend::{Backend, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
+pub use counts::TableCounts;
 pub use error::{BuildError, StepError};
 pub use fuel::Fuel;
 pub use tokens::TokenSet;

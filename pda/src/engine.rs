@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{Distances, Program};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError,
+    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts,
 };
 
 use hashbrown::HashMap;
@@ -29,6 +29,8 @@ pub struct Engine {
     /// A byte of each class.
     representatives: Box<[u8]>,
     start: State,
+    /// Bytes of the program, which are counted part by part.
+    program_bytes: usize,
     /// Made when an ending is first asked for.
     distances: OnceLock<Distances>,
     /// Bytes held by nodes, lists and rows.
@@ -83,6 +85,7 @@ impl Engine {
         };
         let mut engine = Self {
             representatives: program.byte_classes().representatives().collect(),
+            program_bytes: program.memory_usage(),
             program,
             config,
             lists: Lists::new(),
@@ -297,6 +300,10 @@ impl Backend for Engine {
     }
 
     fn memory_usage(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.program.memory_usage()
+        self.bytes.load(Ordering::Relaxed) + self.program_bytes
+    }
+
+    fn table_counts(&self) -> TableCounts {
+        TableCounts { sets: self.list_count(), contexts: self.node_count() }
     }
 }

@@ -9,6 +9,7 @@ mod matching;
 mod oracle;
 mod random;
 mod serving;
+mod sharing;
 #[cfg(feature = "store")]
 mod store;
 mod strings;
