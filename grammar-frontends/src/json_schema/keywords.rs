@@ -13,6 +13,7 @@ use super::number_shape::NumberShape;
 use super::options::{JsonSchemaOptions, Unsupported};
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
+use super::unevaluated::{self, Case};
 use super::{array_keywords, number_keywords, object_keywords, string_keywords};
 use crate::Diagnostic;
 
@@ -31,12 +32,15 @@ pub(super) struct Normalizer<'s> {
     atoms: HashMap<Atom, Rc<Norm<'s>>>,
     norms: HashMap<GoalId, Rc<Norm<'s>>>,
     /// Atoms that are being read: one that is met again refers to itself.
-    open: HashSet<Atom>,
+    pub(super) open: HashSet<Atom>,
+    /// What schemas say by what they evaluate, where something asks for that.
+    pub(super) cases: HashMap<NodeId, Rc<Vec<Case<'s>>>>,
+    pub(super) evaluating: HashSet<NodeId>,
     reported: HashSet<NodeId>,
 }
 
 /// How deep a proof that two alternatives exclude each other looks into properties and items.
-const PROOF_DEPTH: u32 = 3;
+pub(super) const PROOF_DEPTH: u32 = 3;
 
 /// Conflicts kept for the message.
 const MOST_CONFLICTS: usize = 16;
@@ -52,6 +56,8 @@ impl<'s> Normalizer<'s> {
             atoms: HashMap::new(),
             norms: HashMap::new(),
             open: HashSet::new(),
+            cases: HashMap::new(),
+            evaluating: HashSet::new(),
             reported: HashSet::new(),
         }
     }
@@ -201,7 +207,7 @@ impl<'s> Normalizer<'s> {
         }
     }
 
-    fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Fallible<()> {
+    pub(super) fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Fallible<()> {
         let limit = self.options.limits.alternatives;
         let reason = format!("written out as alternatives, the combination has more than {limit} of them");
         let hint = "use fewer or smaller alternatives, or raise the limit `alternatives`";
@@ -261,6 +267,9 @@ impl<'s> Normalizer<'s> {
             let goal = self.reference(node, "$ref", reference)?;
             return Ok((*self.norm(goal)?).clone());
         }
+        if unevaluated::is_in(members, self.document.draft(node)) {
+            return unevaluated::schema_norm(self, node);
+        }
         let mut norm = self.typed_keywords(node, members)?;
         for &(keyword, since, read) in COMBINATORS {
             let Some(value) = members.get(keyword) else { continue };
@@ -289,7 +298,7 @@ impl<'s> Normalizer<'s> {
     }
 
     /// The normal form of `type` and of all keywords that speak about one type.
-    fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
+    pub(super) fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
         let mut norm = match members.get("type") {
             Some(value) => self.types(node, value)?,
             None => Norm::any(),
@@ -376,7 +385,7 @@ impl<'s> Normalizer<'s> {
     }
 
     /// What a reference means.
-    fn reference(&mut self, node: NodeId, keyword: &str, value: &Value) -> Fallible<GoalId> {
+    pub(super) fn reference(&mut self, node: NodeId, keyword: &str, value: &Value) -> Fallible<GoalId> {
         let Some(reference) = value.as_str() else {
             return Err(self.malformed(node, keyword, "a string"));
         };
@@ -450,7 +459,12 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
-    fn branches(&mut self, node: NodeId, keyword: &'static str, value: &'s Value) -> Fallible<Vec<GoalId>> {
+    pub(super) fn branches(
+        &mut self,
+        node: NodeId,
+        keyword: &'static str,
+        value: &'s Value,
+    ) -> Fallible<Vec<GoalId>> {
         let Value::Array(items) = value else {
             return Err(self.malformed(node, keyword, "a list of schemas"));
         };
@@ -458,8 +472,45 @@ impl<'s> Normalizer<'s> {
         steps.map(|(index, item)| self.subschema(node, Step::Index(keyword, index), item)).collect()
     }
 
+    /// The alternatives of a `oneOf`, each alone and without those others that it is not known to exclude.
+    /// None where there are too many and the caller wants to go on.
+    pub(super) fn exclusive(
+        &mut self,
+        node: NodeId,
+        value: &'s Value,
+    ) -> Fallible<Option<Vec<(GoalId, GoalId)>>> {
+        let branches = self.branches(node, "oneOf", value)?;
+        if branches.len() > self.options.limits.alternatives {
+            self.too_many(node, Some("oneOf"))?;
+            return Ok(None);
+        }
+        let mut norms = Vec::with_capacity(branches.len());
+        for &branch in &branches {
+            norms.push(self.norm(branch)?);
+        }
+        let mut excluded = vec![Vec::new(); branches.len()];
+        for left in 0..branches.len() {
+            self.check_work()?;
+            for right in left + 1..branches.len() {
+                let disjoint = match norms[left].and(&norms[right], &mut self.algebra) {
+                    Ok(both) => self.surely_empty(&both, PROOF_DEPTH),
+                    Err(TooManyAlternatives) => false,
+                };
+                if !disjoint {
+                    let goals = &mut self.algebra.goals;
+                    let (not_left, not_right) = (goals.not(branches[left]), goals.not(branches[right]));
+                    excluded[left].push(not_right);
+                    excluded[right].push(not_left);
+                }
+            }
+        }
+        let goals = &mut self.algebra.goals;
+        let parts = branches.iter().zip(&excluded);
+        Ok(Some(parts.map(|(&branch, excluded)| (branch, goals.all(branch, excluded))).collect()))
+    }
+
     /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
-    fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
+    pub(super) fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
         if norm.null
             || norm.booleans != [false, false]
             || !norm.numbers.is_empty()
@@ -493,7 +544,7 @@ impl<'s> Normalizer<'s> {
         }
     }
 
-    fn report_keywords(&mut self, node: NodeId, members: &Members) {
+    pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members) {
         if !self.reported.insert(self.document.place(node)) {
             return;
         }
@@ -531,7 +582,7 @@ type Reader = for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members, &'s Va
 
 /// Keywords that apply to every type, in the order in which they are conjoined: what narrows most comes
 /// first. With each the first draft that has it.
-const COMBINATORS: &[(&str, Draft, Reader)] = &[
+pub(super) const COMBINATORS: &[(&str, Draft, Reader)] = &[
     ("enum", Draft::Draft4, enumeration),
     ("const", Draft::Draft6, constant),
     ("$ref", Draft::Draft4, referenced),
@@ -545,8 +596,6 @@ const COMBINATORS: &[(&str, Draft, Reader)] = &[
     ("dependentSchemas", Draft::Draft2019, object_keywords::dependent_schemas),
     ("$dynamicRef", Draft::Draft2020, dynamic_reference),
     ("$recursiveRef", Draft::Draft2019, recursive_reference),
-    ("unevaluatedProperties", Draft::Draft2019, unevaluated_properties),
-    ("unevaluatedItems", Draft::Draft2019, unevaluated_items),
 ];
 
 fn enumeration<'s>(
@@ -632,41 +681,14 @@ fn any_of<'s>(
     n.union(node, "anyOf", &branches)
 }
 
-/// Exactly one: each alternative without those others that it is not known to exclude.
 fn one_of<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     _members: &'s Members,
     value: &'s Value,
 ) -> Fallible<Norm<'s>> {
-    let branches = n.branches(node, "oneOf", value)?;
-    if branches.len() > n.options.limits.alternatives {
-        n.too_many(node, Some("oneOf"))?;
-        return Ok(Norm::any());
-    }
-    let mut norms = Vec::with_capacity(branches.len());
-    for &branch in &branches {
-        norms.push(n.norm(branch)?);
-    }
-    let mut excluded = vec![Vec::new(); branches.len()];
-    for left in 0..branches.len() {
-        n.check_work()?;
-        for right in left + 1..branches.len() {
-            let disjoint = match norms[left].and(&norms[right], &mut n.algebra) {
-                Ok(both) => n.surely_empty(&both, PROOF_DEPTH),
-                Err(TooManyAlternatives) => false,
-            };
-            if !disjoint {
-                let goals = &mut n.algebra.goals;
-                let (not_left, not_right) = (goals.not(branches[left]), goals.not(branches[right]));
-                excluded[left].push(not_right);
-                excluded[right].push(not_left);
-            }
-        }
-    }
-    let goals = &mut n.algebra.goals;
-    let parts: Vec<GoalId> =
-        branches.iter().zip(&excluded).map(|(&branch, excluded)| goals.all(branch, excluded)).collect();
+    let Some(parts) = n.exclusive(node, value)? else { return Ok(Norm::any()) };
+    let parts: Vec<GoalId> = parts.into_iter().map(|(_, exclusive)| exclusive).collect();
     n.union(node, "oneOf", &parts)
 }
 
@@ -724,42 +746,6 @@ fn recursive_reference<'s>(
     }
     let goal = n.reference(node, "$recursiveRef", value)?;
     Ok((*n.norm(goal)?).clone())
-}
-
-fn unevaluated_properties<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
-) -> Fallible<Norm<'s>> {
-    unevaluated(n, node, "unevaluatedProperties", value)
-}
-
-fn unevaluated_items<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
-) -> Fallible<Norm<'s>> {
-    unevaluated(n, node, "unevaluatedItems", value)
-}
-
-fn unevaluated<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    keyword: &'static str,
-    value: &'s Value,
-) -> Fallible<Norm<'s>> {
-    if n.subschema(node, Step::Keyword(keyword), value)? != GoalId::ANY {
-        let reason = "what other keywords leave unevaluated is not tracked";
-        n.unsupported(
-            node,
-            keyword,
-            reason,
-            "say `additionalProperties` or `items` in the schema that declares",
-        )?;
-    }
-    Ok(Norm::any())
 }
 
 pub(super) fn limit_error(name: &str, limit: usize) -> Diagnostic {

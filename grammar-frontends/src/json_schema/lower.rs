@@ -266,9 +266,9 @@ impl<'s> Lowering<'s> {
         if let Some(body) = self.unique_array(shape, node)? {
             return Ok(body);
         }
-        self.refuse_array_debts(shape, node)?;
-        if let [owed] = shape.owed.as_slice() {
-            return self.counted_array(shape, owed, node);
+        self.refuse_array_debts(shape)?;
+        if !shape.owed.is_empty() {
+            return self.counted_array(shape, node);
         }
         let mut max = shape.max.unwrap_or(u64::MAX);
         let mut prefix = Vec::with_capacity(shape.prefix.len());
@@ -304,7 +304,7 @@ impl<'s> Lowering<'s> {
         self.array_text(&prefix, rest, min, max).map(Some)
     }
 
-    pub(super) fn refuse_array_debts(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<()> {
+    pub(super) fn refuse_array_debts(&mut self, shape: &ArrayShape) -> Fallible<()> {
         match shape.repetition {
             Repetition::Free => {}
             Repetition::Forbidden(at) => {
@@ -315,12 +315,6 @@ impl<'s> Lowering<'s> {
                 let reason = "`not` of `uniqueItems` asks for equal items, and items are not compared";
                 self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
             }
-        }
-        if shape.owed.len() > 1 {
-            let reason = "more than one condition asks for items somewhere in the array (`contains`, or `not` \
-                          around `items`)";
-            let hint = "put the items at fixed places (`prefixItems`)";
-            self.normalizer.unsupported(node, "contains", reason, hint)?;
         }
         Ok(())
     }

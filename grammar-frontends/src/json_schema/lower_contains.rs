@@ -1,9 +1,9 @@
 //! Arrays that owe items: `contains`, and `not` around `items`.
 //!
-//! The state is how many items were read and how many of them counted; both stop at the last number that
-//! matters. Where the number of counted items has an upper bound, an item either satisfies the goal or its
-//! complement, so each array has one derivation. Without one the complement is not needed: any item may go
-//! uncounted.
+//! The state is how many items were read and, for each debt, how many of them counted; all stop at the last
+//! number that matters. Where the number of items that count has an upper bound, an item either satisfies the
+//! goal or its complement. Without one the complement is not needed: any item may go uncounted. One item may
+//! count for several debts, so it is read in as many ways as there are sets of debts that it may count for.
 
 use std::collections::HashMap;
 
@@ -11,57 +11,62 @@ use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::array_shape::{ArrayShape, OwedItems};
 use super::document::NodeId;
+use super::goal::GoalId;
 use super::keywords::Fallible;
 use super::lower::{Lowering, Punctuation, grammar_error};
 
-/// Items read, and items counted.
-type State = (u64, u64);
+/// Items read, and items counted for each debt.
+type State = (u64, Vec<u64>);
+
+/// Debts of one array.
+const MOST_DEBTS: usize = 6;
 
 struct Counting<'a> {
     shape: &'a ArrayShape,
-    owed: &'a OwedItems,
     /// Numbers from here on are not told apart.
     read_cap: u64,
-    counted_cap: u64,
+    counted_caps: Vec<u64>,
     rules: HashMap<State, RuleId>,
     todo: Vec<State>,
 }
 
 impl Lowering<'_> {
-    /// An array with one debt.
-    pub(super) fn counted_array(
-        &mut self,
-        shape: &ArrayShape,
-        owed: &OwedItems,
-        node: NodeId,
-    ) -> Fallible<Option<ExprId>> {
-        let places = shape.prefix.len().max(owed.from) as u64;
-        let read_cap = places.max(shape.min).max(shape.max.unwrap_or(0));
-        let counted_cap = owed.min.max(owed.max.map_or(0, |max| max.saturating_add(1)));
+    /// An array with debts.
+    pub(super) fn counted_array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
+        let places = shape.owed.iter().map(|owed| owed.from).chain([shape.prefix.len()]).max().unwrap_or(0);
+        let read_cap = (places as u64).max(shape.min).max(shape.max.unwrap_or(0));
+        let cap = |owed: &OwedItems| owed.min.max(owed.max.map_or(0, |max| max.saturating_add(1)));
+        let counted_caps: Vec<u64> = shape.owed.iter().map(cap).collect();
         let limit = self.normalizer.options.limits.states as u64;
-        if read_cap.saturating_add(1).saturating_mul(counted_cap.saturating_add(1)) > limit {
+        // Ways to read an item count as states.
+        let states = counted_caps
+            .iter()
+            .fold(read_cap.saturating_add(1), |states, cap| states.saturating_mul(cap.saturating_add(1)));
+        let ways = if counted_caps.len() > 1 { 1 << counted_caps.len().min(MOST_DEBTS) } else { 1 };
+        if counted_caps.len() > MOST_DEBTS || states.saturating_mul(ways) > limit {
             let reason = format!("counting the items takes more than {limit} states");
-            let hint = "use smaller bounds, or raise the limit `states`";
+            let hint = "use smaller bounds or fewer conditions, or raise the limit `states`";
             self.normalizer.unsupported(node, "contains", reason, hint)?;
             return self.array(&ArrayShape { owed: Vec::new(), ..shape.clone() }, node);
         }
+        let first = (0, vec![0; counted_caps.len()]);
         let mut counting =
-            Counting { shape, owed, read_cap, counted_cap, rules: HashMap::new(), todo: Vec::new() };
+            Counting { shape, read_cap, counted_caps, rules: HashMap::new(), todo: Vec::new() };
         let Punctuation { space, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
-        let mut inside = counting.items((0, 0), self)?;
-        if counting.may_end((0, 0)) {
+        let mut inside = counting.items(&first, self)?;
+        if counting.may_end(&first) {
             inside.push(close);
         }
         let inside = self.builder.choice(inside);
         while let Some(state) = counting.todo.pop() {
             let mut ways = Vec::new();
-            let items = counting.items(state, self)?;
+            let items = counting.items(&state, self)?;
             if !items.is_empty() {
                 let items = self.builder.choice(items);
                 ways.push(self.builder.sequence([comma, items]));
             }
-            if counting.may_end(state) {
+            if counting.may_end(&state) {
                 ways.push(close);
             }
             let ways = self.builder.choice(ways);
@@ -74,42 +79,21 @@ impl Lowering<'_> {
 }
 
 impl Counting<'_> {
-    fn may_end(&self, (read, counted): State) -> bool {
-        read >= self.shape.min && counted >= self.owed.min
+    fn may_end(&self, (read, counted): &State) -> bool {
+        *read >= self.shape.min
+            && self.shape.owed.iter().zip(counted).all(|(owed, counted)| *counted >= owed.min)
     }
 
     /// The ways to read one more item, each with what follows it.
-    fn items(&mut self, (read, counted): State, lowering: &mut Lowering<'_>) -> Fallible<Vec<ExprId>> {
-        if self.shape.max.is_some_and(|max| read >= max) {
-            return Ok(Vec::new());
-        }
-        let item = self.shape.item(usize::try_from(read).unwrap_or(usize::MAX));
-        let next = (read + 1).min(self.read_cap);
-        let one_more = (counted + 1).min(self.counted_cap);
-        let goals = &mut lowering.normalizer.algebra.goals;
-        let settled = self.owed.max.is_none() && counted >= self.owed.min;
-        let ways = if read < self.owed.from as u64 || settled {
-            vec![(item, counted)]
-        } else {
-            let counts = goals.and(item, self.owed.goal);
-            let uncounted = if self.owed.max.is_some() {
-                let not = goals.not(self.owed.goal);
-                goals.and(item, not)
-            } else {
-                item
-            };
-            let full = self.owed.max.is_some_and(|max| counted >= max);
-            if full { vec![(uncounted, counted)] } else { vec![(counts, one_more), (uncounted, counted)] }
-        };
-        let mut result = Vec::with_capacity(ways.len());
-        for (goal, counted) in ways {
+    fn items(&mut self, state: &State, lowering: &mut Lowering<'_>) -> Fallible<Vec<ExprId>> {
+        let mut result = Vec::new();
+        for (goal, state) in self.steps(state, lowering) {
             let Some(value) = lowering.value(goal)? else { continue };
-            let state = (next, counted);
             let rule = match self.rules.get(&state) {
                 Some(&rule) => rule,
                 None => {
                     let rule = lowering.builder.declare_fresh("items").map_err(grammar_error)?;
-                    self.rules.insert(state, rule);
+                    self.rules.insert(state.clone(), rule);
                     self.todo.push(state);
                     rule
                 }
@@ -118,5 +102,42 @@ impl Counting<'_> {
             result.push(lowering.builder.sequence([value, rule]));
         }
         Ok(result)
+    }
+
+    /// The goals that one more item may satisfy, each with the state after it.
+    fn steps(&self, (read, counted): &State, lowering: &mut Lowering<'_>) -> Vec<(GoalId, State)> {
+        if self.shape.max.is_some_and(|max| *read >= max) {
+            return Vec::new();
+        }
+        let goals = &mut lowering.normalizer.algebra.goals;
+        let item = self.shape.item(usize::try_from(*read).unwrap_or(usize::MAX));
+        let next = (read + 1).min(self.read_cap);
+        let mut steps = vec![(item, (next, counted.clone()))];
+        for (index, owed) in self.shape.owed.iter().enumerate() {
+            let settled = owed.max.is_none() && counted[index] >= owed.min;
+            if *read < owed.from as u64 || settled {
+                continue;
+            }
+            let one_more = (counted[index] + 1).min(self.counted_caps[index]);
+            let full = owed.max.is_some_and(|max| counted[index] >= max);
+            let mut split = Vec::with_capacity(2 * steps.len());
+            for (goal, after) in steps {
+                if !full {
+                    let mut after = after.clone();
+                    after.1[index] = one_more;
+                    split.push((goals.and(goal, owed.goal), after));
+                }
+                let uncounted = if owed.max.is_some() {
+                    let not = goals.not(owed.goal);
+                    goals.and(goal, not)
+                } else {
+                    goal
+                };
+                split.push((uncounted, after));
+            }
+            steps = split;
+            steps.retain(|(goal, _)| *goal != GoalId::NEVER);
+        }
+        steps
     }
 }

@@ -1,11 +1,13 @@
 //! Arrays of different items.
 //!
-//! Items that come from a finite set of scalars are parts in any order, each of which occurs at most once. A value
-//! has one part whatever its spellings, so that `1` and `1.0` are the same item.
+//! Items that come from a finite set of scalars are parts in any order, each of which occurs at most once. Where
+//! each place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
+//! spellings, so that `1` and `1.0` are the same item.
 
 use grammask_grammar_ir::{ExprId, Occurrence};
 
 use super::array_shape::{ArrayShape, Repetition};
+use super::decimal::Decimal;
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
@@ -16,17 +18,36 @@ use super::string_shape::StringShape;
 /// Most values of an item that are told apart.
 const MAX_VALUES: usize = 4_096;
 
+/// Places with a set of values each: nesting goes as deep.
+const MOST_PLACES: usize = 8;
+
+/// Arrays that are written out.
+const MOST_ARRAYS: usize = 4_096;
+
+/// A scalar; equal values are equal.
+#[derive(Clone, PartialEq)]
+enum Scalar<'s> {
+    Word(&'static str),
+    Number(Decimal),
+    Text(&'s str),
+}
+
+/// A scalar and its text.
+type Item<'s> = (Scalar<'s>, ExprId);
+
 impl<'s> Lowering<'s> {
-    /// The array, if equal items are forbidden and the items are scalars from a finite set; `Some(None)` where
+    /// The array, if equal items are forbidden and the items are scalars from finite sets; `Some(None)` where
     /// there is no such array.
     pub(super) fn unique_array(
         &mut self,
         shape: &ArrayShape,
         node: NodeId,
     ) -> Fallible<Option<Option<ExprId>>> {
-        let is_plain = shape.prefix.is_empty() && shape.owed.is_empty();
-        if !matches!(shape.repetition, Repetition::Forbidden(_)) || !is_plain {
+        if !matches!(shape.repetition, Repetition::Forbidden(_)) || !shape.owed.is_empty() {
             return Ok(None);
+        }
+        if !shape.prefix.is_empty() {
+            return self.unique_places(shape, node);
         }
         let Some(values) = self.finite_values(shape.rest, node)? else { return Ok(None) };
         let most = shape.max.unwrap_or(u64::MAX).min(values.len() as u64);
@@ -41,7 +62,7 @@ impl<'s> Lowering<'s> {
             close
         } else {
             let separator = self.builder.sequence([space, comma]);
-            let parts = values.into_iter().map(|value| (value, Occurrence::Optional));
+            let parts = values.into_iter().map(|(_, value)| (value, Occurrence::Optional));
             let items = self.builder.unordered(separator, parts, min, Some(max));
             let items = self.builder.sequence([items, space, close]);
             if min == 0 { self.builder.choice([close, items]) } else { items }
@@ -49,8 +70,59 @@ impl<'s> Lowering<'s> {
         Ok(Some(Some(self.builder.sequence([open, space, inside]))))
     }
 
-    /// An expression for each value of a goal, if these are scalars and few.
-    fn finite_values(&mut self, goal: GoalId, node: NodeId) -> Fallible<Option<Vec<ExprId>>> {
+    /// An array whose places are listed.
+    fn unique_places(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<Option<ExprId>>> {
+        let Some(length) = shape.max.and_then(|max| usize::try_from(max).ok()) else { return Ok(None) };
+        if length > MOST_PLACES {
+            return Ok(None);
+        }
+        let (mut places, mut arrays) = (Vec::with_capacity(length), 1usize);
+        for place in 0..length {
+            let Some(values) = self.finite_values(shape.item(place), node)? else { return Ok(None) };
+            arrays = arrays.saturating_mul(values.len().max(1));
+            places.push(values);
+        }
+        if arrays > MOST_ARRAYS {
+            return Ok(None);
+        }
+        let inside = self.different_items(&places, shape.min, &mut Vec::new());
+        let open = self.builder.literal("[");
+        Ok(Some(inside.map(|inside| self.builder.sequence([open, inside]))))
+    }
+
+    /// What follows the bracket or an item, given the items before it.
+    fn different_items(
+        &mut self,
+        places: &[Vec<Item<'s>>],
+        min: u64,
+        read: &mut Vec<usize>,
+    ) -> Option<ExprId> {
+        let Punctuation { space, comma, .. } = self.punctuation;
+        let mut ways = Vec::new();
+        for (index, (value, text)) in places.get(read.len()).into_iter().flatten().enumerate() {
+            if read.iter().zip(places).any(|(&earlier, place)| place[earlier].0 == *value) {
+                continue;
+            }
+            read.push(index);
+            let rest = self.different_items(places, min, read);
+            read.pop();
+            if let Some(rest) = rest {
+                let parts = [comma, *text, rest];
+                ways.push(self.builder.sequence(parts[usize::from(read.is_empty())..].iter().copied()));
+            }
+        }
+        if read.len() as u64 >= min {
+            ways.push(self.builder.literal("]"));
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let ways = self.builder.choice(ways);
+        Some(self.builder.sequence([space, ways]))
+    }
+
+    /// The values of a goal, if these are scalars and few.
+    fn finite_values(&mut self, goal: GoalId, node: NodeId) -> Fallible<Option<Vec<Item<'s>>>> {
         let norm = self.normalizer.norm(goal)?;
         let is_finite = norm.numbers.iter().all(|shape| shape.values.is_some())
             && norm.strings.iter().all(|shape| shape.values.is_some());
@@ -66,12 +138,15 @@ impl<'s> Lowering<'s> {
         }
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
         let words = words.into_iter().filter(|(_, allowed)| *allowed);
-        let mut values: Vec<ExprId> = words.map(|(word, _)| self.builder.literal(word)).collect();
+        let mut values: Vec<Item<'s>> =
+            words.map(|(word, _)| (Scalar::Word(word), self.builder.literal(word))).collect();
         for number in numbers {
-            values.extend(self.numbers(&[NumberShape::finite(vec![number])], node)?);
+            let text = self.numbers(&[NumberShape::finite(vec![number.clone()])], node)?;
+            values.extend(text.map(|text| (Scalar::Number(number), text)));
         }
         for string in strings {
-            values.extend(self.string_value(&[StringShape::finite(vec![string])], node)?);
+            let text = self.string_value(&[StringShape::finite(vec![string])], node)?;
+            values.extend(text.map(|text| (Scalar::Text(string), text)));
         }
         Ok(Some(values))
     }

@@ -55,9 +55,10 @@
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems` where the items are not a finite set of scalars, more than one `contains` for an array, `unevaluatedProperties`, `unevaluatedItems`,
-//! references to other documents where no [`Retriever`] is given, patterns with look-around or
-//! back-references, and combinations whose alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
+//! Refused with their places: `uniqueItems` where the items are not scalars from finite sets, more than six
+//! conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other
+//! documents where no [`Retriever`] is given, patterns with look-around or back-references, and combinations whose
+//! alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
 //! says so in the report.
 //!
 //! # Errors and limits
@@ -96,6 +97,7 @@ mod scope;
 mod string_keywords;
 mod string_shape;
 mod text_tests;
+mod unevaluated;
 mod uri;
 mod vocabulary;
 

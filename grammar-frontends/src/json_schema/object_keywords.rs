@@ -93,7 +93,9 @@ fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Falli
         Some(value) => n.subschema(node, Step::Keyword("additionalProperties"), value),
         None => {
             let declares = ["properties", "patternProperties"].iter().any(|&key| members.contains_key(key));
-            let closed = declares && n.options.objects == Objects::Closed;
+            let closed = declares
+                && n.options.objects == Objects::Closed
+                && !members.contains_key("unevaluatedProperties");
             Ok(if closed { GoalId::NEVER } else { GoalId::ANY })
         }
     }
@@ -225,7 +227,7 @@ pub(super) fn dependent_schemas<'s>(
 }
 
 /// For each name: it is absent, or it is there and what depends on it holds.
-fn dependent<'s>(
+pub(super) fn dependent<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     members: &'s Members,

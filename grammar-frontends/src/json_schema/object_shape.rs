@@ -235,7 +235,7 @@ impl<'s> ObjectShape<'s> {
     }
 
     /// Narrows a chain of cells: the last cell is the one that passed all tests so far.
-    fn split_matching(&mut self, test: TextTest, value: GoalId) {
+    pub(super) fn split_matching(&mut self, test: TextTest, value: GoalId) {
         let Some(last) = self.cells.pop() else { return };
         let opposite = TextTest { sense: test.sense.flipped(), ..test };
         let fails = join_tests(&last.tests, &[opposite]);

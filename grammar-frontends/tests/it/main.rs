@@ -5,10 +5,12 @@
 mod ebnf;
 mod gbnf;
 mod json_schema;
+mod json_schema_debts;
 mod json_schema_drafts;
 mod json_schema_errors;
 mod json_schema_order;
 mod json_schema_scale;
+mod json_schema_unevaluated;
 mod lark;
 mod regex_ecma;
 mod regex_language;

@@ -320,19 +320,6 @@ fn unsupported_keywords() {
        │ Note: at `/uniqueItems`
     ───╯
     "#);
-    assert_snapshot!(schema(r#"{"unevaluatedProperties": false}"#), @r#"
-    [json-schema/unsupported] Error: `unevaluatedProperties`: what other keywords leave unevaluated is not tracked
-       ╭─[ schema.json:1:27 ]
-       │
-     1 │ {"unevaluatedProperties": false}
-       │                           ──┬──
-       │                             ╰──── here
-       │
-       │ Help: say `additionalProperties` or `items` in the schema that declares
-       │
-       │ Note: at `/unevaluatedProperties`
-    ───╯
-    "#);
     assert_snapshot!(schema(r##"{"$dynamicRef": "#a"}"##), @r##"
     [json-schema/reference] Error: `#a` leads to nothing in this document
        ╭─[ schema.json:1:17 ]

@@ -1,0 +1,192 @@
+//! `unevaluatedProperties` and `unevaluatedItems`: what other keywords saw depends on which of them hold.
+
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile_value};
+use grammask_oracle::Recogniser;
+use serde_json::{Value, json};
+
+/// The grammar of a schema has the first texts and lacks the others. Keys come in any order.
+#[track_caller]
+fn check(schema: Value, accepted: &[&str], rejected: &[&str]) {
+    let compiled = match compile_value(&schema, &JsonSchemaOptions::default().key_order(KeyOrder::Any)) {
+        Ok(compiled) => compiled,
+        Err(error) => panic!("{schema}\n{error}"),
+    };
+    let recogniser = Recogniser::new(&compiled.grammar);
+    let has = |text: &str| {
+        let mut chart = recogniser.begin();
+        text.bytes().all(|byte| chart.push(byte)) && chart.is_complete()
+    };
+    for text in accepted {
+        assert!(has(text), "the grammar lacks {text}\n{schema}");
+    }
+    for text in rejected {
+        assert!(!has(text), "the grammar has {text}\n{schema}");
+    }
+}
+
+#[test]
+fn what_is_declared_beside_it_is_evaluated() {
+    check(
+        json!({"properties": {"a": true}, "patternProperties": {"^x": true}, "unevaluatedProperties": false}),
+        &["{}", r#"{"a":1,"x2":2}"#, "[1]"],
+        &[r#"{"b":1}"#, r#"{"a":1,"b":1}"#],
+    );
+    check(
+        json!({"prefixItems": [true], "unevaluatedItems": {"type": "null"}}),
+        &["[]", "[1]", "[1,null,null]", "{}"],
+        &["[1,1]"],
+    );
+    check(json!({"additionalProperties": true, "unevaluatedProperties": false}), &[r#"{"b":1}"#], &[]);
+    check(json!({"items": true, "unevaluatedItems": false}), &["[1,2]"], &[]);
+}
+
+#[test]
+fn branches_count_where_they_hold() {
+    let schema = json!({
+        "properties": {"kind": true},
+        "anyOf": [
+            {"properties": {"kind": {"const": "a"}, "left": true}, "required": ["kind"]},
+            {"properties": {"right": {"type": "null"}}, "required": ["right"]}
+        ],
+        "unevaluatedProperties": false
+    });
+    check(
+        schema,
+        &[
+            r#"{"kind":"a"}"#,
+            r#"{"kind":"a","left":1}"#,
+            r#"{"right":null}"#,
+            r#"{"right":null,"left":1,"kind":"a"}"#,
+        ],
+        &[r#"{"kind":"b","right":null,"left":1}"#, r#"{"kind":"a","right":1}"#, r#"{"kind":"a","more":1}"#],
+    );
+    let schema = json!({
+        "oneOf": [
+            {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            {"properties": {"b": {"type": "integer"}}, "required": ["b"]}
+        ],
+        "unevaluatedProperties": false
+    });
+    check(
+        schema,
+        &[r#"{"a":1}"#, r#"{"b":1}"#],
+        &["{}", r#"{"a":1,"b":1}"#, r#"{"a":1,"b":"x"}"#, r#"{"a":1,"c":1}"#],
+    );
+    // What `not` looks at is not evaluated.
+    check(
+        json!({"not": {"not": {"properties": {"a": true}, "required": ["a"]}}, "unevaluatedProperties": {"type": "null"}}),
+        &[r#"{"a":null}"#],
+        &[r#"{"a":1}"#, "{}"],
+    );
+}
+
+#[test]
+fn conditions_and_dependencies() {
+    let schema = json!({
+        "if": {"properties": {"kind": {"const": 1}}, "required": ["kind"]},
+        "then": {"properties": {"one": true}},
+        "else": {"properties": {"other": true}},
+        "unevaluatedProperties": false
+    });
+    check(
+        schema,
+        &[r#"{"kind":1,"one":2}"#, r#"{"other":2}"#, "{}"],
+        &[r#"{"kind":2,"other":2}"#, r#"{"one":2}"#, r#"{"kind":1,"other":2}"#],
+    );
+    check(
+        json!({"if": {"properties": {"a": {"const": 1}}}, "unevaluatedProperties": {"type": "null"}}),
+        &[r#"{"a":1}"#, r#"{"a":null,"b":null}"#, r#"{"a":1,"b":null}"#],
+        &[r#"{"a":2}"#, r#"{"a":1,"b":1}"#],
+    );
+    check(
+        json!({
+            "properties": {"a": true},
+            "dependentSchemas": {"a": {"properties": {"b": true}}},
+            "unevaluatedProperties": false
+        }),
+        &["{}", r#"{"a":1}"#, r#"{"b":2,"a":1}"#, "3"],
+        &[r#"{"b":2}"#, r#"{"a":1,"c":1}"#],
+    );
+}
+
+#[test]
+fn references_and_nesting() {
+    let schema = json!({
+        "$ref": "#/$defs/base",
+        "properties": {"b": true},
+        "unevaluatedProperties": false,
+        "$defs": {"base": {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}}
+    });
+    check(
+        schema,
+        &[r#"{"a":1}"#, r#"{"a":{"a":1,"b":1},"b":2}"#],
+        &["{}", r#"{"a":1,"c":1}"#, r#"{"a":{"a":1,"c":1}}"#],
+    );
+    // An inner one evaluates all that it looks at; a cousin does not see what its cousin evaluates.
+    check(
+        json!({"allOf": [{"unevaluatedProperties": true}], "unevaluatedProperties": false}),
+        &[r#"{"a":1}"#],
+        &[],
+    );
+    check(
+        json!({"allOf": [{"properties": {"a": true}}, {"unevaluatedProperties": false}]}),
+        &["{}"],
+        &[r#"{"a":1}"#],
+    );
+    check(
+        json!({
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "$recursiveAnchor": true,
+            "properties": {"next": {"$recursiveRef": "#"}},
+            "unevaluatedProperties": false
+        }),
+        &[r#"{"next":{"next":{}}}"#],
+        &[r#"{"next":{"more":{}}}"#],
+    );
+}
+
+#[test]
+fn items_by_place_and_by_contains() {
+    check(
+        json!({
+            "prefixItems": [{"type": "integer"}],
+            "anyOf": [{"prefixItems": [true, {"const": 2}]}, {"prefixItems": [true, true, {"const": 3}]}],
+            "unevaluatedItems": false
+        }),
+        &["[1]", "[1,2]", "[1,2,3]", "[1,9,3]", "[1,9]"],
+        &["[1,2,4]", "[1,9,4]", "[1,2,3,4]"],
+    );
+    check(
+        json!({"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}}),
+        &[r#"["a"]"#, r#"[1,"a",2,"b"]"#],
+        &["[1]", r#"["a",null]"#],
+    );
+    // In draft 2019-09 `contains` evaluates nothing.
+    check(
+        json!({
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "contains": {"type": "string"},
+            "unevaluatedItems": {"type": "integer"}
+        }),
+        &[],
+        &[r#"["a"]"#, r#"[1,"a"]"#],
+    );
+    check(
+        json!({
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "items": [{"type": "string"}],
+            "unevaluatedItems": false
+        }),
+        &[r#"["a"]"#, "[]"],
+        &[r#"["a",1]"#],
+    );
+}
+
+#[test]
+fn older_drafts_do_not_have_it() {
+    check(
+        json!({"$schema": "http://json-schema.org/draft-07/schema#", "unevaluatedProperties": false}),
+        &[r#"{"a":1}"#],
+        &[],
+    );
+}
