@@ -8,6 +8,7 @@ mod host;
 mod judge;
 mod report;
 mod run;
+mod tools;
 mod workload;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ enum Command {
     Micro(command::micro::MicroArgs),
     /// Every mask of random walks through the corpus, bit by bit against the naive recogniser.
     Oracle(command::oracle::OracleArgs),
+    /// Tool calls of agents: compiling sets of tools, and masks by place of the answer.
+    Tools(command::tools::ToolsArgs),
     /// One instance of one schema, token by token.
     Trace(command::trace::TraceArgs),
     #[command(hide = true)]
@@ -45,6 +48,7 @@ fn main() -> anyhow::Result<()> {
         Command::Maskbench(args) => command::maskbench::run(&args),
         Command::Micro(args) => command::micro::run(&args),
         Command::Oracle(args) => command::oracle::run(&args),
+        Command::Tools(args) => command::tools::run(&args),
         Command::Trace(args) => command::trace::run(&args),
         Command::Worker(args) => command::worker::run(&args),
     }

@@ -5,5 +5,6 @@ pub(crate) mod jsts;
 pub(crate) mod maskbench;
 pub(crate) mod micro;
 pub(crate) mod oracle;
+pub(crate) mod tools;
 pub(crate) mod trace;
 pub(crate) mod worker;

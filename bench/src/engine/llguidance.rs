@@ -5,14 +5,14 @@ use ::llguidance::earley::SlicedBiasComputer;
 use ::llguidance::{Matcher, ParserFactory};
 use anyhow::Result;
 use grammask::TokenMask;
-use toktrie::InferenceCapabilities;
+use toktrie::{InferenceCapabilities, TokEnv};
 use toktrie_hf_tokenizers::ByteTokenizer;
 
 use super::{Engine, EngineId, Source};
 use crate::run::tokenizer::LoadedTokenizer;
 
 /// llguidance as an [`Engine`].
-pub(super) struct Llguidance {
+pub(crate) struct Llguidance {
     factory: ParserFactory,
     mask_len: usize,
     /// The compiled grammar, until the first matcher takes it.
@@ -27,11 +27,16 @@ impl Llguidance {
     pub(super) fn new(tokenizer: &LoadedTokenizer) -> Result<Self> {
         let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?;
         bytes.set_eos_token(tokenizer.end);
-        let environment = bytes.into_tok_env(Some(tokenizer.size))?;
+        Self::over(&bytes.into_tok_env(Some(tokenizer.size))?)
+    }
+
+    /// The engine over a vocabulary.
+    pub(crate) fn over(environment: &TokEnv) -> Result<Self> {
+        let mask_len = environment.tok_trie().vocab_size();
         let slices = SlicedBiasComputer::json_slices();
-        let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &slices)?;
+        let mut factory = ParserFactory::new(environment, InferenceCapabilities::default(), &slices)?;
         factory.quiet();
-        Ok(Self { factory, mask_len: tokenizer.size, compiled: None, pristine: None, matcher: None })
+        Ok(Self { factory, mask_len, compiled: None, pristine: None, matcher: None })
     }
 
     fn matcher(&mut self) -> Result<&mut Matcher, String> {
@@ -59,7 +64,9 @@ impl Engine for Llguidance {
             Source::JsonSchema(text) => {
                 TopLevelGrammar::from_json_schema(serde_json::from_str(text).map_err(|e| e.to_string())?)
             }
-            Source::Grammar { lark, .. } => TopLevelGrammar::from_lark(lark.to_owned()),
+            Source::Grammar { lark, .. } | Source::Structure { lark, .. } => {
+                TopLevelGrammar::from_lark(lark.to_owned())
+            }
         };
         let matcher = Matcher::new(self.factory.create_parser(grammar));
         if let Some(error) = matcher.get_error() {

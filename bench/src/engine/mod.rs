@@ -1,11 +1,12 @@
 //! The engines side by side, behind one small trait.
 
-mod llguidance;
+pub(crate) mod llguidance;
 pub(crate) mod ours;
 
 use std::fmt;
+use std::sync::Arc;
 
-use grammask::{TokenMask, pda};
+use grammask::{Compiler, TokenMask, Vocabulary, pda};
 use serde::{Deserialize, Serialize};
 
 use crate::run::tokenizer::LoadedTokenizer;
@@ -76,6 +77,13 @@ pub(crate) enum Source<'t> {
         /// For llguidance.
         lark: &'t str,
     },
+    /// Free text with tool calls in it.
+    Structure {
+        /// For grammask, a structural tag.
+        tag: &'t str,
+        /// For llguidance.
+        lark: &'t str,
+    },
 }
 
 /// An engine with the grammar and the matcher that it is working on.
@@ -139,4 +147,15 @@ pub(crate) fn load(
         }
         EngineId::Llguidance => Box::new(llguidance::Llguidance::new(tokenizer)?),
     })
+}
+
+/// Our engine over a vocabulary, with a parser backend.
+pub(crate) fn over(id: EngineId, vocabulary: &Arc<Vocabulary>) -> Box<dyn Engine> {
+    let builder = Compiler::builder(Arc::clone(vocabulary));
+    match id {
+        EngineId::GrammaskPda => {
+            Box::new(ours::Grammask::new(id, builder.backend::<pda::Engine>(), KeyOrder::Declared))
+        }
+        _ => Box::new(ours::Grammask::new(id, builder, KeyOrder::Declared)),
+    }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use grammask::{
     BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
-    Matcher, TokenId, TokenMask, Vocabulary, VocabularyOptions, json_schema,
+    Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions, json_schema,
 };
 
 use super::{Engine, EngineId, KeyOrder, PLACE, Source};
 use crate::run::tokenizer::LoadedTokenizer;
 
 /// grammask as an [`Engine`], with its defaults but for the order of members.
-pub(super) struct Grammask<B: BuildBackend> {
+pub(crate) struct Grammask<B: BuildBackend> {
     id: EngineId,
     compiler: Compiler<B>,
     schemas: JsonSchemaOptions,
@@ -35,7 +35,7 @@ pub(super) fn builder(tokenizer: &LoadedTokenizer) -> Result<CompilerBuilder> {
 }
 
 impl<B: BuildBackend> Grammask<B> {
-    pub(super) fn new(id: EngineId, builder: CompilerBuilder<B>, key_order: KeyOrder) -> Self {
+    pub(crate) fn new(id: EngineId, builder: CompilerBuilder<B>, key_order: KeyOrder) -> Self {
         let key_order = match key_order {
             KeyOrder::Declared => json_schema::KeyOrder::Declared,
             KeyOrder::Any => json_schema::KeyOrder::Any,
@@ -75,6 +75,9 @@ impl<B: BuildBackend> Engine for Grammask<B> {
         let compiled = match source {
             Source::JsonSchema(text) => self.compiler.json_schema(text, &self.schemas),
             Source::Grammar { ebnf, .. } => self.compiler.ebnf(ebnf, &EbnfOptions::default()),
+            Source::Structure { tag, .. } => {
+                self.compiler.structural_tag(tag, &StructuralTagOptions::default())
+            }
         };
         self.grammar = Some(compiled.map_err(|error| reason(&error))?);
         Ok(())
