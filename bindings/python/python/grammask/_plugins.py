@@ -9,7 +9,8 @@ import importlib.util
 import os
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from . import config
 
@@ -60,29 +61,103 @@ def install_as_xgrammar(*, compat: bool = True) -> None:
     sys.modules[_NAME] = package
 
 
+def _is_asked_for() -> bool:
+    return os.environ.get("GRAMMASK_AS_XGRAMMAR", "0") not in ("", "0")
+
+
+def _wants_compat() -> bool:
+    return os.environ.get("GRAMMASK_COMPAT", "1") != "0"
+
+
 def vllm() -> None:
     """What vLLM's plugin loading calls, in each of its processes.
 
     Only acts where the environment asks for it, ``GRAMMASK_AS_XGRAMMAR=1``: being installed is no reason to
     change what another package does. ``GRAMMASK_COMPAT=0`` keeps the exact manner.
     """
-    if os.environ.get("GRAMMASK_AS_XGRAMMAR", "0") not in ("", "0"):
-        install_as_xgrammar(compat=os.environ.get("GRAMMASK_COMPAT", "1") != "0")
+    if _is_asked_for():
+        install_as_xgrammar(compat=_wants_compat())
+
+
+_SGLANG = "sglang.srt.constrained"
 
 
 def sglang(name: str = "grammask") -> None:
-    """Registers ``--grammar-backend grammask`` with SGLang, in this process."""
-    install_as_xgrammar()
-    base = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
-    backend = importlib.import_module("sglang.srt.constrained.xgrammar_backend")
+    """What SGLang's plugin loading calls, in each of its processes: registers ``--grammar-backend grammask``.
 
-    def make(server_args: object, tokenizer: object, vocab_size: int, eos_token_ids: object = None) -> object:
-        eos = list(eos_token_ids) if isinstance(eos_token_ids, set | list | tuple) else None
-        return backend.XGrammarGrammarBackend(tokenizer, vocab_size=vocab_size, model_eos_token_ids=eos)
-
-    base.register_grammar_backend(name, make)
+    Where the environment asks for it (``GRAMMASK_AS_XGRAMMAR=1``), grammask also serves ``--grammar-backend xgrammar``.
+    ``GRAMMASK_COMPAT=0`` keeps the exact manner.
+    """
+    is_asked_for = _is_asked_for()
+    if is_asked_for and _NAME not in sys.modules:
+        install_as_xgrammar(compat=_wants_compat())
+    base = importlib.import_module(f"{_SGLANG}.base_grammar_backend")
+    base.register_grammar_backend(name, _sglang_backend)
     # The command line takes known names only.
     arguments = importlib.import_module("sglang.srt.server_args")
     extend = getattr(arguments, "add_grammar_backend_choices", None)
     if extend is not None:
         extend([name])
+    if is_asked_for:
+        sys.modules[f"{_SGLANG}.xgrammar_backend"] = _sglang_module()
+
+
+def _sglang_module() -> types.ModuleType:
+    """SGLang's own backend for xgrammar, over grammask.
+
+    The processes of a server import xgrammar before they load plugins, and other parts of it keep what they
+    imported. So the module is executed once more, with grammask in xgrammar's place meanwhile.
+    """
+    config.set_compat(_wants_compat())
+    path = f"{_SGLANG}.xgrammar_backend"
+    if sys.modules.get(_NAME) is sys.modules["grammask"]:
+        return importlib.import_module(path)
+    spec = importlib.util.find_spec(path)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"this version of SGLang has no {path}", name=path)
+    module = importlib.util.module_from_spec(spec)
+    theirs = {key: value for key, value in sys.modules.items() if key == _NAME or key.startswith(_NAME + ".")}
+    for key in theirs:
+        del sys.modules[key]
+    # Dataclasses look their module up while it is executed.
+    before = sys.modules.get(path)
+    sys.modules[path] = module
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    sys.modules[_NAME] = sys.modules["grammask"]
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.meta_path.remove(finder)
+        for key in [key for key in sys.modules if key == _NAME or key.startswith(_NAME + ".")]:
+            del sys.modules[key]
+        sys.modules.update(theirs)
+        del sys.modules[path]
+        if before is not None:
+            sys.modules[path] = before
+    return module
+
+
+def _sglang_backend(
+    server_args: object, tokenizer: object, vocab_size: int, eos_token_ids: Iterable[int] | None = None
+) -> Any:
+    """Makes the backend that the command line names."""
+    backend = _sglang_module().XGrammarGrammarBackend(
+        tokenizer,
+        vocab_size=vocab_size,
+        model_eos_token_ids=list(eos_token_ids) if eos_token_ids else None,
+        any_whitespace=not getattr(server_args, "constrained_json_disable_any_whitespace", False),
+        max_whitespace_cnt=getattr(server_args, "constrained_json_max_whitespace_cnt", None),
+    )
+    reasoning = getattr(server_args, "reasoning_parser", None)
+    if not reasoning:
+        return backend
+    # SGLang does so for the backends that it knows.
+    parser = importlib.import_module("sglang.srt.parser.reasoning_parser").ReasoningParser(
+        model_type=reasoning, stream_reasoning=False, tokenizer=tokenizer
+    )
+    if not parser.detector.get_think_end_token_ids(tokenizer):
+        return backend
+    return importlib.import_module(f"{_SGLANG}.reasoner_grammar_backend").ReasonerGrammarBackend(
+        backend, parser, tokenizer, enable_strict_thinking=getattr(server_args, "enable_strict_thinking", False)
+    )
