@@ -6,17 +6,17 @@
 //! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
 //! interned together.
 
+use grammask_fsm::graph::components;
 use grammask_fsm::{FragmentId, Program, StateId};
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 
 /// The left-corner graph's components.
 pub(crate) struct LeftCorners {
     /// The component of each fragment; callers have smaller numbers than what they begin with.
     component: Vec<u32>,
-    /// The cycle of each component, if it is one.
+    /// The cycle of each component, if it is one. Empty where no component is.
     cycles: Vec<Option<Cycle>>,
-    /// The component of the fragment that each state belongs to.
+    /// The component of the fragment that each state belongs to. Empty where no component is a cycle: few grammars
+    /// are left-recursive, and finding it visits every state.
     component_of_state: Vec<u32>,
 }
 
@@ -36,35 +36,44 @@ pub(crate) struct CornerCall {
 
 impl LeftCorners {
     pub(crate) fn new(program: &Program) -> Self {
+        let count = program.fragments().len();
+        let ids = || (0..count).filter_map(FragmentId::new);
         let mut walk = Walk::new(program);
         let mut calls = Vec::new();
-        let mut graph = DiGraph::<FragmentId, ()>::with_capacity(program.fragments().len(), 0);
-        let ids: Vec<FragmentId> = (0..program.fragments().len()).filter_map(FragmentId::new).collect();
-        let nodes: Vec<NodeIndex> = ids.iter().map(|&id| graph.add_node(id)).collect();
-        for &caller in &ids {
-            let first = calls.len();
+        // Where the calls of each fragment begin.
+        let mut rows = Vec::with_capacity(count + 1);
+        for caller in ids() {
+            rows.push(calls.len());
             walk.corner_calls(caller, &mut calls);
-            for call in &calls[first..] {
-                graph.add_edge(nodes[caller.index()], nodes[call.callee.index()], ());
-            }
         }
+        rows.push(calls.len());
+        let callees: Vec<u32> = calls.iter().map(|call| call.callee.raw()).collect();
+        let successors = |caller: u32| &callees[rows[caller as usize]..rows[caller as usize + 1]];
+        let mut component = vec![0; count];
+        let mut component_count = 0;
         // Components come callees first.
-        let components = kosaraju_scc(&graph);
-        let mut component = vec![0; ids.len()];
-        for (number, members) in components.iter().rev().enumerate() {
-            for &node in members {
-                component[graph[node].index()] = number as u32;
+        components(count, 0..count as u32, successors, |members| {
+            for &member in members {
+                component[member as usize] = component_count;
             }
+            component_count += 1;
+        });
+        for number in &mut component {
+            *number = component_count - 1 - *number;
         }
-        let mut cycles: Vec<Option<Cycle>> = components.iter().map(|_| None).collect();
+        let mut cycles: Vec<Option<Cycle>> = Vec::new();
         for call in calls {
             let number = component[call.caller.index()];
             if component[call.callee.index()] == number {
+                if cycles.is_empty() {
+                    cycles.resize_with(component_count as usize, || None);
+                }
                 let cycle = cycles[number as usize].get_or_insert_with(|| Cycle { calls: Vec::new() });
                 cycle.calls.push(call);
             }
         }
-        let component_of_state = walk.component_of_state(&component, &ids);
+        let component_of_state =
+            if cycles.is_empty() { Vec::new() } else { walk.component_of_state(&component, ids()) };
         Self { component, cycles, component_of_state }
     }
 
@@ -73,12 +82,12 @@ impl LeftCorners {
     }
 
     pub(crate) fn cycle(&self, component: u32) -> Option<&Cycle> {
-        self.cycles[component as usize].as_ref()
+        self.cycles.get(component as usize)?.as_ref()
     }
 
     /// Whether a state's fragment and another one can begin with each other.
     pub(crate) fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
-        let component = self.component_of_state[state.index()];
+        let Some(&component) = self.component_of_state.get(state.index()) else { return false };
         component == self.component(fragment) && self.cycles[component as usize].is_some()
     }
 
@@ -127,10 +136,14 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn component_of_state(&mut self, component: &[u32], fragments: &[FragmentId]) -> Vec<u32> {
+    fn component_of_state(
+        &mut self,
+        component: &[u32],
+        fragments: impl Iterator<Item = FragmentId>,
+    ) -> Vec<u32> {
         let mut result = vec![0; self.program.state_count()];
         self.stamp += 1;
-        for &fragment in fragments {
+        for fragment in fragments {
             self.visit(self.program.fragment(fragment).start);
             while let Some(id) = self.stack.pop() {
                 result[id.index()] = component[fragment.index()];

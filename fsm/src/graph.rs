@@ -4,7 +4,10 @@ const DONE: u32 = u32::MAX;
 
 /// Hands every strongly connected component that the roots reach to `visit`, callees before callers: Tarjan
 /// (1972) with an explicit stack, since a chain of rules may be as long as the grammar.
-pub(crate) fn components<'g>(
+///
+/// Nodes are numbers below `count`, which is below 2^32 - 1. Linear in nodes and edges; four vectors are all that
+/// it allocates.
+pub fn components<'g>(
     count: usize,
     roots: impl IntoIterator<Item = u32>,
     successors: impl Fn(u32) -> &'g [u32],

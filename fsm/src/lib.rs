@@ -63,7 +63,7 @@ mod error;
 mod escapes;
 mod fingerprint;
 mod finished;
-mod graph;
+pub mod graph;
 mod labels;
 mod literals;
 mod options;

@@ -22,11 +22,13 @@ macro_rules! id {
             }
 
             /// The position of the item in its table.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The id as a number.
+            #[inline]
             pub fn raw(self) -> u32 {
                 self.0
             }
@@ -125,6 +127,7 @@ pub struct Fragment {
 
 impl Fragment {
     /// Whether a *call* of the fragment may read nothing.
+    #[inline]
     pub fn call_is_nullable(&self) -> bool {
         self.nullable || self.count.is_some_and(|count| count.min == 0)
     }

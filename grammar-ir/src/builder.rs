@@ -1,6 +1,9 @@
 //! Building grammars with checks.
 
-use std::collections::HashMap;
+use ahash::{AHashMap, RandomState};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use smallvec::SmallVec;
 
 use crate::char_class::{complement_ranges, normalize_ranges};
 use crate::dispatch::DispatchData;
@@ -20,7 +23,9 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct GrammarBuilder {
     rules: Vec<PendingRule>,
-    names: HashMap<Box<str>, RuleId>,
+    /// The rules by their names, which stand in `rules` alone.
+    names: HashTable<RuleId>,
+    hasher: RandomState,
     nodes: Vec<Node>,
     children: Vec<ExprId>,
     bytes: Vec<u8>,
@@ -32,7 +37,7 @@ pub struct GrammarBuilder {
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
     /// Repeats whose bounds are swapped, with the bounds.
-    swapped: HashMap<ExprId, (u32, u32)>,
+    swapped: AHashMap<ExprId, (u32, u32)>,
 }
 
 #[derive(Debug)]
@@ -58,28 +63,41 @@ impl GrammarBuilder {
 
     /// Declares a rule that [`define`](Self::define) gives a body later. Fails if the name is taken.
     pub fn declare(&mut self, name: &str) -> Result<RuleId, GrammarError> {
-        if self.names.contains_key(name) {
-            let kind = GrammarErrorKind::RuleDefinedTwice { name: name.to_owned() };
-            return Err(GrammarError::new(kind, None));
+        match self.try_declare(name)? {
+            Some(id) => Ok(id),
+            None => {
+                let kind = GrammarErrorKind::RuleDefinedTwice { name: name.to_owned() };
+                Err(GrammarError::new(kind, None))
+            }
         }
-        let id = RuleId::new(self.rules.len()).ok_or_else(|| {
+    }
+
+    /// Declares a rule, unless the name is taken.
+    fn try_declare(&mut self, name: &str) -> Result<Option<RuleId>, GrammarError> {
+        let Self { rules, names, hasher, .. } = self;
+        let entry = names.entry(
+            hasher.hash_one(name),
+            |&id: &RuleId| &*rules[id.index()].name == name,
+            |&id| hasher.hash_one(&*rules[id.index()].name),
+        );
+        let Entry::Vacant(place) = entry else { return Ok(None) };
+        let id = RuleId::new(rules.len()).ok_or_else(|| {
             GrammarError::new(GrammarErrorKind::TooLarge { what: "rules", limit: LIMIT }, None)
         })?;
-        self.names.insert(name.into(), id);
-        self.rules.push(PendingRule { name: name.into(), body: None, lookahead: None, span: None });
-        Ok(id)
+        place.insert(id);
+        rules.push(PendingRule { name: name.into(), body: None, lookahead: None, span: None });
+        Ok(Some(id))
     }
 
     /// Declares a rule named `hint`, or `hint_1`, `hint_2`, ... if that name is taken.
     pub fn declare_fresh(&mut self, hint: &str) -> Result<RuleId, GrammarError> {
-        if !self.names.contains_key(hint) {
-            return self.declare(hint);
+        if let Some(id) = self.try_declare(hint)? {
+            return Ok(id);
         }
         let mut number = self.rules.len();
         loop {
-            let name = format!("{hint}_{number}");
-            if !self.names.contains_key(name.as_str()) {
-                return self.declare(&name);
+            if let Some(id) = self.try_declare(&format!("{hint}_{number}"))? {
+                return Ok(id);
             }
             number += 1;
         }
@@ -115,7 +133,8 @@ impl GrammarBuilder {
 
     /// The declared rule of that name.
     pub fn rule_by_name(&self, name: &str) -> Option<RuleId> {
-        self.names.get(name).copied()
+        let is_it = |&id: &RuleId| &*self.rules[id.index()].name == name;
+        self.names.find(self.hasher.hash_one(name), is_it).copied()
     }
 
     /// What an expression made so far is.
@@ -178,7 +197,7 @@ impl GrammarBuilder {
     pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
         // The sequence that all begins with, if it does; the other parts.
         let mut first: Option<(ExprId, Slice)> = None;
-        let mut flat = Vec::new();
+        let mut flat: SmallVec<[ExprId; 8]> = SmallVec::new();
         for part in parts {
             match self.nodes[part.index()] {
                 Node::Empty => {}
@@ -206,7 +225,7 @@ impl GrammarBuilder {
 
     /// Any of the alternatives; none at all matches nothing.
     pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
-        let alternatives: Vec<ExprId> = alternatives.into_iter().collect();
+        let alternatives: SmallVec<[ExprId; 8]> = alternatives.into_iter().collect();
         match alternatives.as_slice() {
             [] => self.never(),
             [only] => *only,

@@ -2,14 +2,15 @@
 //!
 //! Expressions may be shared, so both walks remember where they have been and look at each expression once.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use crate::analysis::nullable;
 use crate::error::GrammarErrorKind;
+use crate::grammar::Node;
 use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
-pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
+pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::new();
     let mut unordered: Vec<(RuleId, ExprId)> = Vec::new();
     let mut is_met = vec![false; grammar.expr_count()];
@@ -26,11 +27,11 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 let kind = GrammarErrorKind::RepeatBoundsSwapped { name: rule.name().into(), min, max };
                 return Err(GrammarError::new(kind, rule.span()));
             }
-            match grammar.expr(id) {
-                Expr::Intersection(_) => operators.push((rule_id, id, "an intersection")),
-                Expr::Complement(_) => operators.push((rule_id, id, "a complement")),
-                Expr::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
-                Expr::Unordered(_) => unordered.push((rule_id, id)),
+            match grammar.nodes[id.index()] {
+                Node::Intersection(_) => operators.push((rule_id, id, "an intersection")),
+                Node::Complement(_) => operators.push((rule_id, id, "a complement")),
+                Node::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
+                Node::Unordered(..) => unordered.push((rule_id, id)),
                 _ => {}
             }
             stack.extend_from_slice(grammar.operands(id));

@@ -40,6 +40,7 @@ impl Rule {
     }
 
     /// What the rule derives.
+    #[inline]
     pub fn body(&self) -> ExprId {
         self.body
     }
@@ -63,6 +64,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
+    #[inline]
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
@@ -165,6 +167,7 @@ impl Grammar {
     }
 
     /// A rule of this grammar. Panics for an id of another, larger grammar.
+    #[inline]
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.index()]
     }
@@ -175,11 +178,13 @@ impl Grammar {
     }
 
     /// An expression of this grammar. Panics for an id of another, larger grammar.
+    #[inline]
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
         self.pools().view(id)
     }
 
     /// The direct operands of an expression, left to right: of a tag dispatch the bodies. Rule references have none.
+    #[inline]
     pub fn operands(&self, id: ExprId) -> &[ExprId] {
         match &self.nodes[id.index()] {
             Node::Empty | Node::Bytes(_) | Node::Class(_) | Node::Rule(_) => &[],
@@ -194,6 +199,7 @@ impl Grammar {
         }
     }
 
+    #[inline]
     fn pools(&self) -> Pools<'_> {
         Pools {
             nodes: &self.nodes,
@@ -233,6 +239,7 @@ pub(crate) struct Pools<'g> {
 
 impl<'g> Pools<'g> {
     /// The public view of a stored expression.
+    #[inline]
     pub(crate) fn view(&self, id: ExprId) -> Expr<'g> {
         let (children, bytes, tokens) = (self.children, self.bytes, self.tokens);
         match self.nodes[id.index()] {

@@ -13,6 +13,7 @@ macro_rules! id {
             }
 
             /// The position of the item in its arena.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

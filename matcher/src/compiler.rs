@@ -254,7 +254,13 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let key = is_plain(options).then_some(options);
         self.kept("json schema", key, schema, || {
-            self.timed(|| Ok(self.read_schema(schema, options)?.grammar), |error, _| error)
+            let read = || {
+                Ok(match *self.interrupt() == Interrupt::never() {
+                    true => json_schema::compile_grammar(schema, options)?,
+                    false => json_schema::compile_grammar(schema, &self.interrupted_by(options))?,
+                })
+            };
+            self.timed(read, |error, _| error)
         })
     }
 
@@ -264,20 +270,15 @@ impl<B: BuildBackend> Compiler<B> {
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
-        let compiled = self.read_schema(schema, options)?;
+        let compiled = match *self.interrupt() == Interrupt::never() {
+            true => json_schema::compile(schema, options)?,
+            false => json_schema::compile(schema, &self.interrupted_by(options))?,
+        };
         Ok((self.grammar(&compiled.grammar)?, compiled.report))
     }
 
-    fn read_schema(
-        &self,
-        schema: &str,
-        options: &JsonSchemaOptions,
-    ) -> Result<json_schema::Compiled, CompileError> {
-        let interrupt = self.interrupt();
-        Ok(match *interrupt == Interrupt::never() {
-            true => json_schema::compile(schema, options)?,
-            false => json_schema::compile(schema, &options.clone().interrupt(interrupt.clone()))?,
-        })
+    fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
+        options.clone().interrupt(self.interrupt().clone())
     }
 
     /// Compiles a grammar in EBNF.

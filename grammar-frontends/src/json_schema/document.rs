@@ -8,8 +8,7 @@
 //! document *and* a scope: which schema each dynamic anchor names there. Documents without dynamic references
 //! have one scope, so that each place has one node.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use serde_json::Value;
 
 use super::names::{self, Names, Place};
@@ -114,14 +113,14 @@ pub(super) struct Sources<'s> {
 
 pub(super) struct Document<'s> {
     nodes: Vec<Node<'s>>,
-    by_address: HashMap<(*const Value, Scope), NodeId>,
+    by_address: AHashMap<(*const Value, Scope), NodeId>,
     names: Option<Names<'s>>,
     scopes: Scopes,
     sources: Sources<'s>,
     /// The roots of documents that were fetched, and their addresses.
-    fetched: HashMap<NodeId, String>,
+    fetched: AHashMap<NodeId, String>,
     /// Documents that could not be fetched are not asked for again.
-    failed: HashMap<String, RefError>,
+    failed: AHashMap<String, RefError>,
 }
 
 impl<'s> Document<'s> {
@@ -130,12 +129,12 @@ impl<'s> Document<'s> {
     pub(super) fn new(root: &'s Value, draft: Draft, sources: Sources<'s>) -> Self {
         let mut document = Self {
             nodes: Vec::new(),
-            by_address: HashMap::new(),
+            by_address: AHashMap::new(),
             names: None,
             scopes: Scopes::default(),
             sources,
-            fetched: HashMap::new(),
-            failed: HashMap::new(),
+            fetched: AHashMap::new(),
+            failed: AHashMap::new(),
         };
         document.add_root(root, draft);
         // A document that was fetched may refer to what is dynamic in this one.

@@ -1,19 +1,67 @@
 //! The formats of JSON Schema as ECMA-262 patterns over the whole text, each after the document that the
 //! standard names for it.
 
+use std::sync::{Arc, OnceLock};
+
+use grammask_grammar_ir::Grammar;
+
+use crate::regex::{self, Matching, RegexOptions};
+
 /// What is known about a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// The texts that the pattern matches as a whole.
-    Pattern(String),
+    /// The texts of a grammar with one rule, under the format's name.
+    Enforced(&'static str, Arc<Grammar>),
     /// A format of the standard that this frontend cannot enforce.
     NotEnforced,
     /// Not a format of the standard: an annotation.
     Unknown,
 }
 
+const ENFORCED: [&str; 16] = [
+    "date",
+    "time",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "uuid",
+    "json-pointer",
+    "relative-json-pointer",
+];
+
+/// Their grammars, each made when it is first asked for: reading the pattern of a web address takes longer than
+/// compiling most schemas.
+static GRAMMARS: [OnceLock<Option<Arc<Grammar>>>; ENFORCED.len()] =
+    [const { OnceLock::new() }; ENFORCED.len()];
+
 pub(super) fn find(name: &str) -> Format {
-    Format::Pattern(match name {
+    let Some(index) = ENFORCED.iter().position(|&known| known == name) else {
+        return match name {
+            "regex" | "idn-hostname" | "idn-email" => Format::NotEnforced,
+            _ => Format::Unknown,
+        };
+    };
+    let grammar = GRAMMARS[index].get_or_init(|| {
+        let options = RegexOptions { matching: Matching::Whole, ..RegexOptions::json_schema() };
+        regex::parse(&pattern(name), &options).ok().map(Arc::new)
+    });
+    match grammar {
+        Some(grammar) => Format::Enforced(ENFORCED[index], Arc::clone(grammar)),
+        None => Format::NotEnforced,
+    }
+}
+
+/// The pattern of a format that is enforced.
+fn pattern(name: &str) -> String {
+    match name {
         "date" => DATE.to_owned(),
         "time" => TIME.to_owned(),
         "date-time" => format!("{DATE}[Tt]{TIME}"),
@@ -29,12 +77,8 @@ pub(super) fn find(name: &str) -> Format {
         "uri-template" => uri_template(),
         "uuid" => UUID.to_owned(),
         "json-pointer" => JSON_POINTER.to_owned(),
-        "relative-json-pointer" => {
-            format!("(?:0|[1-9][0-9]*)(?:[+-](?:0|[1-9][0-9]*))?(?:#|{JSON_POINTER})")
-        }
-        "regex" | "idn-hostname" | "idn-email" => return Format::NotEnforced,
-        _ => return Format::Unknown,
-    })
+        _ => format!("(?:0|[1-9][0-9]*)(?:[+-](?:0|[1-9][0-9]*))?(?:#|{JSON_POINTER})"),
+    }
 }
 
 /// Years of four digits, months and days that exist: 29 February in leap years only.
@@ -180,4 +224,16 @@ fn uri_template() -> String {
     let name_char = format!("(?:[A-Za-z0-9_]|{escape})");
     let variable = format!("{name_char}(?:\\.?{name_char})*(?::[1-9][0-9]{{0,3}}|\\*)?");
     format!("(?:{literal}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_enforced_format_has_a_grammar() {
+        for name in ENFORCED {
+            assert!(matches!(find(name), Format::Enforced(known, _) if known == name), "{name}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! behind them; that is what makes references lazy, recursion harmless and equal parts equal: there are
 //! finitely many schemas, so there are finitely many goals, and each gets one rule.
 
-use std::collections::{HashMap, HashSet};
+use ahash::{AHashMap, AHashSet};
 
 use super::document::NodeId;
 
@@ -38,14 +38,14 @@ impl GoalId {
 /// All goals.
 pub(super) struct Goals {
     atoms: Vec<Box<[Atom]>>,
-    ids: HashMap<Box<[Atom]>, GoalId>,
+    ids: AHashMap<Box<[Atom]>, GoalId>,
 }
 
 impl Goals {
     pub(super) fn new() -> Self {
         let any: Box<[Atom]> = Box::new([]);
         // `NEVER` is found by its id only; its entry keeps the numbering dense.
-        Self { atoms: vec![any.clone(), any.clone()], ids: HashMap::from([(any, GoalId::ANY)]) }
+        Self { atoms: vec![any.clone(), any.clone()], ids: AHashMap::from([(any, GoalId::ANY)]) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -85,12 +85,12 @@ impl Goals {
 
     /// What satisfies all. As [`and`](Self::and) one by one, without a goal for every step.
     pub(super) fn all(&mut self, first: GoalId, others: &[GoalId]) -> GoalId {
-        let goals: HashSet<GoalId> = others.iter().copied().chain([first]).collect();
+        let goals: AHashSet<GoalId> = others.iter().copied().chain([first]).collect();
         if goals.contains(&GoalId::NEVER) {
             return GoalId::NEVER;
         }
         let mut atoms = self.atoms(first).to_vec();
-        let mut met: HashSet<Atom> = atoms.iter().copied().collect();
+        let mut met: AHashSet<Atom> = atoms.iter().copied().collect();
         for &other in others {
             atoms.extend(self.atoms(other).iter().copied().filter(|&atom| met.insert(atom)));
         }

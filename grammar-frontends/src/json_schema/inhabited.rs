@@ -6,8 +6,7 @@
 //! bound on the work. Past that bound a shape counts as inhabited: an automaton that is empty ends no text, and
 //! the engine leaves it out, so that what is lost is the message only.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
@@ -17,7 +16,7 @@ use super::text_tests::{Sense, TextTests};
 
 /// What is known of shapes, and how much work is left to know more.
 pub(super) struct Inhabited<'s> {
-    known: HashMap<StringShape<'s>, bool>,
+    known: AHashMap<StringShape<'s>, bool>,
     /// Intersections that may still be built.
     left: u32,
 }
@@ -39,7 +38,7 @@ const DEPTH: u32 = 8;
 
 impl<'s> Inhabited<'s> {
     pub(super) fn new() -> Self {
-        Self { known: HashMap::new(), left: MOST_INTERSECTIONS }
+        Self { known: AHashMap::new(), left: MOST_INTERSECTIONS }
     }
 
     /// *No* is certain.
@@ -99,7 +98,7 @@ fn expression<'s>(
                     shapes.iter().map(|shape| expression(builder, shape, tests, depth)).collect();
                 builder.choice(texts?)
             }
-            None => tests.build(test.test, builder).ok()??,
+            None => tests.build(test.test, builder)?,
         };
         operands.push(match test.sense {
             Sense::Holds => text,

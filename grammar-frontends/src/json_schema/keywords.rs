@@ -1,15 +1,17 @@
 //! From a schema to a normal form: which keyword means what.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use ahash::{AHashMap, AHashSet};
 use serde_json::{Map, Value};
 
+use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
 use super::document::{Document, Draft, NodeId, RefError, Step};
 use super::goal::{Atom, GoalId};
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
+use super::object_shape::ObjectShape;
 use super::options::{JsonSchemaOptions, Unsupported};
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
@@ -26,17 +28,18 @@ pub(super) struct Normalizer<'s> {
     pub(super) document: Document<'s>,
     pub(super) algebra: Algebra<'s>,
     pub(super) options: JsonSchemaOptions,
-    pub(super) report: Report,
+    /// What became of the keywords, where the caller wants to know.
+    pub(super) report: Option<Report>,
     /// Parts that nothing satisfies, with their places: what an unsatisfiable schema is blamed on.
     pub(super) conflicts: Vec<(String, String)>,
-    atoms: HashMap<Atom, Rc<Norm<'s>>>,
-    norms: HashMap<GoalId, Rc<Norm<'s>>>,
+    atoms: AHashMap<Atom, Rc<Norm<'s>>>,
+    norms: AHashMap<GoalId, Rc<Norm<'s>>>,
     /// Atoms that are being read: one that is met again refers to itself.
-    pub(super) open: HashSet<Atom>,
+    pub(super) open: AHashSet<Atom>,
     /// What schemas say by what they evaluate, where something asks for that.
-    pub(super) cases: HashMap<NodeId, Rc<Vec<Case<'s>>>>,
-    pub(super) evaluating: HashSet<NodeId>,
-    reported: HashSet<NodeId>,
+    pub(super) cases: AHashMap<NodeId, Rc<Vec<Case<'s>>>>,
+    pub(super) evaluating: AHashSet<NodeId>,
+    reported: AHashSet<NodeId>,
 }
 
 /// How deep a proof that two alternatives exclude each other looks into properties and items.
@@ -46,19 +49,24 @@ pub(super) const PROOF_DEPTH: u32 = 3;
 const MOST_CONFLICTS: usize = 16;
 
 impl<'s> Normalizer<'s> {
-    pub(super) fn new(document: Document<'s>, algebra: Algebra<'s>, options: JsonSchemaOptions) -> Self {
+    pub(super) fn new(
+        document: Document<'s>,
+        algebra: Algebra<'s>,
+        options: JsonSchemaOptions,
+        report: Option<Report>,
+    ) -> Self {
         Self {
             document,
             algebra,
             options,
-            report: Report::default(),
+            report,
             conflicts: Vec::new(),
-            atoms: HashMap::new(),
-            norms: HashMap::new(),
-            open: HashSet::new(),
-            cases: HashMap::new(),
-            evaluating: HashSet::new(),
-            reported: HashSet::new(),
+            atoms: AHashMap::new(),
+            norms: AHashMap::new(),
+            open: AHashSet::new(),
+            cases: AHashMap::new(),
+            evaluating: AHashSet::new(),
+            reported: AHashSet::new(),
         }
     }
 
@@ -75,24 +83,28 @@ impl<'s> Normalizer<'s> {
             return Err(Box::new(limit_error("goals", limit)));
         }
         self.check_work()?;
-        let atoms = self.algebra.goals.atoms(goal).to_vec();
-        let mut norm = Rc::new(Norm::any());
-        for (index, &atom) in atoms.iter().enumerate() {
+        let count = self.algebra.goals.atoms(goal).len();
+        let mut joined: Option<Rc<Norm<'s>>> = None;
+        for index in 0..count {
+            let atom = self.algebra.goals.atoms(goal)[index];
             let part = self.atom_norm(atom)?;
-            if index == 0 {
-                norm = part;
+            let Some(norm) = &joined else {
+                joined = Some(part);
                 continue;
-            }
+            };
             match norm.and(&part, &mut self.algebra) {
-                Ok(both) => norm = Rc::new(both),
+                Ok(both) => joined = Some(Rc::new(both)),
                 Err(TooManyAlternatives) => {
                     let node = self.atom_node(atom);
                     self.too_many(node, None)?;
                 }
             }
         }
-        if norm.objects.iter().any(|shape| !shape.owed.is_empty()) {
-            norm = Rc::new(self.with_owed_split(&norm, atoms[0])?);
+        let mut norm = joined.unwrap_or_else(|| Rc::new(Norm::any()));
+        if norm.objects.iter().any(|shape| !shape.owed.is_empty())
+            && let Some(&first) = self.algebra.goals.atoms(goal).first()
+        {
+            norm = Rc::new(self.with_owed_split(&norm, first)?);
         }
         self.norms.insert(goal, Rc::clone(&norm));
         Ok(norm)
@@ -199,9 +211,11 @@ impl<'s> Normalizer<'s> {
                     .with_hint(hint),
             )),
             Unsupported::Ignore => {
-                let keyword = keyword.to_owned();
-                let note = Some(reason);
-                self.report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
+                if let Some(report) = &mut self.report {
+                    let keyword = keyword.to_owned();
+                    let note = Some(reason);
+                    report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
+                }
                 Ok(())
             }
         }
@@ -344,7 +358,6 @@ impl<'s> Normalizer<'s> {
 
     fn types(&mut self, node: NodeId, value: &Value) -> Fallible<Norm<'s>> {
         let mut norm = Norm::never();
-        let any: Norm<'s> = Norm::any();
         let names = match value {
             Value::Array(names) => names.as_slice(),
             _ => std::slice::from_ref(value),
@@ -353,22 +366,22 @@ impl<'s> Normalizer<'s> {
             match name.as_str() {
                 Some("null") => norm.null = true,
                 Some("boolean") => norm.booleans = [true, true],
-                Some("number") => norm.numbers = any.numbers.clone(),
+                Some("number") => norm.numbers = vec![NumberShape::any()],
                 Some("integer") if self.integers_differ(node) => {
                     let reason =
                         "draft 4 does not take `1.0` as an integer, and the schema around this one does";
                     let hint = "name one draft in `$schema` everywhere";
                     self.unsupported(node, "type", reason, hint)?;
-                    norm.numbers = any.numbers.clone();
+                    norm.numbers = vec![NumberShape::any()];
                 }
                 Some("integer") if norm.numbers.is_empty() => {
                     norm.numbers = vec![NumberShape::of_kind(super::number_shape::Kind::Integer)];
                 }
                 Some("integer") => {}
-                Some("string") => norm.strings = any.strings.clone(),
-                Some("array") => norm.arrays = any.arrays.clone(),
-                Some("object") => norm.objects = any.objects.clone(),
-                Some("any") if self.document.draft(node) == Draft::Draft4 => norm = any.clone(),
+                Some("string") => norm.strings = vec![StringShape::any()],
+                Some("array") => norm.arrays = vec![ArrayShape::any()],
+                Some("object") => norm.objects = vec![ObjectShape::any()],
+                Some("any") if self.document.draft(node) == Draft::Draft4 => norm = Norm::any(),
                 _ => {
                     let expected = "`null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a \
                                     list of these";
@@ -545,6 +558,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members) {
+        let Some(report) = &mut self.report else { return };
         if !self.reported.insert(self.document.place(node)) {
             return;
         }
@@ -568,7 +582,7 @@ impl<'s> Normalizer<'s> {
                     super::vocabulary::Class::Special => continue,
                 }
             };
-            self.report.push(ReportEntry {
+            report.push(ReportEntry {
                 pointer: format!("{base}/{}", super::document::escape(keyword)),
                 keyword: keyword.clone(),
                 treatment,

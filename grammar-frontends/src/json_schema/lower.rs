@@ -4,9 +4,9 @@
 //! referred to and given its body later, from a list of tasks: depth of nesting and recursion cost nothing.
 //! Equal shapes share a rule.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
 
 use super::array_shape::{ArrayShape, Repetition};
@@ -46,17 +46,17 @@ pub(super) struct Lowering<'s> {
     pub(super) normalizer: Normalizer<'s>,
     pub(super) builder: GrammarBuilder,
     pub(super) punctuation: Punctuation,
-    values: HashMap<GoalId, Option<ExprId>>,
-    norms: HashMap<Rc<Norm<'s>>, ExprId>,
-    arrays: HashMap<ArrayShape, RuleId>,
-    objects: HashMap<ObjectShape<'s>, RuleId>,
-    pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
-    pub(super) patterns: HashMap<TestId, ExprId>,
+    values: AHashMap<GoalId, Option<ExprId>>,
+    norms: AHashMap<Rc<Norm<'s>>, ExprId>,
+    arrays: AHashMap<ArrayShape, RuleId>,
+    objects: AHashMap<ObjectShape<'s>, RuleId>,
+    pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
+    pub(super) patterns: AHashMap<TestId, ExprId>,
     pub(super) inhabited: Inhabited<'s>,
-    pub(super) shared: HashMap<&'static str, RuleId>,
+    pub(super) shared: AHashMap<&'static str, RuleId>,
     /// Arrays and objects whose items and members stand between marks.
-    pub(super) marked_arrays: HashMap<ArrayShape, RuleId>,
-    pub(super) marked_objects: HashMap<ObjectShape<'s>, RuleId>,
+    pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,
+    pub(super) marked_objects: AHashMap<ObjectShape<'s>, RuleId>,
     pub(super) tasks: Vec<Task<'s>>,
 }
 
@@ -73,16 +73,16 @@ pub(super) fn lower<'s>(
         normalizer,
         builder,
         punctuation,
-        values: HashMap::new(),
-        norms: HashMap::new(),
-        arrays: HashMap::new(),
-        objects: HashMap::new(),
-        strings: HashMap::new(),
-        patterns: HashMap::new(),
+        values: AHashMap::new(),
+        norms: AHashMap::new(),
+        arrays: AHashMap::new(),
+        objects: AHashMap::new(),
+        strings: AHashMap::new(),
+        patterns: AHashMap::new(),
         inhabited: Inhabited::new(),
-        shared: HashMap::new(),
-        marked_arrays: HashMap::new(),
-        marked_objects: HashMap::new(),
+        shared: AHashMap::new(),
+        marked_arrays: AHashMap::new(),
+        marked_objects: AHashMap::new(),
         tasks: Vec::new(),
     };
     let body = match markup {

@@ -5,8 +5,7 @@
 //! goal or its complement. Without one the complement is not needed: any item may go uncounted. One item may
 //! count for several debts, so it is read in as many ways as there are sets of debts that it may count for.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::array_shape::{ArrayShape, OwedItems};
@@ -26,7 +25,7 @@ struct Counting<'a> {
     /// Numbers from here on are not told apart.
     read_cap: u64,
     counted_caps: Vec<u64>,
-    rules: HashMap<State, RuleId>,
+    rules: AHashMap<State, RuleId>,
     todo: Vec<State>,
 }
 
@@ -51,7 +50,7 @@ impl Lowering<'_> {
         }
         let first = (0, vec![0; counted_caps.len()]);
         let mut counting =
-            Counting { shape, read_cap, counted_caps, rules: HashMap::new(), todo: Vec::new() };
+            Counting { shape, read_cap, counted_caps, rules: AHashMap::new(), todo: Vec::new() };
         let Punctuation { space, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
         let mut inside = counting.items(&first, self)?;

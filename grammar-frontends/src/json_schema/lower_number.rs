@@ -1,7 +1,6 @@
 //! Numbers.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::decimal::{Decimal, Step};
@@ -48,7 +47,7 @@ struct Multiples<'d> {
     residues: &'d Residues,
     low: &'d [u8],
     high: Option<&'d [u8]>,
-    rules: HashMap<State, RuleId>,
+    rules: AHashMap<State, RuleId>,
     todo: Vec<State>,
 }
 
@@ -315,8 +314,13 @@ impl Lowering<'_> {
                 digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
             );
         }
-        let mut multiples =
-            Multiples { residues, low: &low, high: high.as_deref(), rules: HashMap::new(), todo: Vec::new() };
+        let mut multiples = Multiples {
+            residues,
+            low: &low,
+            high: high.as_deref(),
+            rules: AHashMap::new(),
+            todo: Vec::new(),
+        };
         let starts = multiples.starts();
         let mut alternatives = Vec::new();
         for start in starts {

@@ -11,7 +11,6 @@ use super::keywords::Fallible;
 use super::lower::Lowering;
 use super::string_shape::StringShape;
 use super::text_tests::{ClassRun, Sense, TestId, TextTest};
-use crate::Diagnostics;
 
 impl<'s> Lowering<'s> {
     /// A string with its quotes, out of one of the shapes.
@@ -146,9 +145,7 @@ impl<'s> Lowering<'s> {
                 }
                 self.builder.choice(texts)
             }
-            None => {
-                self.pattern_text(test.test).map_err(|error| Box::new(error.into_vec().swap_remove(0)))?
-            }
+            None => self.pattern_text(test.test),
         };
         Ok(match test.sense {
             Sense::Holds => Some(text),
@@ -156,17 +153,16 @@ impl<'s> Lowering<'s> {
         })
     }
 
-    fn pattern_text(&mut self, test: TestId) -> Result<ExprId, Diagnostics> {
+    fn pattern_text(&mut self, test: TestId) -> ExprId {
         if let Some(&known) = self.patterns.get(&test) {
-            return Ok(known);
+            return known;
         }
-        let built = self.normalizer.algebra.tests.build(test, &mut self.builder)?;
-        let text = match built {
+        let text = match self.normalizer.algebra.tests.build(test, &mut self.builder) {
             Some(text) => text,
             None => self.builder.never(),
         };
         self.patterns.insert(test, text);
-        Ok(text)
+        text
     }
 
     /// The bounds on the length that the tests do not imply already, if the product that keeps them is small

@@ -1,7 +1,6 @@
 //! The names that a document gives to its schemas: `$id`, `$anchor` and their kin.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use serde_json::Value;
 
 use super::document::{Draft, NodeId, escape};
@@ -33,11 +32,11 @@ pub(super) struct DynamicAnchor<'s> {
 #[derive(Default)]
 pub(super) struct Names<'s> {
     /// By absolute URI without fragment.
-    pub(super) resources: HashMap<String, Place<'s>>,
+    pub(super) resources: AHashMap<String, Place<'s>>,
     /// By absolute URI with the anchor as fragment.
-    pub(super) anchors: HashMap<String, Place<'s>>,
+    pub(super) anchors: AHashMap<String, Place<'s>>,
     /// By the address of the resource's root.
-    dynamic: HashMap<*const Value, Vec<DynamicAnchor<'s>>>,
+    dynamic: AHashMap<*const Value, Vec<DynamicAnchor<'s>>>,
     dynamic_places: Vec<Place<'s>>,
 }
 

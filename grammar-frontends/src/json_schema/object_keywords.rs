@@ -1,8 +1,7 @@
 //! `properties`, `required`, `additionalProperties`, `patternProperties`, `propertyNames`, `minProperties`,
 //! `maxProperties`, and the dependencies.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use serde_json::Value;
 
 use super::document::{Draft, NodeId, Step};
@@ -28,7 +27,7 @@ pub(super) fn read<'s>(
     let rest = rest(n, node, members)?;
     let mut shape = ObjectShape::with_rest(rest);
     split_by_patterns(n, node, &mut shape, &patterns, rest)?;
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: AHashMap<&str, usize> = AHashMap::new();
     for (name, value) in declared.into_iter().flatten() {
         let mut goal = n.subschema(node, Step::Member("properties", name), value)?;
         for &(test, pattern_goal) in &patterns {

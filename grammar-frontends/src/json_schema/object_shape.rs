@@ -5,7 +5,7 @@
 //! `propertyNames`). Every part has one goal for its values. Conjoining two shapes refines the partitions;
 //! no name ever belongs to two parts, so the grammar has one way to derive a member.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use super::goal::{GoalId, Goals};
 use super::text_tests::{Sense, TestId, TextTest, TextTests};
@@ -117,7 +117,7 @@ impl<'s> ObjectShape<'s> {
     }
 
     pub(super) fn and(&self, other: &Self, goals: &mut Goals, tests: &TextTests<'s>) -> Self {
-        let index: HashMap<&str, usize> =
+        let index: AHashMap<&str, usize> =
             other.properties.iter().enumerate().map(|(at, property)| (property.name, at)).collect();
         let mut taken = vec![false; other.properties.len()];
         let mut properties = Vec::with_capacity(self.properties.len() + other.properties.len());
@@ -138,7 +138,7 @@ impl<'s> ObjectShape<'s> {
             let presence = property.presence.max(presence);
             properties.push(Property { name: property.name, value, presence, origin });
         }
-        let mine: HashMap<&str, &Property<'s>> =
+        let mine: AHashMap<&str, &Property<'s>> =
             self.properties.iter().map(|property| (property.name, property)).collect();
         for (property, _) in other.properties.iter().zip(&taken).filter(|(_, taken)| !**taken) {
             let (value, presence) = match mine.get(property.name) {

@@ -42,7 +42,7 @@ pub(super) fn pattern_test(
     keyword: &str,
     pattern: &str,
 ) -> Fallible<Option<TextTest>> {
-    match n.algebra.tests.pattern(pattern, Matching::Search, &format!("the pattern `{pattern}`")) {
+    match n.algebra.tests.pattern(pattern, Matching::Search) {
         Ok(test) => Ok(Some(TextTest { test, sense: Sense::Holds })),
         Err(diagnostics) => {
             let pointer = format!("{}/{keyword}", n.document.pointer(node));
@@ -50,12 +50,14 @@ pub(super) fn pattern_test(
             match n.options.unsupported {
                 Unsupported::Refuse => Err(Box::new(first.embedded_at(&pointer, "pattern"))),
                 Unsupported::Ignore => {
-                    n.report.push(ReportEntry {
-                        pointer,
-                        keyword: keyword.to_owned(),
-                        treatment: Treatment::Ignored,
-                        note: Some(first.message().to_owned()),
-                    });
+                    if let Some(report) = &mut n.report {
+                        report.push(ReportEntry {
+                            pointer,
+                            keyword: keyword.to_owned(),
+                            treatment: Treatment::Ignored,
+                            note: Some(first.message().to_owned()),
+                        });
+                    }
                     Ok(None)
                 }
             }
@@ -64,30 +66,30 @@ pub(super) fn pattern_test(
 }
 
 fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Fallible<Option<TextTest>> {
-    let (test, note) = match (n.options.formats, formats::find(name)) {
+    let found = match n.options.formats {
+        Formats::Annotation => Format::Unknown,
+        Formats::Enforced => formats::find(name),
+    };
+    let (test, note) = match (n.options.formats, found) {
         (Formats::Annotation, _) => (None, "formats are annotations by the caller's choice"),
         (_, Format::Unknown) => (None, "not a format of JSON Schema"),
         (_, Format::NotEnforced) => {
             let hint = "remove the format, or ask for formats to be annotations";
             return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
         }
-        (_, Format::Pattern(pattern)) => {
-            let label = format!("the format `{name}`");
-            match n.algebra.tests.pattern(&pattern, Matching::Whole, &label) {
-                Ok(test) => (Some(TextTest { test, sense: Sense::Holds }), ""),
-                Err(_) => {
-                    n.unsupported(node, "format", "the format cannot be built", "remove the format")?;
-                    (None, "")
-                }
-            }
+        (_, Format::Enforced(name, grammar)) => {
+            let test = n.algebra.tests.format(name, grammar);
+            (Some(TextTest { test, sense: Sense::Holds }), "")
         }
     };
     let treatment = if test.is_some() { Treatment::Enforced } else { Treatment::Annotation };
-    n.report.push(ReportEntry {
-        pointer: format!("{}/format", n.document.pointer(node)),
-        keyword: "format".to_owned(),
-        treatment,
-        note: Some(note.to_owned()).filter(|note| !note.is_empty()),
-    });
+    if let Some(report) = &mut n.report {
+        report.push(ReportEntry {
+            pointer: format!("{}/format", n.document.pointer(node)),
+            keyword: "format".to_owned(),
+            treatment,
+            note: Some(note.to_owned()).filter(|note| !note.is_empty()),
+        });
+    }
     Ok(test)
 }

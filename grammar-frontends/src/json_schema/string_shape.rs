@@ -90,7 +90,7 @@ impl<'s> StringShape<'s> {
         for test in &self.tests {
             let name = tests.name(test.test);
             conditions.push(match test.sense {
-                Sense::Holds => name.to_owned(),
+                Sense::Holds => name,
                 Sense::Fails => format!("the opposite of {name}"),
             });
         }

@@ -3,8 +3,10 @@
 //! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
 //! about one text, and be built as an expression of the grammar.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use ahash::AHashMap;
+use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
@@ -49,8 +51,14 @@ pub(super) struct ClassRun {
     pub(super) after: Vec<Vec<CharRange>>,
 }
 
+/// What a pattern test is called after.
+enum TestName {
+    Pattern(Box<str>),
+    Format(&'static str),
+}
+
 enum Kind<'s> {
-    Pattern { pattern: Box<str>, options: RegexOptions, grammar: Box<Grammar>, name: Box<str> },
+    Pattern { grammar: Arc<Grammar>, name: TestName },
     Language(Vec<StringShape<'s>>),
 }
 
@@ -58,27 +66,37 @@ enum Kind<'s> {
 #[derive(Default)]
 pub(super) struct TextTests<'s> {
     kinds: Vec<Kind<'s>>,
-    patterns: HashMap<(Box<str>, regex::Matching), TestId>,
-    languages: HashMap<Vec<StringShape<'s>>, TestId>,
+    patterns: AHashMap<(Box<str>, regex::Matching), TestId>,
+    formats: AHashMap<&'static str, TestId>,
+    languages: AHashMap<Vec<StringShape<'s>>, TestId>,
 }
 
 impl<'s> TextTests<'s> {
-    /// The test of an ECMA-262 pattern, which messages call by a name.
+    /// The test of an ECMA-262 pattern.
     pub(super) fn pattern(
         &mut self,
         pattern: &str,
         matching: regex::Matching,
-        name: &str,
     ) -> Result<TestId, Diagnostics> {
         let key = (Box::from(pattern), matching);
         if let Some(&known) = self.patterns.get(&key) {
             return Ok(known);
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
-        let grammar = Box::new(regex::parse(pattern, &options)?);
-        let id = self.push(Kind::Pattern { pattern: pattern.into(), options, grammar, name: name.into() });
+        let grammar = Arc::new(regex::parse(pattern, &options)?);
+        let id = self.push(Kind::Pattern { grammar, name: TestName::Pattern(pattern.into()) });
         self.patterns.insert(key, id);
         Ok(id)
+    }
+
+    /// The test of a format.
+    pub(super) fn format(&mut self, name: &'static str, grammar: Arc<Grammar>) -> TestId {
+        if let Some(&known) = self.formats.get(name) {
+            return known;
+        }
+        let id = self.push(Kind::Pattern { grammar, name: TestName::Format(name) });
+        self.formats.insert(name, id);
+        id
     }
 
     /// The test of belonging to one of some shapes.
@@ -112,10 +130,11 @@ impl<'s> TextTests<'s> {
     }
 
     /// What a message calls a test.
-    pub(super) fn name(&self, test: TestId) -> &str {
+    pub(super) fn name(&self, test: TestId) -> String {
         match self.kind(test) {
-            Kind::Pattern { name, .. } => name,
-            Kind::Language(_) => "`propertyNames`",
+            Kind::Pattern { name: TestName::Pattern(pattern), .. } => format!("the pattern `{pattern}`"),
+            Kind::Pattern { name: TestName::Format(name), .. } => format!("the format `{name}`"),
+            Kind::Language(_) => "`propertyNames`".to_owned(),
         }
     }
 
@@ -127,18 +146,9 @@ impl<'s> TextTests<'s> {
         }
     }
 
-    /// The pattern as an expression. It was taken before, so it is taken again.
-    pub(super) fn build(
-        &self,
-        test: TestId,
-        builder: &mut GrammarBuilder,
-    ) -> Result<Option<ExprId>, Diagnostics> {
-        match self.kind(test) {
-            Kind::Pattern { pattern, options, .. } => {
-                regex::compile_into(builder, pattern, options).map(Some)
-            }
-            Kind::Language(_) => Ok(None),
-        }
+    /// The pattern as an expression.
+    pub(super) fn build(&self, test: TestId, builder: &mut GrammarBuilder) -> Option<ExprId> {
+        passes::append_body(builder, self.grammar(test)?)
     }
 
     /// The pattern's grammar, for analyses.
@@ -308,7 +318,7 @@ fn repeat_ends(
 ) -> Vec<bool> {
     let mut now = from.to_vec();
     let mut result = vec![false; from.len()];
-    let mut seen: HashMap<Vec<bool>, u32> = HashMap::new();
+    let mut seen: AHashMap<Vec<bool>, u32> = AHashMap::new();
     let mut count = 0;
     loop {
         if count >= min {

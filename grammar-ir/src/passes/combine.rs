@@ -1,7 +1,8 @@
 //! Several grammars as one.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
+use crate::grammar::Node;
 use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
 
 use super::rewrite::copy;
@@ -51,7 +52,7 @@ pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId,
     for id in grammar.rule_ids() {
         rules.push(builder.declare_fresh(grammar.rule(id).name())?);
     }
-    let mut copied = HashMap::new();
+    let mut copied = AHashMap::new();
     for (id, &new) in grammar.rule_ids().zip(&rules) {
         let rule = grammar.rule(id);
         let body = copy_tree(builder, grammar, rule.body(), &rules, &mut copied);
@@ -64,13 +65,22 @@ pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId,
     Ok(rules[grammar.root().index()])
 }
 
+/// Copies the body of a grammar's root into a builder; `None` where it refers to rules.
+pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<ExprId> {
+    if grammar.nodes.iter().any(|node| matches!(node, Node::Rule(_))) {
+        return None;
+    }
+    let body = grammar.rule(grammar.root()).body();
+    Some(copy_tree(builder, grammar, body, &[], &mut AHashMap::new()))
+}
+
 /// Copies an expression and what it consists of, operands first, each once.
 fn copy_tree(
     builder: &mut GrammarBuilder,
     grammar: &Grammar,
     root: ExprId,
     rules: &[RuleId],
-    copied: &mut HashMap<ExprId, ExprId>,
+    copied: &mut AHashMap<ExprId, ExprId>,
 ) -> ExprId {
     let mut stack = vec![root];
     while let Some(&id) = stack.last() {

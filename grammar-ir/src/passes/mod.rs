@@ -11,7 +11,7 @@ mod resolve_tokens;
 mod rewrite;
 mod simplify;
 
-pub use combine::{append, concat, union};
+pub use combine::{append, append_body, concat, union};
 pub use drop_unreachable::{DropUnreachableError, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
 pub use resolve_tokens::{ResolveTokensError, TokenNames, TokenSort, resolve_tokens};
