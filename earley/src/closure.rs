@@ -158,6 +158,11 @@ impl Closure {
         }
     }
 
+    /// The items that were pushed so far, as long as the closure has not run.
+    pub(crate) fn kernel(&self) -> impl Iterator<Item = Item> + '_ {
+        self.kernel.iter().map(|&(item, _)| item)
+    }
+
     /// A context that completes now, before anything else happens.
     pub(crate) fn push_completion(
         &mut self,

@@ -13,6 +13,7 @@ use crate::alike::Alike;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
 use crate::ending::{Costs, Endings};
+use crate::kernels::Kernels;
 use crate::left_corner::LeftCorners;
 use crate::loops::Loops;
 use crate::runs::{RunShape, Runs};
@@ -54,6 +55,7 @@ pub(crate) struct Builder {
     runs: Runs,
     loops: Loops,
     costs: Costs,
+    kernels: Kernels,
 }
 
 impl Builder {
@@ -65,6 +67,7 @@ impl Builder {
             runs: Runs::default(),
             loops: Loops::default(),
             costs: Costs::default(),
+            kernels: Kernels::default(),
         }
     }
 }
@@ -239,9 +242,17 @@ impl Engine {
             }
         }
         fuel.burn(set.items.len() as u64)?;
-        let (target, changes) = match self.close(builder, &state.counts, fuel)? {
-            Ok(done) => done,
-            Err(conflict) => return Ok(Err(conflict)),
+        let (target, changes) = match builder.kernels.get(builder.closure.kernel()) {
+            Some(known) => known,
+            None => match self.close(builder, &state.counts, fuel)? {
+                Ok((target, changes)) => {
+                    if builder.closure.guards.is_empty() {
+                        builder.kernels.keep(target, changes);
+                    }
+                    (target, changes)
+                }
+                Err(conflict) => return Ok(Err(conflict)),
+            },
         };
         let class = self.classes.class(byte);
         let word = self.sets.rows.word(state.set as usize, usize::from(class));
@@ -310,7 +321,7 @@ impl Engine {
 
     pub(crate) fn intern(&self, builder: &mut Builder, items: &[Item], ends: Ends) -> Result<u32, StepError> {
         let bytes = builder.index.bytes() + builder.contexts.bytes() + builder.closure.bytes();
-        let bytes = bytes + builder.costs.capacity() * size_of::<(u32, u64)>();
+        let bytes = bytes + builder.costs.capacity() * size_of::<(u32, u64)>() + builder.kernels.bytes();
         self.sets.bytes.store(bytes, Ordering::Relaxed);
         let limit = self.config.max_bytes;
         if bytes > limit {

@@ -71,19 +71,20 @@ impl LocalMask {
 
     /// Finds the uncertain tokens that `rest`, the state behind the rule, lets pass. The result stands in the
     /// scratch space.
-    pub(crate) fn resolve<'s, B: Backend>(
+    pub(crate) fn resolve<B: Backend>(
         &self,
         backend: &B,
         rest: B::State,
-        scratch: &'s mut Scratch,
+        scratch: &mut Scratch,
         fuel: &mut Fuel,
-    ) -> Result<&'s mut Vec<u32>, StepError> {
+    ) -> Result<(), StepError> {
         let Suffixes { trie, starts, ids } = &self.suffixes;
         walk_trie(backend, rest, trie, scratch.clear_ids(), &mut (), fuel)?;
-        Ok(scratch.replace_ids(|suffix| {
+        scratch.replace_ids(|suffix| {
             let suffix = suffix as usize;
             &ids[starts[suffix] as usize..starts[suffix + 1] as usize]
-        }))
+        });
+        Ok(())
     }
 
     /// A mask without uncertain tokens.

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
+use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
 
 use crate::counts::{MaskCounters, Way, count};
 use crate::difference::{Difference, difference, reference};
 use crate::local::LocalMask;
 use crate::named::Named;
 use crate::options::{MaskOptions, Part};
+use crate::pool::Meeting;
 use crate::recent::Recent;
 use crate::stored_mask::{Form, StoredMask};
-use crate::walk::{may_have_slice, set_bits, try_long_tokens, walk};
+use crate::walk::{may_have_slice, set_bits, try_long_tokens, walk, walk_all};
 use crate::{LocalPool, Scratch, Vocabulary, words_for};
 
 /// What is known of a local part.
@@ -206,9 +207,16 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(split) = backend.split(state, fuel)? else { return Ok(None) };
+        if split.ended == Ended::Maybe && may_have_slice(backend, split.rest, &self.vocabulary) {
+            return Ok(None);
+        }
         let Some(local) = self.local_mask(backend, split.local, scratch, fuel)? else { return Ok(None) };
         let vocabulary = &*self.vocabulary;
-        let ids = local.resolve(backend, split.rest, scratch, fuel)?;
+        local.resolve(backend, split.rest, scratch, fuel)?;
+        if split.ended == Ended::Maybe {
+            walk_all(backend, split.rest, vocabulary, scratch, fuel)?;
+        }
+        let ids = scratch.ids();
         try_long_tokens(backend, state, vocabulary, ids, fuel)?;
         if backend.is_complete(state) {
             ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
@@ -238,22 +246,10 @@ impl MaskMemo {
             }
             Some(LocalEntry::None) => return Ok(None),
             Some(LocalEntry::Met) => {
-                let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
-                if let (Part::On, Some(mask), Some(structure)) =
-                    (self.options.cross_grammar, &made, backend.structure(local))
-                {
-                    self.pool.keep(structure, mask);
-                }
-                made.map_or(LocalEntry::None, LocalEntry::Mask)
+                self.make_local(backend, local, backend.structure(local), scratch, fuel)?
             }
             None if self.options.cross_grammar == Part::Off => LocalEntry::Met,
-            None => {
-                let shared = backend.structure(local).and_then(|structure| self.pool.get(&structure));
-                if shared.is_some() {
-                    count(&self.counters.cross_grammar_hits);
-                }
-                shared.map_or(LocalEntry::Met, LocalEntry::Mask)
-            }
+            None => self.shared_local(backend, local, scratch, fuel)?,
         };
         count(&self.counters.local_misses);
         let mask = match &entry {
@@ -263,6 +259,45 @@ impl MaskMemo {
         let size = mask.as_ref().map_or(0, |mask| mask.memory_usage());
         self.locals.keep(key, entry, size + 2 * size_of::<(MaskKey, LocalEntry)>());
         Ok(mask)
+    }
+
+    /// What another grammar has made of a local part, or makes worth while.
+    fn shared_local<B: Backend>(
+        &self,
+        backend: &B,
+        local: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<LocalEntry, StepError> {
+        let Some(structure) = backend.structure(local) else { return Ok(LocalEntry::Met) };
+        if let Some(mask) = self.pool.get(&structure) {
+            count(&self.counters.cross_grammar_hits);
+            return Ok(LocalEntry::Mask(mask));
+        }
+        match self.pool.meet(&structure) {
+            Meeting::First => Ok(LocalEntry::Met),
+            Meeting::Hopeless => Ok(LocalEntry::None),
+            Meeting::Again => self.make_local(backend, local, Some(structure), scratch, fuel),
+        }
+    }
+
+    /// Makes the mask of a local part, for other grammars too if it has a description.
+    fn make_local<B: Backend>(
+        &self,
+        backend: &B,
+        local: B::State,
+        structure: Option<Vec<u32>>,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<LocalEntry, StepError> {
+        let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
+        if let (Part::On, Some(structure)) = (self.options.cross_grammar, structure) {
+            match &made {
+                Some(mask) => self.pool.keep(structure, mask),
+                None => self.pool.give_up(&structure),
+            }
+        }
+        Ok(made.map_or(LocalEntry::None, LocalEntry::Mask))
     }
 
     fn keep(&self, key: MaskKey, mask: &Arc<StoredMask>) {

@@ -38,12 +38,16 @@ impl Scratch {
     }
 
     /// Puts others in the place of each id found.
-    pub(crate) fn replace_ids<'i>(&mut self, others: impl Fn(u32) -> &'i [u32]) -> &mut Vec<u32> {
+    pub(crate) fn replace_ids<'i>(&mut self, others: impl Fn(u32) -> &'i [u32]) {
         self.words.clear();
         for &id in &self.ids {
             self.words.extend_from_slice(others(id));
         }
         std::mem::swap(&mut self.ids, &mut self.words);
+    }
+
+    /// The ids found.
+    pub(crate) fn ids(&mut self) -> &mut Vec<u32> {
         &mut self.ids
     }
 }
@@ -150,6 +154,20 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
     Ok(Found { slice, ids: &mut scratch.ids })
+}
+
+/// Adds to the scratch ids those of all tokens that a state reads, those too long for a trie left out. For states in
+/// which no slice applies.
+pub(crate) fn walk_all<B: Backend>(
+    backend: &B,
+    state: B::State,
+    vocabulary: &Vocabulary,
+    scratch: &mut Scratch,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
+    walk_trie(backend, state, vocabulary.trie(), scratch, &mut (), fuel)?;
+    add_duplicates(vocabulary.trie(), vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    Ok(())
 }
 
 /// Adds to the scratch ids those of a trie's tokens that a state reads.

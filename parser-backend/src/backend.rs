@@ -22,6 +22,17 @@ pub struct Split<S> {
     pub local: S,
     /// The state as it would be if the rule had just ended.
     pub rest: S,
+    /// Whether it may just have ended.
+    pub ended: Ended,
+}
+
+/// Whether the rule of a local part may have ended where the state stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// It goes on, or its end is part of the local state.
+    No,
+    /// It may have: what the rest reads can be read too.
+    Maybe,
 }
 
 /// A need of a grammar beyond context-free rules. A backend that cannot serve it declines the grammar when it
@@ -104,7 +115,8 @@ pub trait Backend: Send + Sync + 'static {
     /// property of that type.
     ///
     /// A text can be read from the state if and only if the local part reads it, or the local part reads a
-    /// beginning of it after which the rule may have ended and the rest reads what is left.
+    /// beginning of it after which the rule may have ended and the rest reads what is left; the empty beginning counts
+    /// where the split says so ([`Split::ended`]).
     fn split(&self, state: Self::State, fuel: &mut Fuel) -> Result<Option<Split<Self::State>>, StepError> {
         let _ = (state, fuel);
         Ok(None)

@@ -16,7 +16,7 @@ mod error;
 mod fuel;
 mod tokens;
 
-pub use backend::{Backend, MaskKey, Requirement, Split};
+pub use backend::{Backend, Ended, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
 pub use counts::TableCounts;
 pub use error::{BuildError, StepError};

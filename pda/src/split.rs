@@ -5,7 +5,7 @@
 //! [`LOCAL`] are the *local* list, equal for all places that call the rule, and what goes on in the node is the
 //! rest (XGrammar's first paper, section 3.1: the local list decides the context-independent tokens).
 
-use grammask_parser_backend::{Fuel, Split, StepError};
+use grammask_parser_backend::{Ended, Fuel, Split, StepError};
 
 use crate::closure::Stack;
 use crate::engine::{Engine, State};
@@ -35,7 +35,7 @@ pub(crate) fn split(
     builder.closure.begin();
     builder.closure.pop(engine.program(), &mut builder.tree, cut);
     let rest = engine.close(builder, fuel)?;
-    Ok(Some(Split { local: State(local), rest: State(rest) }))
+    Ok(Some(Split { local: State(local), rest: State(rest), ended: Ended::No }))
 }
 
 /// The nearest node of a caller that stands below all tops.
