@@ -98,6 +98,9 @@ def apply_token_bitmask_inplace(
     if isinstance(logits, np.ndarray):
         _apply_numpy(logits, np.asarray(bitmask), vocab_size, indices)
         return
+    if not hasattr(logits, "data_ptr") or not (hasattr(bitmask, "data_ptr") or isinstance(bitmask, np.ndarray)):
+        kinds = f"{type(logits).__name__} and {type(bitmask).__name__}"
+        raise TypeError(f"logits and bitmask must be numpy arrays or torch tensors, not {kinds}")
     if isinstance(bitmask, np.ndarray):
         bitmask = importlib.import_module("torch").from_numpy(bitmask)
     if logits.device != bitmask.device:

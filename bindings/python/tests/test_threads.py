@@ -1,0 +1,77 @@
+"""Many threads on one compiler. `benches/threads.py` runs for longer, and says how throughput grows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import grammask
+
+BENCH = Path(__file__).parent.parent / "benches" / "threads.py"
+
+
+def test_masks_of_sixteen_threads_are_those_of_one():
+    package = str(Path(grammask.__file__).parent.parent)
+    program = [sys.executable, str(BENCH), "--seconds", "1.5", "--threads", "16"]
+    done = subprocess.run(program, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": package})
+    assert done.returncode == 0 and "wrong 0" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_batch_and_single_calls_at_once(info):
+    """Engines fill in one thread what they compile and begin in others."""
+    compiler = grammask.GrammarCompiler(info, max_threads=4)
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}, "required": ["a"]}
+    text = b'{"a": "xyz", "n": 12}'
+    single = grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy")
+    alone = grammask.GrammarMatcher(grammask.GrammarCompiler(info).compile_json_schema(schema))
+    expected = []
+    for token in text:
+        alone.fill_next_token_bitmask(single)
+        expected.append(single[0].copy())
+        assert alone.accept_token(token)
+
+    def follow(number):
+        batch = grammask.BatchGrammarMatcher(max_threads=2)
+        compiled = compiler.compile_json_schema_async(schema).result(timeout=60)
+        if number % 4 == 0:
+            compiler.clear_cache()
+        texts = [grammask.GrammarMatcher(compiled) for _ in range(5)]
+        mask = grammask.allocate_token_bitmask(5, info.vocab_size, backend="numpy")
+        for token, row in zip(text, expected, strict=True):
+            batch.batch_fill_next_token_bitmask(texts, mask)
+            assert (mask == row).all()
+            assert all(batch.batch_accept_token(texts, [token] * 5))
+
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(follow, range(64)))
+
+
+def test_a_matcher_is_one_threads_at_a_time(compiler, info):
+    """Two threads that use one matcher get an exception or a turn, and never a broken matcher."""
+    matcher = grammask.GrammarMatcher(compiler.compile_regex("(a|b|c)*"))
+    outcomes = []
+
+    def use():
+        mask = np.zeros((1, (info.vocab_size + 31) // 32), np.int32)
+        for _ in range(300):
+            try:
+                matcher.accept_token(ord("a"))
+                matcher.fill_next_token_bitmask(mask)
+                matcher.rollback(1)
+            except RuntimeError as error:
+                outcomes.append(str(error))
+
+    threads = [threading.Thread(target=use) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(outcomes)
+    matcher.reset()
+    assert matcher.accept_string("abc") and matcher.num_steps == 1
