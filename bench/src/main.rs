@@ -37,6 +37,8 @@ enum Command {
     Tools(command::tools::ToolsArgs),
     /// One instance of one schema, token by token.
     Trace(command::trace::TraceArgs),
+    /// Random walks through the masks of JSON Schemas, every finished document put to a validator.
+    Walks(command::walks::WalksArgs),
     #[command(hide = true)]
     Worker(command::worker::WorkerArgs),
 }
@@ -50,6 +52,7 @@ fn main() -> anyhow::Result<()> {
         Command::Oracle(args) => command::oracle::run(&args),
         Command::Tools(args) => command::tools::run(&args),
         Command::Trace(args) => command::trace::run(&args),
+        Command::Walks(args) => command::walks::run(&args),
         Command::Worker(args) => command::worker::run(&args),
     }
 }

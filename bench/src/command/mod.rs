@@ -7,4 +7,5 @@ pub(crate) mod micro;
 pub(crate) mod oracle;
 pub(crate) mod tools;
 pub(crate) mod trace;
+pub(crate) mod walks;
 pub(crate) mod worker;

@@ -6,7 +6,7 @@ pub(crate) mod ours;
 use std::fmt;
 use std::sync::Arc;
 
-use grammask::{Compiler, TokenMask, Vocabulary, pda};
+use grammask::{Compiler, TokenMask, Vocabulary, json_schema, pda};
 use serde::{Deserialize, Serialize};
 
 use crate::run::tokenizer::LoadedTokenizer;
@@ -123,6 +123,15 @@ pub(crate) trait Engine {
 pub(crate) enum KeyOrder {
     Declared,
     Any,
+}
+
+impl From<KeyOrder> for json_schema::KeyOrder {
+    fn from(order: KeyOrder) -> Self {
+        match order {
+            KeyOrder::Declared => Self::Declared,
+            KeyOrder::Any => Self::Any,
+        }
+    }
 }
 
 impl fmt::Display for KeyOrder {

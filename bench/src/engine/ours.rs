@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use grammask::{
     BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
-    Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions, json_schema,
+    Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
 
 use super::{Engine, EngineId, KeyOrder, PLACE, Source};
@@ -36,11 +36,7 @@ pub(super) fn builder(tokenizer: &LoadedTokenizer) -> Result<CompilerBuilder> {
 
 impl<B: BuildBackend> Grammask<B> {
     pub(crate) fn new(id: EngineId, builder: CompilerBuilder<B>, key_order: KeyOrder) -> Self {
-        let key_order = match key_order {
-            KeyOrder::Declared => json_schema::KeyOrder::Declared,
-            KeyOrder::Any => json_schema::KeyOrder::Any,
-        };
-        let schemas = JsonSchemaOptions::default().key_order(key_order);
+        let schemas = JsonSchemaOptions::default().key_order(key_order.into());
         Self { id, compiler: builder.build(), schemas, grammar: None, matcher: None }
     }
 

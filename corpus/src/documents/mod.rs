@@ -4,11 +4,13 @@
 //! A validator judges values; a grammar has texts. One value has many texts: escapes, spaces, zeros at the end of
 //! a fraction, orders of members. [`Spelled`] is a value of which everything is fixed but the orders.
 
+mod judged;
 mod mutate;
 mod orders;
 mod spelling;
 mod walk;
 
+pub use judged::{is_judged_rightly, sorted};
 pub(crate) use mutate::{NAMES, number};
 pub use mutate::{mutated, random_value};
 pub use orders::accepts_some_order;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::generate::{KEYWORDS, random_schema};
 use super::instance::Guide;
-use crate::documents::{self, Spelled, Spelling, mutated, random_value};
+use crate::documents::{self, Spelled, Spelling, is_judged_rightly, mutated, random_value, sorted};
 use crate::report::guarded;
 use crate::{BackendSubject, Subject, subjects};
 
@@ -76,22 +76,20 @@ const WALK_BYTES: usize = 60;
 /// Walks through the grammar of one schema.
 const WALKS: usize = 2;
 
-/// Significant digits up to which a judge is asked about steps.
-const JUDGED_DIGITS: usize = 15;
-
 /// Compares on the schemas of consecutive seeds until there are so many pairs.
 ///
 /// `judge` makes a judge of a schema, or says that it is none that it takes: such schemas are not counted.
 ///
-/// Validators divide by `multipleOf` in machine numbers, and are wrong about numbers that do not fit. Where a schema
-/// has that keyword, walks that hold a number of more than 15 significant digits are not put to the judge.
+/// Validators are not asked about numbers that do not fit into theirs, and are given members sorted by name: see
+/// [`is_judged_rightly`] and [`sorted`].
 pub fn compare(first_seed: u64, pairs: usize, judge: impl Fn(&Value) -> Option<Judge>) -> Comparison {
     let mut comparison = Comparison::default();
     let mut seed = first_seed;
     while comparison.pairs < pairs {
         let mut rng = Rng::new(seed);
         let schema = random_schema(&mut rng);
-        if let Some(judge) = judge(&schema) {
+        if let Some(judge) = judge(&sorted(&schema)) {
+            let judge: Judge = Box::new(move |value| judge(&sorted(value)));
             comparison.schemas += 1;
             for keyword in keywords_of(&schema) {
                 *comparison.keywords.entry(keyword).or_default() += 1;
@@ -139,7 +137,6 @@ fn one(
     };
     let subject = BackendSubject(subjects::earley_after_passes(&grammar)?);
     let mut example = None;
-    let has_steps = keywords_of(schema).contains("multipleOf");
     let mut walks = 0;
     for _ in 0..3 * WALKS {
         if walks == WALKS {
@@ -149,7 +146,7 @@ fn one(
         let text = String::from_utf8(text).map_err(|_| "a walk is not UTF-8")?;
         let value: Value =
             serde_json::from_str(&text).map_err(|error| format!("a walk is no JSON: {error}: {text}"))?;
-        if has_steps && most_digits(&value) > JUDGED_DIGITS {
+        if !is_judged_rightly(schema, &value) {
             continue;
         }
         walks += 1;
@@ -222,28 +219,6 @@ fn keywords_of(schema: &Value) -> BTreeSet<&'static str> {
         }
     }
     found
-}
-
-/// Significant digits of the number that has the most.
-fn most_digits(value: &Value) -> usize {
-    let mut most = 0;
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Number(number) => {
-                // What `serde_json` keeps of a number that it cannot hold is short; the exponent tells then.
-                let text = number.to_string();
-                let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
-                let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
-                let exponent = exponent.parse::<i32>().map_or(usize::MAX, |by| by.unsigned_abs() as usize);
-                most = most.max(digits.trim_start_matches('0').len().saturating_add(exponent));
-            }
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => open.extend(members.values()),
-            _ => {}
-        }
-    }
-    most
 }
 
 /// A message without its numbers.

@@ -41,6 +41,17 @@ impl Draft {
         }
     }
 
+    /// As its documents call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Draft::Draft4 => "4",
+            Draft::Draft6 => "6",
+            Draft::Draft7 => "7",
+            Draft::Draft2019 => "2019-09",
+            Draft::Draft2020 => "2020-12",
+        }
+    }
+
     /// The keyword that names a schema.
     pub(super) fn id_keyword(self) -> &'static str {
         if self == Draft::Draft4 { "id" } else { "$id" }

@@ -16,7 +16,7 @@ use super::options::{JsonSchemaOptions, Unsupported};
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
 use super::unevaluated::{self, Case};
-use super::{array_keywords, number_keywords, object_keywords, string_keywords};
+use super::{array_keywords, number_keywords, object_keywords, string_keywords, vocabulary};
 use crate::Diagnostic;
 
 pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
@@ -198,6 +198,10 @@ impl<'s> Normalizer<'s> {
         reason: impl Into<String>,
         hint: &str,
     ) -> Fallible<()> {
+        debug_assert!(
+            vocabulary::find(keyword).is_some_and(|keyword| !keyword.refused.is_empty()),
+            "the table of keywords does not say that `{keyword}` may be refused",
+        );
         let reason = reason.into();
         let mut pointer = self.document.pointer(node);
         // Where several schemas make the trouble together, the one to name need not have the keyword.
@@ -311,6 +315,12 @@ impl<'s> Normalizer<'s> {
         }
     }
 
+    /// No value of one type satisfies the schema's keywords on that type.
+    fn conflict_of(&mut self, node: NodeId, members: &Members, kind: &str) {
+        let keywords = vocabulary::on_type(members, kind);
+        self.conflict(node, &format!("no {kind} satisfies {keywords} together"));
+    }
+
     /// The normal form of `type` and of all keywords that speak about one type.
     pub(super) fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
         let mut norm = match members.get("type") {
@@ -323,34 +333,28 @@ impl<'s> Normalizer<'s> {
             let digits = self.options.limits.digits;
             norm.numbers = numbers.filter(|shape| !shape.is_empty(digits)).collect();
             if norm.numbers.is_empty() {
-                self.conflict(node, "no number satisfies the bounds and steps together");
+                self.conflict_of(node, members, "number");
             }
         }
         if !norm.strings.is_empty() {
             let shape = string_keywords::read(self, node, members)?;
             norm.strings = if shape.is_empty(&self.algebra.tests) { Vec::new() } else { vec![shape] };
             if norm.strings.is_empty() {
-                self.conflict(
-                    node,
-                    "no string satisfies the length bounds, the pattern and the format together",
-                );
+                self.conflict_of(node, members, "string");
             }
         }
         if !norm.arrays.is_empty() {
             let shape = array_keywords::read(self, node, members)?;
             norm.arrays = if shape.is_empty() { Vec::new() } else { vec![shape] };
             if norm.arrays.is_empty() {
-                self.conflict(node, "no array satisfies the bounds on its length and the items together");
+                self.conflict_of(node, members, "array");
             }
         }
         if !norm.objects.is_empty() {
             let shape = object_keywords::read(self, node, members)?;
             norm.objects = if shape.is_empty() { Vec::new() } else { vec![shape] };
             if norm.objects.is_empty() {
-                self.conflict(
-                    node,
-                    "no object satisfies the bounds on its size and the required names together",
-                );
+                self.conflict_of(node, members, "object");
             }
         }
         Ok(norm)
@@ -569,17 +573,17 @@ impl<'s> Normalizer<'s> {
             let (treatment, note) = if hidden && keyword != "$ref" {
                 (Treatment::Annotation, Some("hidden by `$ref` in this draft"))
             } else {
-                match super::vocabulary::classify(keyword, draft) {
-                    super::vocabulary::Class::Assertion => (Treatment::Enforced, None),
-                    super::vocabulary::Class::Annotation => (Treatment::Annotation, None),
-                    super::vocabulary::Class::Later => {
+                match vocabulary::classify(keyword, draft) {
+                    vocabulary::Class::Assertion => (Treatment::Enforced, None),
+                    vocabulary::Class::Annotation => (Treatment::Annotation, None),
+                    vocabulary::Class::OtherDraft => {
                         (Treatment::Annotation, Some("not a keyword of this draft"))
                     }
-                    super::vocabulary::Class::Unknown => {
+                    vocabulary::Class::Unknown => {
                         (Treatment::Annotation, Some("not a keyword of JSON Schema"))
                     }
                     // These report themselves.
-                    super::vocabulary::Class::Special => continue,
+                    vocabulary::Class::Special => continue,
                 }
             };
             report.push(ReportEntry {

@@ -109,6 +109,7 @@ pub use options::{
 };
 pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;
+pub use vocabulary::{KEYWORDS, Keyword, keyword_table};
 
 use self::document::{Document, Draft, Sources};
 use self::goal::{Atom, GoalId, Goals};
