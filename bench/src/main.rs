@@ -29,10 +29,16 @@ enum Command {
     Jsts(command::jsts::JstsArgs),
     /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
     Maskbench(command::maskbench::MaskbenchArgs),
+    /// What grammars hold, counted and as the system sees it.
+    Memory(command::memory::MemoryArgs),
     /// The hot path on a handful of grammars, cold and warm.
     Micro(command::micro::MicroArgs),
     /// Every mask of random walks through the corpus, bit by bit against the naive recogniser.
     Oracle(command::oracle::OracleArgs),
+    /// How time and memory grow with the structure or the text.
+    Scaling(command::scaling::ScalingArgs),
+    /// One grammar on many threads, and many rows in one call.
+    Threads(command::threads::ThreadsArgs),
     /// Tool calls of agents: compiling sets of tools, and masks by place of the answer.
     Tools(command::tools::ToolsArgs),
     /// One instance of one schema, token by token.
@@ -48,8 +54,11 @@ fn main() -> anyhow::Result<()> {
         Command::Ablation(args) => command::ablation::run(&args),
         Command::Jsts(args) => command::jsts::run(&args),
         Command::Maskbench(args) => command::maskbench::run(&args),
+        Command::Memory(args) => command::memory::run(&args),
         Command::Micro(args) => command::micro::run(&args),
         Command::Oracle(args) => command::oracle::run(&args),
+        Command::Scaling(args) => command::scaling::run(&args),
+        Command::Threads(args) => command::threads::run(&args),
         Command::Tools(args) => command::tools::run(&args),
         Command::Trace(args) => command::trace::run(&args),
         Command::Walks(args) => command::walks::run(&args),

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::arguments::{Backend, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::arguments::{
+    EngineArguments, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments,
+};
 use crate::engine::{Structure, Vocabulary};
 use crate::writer::{Ending, Writer};
 
@@ -36,7 +38,7 @@ fn check(vocabulary: &Vocabulary, max_tokens: usize, compact: bool) -> (usize, u
         let text = fs::read_to_string(&file).unwrap();
         let validator = validator(&serde_json::from_str(&text).expect("the example is JSON"));
         let text = StructureText { syntax: Syntax::JsonSchema, text, origin: name.clone() };
-        let structure = Structure::compile(&text, &options, Backend::Earley, vocabulary)
+        let structure = Structure::compile(&text, &options, &EngineArguments::default(), vocabulary)
             .unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for seed in 0..SEEDS {
             let writing = writer

@@ -184,17 +184,22 @@ pub(crate) enum KeyOrder {
     Any,
 }
 
-/// Which parser masks are computed with. They give the same masks.
-#[derive(Clone, Copy, clap::Args)]
-pub(crate) struct BackendArguments {
+/// How structures are compiled and followed. None of it changes a mask.
+#[derive(Clone, Default, clap::Args)]
+pub(crate) struct EngineArguments {
     /// The parser below the masks; their answers are the same
-    #[arg(long, value_name = "BACKEND", default_value = "earley")]
+    #[arg(long, value_name = "BACKEND", default_value = "earley", help_heading = "Engine")]
     pub(crate) backend: Backend,
+    /// Keeps compiled structures in a directory, up to 256 MiB, and takes them from there; it may be deleted at any
+    /// time, and only those who may change the program should be able to write to it
+    #[arg(long, value_name = "DIR", help_heading = "Engine")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
 pub(crate) enum Backend {
     /// Earley's algorithm: serves every grammar
+    #[default]
     Earley,
     /// Parallel stacks: declines left recursion
     Pda,

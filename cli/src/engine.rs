@@ -14,14 +14,17 @@ use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::tool_formats::Reasoning;
 use grammask::{
-    Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError,
-    StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, VocabularyOptions, pda,
+    BuildBackend, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError,
+    StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, VocabularyOptions, pda,
 };
 pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
 
-use crate::arguments::{Backend, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments};
+use crate::arguments::{
+    Backend, EngineArguments, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments,
+};
 use crate::command::tools;
 use crate::progress;
+use crate::style;
 
 /// A limit on work or memory was reached: nothing is known.
 #[derive(Debug, Clone)]
@@ -160,17 +163,14 @@ impl Structure {
     pub(crate) fn compile(
         text: &StructureText,
         schema: &SchemaArguments,
-        backend: Backend,
+        engine: &EngineArguments,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        let grammar = parse(text, schema)?;
         let compiler = Compiler::builder(Arc::clone(&vocabulary.inner));
-        let compiled: Result<Box<dyn Begin>, CompileError> = match backend {
-            Backend::Earley => begin(compiler.build().grammar(&grammar)),
-            Backend::Pda => begin(compiler.backend::<pda::Engine>().build().grammar(&grammar)),
+        let compiled = match engine.backend {
+            Backend::Earley => compile(text, schema, engine, &compiler.build())?,
+            Backend::Pda => compile(text, schema, engine, &compiler.backend::<pda::Engine>().build())?,
         };
-        let compiled = compiled
-            .with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))?;
         Ok(Self { compiled })
     }
 
@@ -181,11 +181,35 @@ impl Structure {
     }
 }
 
-fn begin<B: grammask::Backend>(
-    compiled: Result<CompiledGrammar<B>, CompileError>,
-) -> Result<Box<dyn Begin>, CompileError> {
-    compiled.map(|compiled| Box::new(compiled) as Box<dyn Begin>)
+/// Compiles a structure, or takes it from the directory where it was kept.
+fn compile<B: BuildBackend>(
+    text: &StructureText,
+    schema: &SchemaArguments,
+    engine: &EngineArguments,
+    compiler: &Compiler<B>,
+) -> Result<Box<dyn Begin>> {
+    let compile = || {
+        let grammar = parse(text, schema)?;
+        compiler
+            .grammar(&grammar)
+            .with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))
+    };
+    let Some(path) = &engine.cache else { return Ok(Box::new(compile()?)) };
+    let directory = StoreDirectory::open(path, MAX_CACHE_BYTES)
+        .with_context(|| format!("cannot use `{}` as a cache", path.display()))?;
+    // All that the automata depend on: the options are spelled out by what prints them.
+    let (version, syntax, options) = (env!("CARGO_PKG_VERSION"), text.syntax, schema_options(schema));
+    let key = format!("grammask {version} {syntax:?} {options:?}\n{}", text.text);
+    let compiled = directory.get_or_try(compiler, &key, compile)?;
+    if let Some(error) = directory.last_error() {
+        let warning = style::WARNING;
+        anstream::eprintln!("{warning}warning{warning:#}: the cache was of no use: {error}");
+    }
+    Ok(Box::new(compiled))
 }
+
+/// Bytes that the files in a cache may have together.
+const MAX_CACHE_BYTES: u64 = 256 << 20;
 
 /// A compiled grammar over any backend.
 trait Begin {
@@ -278,8 +302,8 @@ impl ToolStructure {
     pub(crate) fn compile(&self, request: &StructureText, vocabulary: &Vocabulary) -> Result<Structure> {
         let grammar = self.tag.grammar(&StructuralTagOptions::default());
         let grammar = grammar.map_err(|error| reject(request, &error))?;
-        let compiled = begin(Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar))?;
-        Ok(Structure { compiled })
+        let compiled = Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar)?;
+        Ok(Structure { compiled: Box::new(compiled) })
     }
 }
 

@@ -4,6 +4,8 @@ use anstyle::{AnsiColor, Style};
 
 /// The word `error`, and what was refused.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// The word `warning`.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 /// The word `ok`.
 pub(crate) const OK: Style = AnsiColor::Green.on_default().bold();
 /// Heads of tables and names of fields.

@@ -62,6 +62,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod cost;
 mod counts;
 mod difference;
 mod lists;
@@ -79,6 +80,7 @@ mod trie;
 mod vocabulary;
 mod walk;
 
+pub use cost::mask_cost;
 pub use counts::{Clock, MaskCounters, MaskCounts, WayCount};
 pub use masks::MaskMemo;
 pub use named::{names_token, read_token};

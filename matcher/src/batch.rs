@@ -13,6 +13,7 @@
 
 use std::borrow::BorrowMut;
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use grammask_earley::Engine;
@@ -36,16 +37,25 @@ pub struct BatchRow<'r, B: Backend = Engine> {
 #[derive(Clone, Debug)]
 pub struct BatchMatcher {
     threads: Arc<Threads>,
+    copies_per_thread: NonZeroUsize,
 }
 
-/// Copying a mask of 128,000 tokens takes some 0.4 us, less than waking a thread. From how many rows on a second
-/// thread pays was not measured; this is an estimate.
-const FEWEST_COPIES_PER_THREAD: usize = 128;
-
 impl BatchMatcher {
+    /// How many known masks there are by default for each thread that is woken to copy some of them: copying one of
+    /// 128,000 tokens takes some 0.4 us, less than waking a thread. `cargo xtask bench threads` measures both.
+    pub const COPIES_PER_THREAD: NonZeroUsize = NonZeroUsize::new(128).expect("it is not 0");
+
     /// Uses threads that others may use too. They start with the first batch that needs them.
     pub fn new(threads: Arc<Threads>) -> Self {
-        Self { threads }
+        Self { threads, copies_per_thread: Self::COPIES_PER_THREAD }
+    }
+
+    /// How many known masks there must be for each thread that is woken to copy some of them, in place of
+    /// [`COPIES_PER_THREAD`](Self::COPIES_PER_THREAD). Answers do not depend on it.
+    #[must_use]
+    pub fn copies_per_thread(mut self, copies: NonZeroUsize) -> Self {
+        self.copies_per_thread = copies;
+        self
     }
 
     /// The threads in use.
@@ -63,7 +73,8 @@ impl BatchMatcher {
         let (mut known, mut first, mut later) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::with_hasher(ahash::RandomState::new());
         // So few that all are copied by this thread, on the spot.
-        let few = self.threads.count() == 0 || rows.len() < FEWEST_COPIES_PER_THREAD;
+        let copies = self.copies_per_thread.get();
+        let few = self.threads.count() == 0 || rows.len() < copies;
         for (row, answer) in rows.iter_mut().zip(&mut answers) {
             match if few { row.matcher.fill_known_mask(row.words) } else { row.matcher.unknown_mask() } {
                 Known::Filled(kind) => *answer = Some(Ok(kind)),
@@ -77,8 +88,8 @@ impl BatchMatcher {
             groups => self.run(first, groups, 1),
         }
         known.append(&mut later);
-        let helpers = known.len() / FEWEST_COPIES_PER_THREAD;
-        self.run(known, helpers, FEWEST_COPIES_PER_THREAD / 4);
+        let helpers = known.len() / copies;
+        self.run(known, helpers, (copies / 4).max(1));
         answers.into_iter().map(|answer| answer.unwrap_or(Err(MatchError::Terminated))).collect()
     }
 

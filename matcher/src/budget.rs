@@ -84,7 +84,9 @@ impl Budget {
 
     /// Bytes that tables and masks hold now, those of texts in progress included.
     pub fn memory_usage(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+        let held = self.held.load(Ordering::Relaxed);
+        // Of two changes to one grammar at the same time the later one may be told first.
+        if held > usize::MAX / 2 { 0 } else { held }
     }
 
     /// How often a grammar or its tables were dropped to keep the bound.

@@ -61,6 +61,7 @@ mod store;
 mod threads;
 mod token_names;
 mod trace;
+mod warm;
 
 pub use background::{BackgroundCompile, BackgroundMatcher};
 pub use batch::{BatchMatcher, BatchRow};

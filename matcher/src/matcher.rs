@@ -444,6 +444,11 @@ impl<B: Backend> Matcher<B> {
         self.states[self.states.len() - 1]
     }
 
+    /// The tables in use, and the current state in them.
+    pub(crate) fn place(&self) -> (Arc<Generation<B>>, B::State) {
+        (Arc::clone(self.generation()), self.state())
+    }
+
     fn generation(&self) -> &Arc<Generation<B>> {
         &self.generations[self.generations.len() - 1].1
     }
@@ -611,7 +616,7 @@ enum Tables {
 /// Forced text is cut here: a grammar can force a text without end.
 const MAX_FORCED: usize = 64 << 10;
 
-fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
+pub(crate) fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
     (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
 }
 

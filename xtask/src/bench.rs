@@ -1,17 +1,24 @@
-//! `cargo xtask bench`: the programs of the `bench` crate.
+//! `cargo xtask bench`: the program of the `bench` crate, and its benches of hot paths.
 
 use anyhow::Result;
 
-use crate::shell::run_release;
+use crate::shell::{cargo, run as run_command, run_release};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to run, and its own arguments.
+    /// What to run, and its own arguments: a command of `grammask-bench`, or `hot-paths` (times, with criterion), or
+    /// `instructions` (counts, with gungraun).
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    run_release(workspace, "grammask-bench", &arguments.arguments)
+    let name = match arguments.arguments.first().map(String::as_str) {
+        Some("hot-paths") => "hot_paths",
+        Some("instructions") => "instructions",
+        _ => return run_release(workspace, "grammask-bench", &arguments.arguments),
+    };
+    let mut command = cargo(workspace, ["bench", "--package", "grammask-bench", "--bench", name, "--"]);
+    run_command(command.args(&arguments.arguments[1..]))
 }

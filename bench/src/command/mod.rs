@@ -3,8 +3,11 @@
 pub(crate) mod ablation;
 pub(crate) mod jsts;
 pub(crate) mod maskbench;
+pub(crate) mod memory;
 pub(crate) mod micro;
 pub(crate) mod oracle;
+pub(crate) mod scaling;
+pub(crate) mod threads;
 pub(crate) mod tools;
 pub(crate) mod trace;
 pub(crate) mod walks;

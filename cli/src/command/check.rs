@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::arguments::{BackendArguments, Global, SchemaArguments, StructureArguments, read_bytes};
+use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, read_bytes};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
 use crate::place::Place;
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     schema: SchemaArguments,
     #[command(flatten)]
-    backend: BackendArguments,
+    engine: EngineArguments,
     /// The file with the text; `-` or nothing for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -51,12 +51,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         trim(&mut text);
     }
     // Whether bytes are allowed depends on no vocabulary: the smallest does.
-    let structure = Structure::compile(
-        &structure,
-        &arguments.schema,
-        arguments.backend.backend,
-        &Vocabulary::of_bytes()?,
-    )?;
+    let structure =
+        Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?)?;
     report(global, &structure, &text)
 }
 

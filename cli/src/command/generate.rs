@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::arguments::{BackendArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
+use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
 use crate::style;
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     schema: SchemaArguments,
     #[command(flatten)]
-    backend: BackendArguments,
+    engine: EngineArguments,
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// Equal seeds give equal texts
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
-    let structure = Structure::compile(&text, &arguments.schema, arguments.backend.backend, &vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;
     let writer = Writer::new(&vocabulary);
     for number in 0..arguments.count {
         let seed = arguments.seed.wrapping_add(number);

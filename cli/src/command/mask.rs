@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    BackendArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text,
+    EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text,
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     schema: SchemaArguments,
     #[command(flatten)]
-    backend: BackendArguments,
+    engine: EngineArguments,
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// The text so far
@@ -44,7 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
         None => arguments.prefix.clone(),
     };
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
-    let structure = Structure::compile(&text, &arguments.schema, arguments.backend.backend, &vocabulary)?;
+    let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;
     let mut cursor = structure.cursor();
     let read = cursor.read(prefix.as_bytes())?;
     if read < prefix.len() {

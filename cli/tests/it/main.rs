@@ -1,5 +1,6 @@
 //! The program as its users meet it: arguments in, text and exit status out.
 
+mod cache;
 mod check;
 mod convert;
 mod generate;

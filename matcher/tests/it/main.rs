@@ -15,3 +15,4 @@ mod store;
 mod strings;
 mod switches;
 mod tokens;
+mod warm;

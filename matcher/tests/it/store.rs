@@ -174,6 +174,11 @@ fn shared_masks_outlive_a_compiler() {
         if let Ok(forged) = compiler().load_pool(&sealed(damaged)) {
             assert_eq!(forged, count);
         }
+        assert!(second.load_pool(&bytes[..at]).is_err(), "cut at {at}");
+        assert!(
+            at < 24 || compiler().load_pool(&sealed(bytes[..at].to_vec())).is_err(),
+            "forged, cut at {at}"
+        );
     }
 }
 
