@@ -4,6 +4,8 @@
 //! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
 //! sorted tables are made once, at the very end (`emit`).
 
+use std::borrow::Cow;
+
 use crate::Count;
 use crate::finished::{Finished, FinishedStates};
 use crate::labels::Labels;
@@ -75,7 +77,7 @@ pub(crate) struct DraftFragment {
     /// Index of the rule that gives the name.
     pub(crate) rule: u32,
     /// A name other than the rule's.
-    pub(crate) name: Option<Box<str>>,
+    pub(crate) name: Option<Cow<'static, str>>,
     /// The states of a finished fragment, in tables of their own.
     pub(crate) finished: Option<FinishedStates>,
     /// First state: one of the finished ones if the fragment is finished.

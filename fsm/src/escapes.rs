@@ -5,6 +5,8 @@
 //! once, and whoever has read a backslash calls the ones that are allowed: those of single characters, those
 //! of all characters, and those of all characters but a few.
 
+use std::borrow::Cow;
+
 use ahash::AHashMap;
 
 use crate::draft::{Draft, DraftFragment, DraftRole, NONE};
@@ -52,10 +54,7 @@ impl Escapes {
         if known != NONE {
             return known;
         }
-        let mut name = String::with_capacity(16);
-        name.push_str("escape of ");
-        name.push(character);
-        let fragment = finished(draft, Some(name.into()), |tables| one(tables, character));
+        let fragment = finished(draft, Some(escape_name(character)), |tables| one(tables, character));
         match self.ascii.get_mut(code) {
             Some(place) => *place = fragment,
             None => {
@@ -115,7 +114,7 @@ impl Escapes {
 /// Adds a finished fragment; `write` writes its states and says which is the start.
 pub(crate) fn finished(
     draft: &mut Draft,
-    name: Option<Box<str>>,
+    name: Option<Cow<'static, str>>,
     write: impl FnOnce(&mut Finished) -> u32,
 ) -> u32 {
     let first = draft.finished.next_state();
@@ -133,6 +132,22 @@ pub(crate) fn finished(
     };
     draft.fragments.push(fragment);
     draft.fragments.len() as u32 - 1
+}
+
+/// The names of the escapes of ASCII characters.
+static NAMES: [[u8; 11]; 128] = {
+    let mut names = [*b"escape of  "; 128];
+    let mut code = 0;
+    while code < 128 {
+        names[code][10] = code as u8;
+        code += 1;
+    }
+    names
+};
+
+fn escape_name(character: char) -> Cow<'static, str> {
+    let name = NAMES.get(character as usize).and_then(|name| std::str::from_utf8(name).ok());
+    name.map_or_else(|| format!("escape of {character}").into(), Cow::Borrowed)
 }
 
 /// The escapes of one character: its short escape, and its units in four digits each.
@@ -158,7 +173,7 @@ fn one(tables: &mut Finished, character: char) -> u32 {
         for shift in [12, 8, 4, 0] {
             let digit = u32::from(unit >> shift & 0xF);
             let next = tables.next_state() + 1;
-            digits(tables, 0, &[(digit, digit, next)]);
+            digit_runs(tables, 1 << digit, next);
             tables.end_state(Ending::Inner);
         }
     }
@@ -241,41 +256,51 @@ fn all_but(tables: &mut Finished, excluded: &[u8], not_ascii: u32) -> u32 {
     tables.end_state(Ending::Inner);
     tables.end_state(Ending::Final);
     for next in [3, 4] {
-        digits(tables, start, &[(0, 0, next)]);
+        digit_runs(tables, 1, start + next);
         tables.end_state(Ending::Inner);
     }
     // The digit before the last tells eight blocks of sixteen characters apart.
     let blocks: [u16; 8] = std::array::from_fn(|block| (allowed >> (16 * block)) as u16);
     let has_full = blocks.contains(&u16::MAX);
-    let mut next_partial = full - start + u32::from(has_full);
-    let mut arcs = [(0, 0, 0); 8];
-    let mut count = 0;
-    for (digit, set) in (0..).zip(blocks).filter(|&(_, set)| set != 0) {
-        let mut to = full - start;
-        if set != u16::MAX {
-            to = next_partial;
+    let mut next_partial = full + u32::from(has_full);
+    let digit = |block: usize| b'0' + block as u8;
+    let mut block = 0;
+    while let Some(&set) = blocks.get(block) {
+        let mut last = block;
+        if set == u16::MAX {
+            last += blocks[block..].iter().take_while(|&&other| other == set).count() - 1;
+            tables.bytes(digit(block), digit(last), full);
+        } else if set != 0 {
+            tables.bytes(digit(block), digit(block), next_partial);
             next_partial += 1;
         }
-        arcs[count] = (digit, digit, to);
-        count += 1;
+        block = last + 1;
     }
-    digits(tables, start, &arcs[..count]);
     tables.end_state(Ending::Inner);
     if has_full {
-        digits(tables, end, &[(0, 15, 0)]);
+        digit_runs(tables, u16::MAX, end);
         tables.end_state(Ending::Inner);
     }
     for set in blocks.into_iter().filter(|&set| set != 0 && set != u16::MAX) {
-        let mut arcs = [(0, 0, 0); 16];
-        let mut count = 0;
-        for low in (0..16).filter(|low| set >> low & 1 == 1) {
-            arcs[count] = (low, low, 0);
-            count += 1;
-        }
-        digits(tables, end, &arcs[..count]);
+        digit_runs(tables, set, end);
         tables.end_state(Ending::Inner);
     }
     start
+}
+
+/// Adds the hexadecimal digits of a set, in either case, to the state that is being written.
+fn digit_runs(tables: &mut Finished, set: u16, to: u32) {
+    for (zero, set) in [(b'0', set & 0x3FF), (b'A', set >> 10), (b'a', set >> 10)] {
+        let (mut at, mut rest) = (zero, set);
+        while rest != 0 {
+            // Digits are sixteen, so that the numbers of zeros and ones fit.
+            let (gap, run) = (rest.trailing_zeros(), (rest >> rest.trailing_zeros()).trailing_ones());
+            at += gap as u8;
+            tables.bytes(at, at + (run - 1) as u8, to);
+            at += run as u8;
+            rest = rest.checked_shr(gap + run).unwrap_or(0);
+        }
+    }
 }
 
 fn letter_arc(tables: &mut Finished, letter: char, to: u32) {

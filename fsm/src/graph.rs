@@ -16,9 +16,9 @@ pub fn components<'g>(
     // 0: not seen. Otherwise the visit number, or `DONE` once the component is complete.
     let mut number = vec![0u32; count];
     let mut low = vec![0u32; count];
-    let mut open: Vec<u32> = Vec::new();
+    let mut open: Vec<u32> = Vec::with_capacity(count.min(64));
     // The path from the root, with how many successors were looked at.
-    let mut path: Vec<(u32, u32)> = Vec::new();
+    let mut path: Vec<(u32, u32)> = Vec::with_capacity(count.min(64));
     let mut last = 0;
     for root in roots {
         if number[root as usize] == 0 {

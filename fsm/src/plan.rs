@@ -2,6 +2,7 @@
 //! are written into their callers, and whether the copies of a repeat stay small.
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+use smallvec::SmallVec;
 
 use crate::graph::components;
 use crate::{CompileOptions, Pass};
@@ -74,7 +75,8 @@ impl Plan {
     pub(crate) fn cost(&self, grammar: &Grammar, expr: ExprId, budget: u32) -> Option<u32> {
         let mut total = 0u32;
         // Pending expressions, each with the number of copies that the repeats around it make.
-        let mut stack = vec![(expr, 1u32)];
+        let mut stack: SmallVec<[(ExprId, u32); 32]> = SmallVec::new();
+        stack.push((expr, 1u32));
         let mut visits = 0;
         while let Some((id, copies)) = stack.pop() {
             visits += 1;
@@ -139,7 +141,7 @@ impl Graph {
         let count = grammar.rule_count();
         let mut graph = Self {
             rows: vec![(0, 0); count],
-            targets: Vec::new(),
+            targets: Vec::with_capacity(4 * count),
             references: vec![0; count],
             root: grammar.root().index(),
         };
@@ -147,7 +149,7 @@ impl Graph {
         let mut met = vec![0u32; grammar.expr_count()];
         let mut pending = vec![grammar.root()];
         graph.references[graph.root] = 1;
-        let mut stack = Vec::new();
+        let mut stack = Vec::with_capacity(64);
         while let Some(rule) = pending.pop() {
             let start = graph.targets.len() as u32;
             let stamp = rule.index() as u32 + 1;

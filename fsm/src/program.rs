@@ -1,5 +1,7 @@
 //! The compiled form of a grammar: one byte automaton a rule, in flat tables.
 
+use std::borrow::Cow;
+
 use crate::ByteClasses;
 
 macro_rules! id {
@@ -114,7 +116,7 @@ pub struct Call {
 pub struct Fragment {
     /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
     /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
-    pub name: Box<str>,
+    pub name: Cow<'static, str>,
     /// First state.
     pub start: StateId,
     /// Whether the *body* (one iteration) derives the empty string.
@@ -130,6 +132,14 @@ impl Fragment {
     #[inline]
     pub fn call_is_nullable(&self) -> bool {
         self.nullable || self.count.is_some_and(|count| count.min == 0)
+    }
+
+    fn memory_usage(&self) -> usize {
+        let name = match &self.name {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(name) => name.capacity(),
+        };
+        size_of::<Self>() + name
     }
 }
 
@@ -301,6 +311,6 @@ impl Program {
                 .iter()
                 .map(|label| size_of::<TokenLabel>() + size_of_val(&*label.ids))
                 .sum::<usize>()
-            + self.fragments.iter().map(|fragment| size_of::<Fragment>() + fragment.name.len()).sum::<usize>()
+            + self.fragments.iter().map(Fragment::memory_usage).sum::<usize>()
     }
 }

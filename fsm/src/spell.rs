@@ -137,7 +137,11 @@ impl Utf8Output<'_> {
 
     /// Adds a fragment without leaving the current one. `write` gets a start and the end, and returns the
     /// start that counts.
-    pub(crate) fn fragment(&mut self, name: &str, write: impl FnOnce(&mut Self, u32, u32) -> u32) -> u32 {
+    pub(crate) fn fragment(
+        &mut self,
+        name: &'static str,
+        write: impl FnOnce(&mut Self, u32, u32) -> u32,
+    ) -> u32 {
         let caller = self.draft.current;
         let rule = self.draft.fragments[caller as usize].rule;
         let fragment = self.draft.fragment(rule, None);

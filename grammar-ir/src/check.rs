@@ -14,7 +14,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::new();
     let mut unordered: Vec<(RuleId, ExprId)> = Vec::new();
     let mut is_met = vec![false; grammar.expr_count()];
-    let mut stack = Vec::new();
+    let mut stack = Vec::with_capacity(64);
     for rule_id in grammar.rule_ids() {
         let rule = grammar.rule(rule_id);
         stack.extend(rule.lookahead());
@@ -30,6 +30,8 @@ pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -
             match grammar.nodes[id.index()] {
                 Node::Intersection(_) => operators.push((rule_id, id, "an intersection")),
                 Node::Complement(_) => operators.push((rule_id, id, "a complement")),
+                // Names and constants are most of what is escaped.
+                Node::JsonEscaped(operand) if is_plain_text(grammar, operand) => {}
                 Node::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
                 Node::Unordered(..) => unordered.push((rule_id, id)),
                 _ => {}
@@ -42,6 +44,15 @@ pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -
         check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
     }
     check_parts(grammar, &unordered)
+}
+
+/// Whether an operand needs no walk.
+fn is_plain_text(grammar: &Grammar, operand: ExprId) -> bool {
+    match grammar.expr(operand) {
+        Expr::Empty | Expr::Class(_) => true,
+        Expr::Bytes(bytes) => std::str::from_utf8(bytes).is_ok(),
+        _ => false,
+    }
 }
 
 /// Parts in any order must not be empty: an empty one could be said to have been read anywhere.

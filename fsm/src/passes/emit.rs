@@ -30,10 +30,11 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
     for &(old, first, end) in &numbering.fragments {
         let fragment = &mut draft.fragments[old as usize];
         let name = RuleId::new(fragment.rule as usize).filter(|rule| rule.index() < grammar.rule_count());
-        let name = fragment.name.take().or_else(|| name.map(|rule| grammar.rule(rule).name().into()));
+        let name =
+            fragment.name.take().or_else(|| name.map(|rule| grammar.rule(rule).name().to_owned().into()));
         let start = match fragment.finished {
             Some(states) => first + fragment.start - states.first,
-            None => numbering.state_number[fragment.start as usize],
+            None => numbering.state(fragment.start).raw(),
         };
         program.fragments.push(Fragment {
             name: name.unwrap_or_default(),
@@ -53,11 +54,22 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
         }
         for &state in states.by_ref().take((end - first) as usize) {
             push_row(&mut program, draft.states[state as usize].is_final);
+            let first = program.byte_edges.len();
+            let mut out = draft.edges(state).map(|edge| (edge.label, numbering.state(edge.to)));
+            let (Some(one), second) = (out.next(), out.next()) else { continue };
+            // Most states have one edge, which needs no order.
+            let Some(second) = second else {
+                push_edge(&mut program, first, one, &numbering);
+                continue;
+            };
             edges.clear();
-            edges.extend(
-                draft.edges(state).map(|edge| (edge.label, numbering.state_number[edge.to as usize])),
-            );
-            push_edges(&mut program, &mut edges, &numbering);
+            edges.extend([one, second]);
+            edges.extend(out);
+            edges.sort_unstable();
+            edges.dedup();
+            for &edge in &edges {
+                push_edge(&mut program, first, edge, &numbering);
+            }
         }
     }
     push_row(&mut program, false);
@@ -130,6 +142,10 @@ impl Numbering {
         this
     }
 
+    fn state(&self, old: u32) -> StateId {
+        StateId::from_raw(self.state_number[old as usize])
+    }
+
     fn number_states(&mut self, draft: &Draft, start: u32) {
         let mut next = self.states.len();
         self.reach(start);
@@ -200,26 +216,21 @@ fn push_row(program: &mut Program, is_final: bool) {
     });
 }
 
-fn push_edges(program: &mut Program, edges: &mut Vec<(Label, u32)>, numbering: &Numbering) {
-    edges.sort_unstable();
-    edges.dedup();
-    let first = program.byte_edges.len();
-    for &(label, target) in edges.iter() {
-        let target = StateId::from_raw(target);
-        if let Some((start, end)) = label.as_bytes() {
-            match program.byte_edges[first..].last_mut() {
-                Some(last) if last.target == target && u16::from(last.end) + 1 == u16::from(start) => {
-                    last.end = end;
-                }
-                _ => program.byte_edges.push(ByteEdge { start, end, target }),
+/// Adds an edge to the state whose byte edges begin at `first`, after the edges that stand before it in order.
+fn push_edge(program: &mut Program, first: usize, (label, target): (Label, StateId), numbering: &Numbering) {
+    if let Some((start, end)) = label.as_bytes() {
+        match program.byte_edges[first..].last_mut() {
+            Some(last) if last.target == target && u16::from(last.end) + 1 == u16::from(start) => {
+                last.end = end;
             }
-        } else if let Some(callee) = label.as_call() {
-            let fragment = FragmentId::from_raw(numbering.fragment_number[callee as usize]);
-            program.calls.push(Call { fragment, target });
-        } else if let Some(label) = label.as_token() {
-            program.token_edges.push(TokenEdge { label: LabelId::from_raw(label), target });
-        } else {
-            program.epsilons.push(target);
+            _ => program.byte_edges.push(ByteEdge { start, end, target }),
         }
+    } else if let Some(callee) = label.as_call() {
+        let fragment = FragmentId::from_raw(numbering.fragment_number[callee as usize]);
+        program.calls.push(Call { fragment, target });
+    } else if let Some(label) = label.as_token() {
+        program.token_edges.push(TokenEdge { label: LabelId::from_raw(label), target });
+    } else {
+        program.epsilons.push(target);
     }
 }

@@ -8,6 +8,12 @@
 use crate::draft::{Draft, Edge, Label, NONE};
 
 pub(crate) fn merge_prefixes(draft: &mut Draft) {
+    let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
+    let states = 0..draft.states.len() as u32;
+    let candidates: Vec<u32> = states.filter(|&state| stamps.may_repeat(draft, state)).collect();
+    if candidates.is_empty() {
+        return;
+    }
     let mut entering = vec![0u32; draft.states.len()];
     for edge in draft.edges.iter().filter(|edge| edge.label != Label::DEAD) {
         entering[edge.to as usize] += 1;
@@ -15,15 +21,13 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
     for start in draft.starts() {
         entering[start as usize] += 2;
     }
-    let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
     let mut ids: Vec<u32> = Vec::new();
     // States whose edges changed: a merge can make edges of the merged state alike.
     let mut changed: Vec<u32> = Vec::new();
-    for state in 0..draft.states.len() as u32 {
-        changed.push(state);
+    for candidate in candidates {
+        changed.push(candidate);
         while let Some(state) = changed.pop() {
-            let mut edges = draft.edge_ids(state);
-            if edges.next().is_none() || edges.next().is_none() || !stamps.may_repeat(draft.edges(state)) {
+            if !stamps.may_repeat(draft, state) {
                 continue;
             }
             ids.clear();
@@ -40,11 +44,20 @@ struct Stamps {
 }
 
 impl Stamps {
-    fn may_repeat(&mut self, edges: impl Iterator<Item = Edge>) -> bool {
+    fn may_repeat(&mut self, draft: &Draft, state: u32) -> bool {
+        let mut next = draft.states[state as usize].head;
+        // Most states have one edge.
+        if draft.edges.get(next as usize).is_none_or(|edge| edge.next == NONE) {
+            return false;
+        }
         self.stamp += 1;
         let mut repeats = false;
-        for edge in edges.filter(|edge| edge.label != Label::EPSILON) {
-            let raw = edge.label.raw();
+        while let Some(&Edge { label, next: following, .. }) = draft.edges.get(next as usize) {
+            next = following;
+            if label == Label::EPSILON || label == Label::DEAD {
+                continue;
+            }
+            let raw = label.raw();
             // The first byte of a range, or the low bits of a fragment's or label's number.
             let slot = if raw < 0x1_0000 { raw >> 8 } else { 256 + raw % 768 };
             repeats |= std::mem::replace(&mut self.at[slot as usize], self.stamp) == self.stamp;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::array_shape::{ArrayShape, OwedItems, Repetition};
-use super::document::{Draft, NodeId, Step};
+use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
 use super::keywords::{Fallible, Members, Normalizer};
 use super::number_keywords::count;
@@ -11,15 +11,15 @@ use super::number_keywords::count;
 pub(super) fn read<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<ArrayShape> {
     let mut shape = ArrayShape::any();
     let draft = n.document.draft(node);
-    if let Some(value) = members.get("prefixItems").filter(|_| draft >= Draft::Draft2020) {
+    if let Some(value) = member(members, "prefixItems").filter(|_| draft >= Draft::Draft2020) {
         shape.prefix = places(n, node, "prefixItems", value)?;
     }
-    match members.get("items") {
+    match member(members, "items") {
         // A list here is the older drafts' `prefixItems`; newer ones do not allow it, and it can mean nothing
         // else.
         Some(value @ Value::Array(_)) if shape.prefix.is_empty() => {
             shape.prefix = places(n, node, "items", value)?;
-            if let Some(rest) = members.get("additionalItems") {
+            if let Some(rest) = member(members, "additionalItems") {
                 shape.rest = n.subschema(node, Step::Keyword("additionalItems"), rest)?;
             }
         }
@@ -28,12 +28,12 @@ pub(super) fn read<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Member
     }
     shape.min = count(n, node, members, "minItems")?.unwrap_or(0);
     shape.max = count(n, node, members, "maxItems")?;
-    match members.get("uniqueItems") {
+    match member(members, "uniqueItems") {
         None | Some(Value::Bool(false)) => {}
         Some(Value::Bool(true)) => shape.repetition = Repetition::Forbidden(node),
         Some(_) => return Err(n.malformed(node, "uniqueItems", "`true` or `false`")),
     }
-    if let Some(value) = members.get("contains").filter(|_| draft >= Draft::Draft6) {
+    if let Some(value) = member(members, "contains").filter(|_| draft >= Draft::Draft6) {
         let goal = n.subschema(node, Step::Keyword("contains"), value)?;
         let (mut min, mut max) = (1, None);
         if draft >= Draft::Draft2019 {

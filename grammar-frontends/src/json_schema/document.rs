@@ -8,8 +8,10 @@
 //! document *and* a scope: which schema each dynamic anchor names there. Documents without dynamic references
 //! have one scope, so that each place has one node.
 
+use std::borrow::Cow;
+
 use ahash::AHashMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::names::{self, Names, Place};
 use super::retriever::{Arena, Retriever};
@@ -388,9 +390,12 @@ impl<'s> Document<'s> {
         for token in pointer.split('/').skip(1) {
             walked.push('/');
             walked.push_str(token);
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = match token.contains('~') {
+                true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
+                false => Cow::Borrowed(token),
+            };
             value = match value {
-                Value::Object(members) => members.get(&token).ok_or(RefError::Missing)?,
+                Value::Object(members) => member(members, &token).ok_or(RefError::Missing)?,
                 Value::Array(items) => {
                     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
                     let plain = digits && (token == "0" || !token.starts_with('0'));
@@ -428,6 +433,17 @@ impl<'s> Document<'s> {
     }
 }
 
+/// Members up to which a name is looked for one by one: to hash it takes as long as to compare it with many.
+const FEW: usize = 16;
+
+/// The member of a name.
+pub(super) fn member<'s>(members: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+    match members.len() {
+        0..FEW => members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value),
+        _ => members.get(name),
+    }
+}
+
 /// Escapes a name for a JSON pointer.
 pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
@@ -435,6 +451,9 @@ pub(super) fn escape(name: &str) -> String {
 
 /// Decodes `%XX`; what is no valid escape or no UTF-8 stays as it stands.
 fn percent_decode(text: &str) -> String {
+    if !text.contains('%') {
+        return text.to_owned();
+    }
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -62,6 +62,16 @@ impl Goals {
         self.intern(Box::new([atom]))
     }
 
+    /// Whether a goal is its conjunction with another one.
+    pub(super) fn implies(&self, goal: GoalId, other: GoalId) -> bool {
+        let (atoms, others) = (self.atoms(goal), self.atoms(other));
+        match (goal, other) {
+            (GoalId::NEVER, _) => true,
+            (_, GoalId::NEVER) => false,
+            _ => goal == other || others.iter().all(|atom| atoms.contains(atom)),
+        }
+    }
+
     /// What satisfies both.
     pub(super) fn and(&mut self, left: GoalId, right: GoalId) -> GoalId {
         match (left, right) {

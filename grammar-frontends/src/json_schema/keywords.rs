@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
-use super::document::{Document, Draft, NodeId, RefError, Step};
+use super::document::{Document, Draft, NodeId, RefError, Step, member};
 use super::goal::{Atom, GoalId};
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
@@ -279,7 +279,7 @@ impl<'s> Normalizer<'s> {
             _ => return Err(self.malformed(node, "", "a schema: an object, `true` or `false`")),
         };
         self.report_keywords(node, members);
-        if let Some(reference) = members.get("$ref")
+        if let Some(reference) = member(members, "$ref")
             && self.document.draft(node).ref_hides_siblings()
         {
             let goal = self.reference(node, "$ref", reference)?;
@@ -290,7 +290,7 @@ impl<'s> Normalizer<'s> {
         }
         let mut norm = self.typed_keywords(node, members)?;
         for &(keyword, since, read) in COMBINATORS {
-            let Some(value) = members.get(keyword) else { continue };
+            let Some(value) = member(members, keyword) else { continue };
             if self.document.draft(node) < since {
                 continue;
             }
@@ -323,7 +323,7 @@ impl<'s> Normalizer<'s> {
 
     /// The normal form of `type` and of all keywords that speak about one type.
     pub(super) fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
-        let mut norm = match members.get("type") {
+        let mut norm = match member(members, "type") {
             Some(value) => self.types(node, value)?,
             None => Norm::any(),
         };
@@ -568,7 +568,7 @@ impl<'s> Normalizer<'s> {
         }
         let base = self.document.pointer(node);
         let draft = self.document.draft(node);
-        let hidden = draft.ref_hides_siblings() && members.contains_key("$ref");
+        let hidden = draft.ref_hides_siblings() && member(members, "$ref").is_some();
         for keyword in members.keys() {
             let (treatment, note) = if hidden && keyword != "$ref" {
                 (Treatment::Annotation, Some("hidden by `$ref` in this draft"))
@@ -727,7 +727,7 @@ fn conditional<'s>(
     members: &'s Members,
     value: &'s Value,
 ) -> Fallible<Norm<'s>> {
-    let mut branch = |keyword: &'static str| match members.get(keyword) {
+    let mut branch = |keyword: &'static str| match member(members, keyword) {
         Some(value) => n.subschema(node, Step::Keyword(keyword), value),
         None => Ok(GoalId::ANY),
     };

@@ -3,7 +3,7 @@
 use ahash::AHashMap;
 use serde_json::Value;
 
-use super::document::{Draft, NodeId, escape};
+use super::document::{Draft, NodeId, escape, member};
 use super::uri;
 
 /// The name under which `$recursiveAnchor` is kept. No anchor can have it.
@@ -76,7 +76,7 @@ impl<'s> Names<'s> {
     }
 
     fn anchors_of(&mut self, members: &serde_json::Map<String, Value>, visit: &Visit<'s>) {
-        let text = |keyword: &str| members.get(keyword).and_then(Value::as_str);
+        let text = |keyword: &str| member(members, keyword).and_then(Value::as_str);
         let old = visit.draft.ref_hides_siblings();
         let fragment = text(visit.draft.id_keyword()).and_then(|id| id.strip_prefix('#')).filter(|_| old);
         let dynamic = text("$dynamicAnchor").filter(|_| visit.draft >= Draft::Draft2020);
@@ -86,7 +86,7 @@ impl<'s> Names<'s> {
             entry.or_insert_with(|| visit.place.clone());
         }
         let recursive = visit.draft == Draft::Draft2019
-            && members.get("$recursiveAnchor") == Some(&Value::Bool(true))
+            && member(members, "$recursiveAnchor") == Some(&Value::Bool(true))
             && std::ptr::eq(visit.place.value, visit.resource);
         for name in dynamic.into_iter().chain(recursive.then_some(RECURSIVE)) {
             // Every anchor comes from a keyword of a bounded document.
@@ -147,25 +147,27 @@ fn resource_of<'s>(visit: &Visit<'s>) -> (Option<&'s str>, Draft) {
 /// The `$id` of a schema that is a resource of its own, and the dialect in force in it: what its `$schema`
 /// says, else the one around it.
 pub(super) fn resource(value: &Value, around: Draft) -> (Option<&str>, Draft) {
-    let declared = declared_draft(value).unwrap_or(around);
-    match embedded_id(value, declared) {
-        Some(id) => (Some(id), declared),
-        None => (embedded_id(value, around), around),
+    if let Some(declared) = declared_draft(value).filter(|&declared| declared != around)
+        && let Some(id) = embedded_id(value, declared)
+    {
+        return (Some(id), declared);
     }
+    (embedded_id(value, around), around)
 }
 
 /// The dialect that a schema names, if it is known.
 pub(super) fn declared_draft(value: &Value) -> Option<Draft> {
-    Draft::from_uri(value.as_object()?.get("$schema")?.as_str()?)
+    Draft::from_uri(member(value.as_object()?, "$schema")?.as_str()?)
 }
 
 /// The `$id` that makes a schema a resource of its own; an `$id` that is only a fragment is an anchor.
 pub(super) fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
     let object = value.as_object()?;
-    if draft.ref_hides_siblings() && object.contains_key("$ref") {
+    let id = member(object, draft.id_keyword())?;
+    if draft.ref_hides_siblings() && member(object, "$ref").is_some() {
         return None;
     }
-    object.get(draft.id_keyword())?.as_str().filter(|id| !id.starts_with('#') && !id.is_empty())
+    id.as_str().filter(|id| !id.starts_with('#') && !id.is_empty())
 }
 
 /// Whether a keyword of dynamic references stands anywhere.
@@ -174,10 +176,16 @@ pub(super) fn has_dynamic_keywords(root: &Value) -> bool {
     while let Some(value) = stack.pop() {
         match value {
             Value::Object(members) => {
-                if members.contains_key("$dynamicRef") || members.contains_key("$recursiveRef") {
-                    return true;
+                for (keyword, value) in members {
+                    if keyword.starts_with('$')
+                        && ["$dynamicRef", "$recursiveRef"].contains(&keyword.as_str())
+                    {
+                        return true;
+                    }
+                    if value.is_object() || value.is_array() {
+                        stack.push(value);
+                    }
                 }
-                stack.extend(members.values().filter(|value| value.is_object() || value.is_array()));
             }
             Value::Array(items) => {
                 stack.extend(items.iter().filter(|value| value.is_object() || value.is_array()));

@@ -177,15 +177,20 @@ impl<'s> Norm<'s> {
         absorb(&mut self.strings, |left, right| left.and(right, tests) == *left);
         absorb(&mut self.arrays, |left, right| left.and(right, goals) == *left);
         absorb(&mut self.objects, |left, right| {
-            covered(left, right) && left.and(right, goals, tests) == *left
+            may_be_covered(left, right, goals) && left.and(right, goals, tests) == *left
         });
     }
 }
 
-/// A quick check before the costly one: a shape with more properties is not covered by one that demands
-/// others.
-fn covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>) -> bool {
+/// A quick check before the costly one: a shape is not covered by one that demands other properties, or more of
+/// a property that stands at the same place.
+fn may_be_covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>, goals: &Goals) -> bool {
+    let mut pairs = left.properties.iter().zip(&right.properties);
     right.properties.len() <= left.properties.len()
+        && pairs.all(|(own, other)| {
+            own.name != other.name
+                || (own.presence >= other.presence && goals.implies(own.value, other.value))
+        })
 }
 
 /// Pairs that may be tried for each alternative that may result.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decimal::{Decimal, Step};
-use super::document::NodeId;
+use super::document::{NodeId, member};
 use super::keywords::{Fallible, Members, Normalizer};
 use super::number_shape::{Bound, Edge, NumberShape};
 
@@ -14,7 +14,7 @@ pub(super) fn read(n: &mut Normalizer<'_>, node: NodeId, members: &Members) -> F
         NumberShape { upper: bound(n, node, members, "maximum", "exclusiveMaximum")?, ..NumberShape::any() };
     let mut shape = lower.and(&upper);
     for (keyword, side) in [("exclusiveMinimum", Side::Lower), ("exclusiveMaximum", Side::Upper)] {
-        if let Some(value) = members.get(keyword).filter(|value| !value.is_boolean()) {
+        if let Some(value) = member(members, keyword).filter(|value| !value.is_boolean()) {
             let value = decimal(n, node, keyword, value)?;
             let bound = Some(Bound { value, edge: Edge::Exclusive });
             shape = shape.and(&match side {
@@ -23,7 +23,7 @@ pub(super) fn read(n: &mut Normalizer<'_>, node: NodeId, members: &Members) -> F
             });
         }
     }
-    if let Some(value) = members.get("multipleOf") {
+    if let Some(value) = member(members, "multipleOf") {
         let value = decimal(n, node, "multipleOf", value)?;
         if value.is_negative() || value.is_zero() {
             return Err(n.malformed(node, "multipleOf", "a number above zero"));
@@ -53,9 +53,9 @@ fn bound(
     keyword: &str,
     modifier: &str,
 ) -> Fallible<Option<Bound>> {
-    let Some(value) = members.get(keyword) else { return Ok(None) };
+    let Some(value) = member(members, keyword) else { return Ok(None) };
     let value = decimal(n, node, keyword, value)?;
-    let edge = match members.get(modifier) {
+    let edge = match member(members, modifier) {
         Some(Value::Bool(true)) => Edge::Exclusive,
         _ => Edge::Inclusive,
     };
@@ -74,7 +74,7 @@ pub(super) fn count(
     members: &Members,
     keyword: &str,
 ) -> Fallible<Option<u64>> {
-    let Some(value) = members.get(keyword) else { return Ok(None) };
+    let Some(value) = member(members, keyword) else { return Ok(None) };
     let number = decimal(n, node, keyword, value).ok();
     match number.filter(|number| number.is_integer() && !number.is_negative()) {
         Some(number) => {

@@ -4,7 +4,7 @@
 use ahash::AHashMap;
 use serde_json::Value;
 
-use super::document::{Draft, NodeId, Step};
+use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
 use super::keywords::{Fallible, Members, Normalizer};
 use super::norm::Norm;
@@ -39,7 +39,7 @@ pub(super) fn read<'s>(
         let presence = Presence::Optional;
         shape.properties.push(Property { name, value: goal, presence, origin: Origin::Declared });
     }
-    for name in required(n, node, members.get("required"), "required")? {
+    for name in required(n, node, member(members, "required"), "required")? {
         match places.get(name) {
             Some(&at) => shape.properties[at].presence = Presence::Required,
             None => {
@@ -50,7 +50,8 @@ pub(super) fn read<'s>(
             }
         }
     }
-    if let Some(value) = members.get("propertyNames").filter(|_| n.document.draft(node) >= Draft::Draft6) {
+    if let Some(value) = member(members, "propertyNames").filter(|_| n.document.draft(node) >= Draft::Draft6)
+    {
         restrict_names(n, node, &mut shape, value)?;
     }
     shape.min = count(n, node, members, "minProperties")?.unwrap_or(0);
@@ -64,7 +65,7 @@ fn object<'s>(
     members: &'s Members,
     keyword: &str,
 ) -> Fallible<Option<&'s Members>> {
-    match members.get(keyword) {
+    match member(members, keyword) {
         None => Ok(None),
         Some(Value::Object(object)) => Ok(Some(object)),
         Some(_) => Err(n.malformed(node, keyword, "an object")),
@@ -88,13 +89,14 @@ fn patterns<'s>(
 }
 
 fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<GoalId> {
-    match members.get("additionalProperties") {
+    match member(members, "additionalProperties") {
         Some(value) => n.subschema(node, Step::Keyword("additionalProperties"), value),
         None => {
-            let declares = ["properties", "patternProperties"].iter().any(|&key| members.contains_key(key));
+            let declares =
+                ["properties", "patternProperties"].iter().any(|&key| member(members, key).is_some());
             let closed = declares
                 && n.options.objects == Objects::Closed
-                && !members.contains_key("unevaluatedProperties");
+                && member(members, "unevaluatedProperties").is_none();
             Ok(if closed { GoalId::NEVER } else { GoalId::ANY })
         }
     }

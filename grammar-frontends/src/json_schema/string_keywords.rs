@@ -1,6 +1,6 @@
 //! `minLength`, `maxLength`, `pattern`, `format`.
 
-use super::document::NodeId;
+use super::document::{NodeId, member};
 use super::formats::{self, Format};
 use super::keywords::{Fallible, Members, Normalizer};
 use super::number_keywords::count;
@@ -18,13 +18,13 @@ pub(super) fn read<'s>(
     let mut shape = StringShape::any();
     shape.min = count(n, node, members, "minLength")?.unwrap_or(0);
     shape.max = count(n, node, members, "maxLength")?;
-    if let Some(value) = members.get("pattern") {
+    if let Some(value) = member(members, "pattern") {
         let Some(pattern) = value.as_str() else {
             return Err(n.malformed(node, "pattern", "a string"));
         };
         shape.tests.extend(pattern_test(n, node, "pattern", pattern)?);
     }
-    if let Some(value) = members.get("format") {
+    if let Some(value) = member(members, "format") {
         let Some(name) = value.as_str() else {
             return Err(n.malformed(node, "format", "a string"));
         };

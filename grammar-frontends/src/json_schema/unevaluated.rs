@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::document::{Draft, NodeId, Step};
+use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
 use super::keywords::{COMBINATORS, Fallible, Members, Normalizer, PROOF_DEPTH, limit_error};
 use super::norm::Norm;
@@ -100,7 +100,7 @@ pub(super) fn is_in(members: &Members, draft: Draft) -> bool {
     draft >= Draft::Draft2019
         && ["unevaluatedProperties", "unevaluatedItems"]
             .iter()
-            .any(|&keyword| members.get(keyword).is_some_and(|value| *value != Value::Bool(true)))
+            .any(|&keyword| member(members, keyword).is_some_and(|value| *value != Value::Bool(true)))
 }
 
 /// The normal form of a schema with one of the keywords.
@@ -147,14 +147,14 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Fallible<Vec<Case<'
     };
     n.report_keywords(node, members);
     let draft = n.document.draft(node);
-    if let Some(reference) = members.get("$ref").filter(|_| draft.ref_hides_siblings()) {
+    if let Some(reference) = member(members, "$ref").filter(|_| draft.ref_hides_siblings()) {
         let goal = n.reference(node, "$ref", reference)?;
         return goal_cases(n, goal);
     }
     let norm = n.typed_keywords(node, members)?;
     let mut cases = vec![Case { norm, seen: own(n, node, members)? }];
     for &(keyword, since, read) in COMBINATORS {
-        let Some(value) = members.get(keyword).filter(|_| draft >= since) else { continue };
+        let Some(value) = member(members, keyword).filter(|_| draft >= since) else { continue };
         let parts = match keyword {
             "$ref" | "$dynamicRef" => {
                 let goal = n.reference(node, keyword, value)?;
@@ -174,7 +174,7 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Fallible<Vec<Case<'
         cases = product(n, node, keyword, &cases, &parts)?;
     }
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
-        if let Some(value) = members.get(keyword).filter(|_| draft >= Draft::Draft2019) {
+        if let Some(value) = member(members, keyword).filter(|_| draft >= Draft::Draft2019) {
             let goal = n.subschema(node, Step::Keyword(keyword), value)?;
             for case in &mut cases {
                 demand(n, node, case, keyword, goal)?;
@@ -188,8 +188,8 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Fallible<Vec<Case<'
 fn own<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<Evaluated<'s>> {
     let draft = n.document.draft(node);
     let mut seen = Evaluated::nothing();
-    let object = |keyword: &str| members.get(keyword).and_then(Value::as_object).into_iter().flatten();
-    if members.contains_key("additionalProperties") {
+    let object = |keyword: &str| member(members, keyword).and_then(Value::as_object).into_iter().flatten();
+    if member(members, "additionalProperties").is_some() {
         seen.members = None;
     }
     for (pattern, _) in object("patternProperties") {
@@ -203,19 +203,20 @@ fn own<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallib
     if let Some(some) = &mut seen.members {
         some.names.extend(object("properties").map(|(name, _)| name.as_str()));
     }
-    let prefix = members.get("prefixItems").and_then(Value::as_array).filter(|_| draft >= Draft::Draft2020);
+    let prefix =
+        member(members, "prefixItems").and_then(Value::as_array).filter(|_| draft >= Draft::Draft2020);
     let mut some = SomeItems { first: prefix.map_or(0, Vec::len), that: Vec::new() };
-    match members.get("items") {
+    match member(members, "items") {
         Some(Value::Array(items)) if some.first == 0 => {
             some.first = items.len();
-            if members.contains_key("additionalItems") {
+            if member(members, "additionalItems").is_some() {
                 seen.items = None;
             }
         }
         Some(_) => seen.items = None,
         None => {}
     }
-    if let Some(value) = members.get("contains").filter(|_| draft >= Draft::Draft2020) {
+    if let Some(value) = member(members, "contains").filter(|_| draft >= Draft::Draft2020) {
         some.that.push(n.subschema(node, Step::Keyword("contains"), value)?);
     }
     if seen.items.is_some() {
@@ -351,7 +352,7 @@ fn conditional<'s>(
     members: &'s Members,
     value: &'s Value,
 ) -> Fallible<Vec<Case<'s>>> {
-    let mut branch = |keyword: &'static str| match members.get(keyword) {
+    let mut branch = |keyword: &'static str| match member(members, keyword) {
         Some(value) => n.subschema(node, Step::Keyword(keyword), value),
         None => Ok(GoalId::ANY),
     };
