@@ -5,8 +5,10 @@
 //! to that and are dropped. Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
-//! method). What a regular language over characters cannot say, or what only makes sense line by line, is
-//! refused by name and place: look-around, back-references, word boundaries and multi-line anchors.
+//! method), and look-ahead in the ECMA dialect where no repeat is around it or the repeat reads single characters
+//! up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). What a regular language over characters cannot
+//! say, or what only makes sense line by line, is refused by name and place: look-behind, other look-ahead,
+//! back-references, word boundaries and multi-line anchors.
 //!
 //! ```
 //! use grammask_grammar_frontends::regex::{RegexOptions, parse};
@@ -21,6 +23,7 @@
 
 mod anchors;
 mod ecma;
+mod look_ahead;
 mod refusal;
 
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
@@ -157,13 +160,19 @@ pub fn compile_into(
         .build()
         .translate(&translated.text, &ast)
         .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
-    anchors::compile(builder, &hir, options).map_err(|problem| match problem {
+    let compile = if translated.look_ahead.is_some() { look_ahead::compile } else { anchors::compile };
+    compile(builder, &hir, options).map_err(|problem| match problem {
         anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),
         anchors::Problem::TooLarge => refusal::limit(
             format!("the pattern needs more than {} expressions", limits.expressions),
             "move anchors (`^`, `$`) to the ends of the pattern, shorten it, or raise the limit `expressions`",
         )
         .into(),
+        anchors::Problem::LookAround => {
+            let (code, message, hint) = refusal::LOOK_AHEAD_IN_REPEAT;
+            let place = translated.look_ahead.unwrap_or_else(|| Span::new(0, pattern.len()));
+            Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
+        }
         anchors::Problem::Unsupported => Diagnostic::error("regex/not-text", "the pattern matches what is not text")
             .with_label(pattern, Span::new(0, pattern.len()), "")
             .with_hint("leave out `(?-u)`")

@@ -18,7 +18,7 @@ pub(super) enum Format {
     Unknown,
 }
 
-const ENFORCED: [&str; 16] = [
+const ENFORCED: [&str; 17] = [
     "date",
     "time",
     "date-time",
@@ -35,6 +35,7 @@ const ENFORCED: [&str; 16] = [
     "uuid",
     "json-pointer",
     "relative-json-pointer",
+    "regex",
 ];
 
 /// Their grammars, each made when it is first asked for: reading the pattern of a web address takes longer than
@@ -45,7 +46,7 @@ static GRAMMARS: [OnceLock<Option<Arc<Grammar>>>; ENFORCED.len()] =
 pub(super) fn find(name: &str) -> Format {
     let Some(index) = ENFORCED.iter().position(|&known| known == name) else {
         return match name {
-            "regex" | "idn-hostname" | "idn-email" => Format::NotEnforced,
+            "idn-hostname" | "idn-email" => Format::NotEnforced,
             _ => Format::Unknown,
         };
     };
@@ -77,7 +78,8 @@ fn pattern(name: &str) -> String {
         "uri-template" => uri_template(),
         "uuid" => UUID.to_owned(),
         "json-pointer" => JSON_POINTER.to_owned(),
-        _ => format!("(?:0|[1-9][0-9]*)(?:[+-](?:0|[1-9][0-9]*))?(?:#|{JSON_POINTER})"),
+        "relative-json-pointer" => format!("(?:0|[1-9][0-9]*)(?:[+-](?:0|[1-9][0-9]*))?(?:#|{JSON_POINTER})"),
+        _ => super::format_regex::regex(),
     }
 }
 

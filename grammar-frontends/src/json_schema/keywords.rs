@@ -13,6 +13,7 @@ use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
 use super::options::{JsonSchemaOptions, Unsupported};
+use super::proof::PROOF_DEPTH;
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
 use super::unevaluated::{self, Case};
@@ -41,9 +42,6 @@ pub(super) struct Normalizer<'s> {
     pub(super) evaluating: AHashSet<NodeId>,
     reported: AHashSet<NodeId>,
 }
-
-/// How deep a proof that two alternatives exclude each other looks into properties and items.
-pub(super) const PROOF_DEPTH: u32 = 3;
 
 /// Conflicts kept for the message.
 const MOST_CONFLICTS: usize = 16;
@@ -524,41 +522,6 @@ impl<'s> Normalizer<'s> {
         let goals = &mut self.algebra.goals;
         let parts = branches.iter().zip(&excluded);
         Ok(Some(parts.map(|(&branch, excluded)| (branch, goals.all(branch, excluded))).collect()))
-    }
-
-    /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
-    pub(super) fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
-        if norm.null
-            || norm.booleans != [false, false]
-            || !norm.numbers.is_empty()
-            || !norm.strings.is_empty()
-        {
-            return false;
-        }
-        let arrays = norm.arrays.iter().all(|shape| {
-            (0..shape.prefix.len() + 1)
-                .take_while(|&index| (index as u64) < shape.min)
-                .any(|index| self.goal_surely_empty(shape.item(index), depth))
-        });
-        arrays
-            && norm.objects.iter().all(|shape| {
-                let required = shape
-                    .properties
-                    .iter()
-                    .filter(|property| property.presence == super::object_shape::Presence::Required);
-                required.into_iter().any(|property| self.goal_surely_empty(property.value, depth))
-            })
-    }
-
-    fn goal_surely_empty(&mut self, goal: GoalId, depth: u32) -> bool {
-        if depth == 0 || goal == GoalId::ANY {
-            return goal == GoalId::NEVER;
-        }
-        // What cannot be read here (it refers back to what is being read) proves nothing.
-        match self.norm(goal) {
-            Ok(norm) => self.surely_empty(&norm, depth - 1),
-            Err(_) => false,
-        }
     }
 
     pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members) {

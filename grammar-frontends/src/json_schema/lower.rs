@@ -12,7 +12,6 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, R
 use super::array_shape::{ArrayShape, Repetition};
 use super::document::{Document, NodeId};
 use super::goal::{Atom, GoalId};
-use super::inhabited::Inhabited;
 use super::keywords::{Fallible, Normalizer, limit_error};
 use super::markup::Markup;
 use super::norm::Norm;
@@ -52,7 +51,6 @@ pub(super) struct Lowering<'s> {
     objects: AHashMap<ObjectShape<'s>, RuleId>,
     pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: AHashMap<TestId, ExprId>,
-    pub(super) inhabited: Inhabited<'s>,
     pub(super) shared: AHashMap<&'static str, RuleId>,
     /// Arrays and objects whose items and members stand between marks.
     pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,
@@ -79,7 +77,6 @@ pub(super) fn lower<'s>(
         objects: AHashMap::new(),
         strings: AHashMap::new(),
         patterns: AHashMap::new(),
-        inhabited: Inhabited::new(),
         shared: AHashMap::new(),
         marked_arrays: AHashMap::new(),
         marked_objects: AHashMap::new(),

@@ -15,7 +15,8 @@ use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
 use super::lower::{Lowering, Punctuation, grammar_error};
-use super::object_shape::{Cell, ObjectShape, Presence, join_tests};
+use super::lower_debts::{Free, Payment};
+use super::object_shape::{ObjectShape, Presence};
 use super::options::{FreeNames, KeyOrder};
 
 /// A property that may occur.
@@ -23,23 +24,6 @@ struct Member {
     /// The name without quotes, the colon and the value.
     text: ExprId,
     presence: Presence,
-}
-
-/// The members with undeclared names.
-struct Free {
-    /// Any of them; without the opening quote.
-    any: ExprId,
-    /// One of those of which at least one must occur.
-    owed: Option<(ExprId, Place)>,
-}
-
-/// Where a member that must occur stands among those with free names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Anywhere,
-    /// At the end: free names may repeat, a reader takes the last member of a name, and only of the last
-    /// member is it certain that no other one overrides its value.
-    Last,
 }
 
 /// Bounds on the number of members.
@@ -97,7 +81,7 @@ impl<'s> Lowering<'s> {
 
     /// Members in any order. Which of them were read is for the parser to keep, not for rules.
     fn unordered_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
-        let Punctuation { space, comma, quote, .. } = self.punctuation;
+        let Punctuation { space, quote, .. } = self.punctuation;
         let builder = &mut self.builder;
         let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(members.len() + 2);
         for member in members {
@@ -107,34 +91,57 @@ impl<'s> Lowering<'s> {
             };
             parts.push((builder.sequence([quote, member.text]), occurrence));
         }
-        let mut last = None;
-        if let Some(free) = free {
-            parts.push((builder.sequence([quote, free.any]), Occurrence::Repeatable));
-            if let Some((owed, place)) = free.owed {
-                let owed = builder.sequence([quote, owed]);
-                match place {
-                    Place::Anywhere => parts.push((owed, Occurrence::Required)),
-                    Place::Last => last = Some(owed),
+        let mut ways = Vec::new();
+        match free {
+            None => ways.push(self.members_in_any_order(parts, None, counts)),
+            Some(free) => {
+                parts.push((builder.sequence([quote, free.any]), Occurrence::Repeatable));
+                for way in &free.ways {
+                    let mut parts = parts.clone();
+                    for &payer in &way.anywhere {
+                        parts.push((self.builder.sequence([quote, payer]), Occurrence::Required));
+                    }
+                    ways.push(self.members_in_any_order(parts, way.last, counts));
                 }
             }
         }
-        let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
+        let inside = self.builder.choice(ways);
+        let open = self.builder.literal("{");
+        self.builder.sequence([open, space, inside])
+    }
+
+    /// Members in any order, then the last ones, and the closing brace.
+    fn members_in_any_order(
+        &mut self,
+        parts: Vec<(ExprId, Occurrence)>,
+        last: Option<(u32, ExprId)>,
+        counts: Counts,
+    ) -> ExprId {
+        let Punctuation { space, comma, quote, .. } = self.punctuation;
+        let builder = &mut self.builder;
+        let close = builder.literal("}");
         let separator = builder.sequence([space, comma]);
-        let mut inside = builder.unordered(separator, parts, counts.min, counts.max);
-        let (open, close) = (builder.literal("{"), builder.literal("}"));
-        if let Some(last) = last {
-            // A count and such a debt are refused together.
-            let mut before = builder.sequence([inside, separator]);
-            if !is_required {
-                before = builder.optional(before);
-            }
-            inside = builder.sequence([before, last]);
+        let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
+        let Some((count, last)) = last else {
+            let inside = builder.unordered(separator, parts, counts.min, counts.max);
+            let inside = builder.sequence([inside, space, close]);
+            let may_be_empty = !is_required && counts.min == 0;
+            return if may_be_empty { builder.choice([close, inside]) } else { inside };
+        };
+        let end = builder.sequence([quote, last, space, close]);
+        let Some(most) = counts.max.map_or(Some(None), |max| max.checked_sub(count).map(Some)) else {
+            return builder.never();
+        };
+        let least = counts.min.saturating_sub(count);
+        if most == Some(0) {
+            return if is_required { builder.never() } else { end };
         }
-        inside = builder.sequence([inside, space, close]);
-        if !is_required && last.is_none() && counts.min == 0 {
-            inside = builder.choice([close, inside]);
+        let before = builder.unordered(separator, parts, least, most);
+        let mut before = builder.sequence([before, separator]);
+        if !is_required && least == 0 {
+            before = builder.optional(before);
         }
-        builder.sequence([open, space, inside])
+        builder.sequence([before, end])
     }
 
     /// The bounds on the number of members, if the automaton that keeps them is small enough. `None` where
@@ -175,54 +182,6 @@ impl<'s> Lowering<'s> {
         }
         let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
         Ok(Some(Counts { min: fits(shape.min), max: max.map(fits) }))
-    }
-
-    fn free_members(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Fallible<Option<Free>> {
-        let names: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
-        let mut any = Vec::new();
-        for cell in &shape.cells {
-            any.extend(self.free_member(cell, &names, node)?);
-        }
-        if any.is_empty() {
-            return Ok(None);
-        }
-        let mut owed_members = Vec::new();
-        if let Some((owed, others)) = shape.owed.split_first() {
-            if !others.is_empty() || shape.min > 1 || shape.max.is_some() {
-                let reason = "more than one condition asks for members of any name (`not` around \
-                              `additionalProperties` or `patternProperties`)";
-                self.normalizer.unsupported(node, "not", reason, "name the member under `required`")?;
-            } else {
-                let excluded = [names.as_slice(), &owed.except].concat();
-                for cell in &shape.cells {
-                    if let Some(tests) = join_tests(&cell.tests, &owed.tests) {
-                        let value = self.normalizer.algebra.goals.and(cell.value, owed.value);
-                        let cell = Cell { tests, value };
-                        owed_members.extend(self.free_member(&cell, &excluded, node)?);
-                    }
-                }
-                if owed_members.is_empty() {
-                    return Ok(None);
-                }
-            }
-        }
-        let any = self.builder.choice(any);
-        let owed = (!owed_members.is_empty()).then(|| self.builder.choice(owed_members));
-        let place = match shape.owed.first() {
-            Some(owed) if owed.value != GoalId::ANY => Place::Last,
-            _ => Place::Anywhere,
-        };
-        Ok(Some(Free { any, owed: owed.map(|owed| (owed, place)) }))
-    }
-
-    /// A member whose name belongs to a cell and is none of `names`; without the opening quote.
-    fn free_member(&mut self, cell: &Cell, names: &[&'s str], node: NodeId) -> Fallible<Option<ExprId>> {
-        if cell.value == GoalId::NEVER {
-            return Ok(None);
-        }
-        let Some(value) = self.value(cell.value)? else { return Ok(None) };
-        let Some(key) = self.free_name(&cell.tests, names, node)? else { return Ok(None) };
-        Ok(Some(self.builder.sequence([key, self.punctuation.colon, value])))
     }
 
     fn object_text(
@@ -268,7 +227,7 @@ impl Chain<'_> {
     fn may_end(&self, next: usize, count: u32) -> bool {
         self.last_required.is_none_or(|last| last < next)
             && count >= self.counts.min
-            && self.free.is_none_or(|free| free.owed.is_none())
+            && self.free.is_none_or(|free| free.ways.iter().any(|way| way.members() == 0))
     }
 
     fn may_go_on(&self, count: u32) -> bool {
@@ -374,27 +333,61 @@ impl Chain<'_> {
         if !self.may_go_on(count) {
             return None;
         }
-        let Punctuation { space, comma, quote, .. } = lowering.punctuation;
-        let builder = &mut lowering.builder;
-        let separator = builder.sequence([space, comma, quote]);
-        let close = builder.literal("}");
-        let least = self.counts.min.saturating_sub(count).max(1) - 1;
-        let most = self.counts.max.map(|max| max - count - 1);
-        let more = builder.sequence([separator, free.any]);
-        Some(match free.owed {
-            None => {
-                let more = builder.repeat(more, least, most);
-                builder.sequence([free.any, more, space, close])
-            }
-            Some((owed, place)) => {
-                let before = builder.sequence([free.any, separator]);
-                let before = builder.repeat(before, 0, None);
-                let more = match place {
-                    Place::Anywhere => builder.repeat(more, 0, None),
-                    Place::Last => builder.empty(),
-                };
-                builder.sequence([before, owed, more, space, close])
-            }
+        let most = self.counts.max.map(|max| max - count);
+        let least = self.counts.min.saturating_sub(count).max(1);
+        let ways: Vec<ExprId> =
+            free.ways.iter().filter_map(|way| free_tail(lowering, free.any, way, (least, most))).collect();
+        let Punctuation { space, .. } = lowering.punctuation;
+        let close = lowering.builder.literal("}");
+        (!ways.is_empty()).then(|| {
+            let ways = lowering.builder.choice(ways);
+            lowering.builder.sequence([ways, space, close])
         })
+    }
+}
+
+/// Members with free names, at least `least` and at most `most` of them, that pay in one way; `None` where there
+/// is no room.
+fn free_tail(
+    lowering: &mut Lowering<'_>,
+    any: ExprId,
+    way: &Payment,
+    (least, most): (u32, Option<u32>),
+) -> Option<ExprId> {
+    let Punctuation { space, comma, quote, .. } = lowering.punctuation;
+    let builder = &mut lowering.builder;
+    let separator = builder.sequence([space, comma, quote]);
+    let others = match most {
+        Some(most) => Some(most.checked_sub(way.members())?),
+        None => None,
+    };
+    let more = builder.sequence([separator, any]);
+    match (way.anywhere.as_slice(), way.last) {
+        ([], None) => {
+            let more = builder.repeat(more, least - 1, others.map(|others| others - 1));
+            Some(builder.sequence([any, more]))
+        }
+        ([], Some((count, last))) => {
+            let before = builder.sequence([any, separator]);
+            let before = builder.repeat(before, least.saturating_sub(count), others);
+            Some(builder.sequence([before, last]))
+        }
+        ([only], None) if least == 1 && most.is_none() => {
+            let before = builder.sequence([any, separator]);
+            let before = builder.repeat(before, 0, None);
+            let more = builder.repeat(more, 0, None);
+            Some(builder.sequence([before, *only, more]))
+        }
+        (anywhere, last) => {
+            let count = last.map_or(0, |last| last.0);
+            let payers = anywhere.iter().map(|&payer| (payer, Occurrence::Required));
+            let parts = payers.chain([(any, Occurrence::Repeatable)]);
+            let most = most.map(|most| most - count);
+            let before = builder.unordered(separator, parts, least.saturating_sub(count), most);
+            Some(match last {
+                Some((_, last)) => builder.sequence([before, separator, last]),
+                None => before,
+            })
+        }
     }
 }

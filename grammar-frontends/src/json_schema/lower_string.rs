@@ -109,9 +109,8 @@ impl<'s> Lowering<'s> {
             let values: Vec<ExprId> = values.iter().map(|value| self.builder.literal(value)).collect();
             return Ok(Some(self.builder.choice(values)));
         }
-        let tests = &self.normalizer.algebra.tests;
-        if !self.inhabited.may_be(shape, tests) {
-            let conditions = shape.conditions(tests);
+        if !self.normalizer.algebra.may_be(shape) {
+            let conditions = shape.conditions(&self.normalizer.algebra.tests);
             self.normalizer.conflict(node, &format!("no string satisfies all of this: {conditions}"));
             return Ok(None);
         }
@@ -218,7 +217,7 @@ impl<'s> Lowering<'s> {
         clashing.sort_unstable();
         clashing.dedup();
         let shape = StringShape { tests: tests.to_vec(), excluded: clashing, ..StringShape::any() };
-        if !self.inhabited.may_be(&shape, tests_of) {
+        if !self.normalizer.algebra.may_be(&shape) {
             return Ok(None);
         }
         let StringShape { tests, excluded: clashing, .. } = shape;

@@ -50,14 +50,14 @@
 //! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
 //! `duration`, `email`, `hostname` (no labels like `xn--a`; up to 3 labels of 63 characters, 8 of 30, or 25
 //! of 9: the bound of 253 on the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
-//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`. Refused: `regex`, `idn-hostname`,
-//! `idn-email`. Names that the standard does not know are annotations.
+//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`, `regex` (without references to groups and with
+//! groups nested at most four deep; some rare spellings are left out). Refused: `idn-hostname`, `idn-email`. Names that the standard does not know are annotations.
 //!
 //! # Not supported
 //!
 //! Refused with their places: `uniqueItems` where the items are not scalars from finite sets, more than six
 //! conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other
-//! documents where no [`Retriever`] is given, patterns with look-around or back-references, and combinations whose
+//! documents where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose
 //! alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
 //! says so in the report.
 //!
@@ -71,12 +71,14 @@ mod array_keywords;
 mod array_shape;
 mod decimal;
 mod document;
+mod format_regex;
 mod formats;
 mod goal;
 mod inhabited;
 mod keywords;
 mod lower;
 mod lower_contains;
+mod lower_debts;
 mod lower_markup;
 mod lower_number;
 mod lower_object;
@@ -91,6 +93,7 @@ mod number_text;
 mod object_keywords;
 mod object_shape;
 mod options;
+mod proof;
 mod report;
 mod retriever;
 mod scope;
@@ -112,12 +115,11 @@ pub use retriever::Retriever;
 pub use vocabulary::{KEYWORDS, Keyword, keyword_table};
 
 use self::document::{Document, Draft, Sources};
-use self::goal::{Atom, GoalId, Goals};
+use self::goal::{Atom, GoalId};
 use self::keywords::Normalizer;
 use self::markup::Markup;
 use self::norm::Algebra;
 use self::retriever::Arena;
-use self::text_tests::TextTests;
 use crate::{Diagnostic, Diagnostics};
 
 /// A schema as a grammar.
@@ -247,8 +249,7 @@ fn compile_parsed(
     };
     let mut document = Document::new(schema, draft(schema)?, sources);
     let entry = document.entry();
-    let algebra =
-        Algebra { goals: Goals::new(), tests: TextTests::default(), limits: options.limits, work: 0 };
+    let algebra = Algebra::new(options.limits);
     let mut normalizer = Normalizer::new(document, algebra, options.clone(), report);
     let root = match schema {
         Value::Bool(true) => GoalId::ANY,

@@ -5,6 +5,7 @@ use std::hash::Hash;
 use super::array_shape::ArrayShape;
 use super::document::NodeId;
 use super::goal::Goals;
+use super::inhabited::Inhabited;
 use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
 use super::options::JsonSchemaLimits;
@@ -18,6 +19,19 @@ pub(super) struct Algebra<'s> {
     pub(super) limits: JsonSchemaLimits,
     /// Comparisons made so far.
     pub(super) work: u64,
+    inhabited: Inhabited<'s>,
+}
+
+impl<'s> Algebra<'s> {
+    pub(super) fn new(limits: JsonSchemaLimits) -> Self {
+        let (goals, tests) = (Goals::new(), TextTests::default());
+        Self { goals, tests, limits, work: 0, inhabited: Inhabited::new() }
+    }
+
+    /// Whether there may be a string of a shape; *no* is certain.
+    pub(super) fn may_be(&mut self, shape: &StringShape<'s>) -> bool {
+        self.inhabited.may_be(shape, &self.tests)
+    }
 }
 
 /// More alternatives than the limit.

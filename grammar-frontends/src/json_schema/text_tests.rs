@@ -228,6 +228,10 @@ fn weight(grammar: &Grammar, id: ExprId) -> u64 {
             weight(grammar, body).saturating_mul(times)
         }
         Expr::Class(_) | Expr::Empty => 1,
+        // Products.
+        Expr::Intersection(parts) => {
+            parts.iter().fold(1, |product: u64, &part| product.saturating_mul(weight(grammar, part).max(1)))
+        }
         _ => operands(grammar.operands(id)),
     }
 }
@@ -304,9 +308,32 @@ fn ends(grammar: &Grammar, id: ExprId, text: &[char], from: &[bool]) -> Vec<bool
             }
         }
         Expr::Repeat { body, min, max } => return repeat_ends(grammar, body, (min, max), text, from),
+        Expr::Intersection(parts) => {
+            for start in (0..from.len()).filter(|&at| from[at]) {
+                let alone = only(start, from.len());
+                let mut all = vec![true; from.len()];
+                for &part in parts {
+                    let part = ends(grammar, part, text, &alone);
+                    all.iter_mut().zip(&part).for_each(|(all, part)| *all &= part);
+                }
+                join(&mut result, &all);
+            }
+        }
+        Expr::Complement(body) => {
+            for start in (0..from.len()).filter(|&at| from[at]) {
+                let matched = ends(grammar, body, text, &only(start, from.len()));
+                for (end, matched) in matched.iter().enumerate().skip(start) {
+                    result[end] |= !matched;
+                }
+            }
+        }
         _ => {}
     }
     result
+}
+
+fn only(place: usize, length: usize) -> Vec<bool> {
+    (0..length).map(|at| at == place).collect()
 }
 
 fn repeat_ends(

@@ -14,9 +14,10 @@ use serde_json::Value;
 
 use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
-use super::keywords::{COMBINATORS, Fallible, Members, Normalizer, PROOF_DEPTH, limit_error};
+use super::keywords::{COMBINATORS, Fallible, Members, Normalizer, limit_error};
 use super::norm::Norm;
 use super::object_shape::{ObjectShape, Origin, Presence, Property};
+use super::proof::PROOF_DEPTH;
 use super::string_keywords::pattern_test;
 use super::text_tests::{Sense, TestId, TextTest};
 use super::{array_shape::ArrayShape, object_keywords};

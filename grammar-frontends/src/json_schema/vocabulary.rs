@@ -45,7 +45,7 @@ const fn until(keyword: Keyword, until: Draft) -> Keyword {
     Keyword { until, ..keyword }
 }
 
-const REGEX: &str = "look-around, back-references";
+const REGEX: &str = "look-behind, look-ahead in most repeats, back-references";
 const MANY: &str = "more alternatives than `alternatives`";
 const REMOTE: &str = "another document without a retriever";
 
@@ -66,11 +66,11 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("minLength", Draft4, "beside a pattern, a product of more states than `states`"),
         enforced("maxLength", Draft4, "as `minLength`"),
         enforced("pattern", Draft4, REGEX),
-        enforced("format", Draft4, "`regex`, `idn-hostname`, `idn-email`; unknown names are annotations"),
+        enforced("format", Draft4, "`idn-hostname`, `idn-email`; unknown names are annotations"),
         enforced("properties", Draft4, "between the marks of a tool format, names with signs of markup"),
         enforced("required", Draft4, ""),
         enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique"),
-        enforced("patternProperties", Draft4, "look-around, back-references; patterns that overlap in more than 64 \
+        enforced("patternProperties", Draft4, "as `pattern`; patterns that overlap in more than 64 \
             ways"),
         enforced("propertyNames", Draft6, ""),
         enforced("minProperties", Draft4, "more than one member of a free name; more states than `states`"),
@@ -92,7 +92,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("allOf", Draft4, MANY),
         enforced("anyOf", Draft4, MANY),
         enforced("oneOf", Draft4, MANY),
-        enforced("not", Draft4, "more than one demand for members of any name; what `uniqueItems` and `multipleOf` \
+        enforced("not", Draft4, "more than five demands for members of any name, or two of them for different values \
+            where the names may be equal; what `uniqueItems` and `multipleOf` \
             say; more alternatives than `alternatives`"),
         enforced("if", Draft7, MANY),
         enforced("then", Draft7, ""),

@@ -42,6 +42,8 @@ pub(super) enum Problem {
     TooLarge,
     /// Something other than text; `regex-syntax` is asked for none of it.
     Unsupported,
+    /// Look-ahead in a repeat that has no closed form.
+    LookAround,
 }
 
 pub(super) fn compile(

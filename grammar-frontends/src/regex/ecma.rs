@@ -12,7 +12,8 @@
 
 use grammask_grammar_ir::Span;
 
-use super::refusal::{BACK_REFERENCE, LOOK_AROUND, WORD_BOUNDARY};
+use super::look_ahead::{AHEAD, NOT_AHEAD};
+use super::refusal::{BACK_REFERENCE, LOOK_BEHIND, WORD_BOUNDARY};
 use crate::{Diagnostic, Diagnostics};
 
 /// A pattern in `regex-syntax`'s syntax, and where its bytes came from.
@@ -23,12 +24,14 @@ pub(super) struct Translated {
     /// the pattern.
     origins: Vec<(u32, u32)>,
     pattern_len: usize,
+    /// The first look-ahead. Each is a group whose name says so.
+    pub(super) look_ahead: Option<Span>,
 }
 
 impl Translated {
     /// A pattern that needs no translation.
     pub(super) fn identity(pattern: &str) -> Self {
-        Self { text: pattern.to_owned(), origins: Vec::new(), pattern_len: pattern.len() }
+        Self { text: pattern.to_owned(), origins: Vec::new(), pattern_len: pattern.len(), look_ahead: None }
     }
 
     /// The place in the pattern of a range of the text.
@@ -55,13 +58,15 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Diagnostics> {
         origins: Vec::with_capacity(pattern.len() + pattern.len() / 2),
         dot_all: vec![DotAll::No],
         previous: Previous::Nothing,
+        look_ahead: None,
+        groups: 0,
     };
     while translator.position < pattern.len() {
         translator.token = translator.position;
         translator.term().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
     }
-    let Translator { text, origins, .. } = translator;
-    Ok(Translated { text, origins, pattern_len: pattern.len() })
+    let Translator { text, origins, look_ahead, .. } = translator;
+    Ok(Translated { text, origins, pattern_len: pattern.len(), look_ahead })
 }
 
 /// Whether `.` takes line ends too (the flag `s`).
@@ -103,6 +108,9 @@ struct Translator<'p> {
     /// The flag `s`, for each group that is open.
     dot_all: Vec<DotAll>,
     previous: Previous,
+    look_ahead: Option<Span>,
+    /// Groups that stand for look-ahead; their names have to differ.
+    groups: u32,
 }
 
 /// What an escape stands for.
@@ -285,8 +293,12 @@ impl<'p> Translator<'p> {
         let mut dot_all = self.dot_all.last().copied().unwrap_or(DotAll::No);
         if !self.eat("?") {
             self.emit("(");
-        } else if self.eat("=") || self.eat("!") || self.eat("<=") || self.eat("<!") {
-            return self.refuse_named(LOOK_AROUND);
+        } else if self.eat("=") {
+            self.look_ahead(AHEAD);
+        } else if self.eat("!") {
+            self.look_ahead(NOT_AHEAD);
+        } else if self.eat("<=") || self.eat("<!") {
+            return self.refuse_named(LOOK_BEHIND);
         } else if self.eat("P=") {
             return self.refuse_named(BACK_REFERENCE);
         } else if self.eat("<") || self.eat("P<") {
@@ -313,6 +325,12 @@ impl<'p> Translator<'p> {
         self.dot_all.push(dot_all);
         self.previous = Previous::Nothing;
         Ok(())
+    }
+
+    fn look_ahead(&mut self, name: &str) {
+        self.look_ahead.get_or_insert(Span::new(self.token, self.position));
+        self.groups += 1;
+        self.emit(&format!("(?P<{name}{}>", self.groups));
     }
 
     fn group_name(&mut self) -> Outcome<()> {

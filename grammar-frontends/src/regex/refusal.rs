@@ -64,11 +64,21 @@ pub(super) fn limit(message: String, hint: &str) -> Diagnostic {
     Diagnostic::error("regex/limit", message).with_hint(hint)
 }
 
-/// Where look-around and its like are refused by both dialects.
+/// Where a pattern says what its surroundings are, or what it matched before.
 pub(super) const LOOK_AROUND: (&str, &str, &str) = (
     "regex/look-around",
     "look-around is not supported",
     "say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`",
+);
+pub(super) const LOOK_BEHIND: (&str, &str, &str) = (
+    "regex/look-around",
+    "look-behind is not supported",
+    "say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported",
+);
+pub(super) const LOOK_AHEAD_IN_REPEAT: (&str, &str, &str) = (
+    "regex/look-around",
+    "look-ahead is not supported in this place",
+    "move it out of the repeat; `((?!a).)*$` is supported, and so is look-ahead where no repeat is around it",
 );
 pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
     "regex/back-reference",

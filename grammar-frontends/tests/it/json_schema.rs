@@ -387,6 +387,19 @@ fn formats() {
         ("relative-json-pointer", &["0#", "1/a", "0"], &["01", "#", "/a"]),
         ("uri-template", &["http://e.org/{a}{?b,c*}", "x"], &["{a", "http://e.org/{}"]),
         ("iri", &["http://ƒøø.ßår/?∂éœ=πîx#πîüx"], &["/abc"]),
+        (
+            "regex",
+            &[
+                "^[a-z]+(?:-[0-9]{2,4})?$",
+                "",
+                "\\\\d+\\\\.\\\\w",
+                "(a|(b|[^c-]))*?",
+                "^(?!x)y",
+                "a{10,12}",
+                "[-+ -~]",
+            ],
+            &["^(abc]", "a**", "(a", "a)", "[z-a]", "a{3,2}", "a{21,20}", "\\\\", "*", "(?<=a", "(a)\\\\1"],
+        ),
         ("unknown", &["anything"], &[]),
     ];
     for (format, good, bad) in table {
@@ -400,4 +413,17 @@ fn formats() {
             assert!(!case.has(&text), "{format}: the grammar has {text}");
         }
     }
+}
+
+#[test]
+fn patterns_as_strings_are_patterns() {
+    let case = check(r#"{"type":"string","format":"regex"}"#);
+    let mut accepted = 0;
+    for text in crate::regex_language::texts(&['a', '-', '(', ')', '?', '[', ']', '^'], 4) {
+        if case.has(&format!("\"{text}\"")) {
+            accepted += 1;
+            assert!(regress::Regex::with_flags(&text, "u").is_ok(), "{text} is no pattern");
+        }
+    }
+    assert!(accepted > 200, "{accepted}");
 }

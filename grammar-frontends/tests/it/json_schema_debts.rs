@@ -71,3 +71,88 @@ fn different_items_at_places() {
         &["[]", "[1]", r#"["a","a"]"#, r#"[1,"b",1.0]"#, r#"[null,"b","b"]"#],
     );
 }
+
+/// Asks for a member whose name matches and whose value satisfies.
+fn some_member(pattern: &str, value: Value) -> Value {
+    json!({"not": {"patternProperties": {pattern: {"not": value}}}})
+}
+
+#[test]
+fn members_by_name() {
+    let some_name = |pattern: &str| json!({"not": {"propertyNames": {"not": {"pattern": pattern}}}});
+    check(
+        json!({"type": "object", "allOf": [some_name("^a"), some_name("b$")]}),
+        &[r#"{"ab":1}"#, r#"{"a":1,"b":2}"#, r#"{"b":1,"c":2,"a":2}"#, r#"{"ac":1,"ac":1,"cb":1}"#],
+        &["{}", r#"{"a":1}"#, r#"{"b":1}"#, r#"{"a":1,"ac":1}"#, r#"{"ba":1}"#],
+    );
+    check(
+        json!({"type": "object", "allOf": [some_name("^a"), some_name("b$")], "maxProperties": 1}),
+        &[r#"{"ab":1}"#, r#"{"acb":1}"#],
+        &["{}", r#"{"a":1,"b":2}"#, r#"{"a":1}"#],
+    );
+    // A name that the schema allows pays where it is declared, too.
+    check(
+        json!({"properties": {"ax": {"type": "null"}}, "type": "object", "allOf": [some_name("^a"), some_name("b$")]}),
+        &[r#"{"ax":null,"b":2}"#, r#"{"ax":null,"ab":2}"#, r#"{"ab":2}"#],
+        &[r#"{"ax":1,"b":2}"#, r#"{"ax":null}"#],
+    );
+}
+
+#[test]
+fn members_by_value() {
+    check(
+        json!({"type": "object", "allOf": [
+            some_member("^a", json!({"type": "integer"})),
+            some_member("^a", json!({"type": "integer", "minimum": 5})),
+            some_member("z", json!(true))
+        ]}),
+        &[r#"{"z":1,"a":7}"#, r#"{"az":7}"#, r#"{"a":1,"z":1,"b":2,"a":5}"#],
+        &["{}", r#"{"a":7}"#, r#"{"z":1,"a":4}"#, r#"{"z":1,"a":7,"a":1}"#, r#"{"az":1}"#],
+    );
+    // There is room for one member, so that it pays for both.
+    check(
+        json!({"type": "object", "maxProperties": 1, "allOf": [
+            some_member("a", json!({"minimum": 3})),
+            some_member("b", json!({"maximum": 5}))
+        ]}),
+        &[r#"{"ab":4}"#, r#"{"xbya":"s"}"#],
+        &["{}", r#"{"ab":2}"#, r#"{"a":4}"#, r#"{"a":4,"b":4}"#],
+    );
+    // Counts go along.
+    check(
+        json!({"type": "object", "properties": {"k": true}, "minProperties": 2, "maxProperties": 2, "required": ["k"],
+            "allOf": [some_member("a", json!({"type": "null"}))]}),
+        &[r#"{"k":1,"a":null}"#],
+        &["{}", r#"{"k":1}"#, r#"{"k":1,"b":null}"#, r#"{"k":1,"b":1,"a":null}"#, r#"{"a":null}"#],
+    );
+}
+
+#[test]
+fn members_by_value_under_names_that_differ() {
+    check(
+        json!({"type": "object", "allOf": [
+            some_member("^a", json!({"type": "integer"})),
+            some_member("^b", json!({"type": "string"}))
+        ]}),
+        &[r#"{"a":1,"b":"x"}"#, r#"{"b":"x","a":1}"#, r#"{"c":1,"a":"s","b2":"x","a":1}"#],
+        &["{}", r#"{"a":1}"#, r#"{"b":"x"}"#, r#"{"a":"x","b":1}"#, r#"{"a":1,"b":"x","a":"x"}"#],
+    );
+}
+
+#[test]
+fn alternatives_are_told_apart_by_what_their_names_can_be() {
+    let keyed = |pattern: &str| {
+        json!({"type": "object", "minProperties": 1, "additionalProperties": false,
+            "patternProperties": {pattern: {"$ref": "#"}}})
+    };
+    check(
+        json!({"oneOf": [
+            keyed("^[0-9]+$"),
+            keyed("^[a-z]+$"),
+            {"type": "string", "pattern": "^x"},
+            {"type": "string", "pattern": "^y", "minLength": 2}
+        ]}),
+        &[r#"{"1":"x"}"#, r#"{"a":{"2":"ya"},"b":"x"}"#, r#""yy""#],
+        &["{}", r#"{"1":"x","a":"x"}"#, r#"{"a":"y"}"#],
+    );
+}

@@ -333,28 +333,28 @@ fn unsupported_keywords() {
        │ Note: at `/$dynamicRef`
     ───╯
     "##);
-    assert_snapshot!(schema(r#"{"type": "string", "format": "regex"}"#), @r#"
-    [json-schema/unsupported] Error: `format`: `regex` is not enforced
+    assert_snapshot!(schema(r#"{"type": "string", "format": "idn-email"}"#), @r#"
+    [json-schema/unsupported] Error: `format`: `idn-email` is not enforced
        ╭─[ schema.json:1:30 ]
        │
-     1 │ {"type": "string", "format": "regex"}
-       │                              ───┬───
-       │                                 ╰───── here
+     1 │ {"type": "string", "format": "idn-email"}
+       │                              ─────┬─────
+       │                                   ╰─────── here
        │
        │ Help: remove the format, or ask for formats to be annotations
        │
        │ Note: at `/format`
     ───╯
     "#);
-    assert_snapshot!(schema(r#"{"pattern": "(?=a)b"}"#), @r#"
-    [regex/look-around] Error: pattern, column 1: look-around is not supported
+    assert_snapshot!(schema(r#"{"pattern": "(?<=a)b"}"#), @r#"
+    [regex/look-around] Error: pattern, column 1: look-behind is not supported
        ╭─[ schema.json:1:13 ]
        │
-     1 │ {"pattern": "(?=a)b"}
-       │             ────┬───
+     1 │ {"pattern": "(?<=a)b"}
+       │             ────┬────
        │                 ╰───── here
        │
-       │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+       │ Help: say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported
        │
        │ Note: at `/pattern`
     ───╯
@@ -396,19 +396,6 @@ fn unsupported_keywords() {
        │ Help: add a `]`, or write `\[`
        │
        │ Note: at `/properties/code/pattern`
-    ───╯
-    "#);
-    assert_snapshot!(schema(r#"{"contains": {"const": 1}, "allOf": [{"contains": {"const": 2}}]}"#), @r#"
-    [json-schema/unsupported] Error: `contains`: more than one condition asks for items somewhere in the array (`contains`, or `not` around `items`)
-       ╭─[ schema.json:1:14 ]
-       │
-     1 │ {"contains": {"const": 1}, "allOf": [{"contains": {"const": 2}}]}
-       │              ──────┬─────
-       │                    ╰─────── here
-       │
-       │ Help: put the items at fixed places (`prefixItems`)
-       │
-       │ Note: at `/contains`
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"patternProperties": {"^\\b": {}}}"#), @r#"

@@ -1,0 +1,95 @@
+//! Proofs that nothing satisfies a normal form: alternatives that exclude each other need not be told apart.
+//!
+//! Shapes that contradict themselves on their face were dropped when they were made. What is left may be empty
+//! for a reason that lies deeper: in a required property, in the items that an array must have, in a name that
+//! two patterns ask for. The search looks into those, to a bounded depth. What it cannot prove counts as
+//! inhabited.
+
+use super::array_shape::ArrayShape;
+use super::goal::GoalId;
+use super::keywords::Normalizer;
+use super::norm::Norm;
+use super::object_shape::{ObjectShape, Presence, join_tests};
+use super::string_shape::StringShape;
+use super::text_tests::TextTest;
+
+/// How deep a proof that two alternatives exclude each other looks into properties and items.
+pub(super) const PROOF_DEPTH: u32 = 3;
+
+/// Items and members that one proof looks at.
+const MOST_PARTS: usize = 64;
+
+impl<'s> Normalizer<'s> {
+    /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
+    pub(super) fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
+        if norm.null || norm.booleans != [false, false] || !norm.numbers.is_empty() {
+            return false;
+        }
+        norm.objects.iter().all(|shape| self.no_object(shape, depth))
+            && norm.arrays.iter().all(|shape| self.no_array(shape, depth))
+            && norm.strings.iter().all(|shape| !self.algebra.may_be(shape))
+    }
+
+    fn goal_surely_empty(&mut self, goal: GoalId, depth: u32) -> bool {
+        if depth == 0 || goal == GoalId::ANY {
+            return goal == GoalId::NEVER;
+        }
+        // What cannot be read here (it refers back to what is being read) proves nothing.
+        match self.norm(goal) {
+            Ok(norm) => self.surely_empty(&norm, depth - 1),
+            Err(_) => false,
+        }
+    }
+
+    fn no_array(&mut self, shape: &ArrayShape, depth: u32) -> bool {
+        let places = shape.prefix.len().min(MOST_PARTS);
+        let forced = (0..places + 1).take_while(|&index| (index as u64) < shape.min);
+        if forced.into_iter().any(|index| self.goal_surely_empty(shape.item(index), depth)) {
+            return true;
+        }
+        // Everything may pay a debt but what is before its first place.
+        shape.owed.iter().filter(|owed| owed.min > 0).any(|owed| {
+            shape.prefix.len() <= MOST_PARTS
+                && (owed.from..=shape.prefix.len().max(owed.from)).all(|index| {
+                    let pays = self.algebra.goals.and(shape.item(index), owed.goal);
+                    self.goal_surely_empty(pays, depth)
+                })
+        })
+    }
+
+    fn no_object(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
+        let required = shape.properties.iter().filter(|property| property.presence == Presence::Required);
+        if required.into_iter().any(|property| self.goal_surely_empty(property.value, depth)) {
+            return true;
+        }
+        let unpaid = shape.owed.iter().any(|owed| {
+            shape.cells.iter().all(|cell| {
+                let value = self.algebra.goals.and(cell.value, owed.value);
+                join_tests(&cell.tests, &owed.tests)
+                    .is_none_or(|tests| self.no_member(&tests, &owed.except, value, depth))
+            })
+        });
+        unpaid || shape.min > 0 && self.has_too_few_members(shape, depth)
+    }
+
+    fn has_too_few_members(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
+        if shape.properties.len() > MOST_PARTS {
+            return false;
+        }
+        let mut possible = 0;
+        for property in &shape.properties {
+            possible += u64::from(!self.goal_surely_empty(property.value, depth));
+        }
+        possible < shape.min
+            && shape.cells.iter().all(|cell| self.no_member(&cell.tests, &[], cell.value, depth))
+    }
+
+    /// Whether no member has a name that passes the tests and a value of the goal.
+    fn no_member(&mut self, tests: &[TextTest], except: &[&'s str], value: GoalId, depth: u32) -> bool {
+        if value == GoalId::NEVER {
+            return true;
+        }
+        let shape = StringShape { tests: tests.to_vec(), excluded: except.to_vec(), ..StringShape::any() };
+        !self.algebra.may_be(&shape) || self.goal_surely_empty(value, depth)
+    }
+}
