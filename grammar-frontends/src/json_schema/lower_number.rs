@@ -126,6 +126,18 @@ impl Lowering<'_> {
             )?;
             return self.any_number().map(Some);
         }
+        if let Some(values) = &shape.values
+            && shape.kind == Kind::Integer
+        {
+            let end = self.whole_end();
+            let mut digits = Digits { builder: &mut self.builder };
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.whole(value)).collect();
+            if texts.is_empty() {
+                return Ok(None);
+            }
+            let texts = self.builder.choice(texts);
+            return Ok(Some(self.builder.sequence([texts, end])));
+        }
         if let Some(values) = &shape.values {
             let mut digits = Digits { builder: &mut self.builder };
             let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();

@@ -141,7 +141,11 @@ impl<'s> Lowering<'s> {
         let mut values: Vec<Item<'s>> =
             words.map(|(word, _)| (Scalar::Word(word), self.builder.literal(word))).collect();
         for number in numbers {
-            let text = self.numbers(&[NumberShape::finite(vec![number.clone()])], node)?;
+            let holds = |shape: &&NumberShape| shape.values.iter().flatten().any(|value| *value == number);
+            let kinds = norm.numbers.iter().filter(holds).map(|shape| shape.kind);
+            let alone = NumberShape::finite(vec![number.clone()]);
+            let shapes: Vec<NumberShape> = kinds.map(|kind| NumberShape { kind, ..alone.clone() }).collect();
+            let text = self.numbers(&shapes, node)?;
             values.extend(text.map(|text| (Scalar::Number(number), text)));
         }
         for string in strings {

@@ -138,6 +138,21 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
 
+/// What becomes of every keyword of a schema, also where it is refused: then the keywords that are in the way are
+/// [`Treatment::Refused`], all of them at once, each with its reason.
+///
+/// # Errors
+///
+/// Where the schema is malformed, refers to nothing, has no text that satisfies it, or passes a limit.
+pub fn report(schema: &str, options: &JsonSchemaOptions) -> Result<Report, Diagnostics> {
+    let lenient = options.clone().unsupported(Unsupported::Ignore);
+    let mut report = compile(schema, &lenient)?.report;
+    if options.unsupported == Unsupported::Refuse {
+        report.refuse_what_is_ignored();
+    }
+    Ok(report)
+}
+
 /// As [`compile`], without the report, which takes up to a tenth of the time.
 pub fn compile_grammar(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
     compile_text(schema, options, None).map(|(grammar, _)| grammar)

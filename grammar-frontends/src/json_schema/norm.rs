@@ -6,7 +6,7 @@ use super::array_shape::ArrayShape;
 use super::document::NodeId;
 use super::goal::Goals;
 use super::inhabited::Inhabited;
-use super::number_shape::NumberShape;
+use super::number_shape::{Kind, NumberShape};
 use super::object_shape::ObjectShape;
 use super::options::JsonSchemaLimits;
 use super::string_shape::StringShape;
@@ -184,7 +184,13 @@ impl<'s> Norm<'s> {
     /// Merges finite sets, and drops alternatives that another one covers: they would only make the grammar
     /// ambiguous.
     fn simplify(&mut self, algebra: &mut Algebra<'s>) {
-        merge_finite(&mut self.numbers, |shape| shape.values.as_ref(), NumberShape::finite);
+        for kind in [Kind::Any, Kind::Integer] {
+            merge_finite(
+                &mut self.numbers,
+                |shape| shape.values.as_ref().filter(|_| shape.kind == kind),
+                |values| NumberShape { kind, ..NumberShape::finite(values) },
+            );
+        }
         merge_finite(&mut self.strings, |shape| shape.values.as_ref(), StringShape::finite);
         let Algebra { goals, tests, .. } = algebra;
         absorb(&mut self.numbers, |left, right| left.and(right) == *left);

@@ -37,7 +37,8 @@ pub(super) struct Bound {
 /// The numbers of an interval that are of a kind and multiples of a step; or a finite set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NumberShape {
-    /// A finite set, sorted; everything else is unconstrained then.
+    /// A finite set, sorted; everything else but the kind is unconstrained then. The kind tells how draft 4 spells
+    /// its whole numbers: as integers without a fraction.
     pub(super) values: Option<Vec<Decimal>>,
     pub(super) kind: Kind,
     pub(super) lower: Option<Bound>,
@@ -99,7 +100,11 @@ impl NumberShape {
             _ => return self.and_open(other),
         };
         let values = finite.values.iter().flatten().filter(|value| filter.contains(value));
-        Self::finite(values.cloned().collect())
+        let kind = match (finite.kind, filter.kind) {
+            (Kind::Integer, _) | (_, Kind::Integer) => Kind::Integer,
+            _ => Kind::Any,
+        };
+        Self { kind, ..Self::finite(values.cloned().collect()) }
     }
 
     fn and_open(&self, other: &Self) -> Self {

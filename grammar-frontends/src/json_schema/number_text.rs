@@ -63,15 +63,7 @@ impl Digits<'_> {
 
     /// The spellings of one number.
     pub(super) fn exactly(&mut self, value: &Decimal) -> ExprId {
-        let mut text = String::new();
-        if value.is_negative() {
-            text.push('-');
-        }
-        let whole = value.whole_digits();
-        if whole.is_empty() {
-            text.push('0');
-        }
-        text.extend(whole.iter().map(|&digit| char::from(b'0' + digit)));
+        let mut text = whole_text(value);
         let fraction = value.fraction_digits();
         if fraction.is_empty() {
             let (text, zeros) = (self.builder.literal(&text), self.zero_fraction());
@@ -83,6 +75,11 @@ impl Digits<'_> {
         let zero = self.digit(0, 0);
         let zeros = self.builder.repeat(zero, 0, None);
         self.builder.sequence([text, zeros])
+    }
+
+    /// The digits of a whole number with their sign.
+    pub(super) fn whole(&mut self, value: &Decimal) -> ExprId {
+        self.builder.literal(&whole_text(value))
     }
 
     fn signed(
@@ -448,4 +445,18 @@ fn decrement(digits: &[u8]) -> Vec<u8> {
         digits.remove(0);
     }
     digits
+}
+
+/// What stands before the point, with the sign.
+fn whole_text(value: &Decimal) -> String {
+    let mut text = String::new();
+    if value.is_negative() {
+        text.push('-');
+    }
+    let whole = value.whole_digits();
+    if whole.is_empty() {
+        text.push('0');
+    }
+    text.extend(whole.iter().map(|&digit| char::from(b'0' + digit)));
+    text
 }

@@ -14,15 +14,18 @@ pub enum Treatment {
     /// It asserts something that is *not* enforced, because the caller asked for
     /// [`Unsupported::Ignore`](super::Unsupported::Ignore).
     Ignored,
+    /// The schema is refused because of it. In the report of [`report`](super::report()) only.
+    Refused,
 }
 
 impl Treatment {
-    /// `enforced`, `annotation` or `ignored`.
+    /// `enforced`, `annotation`, `ignored` or `refused`.
     pub fn name(self) -> &'static str {
         match self {
             Treatment::Enforced => "enforced",
             Treatment::Annotation => "annotation",
             Treatment::Ignored => "ignored",
+            Treatment::Refused => "refused",
         }
     }
 }
@@ -65,6 +68,14 @@ impl Report {
                 _ => !ignored.contains(&entry.pointer),
             })
             .collect();
+    }
+
+    pub(super) fn refuse_what_is_ignored(&mut self) {
+        for entry in &mut self.entries {
+            if entry.treatment == Treatment::Ignored {
+                entry.treatment = Treatment::Refused;
+            }
+        }
     }
 
     /// All entries.

@@ -1,7 +1,7 @@
 //! What is refused, where and why; and what the report says.
 
 use grammask_grammar_frontends::json_schema::{
-    FreeNames, JsonSchemaOptions, Treatment, Unsupported, Whitespace, compile,
+    self, FreeNames, JsonSchemaOptions, Treatment, Unsupported, Whitespace, compile,
 };
 use insta::assert_snapshot;
 
@@ -133,4 +133,37 @@ fn reports() {
     let compiled = compile(schema, &lenient).unwrap();
     assert_eq!(compiled.report.with_treatment(Treatment::Ignored).count(), 2);
     assert_eq!(compiled.report.to_json()[0]["treatment"], "enforced");
+}
+
+/// All that is in the way of a schema, in Rust and as JSON.
+#[test]
+fn the_report_of_a_refused_schema() {
+    let schema = r#"{"type": "object", "title": "t", "properties": {
+        "id": {"type": "string", "pattern": "(a)\\1"},
+        "tags": {"items": {"type": "object"}, "uniqueItems": true}}}"#;
+    assert!(compile(schema, &JsonSchemaOptions::default()).is_err());
+    let report = json_schema::report(schema, &JsonSchemaOptions::default()).unwrap();
+    let lines: Vec<String> = report
+        .entries()
+        .iter()
+        .map(|entry| format!("{} {}", entry.pointer, entry.treatment.name()))
+        .collect();
+    assert_snapshot!(lines.join("\n"), @r"
+    /type enforced
+    /title annotation
+    /properties enforced
+    /properties/id/type enforced
+    /properties/id/pattern refused
+    /properties/tags/items enforced
+    /properties/tags/items/type enforced
+    /properties/tags/uniqueItems refused
+    ");
+    assert_snapshot!(serde_json::to_string_pretty(&report.to_json()[3]).unwrap(), @r#"
+    {
+      "pointer": "/properties/id/type",
+      "keyword": "type",
+      "treatment": "enforced"
+    }
+    "#);
+    assert_snapshot!(json_schema::report("{\"type\": 1}", &JsonSchemaOptions::default()).unwrap_err(), @"1:10 (at `/type`): error: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these; write such a value, or leave the keyword out");
 }
