@@ -64,6 +64,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     run_command(&mut tests)?;
     let cache = workspace.target().join("python-mypy");
     run_command(in_package(&["-m", "mypy", "--cache-dir"]).arg(cache))?;
+    // That the stubs say of the native half what is there.
+    let stubs = ["-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "grammask._native"];
+    run_command(in_package(&stubs).env("MYPYPATH", package.join("python")))?;
     for example in examples(workspace)? {
         run_command(in_package(&[]).arg(example))?;
     }

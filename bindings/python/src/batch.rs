@@ -46,7 +46,7 @@ fn same_length(py: Python<'_>, matchers: usize, others: usize, what: &str) -> Py
 #[pymethods]
 impl BatchGrammarMatcher {
     #[new]
-    #[pyo3(signature = (max_threads=None))]
+    #[pyo3(signature = (max_threads=None), text_signature = "(max_threads='auto')")]
     fn new(max_threads: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let auto = || std::thread::available_parallelism().map_or(1, |threads| threads.get() / 2).max(1);
         let threads = match max_threads {
@@ -165,7 +165,7 @@ impl BatchGrammarMatcher {
 
     /// `rollback` of every matcher, by one number for all or a list.
     #[staticmethod]
-    #[pyo3(signature = (matchers, num_tokens=None))]
+    #[pyo3(signature = (matchers, num_tokens=None), text_signature = "(matchers, num_tokens=1)")]
     fn batch_rollback(
         py: Python<'_>,
         matchers: Vec<Bound<'_, GrammarMatcher>>,

@@ -101,11 +101,11 @@ impl CompiledGrammar {
     /// What `serialize_json` wrote, for a tokenizer with the same metadata.
     #[staticmethod]
     fn deserialize_json<'py>(
-        json_string: &str,
+        json_str: &str,
         tokenizer_info: &Bound<'py, TokenizerInfo>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let module = tokenizer_info.py().import("grammask._serialize")?;
-        module.call_method1("deserialize_compiled", (json_string, tokenizer_info))
+        module.call_method1("deserialize_compiled", (json_str, tokenizer_info))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

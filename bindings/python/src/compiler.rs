@@ -87,7 +87,9 @@ fn lark_source(py: Python<'_>, text: &str, named: Option<&Bound<'_, PyDict>>) ->
 impl GrammarCompiler {
     #[new]
     #[pyo3(signature = (tokenizer_info, *, max_threads=8, cache_enabled=true, cache_limit_bytes=-1,
-                        cache_dir=None, cache_dir_limit_bytes=1 << 30))]
+                        cache_dir=None, cache_dir_limit_bytes=1 << 30),
+           text_signature = "(tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1, \
+                             cache_dir=None, cache_dir_limit_bytes=1073741824)")]
     fn new(
         tokenizer_info: &Bound<'_, PyAny>,
         max_threads: i64,

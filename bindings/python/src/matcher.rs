@@ -151,7 +151,9 @@ fn stop_policy(
 impl GrammarMatcher {
     #[new]
     #[pyo3(signature = (compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=false,
-                        max_rollback_tokens=-1, default_temperature=None))]
+                        max_rollback_tokens=-1, default_temperature=None),
+           text_signature = "(compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=False, \
+                             max_rollback_tokens=-1, default_temperature=None)")]
     fn new(
         py: Python<'_>,
         compiled_grammar: &Bound<'_, CompiledGrammar>,
@@ -244,7 +246,9 @@ impl GrammarMatcher {
     /// length. Rows of nodes whose token is not allowed are left as they are. Returns `False` if
     /// `time_threshold` (in seconds, -1 for none) passed before the tree was done.
     #[pyo3(signature = (retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask,
-                        time_threshold=-1.0, temperatures=None))]
+                        time_threshold=-1.0, temperatures=None),
+           text_signature = "($self, retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, \
+                             time_threshold=-1.0, temperatures=None)")]
     fn traverse_draft_tree(
         &mut self,
         retrieve_next_token: &Bound<'_, PyAny>,
@@ -292,7 +296,7 @@ impl GrammarMatcher {
     ///
     /// Only what holds for every way on that the grammar allows is in `tokens`: no token of them could be merged
     /// with what the model writes next.
-    #[pyo3(signature = (encode, context=Vec::new()))]
+    #[pyo3(signature = (encode, context=Vec::new()), text_signature = "($self, encode, context=())")]
     fn find_jump_forward_tokens<'py>(
         &mut self,
         encode: &Bound<'py, PyAny>,

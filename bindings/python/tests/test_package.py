@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import textwrap
@@ -24,6 +25,35 @@ def test_every_name_is_there():
         assert getattr(grammask, name) is not None
     with pytest.raises(AttributeError):
         grammask.nothing  # noqa: B018
+
+
+# Name, parameters that may be given by place, and defaults of the others, as code written for xgrammar counts on them.
+SIGNATURES = {
+    "GrammarMatcher": "(compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=False, "
+    "max_rollback_tokens=-1, default_temperature=None)",
+    "GrammarMatcher.accept_token": "(self, /, token_id, *, debug_print=False)",
+    "GrammarMatcher.fill_next_token_bitmask": "(self, /, bitmask, index=0, *, debug_print=False)",
+    "GrammarMatcher.traverse_draft_tree": "(self, /, retrieve_next_token, retrieve_next_sibling, draft_tokens, "
+    "token_bitmask, time_threshold=-1.0, temperatures=None)",
+    "BatchGrammarMatcher": "(max_threads='auto')",
+    "BatchGrammarMatcher.batch_fill_next_token_bitmask": "(self, /, matchers, bitmask, indices=None, debug_print=False)",
+    "BatchGrammarMatcher.batch_rollback": "(matchers, num_tokens=1)",
+    "GrammarCompiler": "(tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1, cache_dir=None, "
+    "cache_dir_limit_bytes=1073741824)",
+    "GrammarCompiler.compile_json_schema": "(self, /, schema, *, any_whitespace=True, indent=None, separators=None, "
+    "strict_mode=True, max_whitespace_cnt=None, any_order=False)",
+    "Grammar.from_json_schema": "(schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, "
+    "max_whitespace_cnt=None, print_converted_ebnf=False, any_order=False)",
+    "CompiledGrammar.deserialize_json": "(json_str, tokenizer_info)",
+}
+
+
+def test_signatures():
+    for path, signature in SIGNATURES.items():
+        value = grammask
+        for name in path.split("."):
+            value = getattr(value, name)
+        assert str(inspect.signature(value)) == signature, path
 
 
 def test_importing_it_imports_no_framework():
@@ -147,8 +177,11 @@ def function(name):
 
 
 def test_tool_choices():
-    tools = [function("f"), function("g"), {"type": "web_search"}]
+    models = pytest.importorskip("grammask.openai_tool_call_schema")
+    tools = [models.FunctionToolParam.model_validate(function(name)) for name in "fg"]
+    tools.append(models.BuiltinToolParam(type="web_search"))
     normal = grammask.normalize_tool_choice
+    assert normal([function("f"), function("g"), {"type": "web_search"}], "auto") == normal(tools, "auto")
     assert normal(tools, None) == normal(tools, "auto") == (tools[:2], tools[2:], "auto")
     assert normal(tools, "none") == ([], [], "auto") == normal(None, "auto")
     assert normal(tools, "required") == (tools[:2], tools[2:], "required")

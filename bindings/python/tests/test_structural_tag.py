@@ -60,3 +60,12 @@ def test_refusals():
         grammask.get_model_structural_tag("quen_3", TOOLS)
     with pytest.raises(ValueError):
         grammask.get_model_structural_tag("qwen_3", [], tool_choice="required")
+
+
+def test_tools_that_are_dicts_become_models():
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}, {"type": "search"}]
+    functions, builtins, mode = grammask.normalize_tool_choice(tools)
+    assert (functions[0].function.name, builtins[0].type, mode) == ("f", "search", "auto")
+    assert grammask.normalize_tool_choice() == ([], [], "auto")
+    with pytest.raises(ValueError):
+        grammask.normalize_tool_choice([{"type": "function", "function": {}}])

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ._native import CompiledGrammar, GrammarCompiler
+from ._native import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
 
-__all__ = ["CompiledGrammar", "GrammarCompiler"]
+__all__ = ["CompiledGrammar", "Grammar", "GrammarCompiler", "TokenizerInfo"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._native import BatchGrammarMatcher, GrammarMatcher
+from ._native import BatchGrammarMatcher, CompiledGrammar, GrammarMatcher
 from .bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchGrammarMatcher",
+    "CompiledGrammar",
     "GrammarMatcher",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",

@@ -65,12 +65,13 @@ class BuiltinToolChoiceParam(BaseModel):
     """The tool of this type."""
 
     type: str
+    name: str | None = None
 
 
 class AllowedToolRef(BaseModel):
     """A tool among those that are allowed."""
 
-    type: str = "function"
+    type: str
     function: NamedToolChoiceFunction | None = None
     name: str | None = None
 
@@ -78,7 +79,7 @@ class AllowedToolRef(BaseModel):
 class AllowedToolsParam(BaseModel):
     """Some of the tools."""
 
-    mode: Literal["auto", "required"] = "auto"
+    mode: Literal["auto", "required"]
     tools: list[AllowedToolRef]
 
 

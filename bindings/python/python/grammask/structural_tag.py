@@ -22,7 +22,7 @@ class AnyTextFormat(BaseModel):
     """Free text."""
 
     type: Literal["any_text"] = "any_text"
-    excludes: list[str] = Field(default_factory=list)
+    excludes: list[str] = []
     max_tokens: int | None = None
     max_chars: int | None = None
 
@@ -31,7 +31,7 @@ class AnyTokensFormat(BaseModel):
     """Any tokens."""
 
     type: Literal["any_tokens"] = "any_tokens"
-    exclude_tokens: list[int | str] = Field(default_factory=list)
+    exclude_tokens: list[int | str] = []
     max_tokens: int | None = None
 
 
@@ -46,7 +46,7 @@ class ExcludeTokenFormat(BaseModel):
     """Any token but some."""
 
     type: Literal["exclude_token"] = "exclude_token"
-    exclude_tokens: list[int | str] = Field(default_factory=list)
+    exclude_tokens: list[int | str] = []
 
 
 class GrammarFormat(BaseModel):
@@ -64,7 +64,7 @@ class JSONSchemaFormat(BaseModel):
     style: str = "json"
     any_order: bool = False
     max_whitespace_cnt: int | None = None
-    excludes: list[str] = Field(default_factory=list)
+    excludes: list[str] = []
 
 
 class QwenXMLParameterFormat(BaseModel):
@@ -149,7 +149,7 @@ class TriggeredTagsFormat(BaseModel):
     tags: list[TagFormat]
     at_least_one: bool = False
     stop_after_first: bool = False
-    excludes: list[str] = Field(default_factory=list)
+    excludes: list[str] = []
 
 
 class TokenTriggeredTagsFormat(BaseModel):
@@ -158,7 +158,7 @@ class TokenTriggeredTagsFormat(BaseModel):
     type: Literal["token_triggered_tags"] = "token_triggered_tags"
     trigger_tokens: list[int | str]
     tags: list[TagFormat]
-    exclude_tokens: list[int | str] = Field(default_factory=list)
+    exclude_tokens: list[int | str] = []
     at_least_one: bool = False
     stop_after_first: bool = False
 
@@ -179,7 +179,7 @@ class DispatchFormat(BaseModel):
     type: Literal["dispatch"] = "dispatch"
     rules: list[tuple[str, Format]]
     loop: bool = True
-    excludes: list[str] = Field(default_factory=list)
+    excludes: list[str] = []
 
 
 class TokenDispatchFormat(BaseModel):
@@ -188,7 +188,7 @@ class TokenDispatchFormat(BaseModel):
     type: Literal["token_dispatch"] = "token_dispatch"
     rules: list[tuple[int | str, Format]]
     loop: bool = True
-    exclude_tokens: list[int | str] = Field(default_factory=list)
+    exclude_tokens: list[int | str] = []
 
 
 Format = Annotated[
@@ -327,9 +327,29 @@ def get_model_structural_tag(
     return StructuralTag.model_validate(tag)
 
 
-def get_builtin_structural_tag(model: str, *args: Any, **kwargs: Any) -> StructuralTag:
+def get_builtin_structural_tag(
+    model: str,
+    tools: Any = None,
+    tool_choice: Any = "auto",
+    reasoning: Any = "enabled",
+    force_reasoning: bool = False,
+    any_order: bool = False,
+    exclude_special_tokens: bool = True,
+    max_whitespace_cnt: int | None = None,
+    parallel_tool_calls: bool = True,
+) -> StructuralTag:
     """The older name of ``get_model_structural_tag``."""
-    return get_model_structural_tag(model, *args, **kwargs)
+    return get_model_structural_tag(
+        model,
+        tools,
+        tool_choice,
+        reasoning,
+        force_reasoning,
+        any_order,
+        exclude_special_tokens,
+        max_whitespace_cnt,
+        parallel_tool_calls,
+    )
 
 
 def _plain(tool: Any) -> dict[str, Any]:

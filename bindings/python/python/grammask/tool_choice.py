@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 
@@ -19,16 +20,29 @@ def _is_function(tool: Any) -> bool:
     return bool(_field(tool, "type", "function") == "function")
 
 
-def normalize_tool_choice(tools: Any, tool_choice: Any) -> tuple[list[Any], list[Any], str]:
+def _as_model(tool: Any) -> Any:
+    """A tool that is a ``dict`` as a model of ``openai_tool_call_schema``; as it is where there is no pydantic."""
+    if not isinstance(tool, dict):
+        return tool
+    try:
+        schema = importlib.import_module("grammask.openai_tool_call_schema")
+    except ImportError:
+        return tool
+    return (schema.FunctionToolParam if _is_function(tool) else schema.BuiltinToolParam).model_validate(tool)
+
+
+def normalize_tool_choice(tools: Any = None, tool_choice: Any = "auto") -> tuple[list[Any], list[Any], str]:
     """Tools and a ``tool_choice`` of a request as ``(function_tools, builtin_tools, mode)``.
 
-    ``mode`` is ``"auto"``, ``"required"`` or ``"forced"``; forced leaves just the tool that was named. Raises
+    Tools that are dicts are given back as models of ``grammask.openai_tool_call_schema``. ``mode`` is ``"auto"``,
+    ``"required"`` or ``"forced"``; forced leaves just the tool that was named. Raises
     ``ValueError`` where the choice names a tool that is not there, or requires one and there is none.
     """
     if tools is not None and not isinstance(tools, list):
         raise ValueError("`tools` must be a list")
-    functions = [tool for tool in tools or [] if _is_function(tool)]
-    builtins = [tool for tool in tools or [] if not _is_function(tool)]
+    tools = [_as_model(tool) for tool in tools or []]
+    functions = [tool for tool in tools if _is_function(tool)]
+    builtins = [tool for tool in tools if not _is_function(tool)]
     if tool_choice is None or tool_choice == "auto":
         return functions, builtins, "auto"
     if tool_choice == "none":

@@ -25,6 +25,9 @@ class LogitsProcessor:
         One for all rows, or one a row.
     """
 
+    # What transformers asks of processors: this one follows the rows of one call.
+    supports_continuous_batching = False
+
     def __init__(self, compiled_grammar: CompiledGrammar | list[CompiledGrammar]) -> None:
         importlib.import_module("torch")
         grammars = compiled_grammar if isinstance(compiled_grammar, list) else [compiled_grammar]
