@@ -19,6 +19,9 @@ fn masks(criterion: &mut Criterion) {
         let mut text = Some(Text::warm());
         bencher.iter(|| text = text.take().map(Text::masks_as_words));
     });
+    group.bench_function("cold, in a string", |bencher| {
+        bencher.iter_batched(|| Text::cold_after(5), Text::mask, BatchSize::PerIteration);
+    });
     group.bench_function("known, 64 rows", |bencher| {
         let mut batch = Some(Batch::known(64));
         bencher.iter(|| batch = batch.take().map(Batch::fill));
@@ -35,9 +38,8 @@ fn steps(criterion: &mut Criterion) {
     let text = Text::warm_at_end();
     group.bench_function("new matcher", |bencher| bencher.iter(|| text.matcher.grammar().matcher()));
     group.bench_function("fork", |bencher| bencher.iter(|| text.matcher.fork()));
-    let half = text.tokens.len() / 2;
-    group.bench_function("roll back half of the text", |bencher| {
-        bencher.iter_batched_ref(|| text.matcher.fork(), |fork| fork.rollback(half), BatchSize::SmallInput);
+    group.bench_function("fork, and roll back half of the text", |bencher| {
+        bencher.iter_batched(Text::warm_at_end, Text::fork_and_roll_back, BatchSize::PerIteration);
     });
     group.finish();
 }

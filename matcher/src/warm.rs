@@ -6,16 +6,19 @@
 //! prompt is read, and while the model computes logits. It suffices for some masks, so those are chosen that are
 //! worth most (the second paper's partial just-in-time compilation):
 //!
-//! * from the beginning of a text ([`CompiledGrammar::warm_up`]) nobody knows which way it will go. States are
-//!   looked at breadth-first, byte by byte, a bounded number of them, and those whose masks cost most by an
-//!   [estimate](mask_cost) come first: a hundred cheap ones cost as much as one of them, and would be missed less;
+//! * from the beginning of a text ([`CompiledGrammar::warm_up`]) nobody knows which way it will go. So all ways on from
+//!   a state count as equally likely, and a bounded number of states is looked at, the likeliest first. What is saved
+//!   by knowing a mask is what it costs, by an [estimate](mask_cost), times how likely it is to be needed. Cost alone
+//!   would choose among thousands of costly states that hardly any text comes to, such as the insides of strings in
+//!   members that no schema names;
 //! * in the middle of a text ([`Matcher::warm_next`]) the next token is one of those that the mask allows. Each
 //!   leads to a state; the states that most tokens lead to come first.
 //!
 //! Nothing of this changes an answer: what is computed is kept where it would be kept anyway, and counts for the
 //! same budgets. Tables are never begun anew to make room for a guess.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::hash::Hash;
 
 use grammask_grammar_ir::Interrupt;
@@ -32,8 +35,8 @@ const LOOKED_AT: usize = 32;
 const TOKENS_TRIED: usize = 2_048;
 
 impl<B: Backend> CompiledGrammar<B> {
-    /// Computes at most so many masks of states near the beginning of a text: that of the beginning, then the
-    /// costliest ones. Returns how many were computed; fewer where the interrupt says so or a limit is reached.
+    /// Computes at most so many masks of states near the beginning of a text: that of the beginning, then those that
+    /// are likely to save most. Returns how many were computed; fewer where the interrupt says so or a limit is reached.
     ///
     /// For idle time before the first token. 16 to 64 are useful numbers: each takes up to a millisecond, most of
     /// them some microseconds.
@@ -120,7 +123,7 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
         *weight = weigh(*weight);
     }
 
-    /// The states of the texts that are shortest, one for each mask, at most so many.
+    /// The likeliest states, at most so many, with what their masks are likely to save.
     fn around_start<B: Backend<State = S>>(
         generation: &Generation<B>,
         most: usize,
@@ -130,31 +133,47 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
         let Generation { engine, masks, .. } = generation;
         let mut candidates = Self::default();
         let mut seen = HashSet::with_hasher(ahash::RandomState::new());
-        let mut left = VecDeque::from([engine.start()]);
+        let mut states = vec![engine.start()];
+        let mut left = BinaryHeap::from([(CERTAIN, Reverse(0))]);
         seen.insert(engine.start());
         // What is needed for certain is worth most.
         candidates.add(generation, engine.start(), |_| u64::MAX);
-        while let Some(state) = left.pop_front() {
+        for _ in 0..most {
+            let Some((likelihood, Reverse(place))) = left.pop() else { break };
             if interrupt.check().is_err() {
                 break;
             }
-            for byte in allowed_bytes(&engine.next_bytes(state)) {
-                if candidates.states.len() >= most || seen.len() >= most.saturating_mul(4) {
-                    return candidates;
-                }
-                match engine.step(state, byte, fuel) {
-                    Ok(Some(next)) if seen.insert(next) => {
-                        let cost = mask_cost(engine, next, masks.vocabulary(), fuel);
-                        candidates.add(generation, next, |known| known.max(cost));
-                        left.push_back(next);
-                    }
-                    Ok(_) => {}
-                    Err(_) => return candidates,
+            let Ok(ways) = ways_on(engine, states[place], fuel) else { break };
+            let each = likelihood / (ways.len() as u64).max(1);
+            for next in ways {
+                let cost = mask_cost(engine, next, masks.vocabulary(), fuel).max(1);
+                candidates.add(generation, next, |worth| worth.saturating_add(each.saturating_mul(cost)));
+                if seen.insert(next) {
+                    left.push((each, Reverse(states.len())));
+                    states.push(next);
                 }
             }
         }
         candidates
     }
+}
+
+/// The likelihood of what happens for certain.
+const CERTAIN: u64 = 1 << 40;
+
+/// The states that the next byte may lead to, each once.
+fn ways_on<B: Backend>(engine: &B, state: B::State, fuel: &mut Fuel) -> Result<Vec<B::State>, StepError> {
+    let mut ways = Vec::new();
+    for byte in allowed_bytes(&engine.next_bytes(state)) {
+        // Bytes beside each other mostly lead to one state, which is then the last one found.
+        if let Some(next) = engine.step(state, byte, fuel)?
+            && ways.last() != Some(&next)
+            && !ways.contains(&next)
+        {
+            ways.push(next);
+        }
+    }
+    Ok(ways)
 }
 
 /// Computes the masks that are worth most. Returns how many.
@@ -166,7 +185,7 @@ fn compute<B: Backend>(
     work: u64,
 ) -> usize {
     // Among equals those that were found first: the sort is stable.
-    states.sort_by_key(|(worth, _)| std::cmp::Reverse(*worth));
+    states.sort_by_key(|(worth, _)| Reverse(*worth));
     let mut scratch = Scratch::default();
     let mut computed = 0;
     for (_, state) in states {

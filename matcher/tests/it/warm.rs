@@ -38,7 +38,7 @@ fn warming_up_changes_no_mask_and_saves_some() {
     let cold = schema(&compiler(Limits::default(), 0));
     let expected = follow(&mut cold.matcher());
     let mut misses = vec![cold.stats().texts.misses];
-    for masks in [1, 8, 500] {
+    for masks in [1, 16, 500] {
         let warm = schema(&compiler(Limits::default(), 0));
         let computed = warm.warm_up(masks, &Interrupt::never());
         assert!((1..=masks).contains(&computed), "{computed} of {masks}");
