@@ -13,23 +13,30 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 
 use crate::dispatch::{DispatchBuilder, Frame};
-use crate::draft::{Draft, DraftRole, DraftUnordered, Label};
+use crate::draft::{Draft, DraftFragment, DraftRole, DraftUnordered, Label};
 use crate::error::Failure;
 use crate::escapes::Escapes;
+use crate::finished::FinishedStates;
+use crate::link::Parts;
 use crate::literals::Literals;
 use crate::other_names::PlainNames;
 use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
-use crate::{BuildError, CompileOptions, Count, Pass, TokenSide};
+use crate::{BuildError, CompileOptions, Count, Pass, Program, TokenSide};
 
 /// Builds the automata of all rules that the root reaches.
-pub(crate) fn build(grammar: &Grammar, options: &CompileOptions) -> Result<Draft, BuildError> {
-    let plan = Plan::new(grammar, options);
+pub(crate) fn build(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    parts: &Parts<'_>,
+) -> Result<Draft, BuildError> {
+    let plan = Plan::new(grammar, options, parts);
     let mut builder = Builder {
         grammar,
         options,
+        parts,
         plan,
         draft: Draft::with_capacity(grammar.expr_count()),
         utf8: Utf8Cache::default(),
@@ -124,6 +131,7 @@ fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Re
 struct Builder<'g> {
     grammar: &'g Grammar,
     options: &'g CompileOptions,
+    parts: &'g Parts<'g>,
     plan: Plan,
     draft: Draft,
     utf8: Utf8Cache,
@@ -565,13 +573,33 @@ impl<'g> Builder<'g> {
         if let Some(fragment) = known {
             return fragment;
         }
-        let fragment = self.add_fragment(rule, self.grammar.rule(rule).body(), place.depth, None);
+        let fragment = match self.parts.of(rule) {
+            // Not below JSON escaping: that was found out before.
+            Some((number, program)) => self.linked_fragment(rule, number, program),
+            None => self.add_fragment(rule, self.grammar.rule(rule).body(), place.depth, None),
+        };
         if place.depth == 0 {
             self.plain_rules[rule.index()] = fragment;
         } else {
             self.escaped_rules.insert((rule, place.depth), fragment);
         }
         fragment
+    }
+
+    /// Adds the fragment that stands for automata which were compiled before.
+    fn linked_fragment(&mut self, rule: RuleId, number: u32, program: &Program) -> u32 {
+        let at = self.draft.finished.next_state();
+        self.draft.fragments.push(DraftFragment {
+            rule: rule.index() as u32,
+            name: None,
+            finished: Some(FinishedStates { first: at, end: at }),
+            linked: Some(number),
+            start: at,
+            count: None,
+            nullable: program.fragment(program.root()).nullable,
+            role: DraftRole::None,
+        });
+        self.draft.fragments.len() as u32 - 1
     }
 
     /// Adds a fragment without leaving the current one.

@@ -80,6 +80,9 @@ pub(crate) struct DraftFragment {
     pub(crate) name: Option<Cow<'static, str>>,
     /// The states of a finished fragment, in tables of their own.
     pub(crate) finished: Option<FinishedStates>,
+    /// For the root of automata that were compiled before: their number. Such a fragment is finished, without a
+    /// state of its own.
+    pub(crate) linked: Option<u32>,
     /// First state: one of the finished ones if the fragment is finished.
     pub(crate) start: u32,
     pub(crate) count: Option<Count>,
@@ -153,6 +156,7 @@ impl Draft {
             rule,
             name: None,
             finished: None,
+            linked: None,
             start,
             count,
             nullable: false,

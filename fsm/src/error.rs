@@ -23,6 +23,8 @@ pub enum Cause {
     UnresolvedToken,
     /// Parts in any order begin with themselves.
     LeftRecursiveParts,
+    /// A rule whose automata were compiled before stands below a regular operator.
+    PartBelowOperator,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
     /// The work was stopped from outside. Nothing is known about the grammar.
@@ -44,6 +46,7 @@ impl BuildError {
             Kind::LeftRecursiveParts => Cause::LeftRecursiveParts,
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
+            Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
             Kind::Failure(Failure::Limit { .. }) => Cause::LimitReached,
             Kind::Failure(Failure::Interrupted(_)) => Cause::Interrupted,
         }
@@ -92,6 +95,10 @@ impl fmt::Display for BuildError {
                 formatter,
                 "the token \"{name}\" goes by its name; resolve names with a vocabulary before compiling"
             ),
+            Kind::Failure(Failure::PartBelowOperator) => formatter.write_str(
+                "its automata were compiled before, so it cannot stand below an intersection, a complement or JSON \
+                 escaping; compile it along with the rest",
+            ),
             Kind::Failure(Failure::Limit { what, limit, knob }) => {
                 write!(formatter, "limit reached, more than {limit} {what}; simplify the rule")?;
                 knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
@@ -106,6 +113,7 @@ impl fmt::Display for BuildError {
 pub(crate) enum Failure {
     NotText { literal: String },
     UnresolvedToken { name: String },
+    PartBelowOperator,
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
     Interrupted(Interrupted),
 }

@@ -124,6 +124,7 @@ pub(crate) fn finished(
     let fragment = DraftFragment {
         name,
         finished: Some(states),
+        linked: None,
         start,
         rule: NONE,
         count: None,

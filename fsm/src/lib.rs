@@ -65,6 +65,7 @@ mod fingerprint;
 mod finished;
 pub mod graph;
 mod labels;
+mod link;
 mod literals;
 mod options;
 mod other_names;
@@ -79,9 +80,10 @@ pub mod text;
 mod text_fragment;
 
 pub use byte_classes::ByteClasses;
-pub use compile::compile;
+pub use compile::{compile, compile_with};
 pub use distances::Distances;
 pub use error::{BuildError, Cause};
+pub use link::Part;
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{
     ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Program, Role, State, StateId, TokenEdge,

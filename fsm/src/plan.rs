@@ -5,6 +5,7 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use smallvec::SmallVec;
 
 use crate::graph::components;
+use crate::link::Parts;
 use crate::{CompileOptions, Pass};
 
 /// Facts on the rules of one grammar.
@@ -33,7 +34,7 @@ enum Reference {
 const BIG: u32 = 1 << 20;
 
 impl Plan {
-    pub(crate) fn new(grammar: &Grammar, options: &CompileOptions) -> Self {
+    pub(crate) fn new(grammar: &Grammar, options: &CompileOptions, parts: &Parts<'_>) -> Self {
         let graph = Graph::new(grammar);
         let mut plan = Self {
             rules: graph
@@ -47,6 +48,10 @@ impl Plan {
             // Callees come first, so that the cost of a rule is known where it is asked for.
             graph.acyclic_bottom_up(|rule| {
                 let Some(id) = RuleId::new(rule) else { return };
+                if parts.of(id).is_some() {
+                    plan.rules[rule].cost = BIG;
+                    return;
+                }
                 let cost = plan.cost(grammar, grammar.rule(id).body(), 64).unwrap_or(BIG);
                 let entry = &mut plan.rules[rule];
                 if cost <= options.inline_states {

@@ -93,6 +93,18 @@ impl<V: Clone> CompileCache<V> {
         self.fill(key, &place, value, size, compile)
     }
 
+    /// What is kept under the key and compiled already.
+    pub(crate) fn get(&self, key: &str) -> Option<V> {
+        let mut inner = self.lock();
+        inner.clock += 1;
+        let now = inner.clock;
+        let entry = inner.entries.get_mut(key)?;
+        entry.last_use = now;
+        let value = entry.value.try_lock().ok()?.clone()?;
+        inner.hits += 1;
+        Some(value)
+    }
+
     /// How often something was found, and how often it had to be compiled.
     pub fn hits_and_misses(&self) -> (u64, u64) {
         let inner = self.lock();

@@ -1,21 +1,23 @@
 //! From a structure in some syntax to a compiled grammar.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use grammask_earley::Engine;
-use grammask_fsm::{CompileOptions, Program};
+use grammask_fsm::{CompileOptions, Part, Program};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
-use grammask_grammar_ir::passes::resolve_tokens;
+use grammask_grammar_ir::passes::{SpecialNames, mentions_tokens, resolve_tokens_with};
 use grammask_grammar_ir::{Grammar, Interrupt};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
 
 use crate::budget::Cache;
+use crate::compile_tags::SchemaPrograms;
 use crate::stats::Counters;
 use crate::token_names::Names;
 use crate::trace::span;
@@ -46,6 +48,10 @@ struct Parts {
     /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
     pool: Arc<LocalPool>,
     threads: Arc<Threads>,
+    /// The automata of schemas that structures have in common. A clone of the compiler shares them too.
+    schemas: Arc<SchemaPrograms>,
+    /// The names of the vocabulary's special tokens, once a grammar names tokens.
+    names: Arc<OnceLock<SpecialNames>>,
     /// What tables and masks of all grammars count for.
     budget: Arc<Budget>,
     clock: Clock,
@@ -151,7 +157,9 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let as_cache: Arc<dyn Cache> = Arc::clone(&cache) as Arc<dyn Cache>;
         let weak: Weak<dyn Cache> = Arc::downgrade(&as_cache);
         budget.add_cache(weak);
+        let schemas = SchemaPrograms::new(Some(limits.max_cache_bytes / 4));
         self.compiler.cache = cache;
+        self.compiler.parts.schemas = Arc::new(schemas);
         self.compiler
     }
 }
@@ -166,6 +174,8 @@ impl Compiler {
             masks: MaskOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
+            schemas: Arc::new(SchemaPrograms::new(Some(0))),
+            names: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
             clock: Clock::none(),
             interrupt: Interrupt::never(),
@@ -229,9 +239,23 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.budget
     }
 
+    /// The automata of schemas, which structures share.
+    pub(crate) fn schemas(&self) -> &Arc<SchemaPrograms> {
+        &self.parts.schemas
+    }
+
+    pub(crate) fn automata(&self) -> &CompileOptions {
+        &self.parts.automata
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.parts.clock.now()
+    }
+
     /// Drops the grammars that are kept by their sources. Those in use elsewhere stay valid.
     pub fn clear_cache(&self) {
         self.cache.clear();
+        self.parts.schemas.clear();
     }
 
     /// What stops this compiler's work.
@@ -381,21 +405,29 @@ impl<B: BuildBackend> Compiler<B> {
         grammar: &Grammar,
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let Parts { vocabulary, automata, interrupt, clock, .. } = &self.parts;
-        let start = clock.now();
+        self.grammar_with(grammar, &[], frontend)
+    }
+
+    /// Compiles a grammar, some of whose rules were compiled before.
+    pub(crate) fn grammar_with(
+        &self,
+        grammar: &Grammar,
+        parts: &[Part<'_>],
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let start = self.now();
         let program = {
             span!("automata");
-            let grammar = resolve_tokens(grammar, &Names(vocabulary))?;
-            match *interrupt == Interrupt::never() {
-                true => grammask_fsm::compile(&grammar, automata)?,
-                false => {
-                    let interrupt = interrupt.clone();
-                    grammask_fsm::compile(&grammar, &CompileOptions { interrupt, ..automata.clone() })?
-                }
-            }
+            let grammar = self.resolver().resolve(grammar)?;
+            grammask_fsm::compile_with(&grammar, &self.automata_under_interrupt(), parts)?
         };
-        let automata = clock.now().saturating_sub(start);
+        let automata = self.now().saturating_sub(start);
         self.program_after(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })
+    }
+
+    /// What puts ids in the place of tokens' names.
+    pub(crate) fn resolver(&self) -> Resolver {
+        Resolver { vocabulary: Arc::clone(&self.parts.vocabulary), names: Arc::clone(&self.parts.names) }
     }
 
     /// Puts automata that were compiled before over the vocabulary. Their token ids must be of this vocabulary.
@@ -433,6 +465,30 @@ impl<B: BuildBackend> Compiler<B> {
             program: Some(program),
         };
         Ok(CompiledGrammar::from_parts(engine, parts, times))
+    }
+}
+
+/// A vocabulary, and the names of its special tokens once they are needed.
+pub(crate) struct Resolver {
+    vocabulary: Arc<Vocabulary>,
+    names: Arc<OnceLock<SpecialNames>>,
+}
+
+impl Resolver {
+    /// The grammar with ids in place of tokens' names. Rules keep their numbers.
+    pub(crate) fn resolve<'g>(&self, grammar: &'g Grammar) -> Result<Cow<'g, Grammar>, CompileError> {
+        if !mentions_tokens(grammar) {
+            return Ok(Cow::Borrowed(grammar));
+        }
+        let tokens = Names(&self.vocabulary);
+        let names = match self.names.get() {
+            Some(names) => names,
+            None => {
+                let names = SpecialNames::new(&tokens)?;
+                self.names.get_or_init(|| names)
+            }
+        };
+        Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, names)?))
     }
 }
 

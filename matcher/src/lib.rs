@@ -54,6 +54,7 @@ mod explain;
 mod limits;
 mod matcher;
 mod room;
+mod shared_work;
 mod stats;
 mod stop_tokens;
 #[cfg(feature = "store")]

@@ -7,13 +7,16 @@ use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::draft::{Draft, DraftRole, Label, NONE};
 use crate::finished::FinishedTables;
+use crate::link::{Linked, Parts};
 use crate::program::StateRow;
 use crate::{
     ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, Role, StateId, TokenEdge, Unordered,
 };
 
-pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
-    let numbering = Numbering::new(&draft);
+pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> Program {
+    let numbering = Numbering::new(&draft, parts);
+    let linked = numbering.linked(&draft, parts);
+    let mut next_linked = linked.iter();
     let mut program = Program {
         states: Vec::with_capacity(numbering.state_count as usize + 1),
         byte_edges: Vec::with_capacity(draft.edges.len() + draft.finished.edge_count()),
@@ -29,6 +32,13 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
     let mut states = numbering.states.iter();
     for &(old, first, end) in &numbering.fragments {
         let fragment = &mut draft.fragments[old as usize];
+        if fragment.linked.is_some()
+            && let Some(part) = next_linked.next()
+        {
+            program.fragments.push(part.root());
+            part.push_states(&mut program);
+            continue;
+        }
         let name = RuleId::new(fragment.rule as usize).filter(|rule| rule.index() < grammar.rule_count());
         let name =
             fragment.name.take().or_else(|| name.map(|rule| grammar.rule(rule).name().to_owned().into()));
@@ -72,6 +82,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar) -> Program {
             }
         }
     }
+    program.fragments.extend(linked.iter().flat_map(Linked::others));
     push_row(&mut program, false);
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
@@ -114,7 +125,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn new(draft: &Draft) -> Self {
+    fn new(draft: &Draft, parts: &Parts<'_>) -> Self {
         let mut this = Self {
             fragments: Vec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
@@ -127,14 +138,15 @@ impl Numbering {
         while let Some(&(old, ..)) = this.fragments.get(next) {
             let first = this.state_count;
             let fragment = &draft.fragments[old as usize];
-            match fragment.finished {
-                Some(states) => {
+            match (fragment.linked, fragment.finished) {
+                (Some(part), _) => this.state_count += parts.program(part).state_count() as u32,
+                (None, Some(states)) => {
                     this.state_count += states.end - states.first;
                     for call in draft.finished.tables(states).calls {
                         this.reach_fragment(call.fragment.raw());
                     }
                 }
-                None => this.number_states(draft, fragment.start),
+                (None, None) => this.number_states(draft, fragment.start),
             }
             this.fragments[next] = (old, first, this.state_count);
             next += 1;
@@ -144,6 +156,16 @@ impl Numbering {
 
     fn state(&self, old: u32) -> StateId {
         StateId::from_raw(self.state_number[old as usize])
+    }
+
+    /// The parts that are reached, in the order of their fragments.
+    fn linked<'p>(&self, draft: &Draft, parts: &Parts<'p>) -> Vec<Linked<'p>> {
+        let fragments = self.fragments.iter().zip(0..);
+        let roots = fragments.filter_map(|(&(old, first, _), root)| {
+            let part = draft.fragments[old as usize].linked?;
+            Some((root, first, parts.program(part)))
+        });
+        Linked::all(roots, self.fragments.len() as u32)
     }
 
     fn number_states(&mut self, draft: &Draft, start: u32) {

@@ -2,6 +2,7 @@
 
 mod compile;
 mod dispatch;
+mod link;
 mod naive;
 mod pictures;
 mod random;

@@ -227,26 +227,21 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    compile_reported(schema, options, None)
+    let (grammar, report) = compile_parsed(schema, options, None, Some(Report::default()))
+        .map_err(|error| Diagnostics::from(*error))?;
+    Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
 
-/// Compiles a schema of arguments whose members stand between marks.
-pub(crate) fn compile_marked(
-    schema: &Value,
-    options: &JsonSchemaOptions,
-    markup: &'static Markup,
-) -> Result<Compiled, Diagnostics> {
-    compile_reported(schema, options, Some(markup))
-}
-
-fn compile_reported(
+/// Compiles a schema that stands in another document; with marks, one of arguments whose members stand between them.
+pub(crate) fn compile_within(
     schema: &Value,
     options: &JsonSchemaOptions,
     markup: Option<&'static Markup>,
-) -> Result<Compiled, Diagnostics> {
-    let (grammar, report) = compile_parsed(schema, options, markup, Some(Report::default()))
-        .map_err(|error| Diagnostics::from(*error))?;
-    Ok(Compiled { grammar, report: report.unwrap_or_default() })
+) -> Result<Grammar, Diagnostics> {
+    match compile_parsed(schema, options, markup, None) {
+        Ok((grammar, _)) => Ok(grammar),
+        Err(error) => Err((*error).into()),
+    }
 }
 
 fn compile_parsed(

@@ -5,8 +5,9 @@
 //! the end ([`Lowering::ended`]), as stop strings of one dispatch. Text and end in a sequence would be the same
 //! language, read in two ways at every byte with which an end may begin.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use ahash::AHashMap;
 use grammask_grammar_ir::{
     AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart,
     TagDispatch, TokenRef, passes,
@@ -18,32 +19,54 @@ use super::format::{
     AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Style, Tag,
     TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
+use super::outline::{EmbeddedSchema, Outline, SchemaContent};
 use super::read::Fallible;
-use crate::json_schema::{self, Whitespace};
 use crate::regex::{self, Dialect, RegexOptions};
 use crate::{Diagnostic, Diagnostics, ebnf};
 
 /// The grammar of a format.
 pub(super) fn lower(format: &Format, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
-    let mut lowering = Lowering {
-        builder: GrammarBuilder::new(),
-        options,
-        schemas: HashMap::new(),
-        grammars: HashMap::new(),
-    };
-    lowering.run(format).map_err(|error| (*error).into())
+    Lowering::new(options, Schemas::Inside).run(format).map_err(|error| (*error).into())
+}
+
+/// The grammar of a format, with rules that stand for its schemas.
+pub(super) fn outline(format: &Format, options: &StructuralTagOptions) -> Result<Outline, Diagnostics> {
+    let mut lowering = Lowering::new(options, Schemas::Apart);
+    let grammar = lowering.run(format).map_err(|error| Diagnostics::from(*error))?;
+    Ok(Outline { grammar, schemas: lowering.apart })
+}
+
+/// Whether the grammars of schemas join the whole.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schemas {
+    Inside,
+    Apart,
 }
 
 struct Lowering<'o> {
     builder: GrammarBuilder,
     options: &'o StructuralTagOptions,
-    /// Schemas that were lowered, by their text and how they are written.
-    schemas: HashMap<(String, Style, KeyOrder, Option<u32>), ExprId>,
+    schemas_are: Schemas,
+    /// Schemas that were met, by their text and how they are written.
+    schemas: AHashMap<Arc<str>, ExprId>,
+    /// Those that are left out.
+    apart: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
-    grammars: HashMap<Box<str>, ExprId>,
+    grammars: AHashMap<Box<str>, ExprId>,
 }
 
-impl Lowering<'_> {
+impl<'o> Lowering<'o> {
+    fn new(options: &'o StructuralTagOptions, schemas_are: Schemas) -> Self {
+        Self {
+            builder: GrammarBuilder::new(),
+            options,
+            schemas_are,
+            schemas: AHashMap::new(),
+            apart: Vec::new(),
+            grammars: AHashMap::new(),
+        }
+    }
+
     fn run(&mut self, format: &Format) -> Fallible<Grammar> {
         let place = Place::root("/format", usize::MAX);
         let root = self.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
@@ -387,9 +410,9 @@ impl Lowering<'_> {
     }
 
     fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Fallible<ExprId> {
-        let key = (it.schema.to_string(), it.style, it.key_order, it.max_whitespace);
+        let content = SchemaContent::new(it);
         if it.excludes.is_empty()
-            && let Some(&known) = self.schemas.get(&key)
+            && let Some(&known) = self.schemas.get(content.key())
         {
             return Ok(known);
         }
@@ -406,23 +429,25 @@ impl Lowering<'_> {
                 "leave it out",
             ));
         }
-        let mut options = self.options.json_schema.clone();
-        if it.key_order == KeyOrder::Any {
-            options = options.key_order(json_schema::KeyOrder::Any);
-        }
-        if let Some(most) = it.max_whitespace {
-            options.whitespace = Whitespace::Free { max_run: Some(most) };
-        }
         let prefix = match &it.origin {
             Some(origin) => origin.to_string(),
             None => place.key("json_schema").pointer(),
         };
-        let compiled = match it.style.markup() {
-            Some(markup) => json_schema::compile_marked(&it.schema, &options, markup),
-            None => json_schema::compile_value(&it.schema, &options),
+        let key = Arc::clone(content.key());
+        let expr = match self.schemas_are {
+            Schemas::Inside => {
+                let grammar = content.grammar(self.options, &prefix).map_err(first)?;
+                self.append(&grammar, place)?
+            }
+            Schemas::Apart => {
+                let rule =
+                    self.builder.declare_fresh("schema").map_err(|error| grammar_error(place, &error))?;
+                let body = self.builder.literal("schema");
+                self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+                self.apart.push(content.at(rule, prefix.into()));
+                self.builder.rule(rule)
+            }
         };
-        let compiled = compiled.map_err(|error| below(error, &prefix))?;
-        let expr = self.append(&compiled.grammar, place)?;
         self.schemas.insert(key, expr);
         Ok(expr)
     }
@@ -484,10 +509,14 @@ fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diagnostic> {
 }
 
 /// What is wrong with a schema that stands at a place of this document.
-fn below(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
+pub(super) fn below(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
     let first = errors.into_vec().swap_remove(0);
     let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());
     Box::new(first.with_pointer(pointer))
+}
+
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    Box::new(errors.into_vec().swap_remove(0))
 }
 
 /// What is wrong with a text that stands at a place of this document.

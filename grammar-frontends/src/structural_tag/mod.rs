@@ -52,12 +52,15 @@
 mod fields;
 pub(crate) mod format;
 mod lower;
+mod outline;
 mod read;
 mod triggers;
 mod write;
 
 use grammask_grammar_ir::Grammar;
 use serde_json::{Value, json};
+
+pub use self::outline::{EmbeddedSchema, Outline};
 
 use self::fields::{Fields, Place, malformed};
 use self::format::{Course, Format, JsonSchemaFormat, Least, Style, Tag, TriggeredTags};
@@ -174,6 +177,15 @@ impl StructuralTag {
     /// the JSON pointer.
     pub fn grammar(&self, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
         lower::lower(&self.format, options)
+    }
+
+    /// As [`grammar`](Self::grammar), with the schemas apart: a request mostly has schemas that were compiled before.
+    ///
+    /// # Errors
+    ///
+    /// As for [`grammar`](Self::grammar), but for what is wrong with schemas.
+    pub fn outline(&self, options: &StructuralTagOptions) -> Result<Outline, Diagnostics> {
+        lower::outline(&self.format, options)
     }
 }
 

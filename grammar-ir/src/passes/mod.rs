@@ -14,7 +14,10 @@ mod simplify;
 pub use combine::{append, append_body, concat, union};
 pub use drop_unreachable::{DropUnreachableError, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
-pub use resolve_tokens::{ResolveTokensError, TokenNames, TokenSort, resolve_tokens};
+pub use resolve_tokens::{
+    ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens,
+    resolve_tokens_with,
+};
 pub use simplify::{SimplifyError, simplify};
 
 use crate::Grammar;

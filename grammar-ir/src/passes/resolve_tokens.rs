@@ -4,6 +4,7 @@
 //! tokens. This pass puts ids in their place: a special token has no bytes, so a tag that spells one would
 //! otherwise wait for bytes that never come.
 
+use ahash::AHashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::rewrite::{Rewrite, copy, rewrite};
@@ -78,25 +79,62 @@ impl ResolveTokensError {
 ///
 /// Where a token is not in the vocabulary, or with the ids in place a pattern can no longer be completed.
 pub fn resolve_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<Grammar, ResolveTokensError> {
-    if !mentions_tokens(grammar) {
-        return Ok(grammar.clone());
+    match mentions_tokens(grammar) {
+        true => resolve_tokens_with(grammar, names, &SpecialNames::new(names)?),
+        false => Ok(grammar.clone()),
     }
-    check_tokens(grammar, names)?;
-    let special = names.special();
-    let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-        .build(special.iter().map(|(name, _)| name))
-        .map_err(|_| ResolveTokensError { kind: Kind::Names, span: None })?;
-    let mut resolver = Resolver { names, special, automaton };
-    rewrite(grammar, |_| true, &mut resolver).map_err(|error| {
+}
+
+/// As [`resolve_tokens`], with what finds the names of special tokens made before. Rules keep their ids.
+///
+/// # Errors
+///
+/// As for [`resolve_tokens`].
+pub fn resolve_tokens_with(
+    grammar: &Grammar,
+    names: &impl TokenNames,
+    special: &SpecialNames,
+) -> Result<Grammar, ResolveTokensError> {
+    check_tokens(grammar, names, special)?;
+    rewrite(grammar, |_| true, &mut Resolver { names, special }).map_err(|error| {
         let span = error.span();
         ResolveTokensError { kind: Kind::Grammar(error), span }
     })
 }
 
-/// Whether there is anything to resolve.
-fn mentions_tokens(grammar: &Grammar) -> bool {
+/// Finds the names of a vocabulary's special tokens in texts. Vocabularies have up to some thousand of them, so that
+/// it is made once for many grammars.
+#[derive(Debug)]
+pub struct SpecialNames {
+    automaton: AhoCorasick,
+    /// The ids, in the order in which the automaton knows them.
+    ids: Vec<u32>,
+    by_name: AHashMap<Box<str>, u32>,
+}
+
+impl SpecialNames {
+    /// Those of a vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// Where they are too long altogether.
+    pub fn new(names: &impl TokenNames) -> Result<Self, ResolveTokensError> {
+        let special = names.special();
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+            .build(special.iter().map(|(name, _)| name))
+            .map_err(|_| ResolveTokensError { kind: Kind::Names, span: None })?;
+        let mut by_name = AHashMap::with_capacity(special.len());
+        for &(name, id) in &special {
+            by_name.entry(name.into()).or_insert(id);
+        }
+        Ok(Self { automaton, ids: special.into_iter().map(|(_, id)| id).collect(), by_name })
+    }
+}
+
+/// Whether there is anything for [`resolve_tokens`] to do.
+pub fn mentions_tokens(grammar: &Grammar) -> bool {
     (0..grammar.expr_count()).filter_map(ExprId::new).any(|id| {
         matches!(
             grammar.expr(id),
@@ -106,11 +144,14 @@ fn mentions_tokens(grammar: &Grammar) -> bool {
 }
 
 /// Finds tokens that do not exist, rule by rule.
-fn check_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<(), ResolveTokensError> {
-    let special = names.special();
+fn check_tokens(
+    grammar: &Grammar,
+    names: &impl TokenNames,
+    special: &SpecialNames,
+) -> Result<(), ResolveTokensError> {
     let exists = |token: &TokenRef| match token {
         TokenRef::Id(id) => names.kind(*id) != TokenSort::Nothing,
-        TokenRef::Name(name) => find(name, &special, names).is_some(),
+        TokenRef::Name(name) => find(name, special, names).is_some(),
     };
     let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::new();
@@ -148,15 +189,13 @@ fn check_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<(), Resolv
     Ok(())
 }
 
-fn find(name: &str, special: &[(&str, u32)], names: &impl TokenNames) -> Option<u32> {
-    let is_named = |(other, id): &(&str, u32)| (*other == name).then_some(*id);
-    special.iter().find_map(is_named).or_else(|| names.text(name.as_bytes()))
+fn find(name: &str, special: &SpecialNames, names: &impl TokenNames) -> Option<u32> {
+    special.by_name.get(name).copied().or_else(|| names.text(name.as_bytes()))
 }
 
 struct Resolver<'n, N> {
     names: &'n N,
-    special: Vec<(&'n str, u32)>,
-    automaton: AhoCorasick,
+    special: &'n SpecialNames,
 }
 
 impl<N: TokenNames> Rewrite for Resolver<'_, N> {
@@ -212,7 +251,7 @@ impl<N: TokenNames> Resolver<'_, N> {
     fn id(&self, token: &TokenRef) -> Option<u32> {
         match token {
             TokenRef::Id(id) => Some(*id),
-            TokenRef::Name(name) => find(name, &self.special, self.names),
+            TokenRef::Name(name) => find(name, self.special, self.names),
         }
     }
 
@@ -243,11 +282,11 @@ impl<N: TokenNames> Resolver<'_, N> {
     fn split(&self, text: &str) -> Vec<PatternPart> {
         let mut parts = Vec::new();
         let mut from = 0;
-        for found in self.automaton.find_iter(text) {
+        for found in self.special.automaton.find_iter(text) {
             if from < found.start() {
                 parts.push(PatternPart::Text(text[from..found.start()].into()));
             }
-            let (_, id) = self.special[found.pattern().as_usize()];
+            let id = self.special.ids[found.pattern().as_usize()];
             parts.push(PatternPart::Token(TokenRef::Id(id)));
             from = found.end();
         }

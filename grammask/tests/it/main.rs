@@ -10,3 +10,4 @@ mod exact;
 mod memory;
 mod threads;
 mod tool_formats;
+mod tool_walks;

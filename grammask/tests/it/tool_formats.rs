@@ -23,14 +23,14 @@ fn compiler() -> &'static Compiler {
 }
 
 /// How one family writes a call of `weather` with the city Paris and 3 days, and one of `now` without arguments.
-struct Case {
-    family: &'static str,
-    weather: &'static str,
-    now: &'static str,
+pub(crate) struct Case {
+    pub(crate) family: &'static str,
+    pub(crate) weather: &'static str,
+    pub(crate) now: &'static str,
     /// Around a row of calls, and between them.
-    section: (&'static str, &'static str, &'static str),
+    pub(crate) section: (&'static str, &'static str, &'static str),
     /// Reasoning, from the end of the prompt to the answer; the opening mark where the prompt has it.
-    thoughts: Option<(&'static str, &'static str)>,
+    pub(crate) thoughts: Option<(&'static str, &'static str)>,
 }
 
 const NO_SECTION: (&str, &str, &str) = ("", "\n", "");
@@ -38,7 +38,7 @@ const THINK: Option<(&str, &str)> = Some(("Hm.</think>", "<think>"));
 const THINK_LINES: Option<(&str, &str)> = Some(("Hm.</think>\n\n", "<think>"));
 const WRITTEN: Option<(&str, &str)> = Some(("<think>Hm.</think>", ""));
 
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case {
         family: "llama",
         weather: r#"{"name": "weather", "parameters": {"city": "Paris", "days": 3}}"#,
@@ -286,7 +286,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn tools() -> Value {
+pub(crate) fn tools() -> Value {
     let weather = json!({
         "type": "object",
         "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},

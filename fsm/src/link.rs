@@ -1,0 +1,199 @@
+//! Automata that were compiled before, put into those of another grammar.
+//!
+//! The tools that a model may call change from request to request, and most of them were compiled before. Compiling
+//! the whole again is time for what is known; here a rule of a grammar may have its automata already. While the
+//! grammar is compiled such a rule is one fragment without states, of which only is known whether it may read
+//! nothing. At the very end its tables are copied behind the others, with their numbers moved.
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+
+use crate::error::Failure;
+use crate::program::StateRow;
+use crate::{
+    BuildError, ByteEdge, Call, CompileOptions, Fragment, FragmentId, LabelId, Program, Role, StateId,
+    TokenEdge, Unordered,
+};
+
+/// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
+/// body that the rule has in the grammar is not read.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'p> {
+    /// The rule.
+    pub rule: RuleId,
+    /// Its automata. Token ids are those of the grammar's vocabulary.
+    pub program: &'p Program,
+}
+
+/// The parts by their rules.
+pub(crate) struct Parts<'p> {
+    list: &'p [Part<'p>],
+    of_rule: AHashMap<RuleId, u32>,
+}
+
+impl<'p> Parts<'p> {
+    /// Fails where the parts are larger than the limits allow, or where one stands below a regular operator or is to
+    /// be spelled as JSON: there automata are taken apart, and these are whole.
+    pub(crate) fn new(
+        list: &'p [Part<'p>],
+        grammar: &Grammar,
+        options: &CompileOptions,
+    ) -> Result<Self, BuildError> {
+        let of_rule: AHashMap<RuleId, u32> = list.iter().zip(0..).map(|(part, at)| (part.rule, at)).collect();
+        let parts = Self { list, of_rule };
+        let sum = |size: fn(&Program) -> usize| list.iter().map(|part| size(part.program)).sum::<usize>();
+        // Tables are numbered in 32 bits, with two bits to spare.
+        let cap = (1 << 30) - 1;
+        let states = options.max_states.min(cap);
+        if sum(Program::state_count) + sum(|program| program.fragments.len()) > states {
+            let failure = Failure::Limit { what: "states", limit: states, knob: Some("max_states") };
+            return Err(failure.alone());
+        }
+        let edges = options.max_edges.min(cap);
+        if sum(edge_count) > edges {
+            let failure = Failure::Limit { what: "edges", limit: edges, knob: Some("max_edges") };
+            return Err(failure.alone());
+        }
+        match parts.below_operator(grammar) {
+            Some(rule) => Err(Failure::PartBelowOperator.in_rule(grammar.rule(rule).name())),
+            None => Ok(parts),
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Self { list: &[], of_rule: AHashMap::new() }
+    }
+
+    pub(crate) fn of(&self, rule: RuleId) -> Option<(u32, &'p Program)> {
+        let &at = self.of_rule.get(&rule)?;
+        Some((at, self.list[at as usize].program))
+    }
+
+    pub(crate) fn program(&self, number: u32) -> &'p Program {
+        self.list[number as usize].program
+    }
+
+    /// A part below an intersection, a complement or JSON escaping.
+    fn below_operator(&self, grammar: &Grammar) -> Option<RuleId> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let operators = (0..grammar.expr_count()).filter_map(ExprId::new).filter(|&id| {
+            matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+        });
+        let mut stack: Vec<ExprId> = operators.collect();
+        let mut met = vec![false; grammar.expr_count()];
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut met[id.index()], true) {
+                continue;
+            }
+            match grammar.expr(id) {
+                Expr::Rule(rule) if self.of_rule.contains_key(&rule) => return Some(rule),
+                Expr::Rule(rule) => stack.push(grammar.rule(rule).body()),
+                _ => stack.extend_from_slice(grammar.operands(id)),
+            }
+        }
+        None
+    }
+}
+
+fn edge_count(program: &Program) -> usize {
+    let Program { byte_edges, epsilons, calls, token_edges, .. } = program;
+    byte_edges.len() + epsilons.len() + calls.len() + token_edges.len()
+}
+
+/// Where the numbers of a part begin in the program that it is put into.
+pub(crate) struct Linked<'p> {
+    pub(crate) program: &'p Program,
+    /// The number that stands for the part's root.
+    pub(crate) root: u32,
+    /// The first of the numbers of its other fragments.
+    pub(crate) others: u32,
+    /// The number of its first state.
+    pub(crate) first_state: u32,
+}
+
+impl<'p> Linked<'p> {
+    /// Parts by their root's number, first state and program; the numbers of other fragments begin at `others`.
+    pub(crate) fn all(roots: impl Iterator<Item = (u32, u32, &'p Program)>, mut others: u32) -> Vec<Self> {
+        let numbered = roots.map(|(root, first_state, program)| {
+            let part = Self { program, root, others, first_state };
+            others += program.fragments.len() as u32 - 1;
+            part
+        });
+        numbered.collect()
+    }
+
+    fn fragment(&self, id: FragmentId) -> FragmentId {
+        let (id, root) = (id.raw(), self.program.root.raw());
+        FragmentId::from_raw(match id.cmp(&root) {
+            std::cmp::Ordering::Equal => self.root,
+            std::cmp::Ordering::Less => self.others + id,
+            std::cmp::Ordering::Greater => self.others + id - 1,
+        })
+    }
+
+    fn state(&self, id: StateId) -> StateId {
+        StateId::from_raw(self.first_state + id.raw())
+    }
+
+    /// The part's root as a fragment of the whole.
+    pub(crate) fn root(&self) -> Fragment {
+        self.moved(self.program.fragment(self.program.root))
+    }
+
+    /// The part's other fragments, in the order of their new numbers.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Fragment> + '_ {
+        let root = self.program.root.index();
+        let others = self.program.fragments.iter().enumerate().filter(move |&(index, _)| index != root);
+        others.map(|(_, fragment)| self.moved(fragment))
+    }
+
+    fn moved(&self, fragment: &Fragment) -> Fragment {
+        let role = match &fragment.role {
+            Role::Unordered(unordered) => Role::Unordered(Box::new(Unordered {
+                parts: unordered.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
+                separator: unordered.separator.map(|id| self.fragment(id)),
+                ..(**unordered).clone()
+            })),
+            other => other.clone(),
+        };
+        Fragment { name: fragment.name.clone(), start: self.state(fragment.start), role, ..*fragment }
+    }
+
+    /// Adds the part's states to the tables; the row behind the last one is not among them.
+    pub(crate) fn push_states(&self, program: &mut Program) {
+        let part = self.program;
+        debug_assert_eq!(program.states.len(), self.first_state as usize);
+        // The limits keep all tables within 32 bits.
+        let base = StateRow {
+            bytes: program.byte_edges.len() as u32,
+            epsilons: program.epsilons.len() as u32,
+            calls: program.calls.len() as u32,
+            tokens: program.token_edges.len() as u32,
+            is_final: false,
+        };
+        program.states.extend(part.states[..part.state_count()].iter().map(|row| StateRow {
+            bytes: base.bytes + row.bytes,
+            epsilons: base.epsilons + row.epsilons,
+            calls: base.calls + row.calls,
+            tokens: base.tokens + row.tokens,
+            is_final: row.is_final,
+        }));
+        let edges = part.byte_edges.iter();
+        program.byte_edges.extend(edges.map(|edge| ByteEdge { target: self.state(edge.target), ..*edge }));
+        program.epsilons.extend(part.epsilons.iter().map(|&target| self.state(target)));
+        let calls = part.calls.iter();
+        program.calls.extend(
+            calls
+                .map(|call| Call { fragment: self.fragment(call.fragment), target: self.state(call.target) }),
+        );
+        // Labels are few: those of the whole come first, then each part's.
+        let labels = program.labels.len() as u32;
+        program.labels.extend_from_slice(&part.labels);
+        program.token_edges.extend(part.token_edges.iter().map(|edge| TokenEdge {
+            label: LabelId::from_raw(labels + edge.label.raw()),
+            target: self.state(edge.target),
+        }));
+    }
+}

@@ -1,0 +1,173 @@
+//! Rules whose automata were compiled before: the whole accepts what it would accept had it been compiled at once.
+
+use grammask_fsm::{Cause, CompileOptions, Part, Program, compile, compile_with};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
+
+use crate::{built, grammar, naive, no_passes, recursive_grammar, simulate};
+
+type Write = fn(&mut GrammarBuilder, &[ExprId]) -> ExprId;
+
+/// Languages over `a`, `b` and `c`: one word, a recursive rule, one that may be empty, long repeats.
+fn part_grammars() -> Vec<Grammar> {
+    vec![
+        grammar(|builder| builder.literal("ab")),
+        recursive_grammar(|builder, root| {
+            let again = builder.rule(root);
+            let (open, close) = (builder.literal("a"), builder.literal("b"));
+            let nested = builder.sequence([open, again, close]);
+            let end = builder.literal("c");
+            builder.choice([nested, end])
+        }),
+        grammar(|builder| {
+            let one = builder.literal("b");
+            builder.repeat(one, 0, None)
+        }),
+        grammar(|builder| {
+            let (one, two) = (builder.literal("a"), builder.literal("ca"));
+            let body = builder.choice([one, two]);
+            let many = builder.repeat(body, 2, Some(400));
+            let end = builder.literal("b");
+            builder.sequence([many, end])
+        }),
+        grammar(|builder| {
+            let (one, two) = (builder.literal("bc"), builder.literal("b"));
+            let one = builder.optional(one);
+            builder.sequence([one, two])
+        }),
+    ]
+}
+
+/// How references to the parts stand in the whole.
+const WHOLES: &[Write] = &[
+    |builder, parts| builder.choice(parts.iter().copied()),
+    |builder, parts| builder.sequence([parts[2], parts[0], parts[2], parts[1]]),
+    |builder, parts| {
+        let one = builder.choice([parts[0], parts[4]]);
+        let end = builder.literal("c");
+        let many = builder.repeat(one, 0, None);
+        builder.sequence([many, end])
+    },
+    |builder, parts| {
+        let end = builder.sequence([parts[3], parts[2]]);
+        builder.choice([end, parts[3], parts[4]])
+    },
+    |_, parts| parts[1],
+];
+
+/// The whole with the parts in it, and the whole with rules that stand for them.
+fn both(parts: &[Grammar], write: Write) -> (Grammar, Grammar) {
+    let inside = {
+        let mut builder = GrammarBuilder::new();
+        let root = builder.declare("root").unwrap();
+        let rules: Vec<_> = parts.iter().map(|part| passes::append(&mut builder, part).unwrap()).collect();
+        let references: Vec<_> = rules.into_iter().map(|rule| builder.rule(rule)).collect();
+        let body = write(&mut builder, &references);
+        builder.define(root, body).unwrap();
+        builder.finish(root).unwrap()
+    };
+    let outline = {
+        let mut builder = GrammarBuilder::new();
+        let root = builder.declare("root").unwrap();
+        let references: Vec<_> = parts
+            .iter()
+            .map(|_| {
+                let rule = builder.declare_fresh("part").unwrap();
+                let body = builder.literal("not read");
+                builder.define(rule, body).unwrap();
+                builder.rule(rule)
+            })
+            .collect();
+        let body = write(&mut builder, &references);
+        builder.define(root, body).unwrap();
+        builder.finish(root).unwrap()
+    };
+    (inside, outline)
+}
+
+fn linked(outline: &Grammar, programs: &[Program], options: &CompileOptions) -> Program {
+    // The root is the first rule.
+    let rules = outline.rule_ids().skip(1);
+    let parts: Vec<Part<'_>> = rules.zip(programs).map(|(rule, program)| Part { rule, program }).collect();
+    compile_with(outline, options, &parts).unwrap()
+}
+
+/// All texts over `a`, `b` and `c` of at most so many bytes.
+fn texts(most: usize) -> Vec<Vec<u8>> {
+    let mut texts = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..most {
+        let to = texts.len();
+        for at in from..to {
+            for byte in *b"abc" {
+                let text = [&texts[at][..], &[byte]].concat();
+                texts.push(text);
+            }
+        }
+        from = to;
+    }
+    texts
+}
+
+#[test]
+fn linked_parts_accept_what_the_whole_accepts() {
+    let grammars = part_grammars();
+    let programs: Vec<Program> = grammars.iter().map(built).collect();
+    for &write in WHOLES {
+        let (inside, outline) = both(&grammars, write);
+        for options in [CompileOptions::default(), no_passes()] {
+            let program = linked(&outline, &programs, &options);
+            simulate::check_invariants(&program);
+            for text in texts(6) {
+                let found = simulate::accepts(&program, &text);
+                assert_eq!(found, naive::accepts(&inside, &text), "{}", text.escape_ascii());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_linked_can_be_linked() {
+    let grammars = part_grammars();
+    let programs: Vec<Program> = grammars.iter().map(built).collect();
+    let (inside, outline) = both(&grammars, WHOLES[1]);
+    let inner = linked(&outline, &programs, &CompileOptions::default());
+    let around: Write = |builder, parts| {
+        let (open, close) = (builder.literal("c"), builder.literal("c"));
+        builder.sequence([open, parts[0], close])
+    };
+    let (inside, outline) = both(&[inside], around);
+    let program = linked(&outline, &[inner], &CompileOptions::default());
+    simulate::check_invariants(&program);
+    for text in texts(7) {
+        assert_eq!(
+            simulate::accepts(&program, &text),
+            naive::accepts(&inside, &text),
+            "{}",
+            text.escape_ascii()
+        );
+    }
+}
+
+#[test]
+fn parts_stand_above_operators_only() {
+    let grammars = part_grammars();
+    let programs: Vec<Program> = grammars.iter().map(built).collect();
+    let (_, outline) = both(&grammars, |builder, parts| builder.json_escaped(parts[0]));
+    let rule = outline.rule_ids().nth(1).unwrap();
+    let part = Part { rule, program: &programs[0] };
+    let error = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap_err();
+    assert_eq!(error.cause(), Cause::PartBelowOperator);
+}
+
+#[test]
+fn limits_count_what_is_linked() {
+    let grammars = part_grammars();
+    let programs: Vec<Program> = grammars.iter().map(built).collect();
+    let (_, outline) = both(&grammars, WHOLES[0]);
+    let options = CompileOptions { max_states: 12, ..CompileOptions::default() };
+    assert!(compile(&grammars[0], &options).is_ok());
+    let parts: Vec<Part<'_>> =
+        outline.rule_ids().skip(1).zip(&programs).map(|(rule, program)| Part { rule, program }).collect();
+    let error = compile_with(&outline, &options, &parts).unwrap_err();
+    assert_eq!(error.cause(), Cause::LimitReached);
+}

@@ -1,0 +1,99 @@
+//! A structural tag with its schemas left out, so that schemas which are known need not be compiled again.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::{Grammar, RuleId};
+use serde_json::Value;
+
+use super::StructuralTagOptions;
+use super::format::{JsonSchemaFormat, KeyOrder, Style};
+use super::lower::below;
+use crate::Diagnostics;
+use crate::json_schema::{self, Whitespace};
+
+/// A grammar with rules that stand for JSON Schemas.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The grammar. The body of a schema's rule is a literal that means nothing.
+    pub grammar: Grammar,
+    /// The schemas, equal ones once.
+    pub schemas: Vec<EmbeddedSchema>,
+}
+
+/// A JSON Schema of a structural tag, and the rule that stands for it in the [`Outline`].
+#[derive(Clone, Debug)]
+pub struct EmbeddedSchema {
+    pub(super) rule: RuleId,
+    content: SchemaContent,
+    /// Where the schema stands in the document.
+    prefix: Box<str>,
+}
+
+/// What the grammar of a schema depends on, beside the options.
+#[derive(Clone, Debug)]
+pub(super) struct SchemaContent {
+    schema: Arc<Value>,
+    style: Style,
+    key_order: KeyOrder,
+    max_whitespace: Option<u32>,
+    key: Arc<str>,
+}
+
+impl SchemaContent {
+    pub(super) fn new(it: &JsonSchemaFormat) -> Self {
+        let JsonSchemaFormat { schema, style, key_order, max_whitespace, .. } = it;
+        Self {
+            key: format!("{style:?} {key_order:?} {max_whitespace:?} {schema}").into(),
+            schema: Arc::clone(schema),
+            style: *style,
+            key_order: *key_order,
+            max_whitespace: *max_whitespace,
+        }
+    }
+
+    pub(super) fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    pub(super) fn at(self, rule: RuleId, prefix: Box<str>) -> EmbeddedSchema {
+        EmbeddedSchema { rule, content: self, prefix }
+    }
+
+    pub(super) fn grammar(
+        &self,
+        options: &StructuralTagOptions,
+        prefix: &str,
+    ) -> Result<Grammar, Diagnostics> {
+        let mut options = options.json_schema.clone();
+        if self.key_order == KeyOrder::Any {
+            options = options.key_order(json_schema::KeyOrder::Any);
+        }
+        if let Some(most) = self.max_whitespace {
+            options.whitespace = Whitespace::Free { max_run: Some(most) };
+        }
+        json_schema::compile_within(&self.schema, &options, self.style.markup())
+            .map_err(|error| (*below(error, prefix)).into())
+    }
+}
+
+impl EmbeddedSchema {
+    /// The rule that stands for the schema.
+    pub fn rule(&self) -> RuleId {
+        self.rule
+    }
+
+    /// A text that spells all that the grammar depends on but the options: equal keys have equal grammars.
+    pub fn key(&self) -> &str {
+        &self.content.key
+    }
+
+    /// The grammar of the schema alone.
+    ///
+    /// # Errors
+    ///
+    /// Where the schema is refused, with the JSON pointer into the whole document.
+    pub fn grammar(&self, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
+        self.content.grammar(options, &self.prefix)
+    }
+}
