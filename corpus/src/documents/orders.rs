@@ -11,7 +11,7 @@ const MOST_MEMBERS: usize = 12;
 
 /// Most orders of one object with which the rest of the document is tried: which one it was matters only where
 /// alternatives of the schema declare in different orders.
-const MOST_ENDS: usize = 4;
+const MOST_ENDS: usize = 32;
 
 /// Whether some order of the members of its objects makes a text that the subject reads as a whole.
 ///

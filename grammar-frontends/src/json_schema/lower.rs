@@ -17,20 +17,10 @@ use super::markup::Markup;
 use super::norm::Norm;
 use super::object_shape::ObjectShape;
 use super::options::Whitespace;
+use super::punctuation::{self, Punctuation};
 use super::string_shape::StringShape;
 use super::text_tests::TestId;
 use crate::Diagnostic;
-
-/// Whitespace and punctuation, built once.
-pub(super) struct Punctuation {
-    /// After an opening and before a closing bracket, and before a comma.
-    pub(super) space: ExprId,
-    /// A comma and the space after it.
-    pub(super) comma: ExprId,
-    /// From the quote that ends a name to the value.
-    pub(super) colon: ExprId,
-    pub(super) quote: ExprId,
-}
 
 pub(super) enum Task<'s> {
     MarkedArray(RuleId, ArrayShape, NodeId, &'static Markup),
@@ -40,22 +30,34 @@ pub(super) enum Task<'s> {
     Object(RuleId, ObjectShape<'s>, NodeId),
 }
 
-/// What is shared by the whole grammar.
-pub(super) struct Lowering<'s> {
-    pub(super) normalizer: Normalizer<'s>,
-    pub(super) builder: GrammarBuilder,
-    pub(super) punctuation: Punctuation,
+/// What values share that stand at the same depth. Where lines are not indented, all do.
+#[derive(Default)]
+struct Level<'s> {
     values: AHashMap<GoalId, Option<ExprId>>,
     norms: AHashMap<Rc<Norm<'s>>, ExprId>,
     arrays: AHashMap<ArrayShape, RuleId>,
     objects: AHashMap<ObjectShape<'s>, RuleId>,
+}
+
+/// What is shared by the whole grammar.
+pub(super) struct Lowering<'s> {
+    pub(super) normalizer: Normalizer<'s>,
+    pub(super) builder: GrammarBuilder,
+    /// That of the array or object that is being written.
+    pub(super) punctuation: Punctuation,
+    /// By depth; one where lines are not indented.
+    punctuations: Vec<Punctuation>,
+    levels: Vec<Level<'s>>,
+    /// At which level a value is written.
+    depth: usize,
     pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: AHashMap<TestId, ExprId>,
     pub(super) shared: AHashMap<&'static str, RuleId>,
     /// Arrays and objects whose items and members stand between marks.
     pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,
     pub(super) marked_objects: AHashMap<ObjectShape<'s>, RuleId>,
-    pub(super) tasks: Vec<Task<'s>>,
+    /// With the level of each.
+    tasks: Vec<(usize, Task<'s>)>,
 }
 
 /// The grammar of the root schema, and the normalizer for its report.
@@ -66,15 +68,14 @@ pub(super) fn lower<'s>(
 ) -> Fallible<(Grammar, Normalizer<'s>)> {
     let mut builder = GrammarBuilder::new();
     let root_rule = builder.declare("root").map_err(grammar_error)?;
-    let punctuation = punctuation(&mut builder, &normalizer.options.whitespace)?;
+    let punctuations = punctuation::of(&mut builder, &normalizer.options.whitespace)?;
     let mut lowering = Lowering {
         normalizer,
         builder,
-        punctuation,
-        values: AHashMap::new(),
-        norms: AHashMap::new(),
-        arrays: AHashMap::new(),
-        objects: AHashMap::new(),
+        punctuation: punctuations[0],
+        levels: punctuations.iter().map(|_| Level::default()).collect(),
+        punctuations,
+        depth: 0,
         strings: AHashMap::new(),
         patterns: AHashMap::new(),
         shared: AHashMap::new(),
@@ -89,8 +90,8 @@ pub(super) fn lower<'s>(
     let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
-    while let Some(task) = lowering.tasks.pop() {
-        lowering.run(task)?;
+    while let Some((depth, task)) = lowering.tasks.pop() {
+        lowering.run(depth, task)?;
         let last = lowering.builder.empty();
         if last.index() > limit {
             return Err(Box::new(limit_error("expressions", limit)));
@@ -104,52 +105,15 @@ pub(super) fn lower<'s>(
     Ok((grammar, normalizer))
 }
 
-fn punctuation(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Fallible<Punctuation> {
-    let quote = builder.literal("\"");
-    let (space, comma, colon) = match whitespace {
-        Whitespace::Free { max_run } => {
-            let blank = builder.class([(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')]);
-            let run = builder.repeat(blank, 0, *max_run);
-            let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
-            let space = builder.rule(rule);
-            (space, (",", space), (space, ":", space))
-        }
-        Whitespace::Compact => {
-            let nothing = builder.empty();
-            (nothing, (",", nothing), (nothing, ":", nothing))
-        }
-        Whitespace::Fixed { item_separator, key_separator } => {
-            let fits = |separator: &str, mark: char| {
-                separator.trim_matches([' ', '\t', '\n', '\r']) == mark.to_string()
-            };
-            if !fits(item_separator, ',') || !fits(key_separator, ':') {
-                let message = "a separator is a comma (between items) or a colon (between name and value), with \
-                               whitespace around it";
-                return Err(Box::new(Diagnostic::error("json-schema/options", message)));
-            }
-            let nothing = builder.empty();
-            let comma = builder.literal(item_separator);
-            let colon = builder.literal(key_separator);
-            let colon = builder.sequence([quote, colon]);
-            return Ok(Punctuation { space: nothing, comma, colon, quote });
-        }
-    };
-    let mark = builder.literal(comma.0);
-    let comma = builder.sequence([mark, comma.1]);
-    let mark = builder.literal(colon.1);
-    let colon = builder.sequence([quote, colon.0, mark, colon.2]);
-    Ok(Punctuation { space, comma, colon, quote })
-}
-
 impl<'s> Lowering<'s> {
     /// The expression of a goal; `None` where nothing satisfies it.
     pub(super) fn value(&mut self, goal: GoalId) -> Fallible<Option<ExprId>> {
-        if let Some(&known) = self.values.get(&goal) {
+        if let Some(&known) = self.levels[self.depth].values.get(&goal) {
             return Ok(known);
         }
         let norm = self.normalizer.norm(goal)?;
         let expr = self.norm_value(goal, &norm)?;
-        self.values.insert(goal, expr);
+        self.levels[self.depth].values.insert(goal, expr);
         Ok(expr)
     }
 
@@ -157,13 +121,13 @@ impl<'s> Lowering<'s> {
         if norm.is_never() {
             return Ok(None);
         }
-        if let Some(&known) = self.norms.get(norm) {
+        if let Some(&known) = self.levels[self.depth].norms.get(norm) {
             return Ok(Some(known));
         }
         let node = self.blame(goal);
         let expr = if norm.is_any() {
             let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
-            self.tasks.push(Task::Value(rule, Rc::clone(norm), node));
+            self.later(Task::Value(rule, Rc::clone(norm), node));
             self.builder.rule(rule)
         } else {
             let scalars = usize::from(norm.null) + usize::from(norm.booleans != [false, false]);
@@ -179,11 +143,11 @@ impl<'s> Lowering<'s> {
                 }
             } else {
                 let rule = self.builder.declare_fresh("value").map_err(grammar_error)?;
-                self.tasks.push(Task::Value(rule, Rc::clone(norm), node));
+                self.later(Task::Value(rule, Rc::clone(norm), node));
                 self.builder.rule(rule)
             }
         };
-        self.norms.insert(Rc::clone(norm), expr);
+        self.levels[self.depth].norms.insert(Rc::clone(norm), expr);
         Ok(Some(expr))
     }
 
@@ -194,7 +158,24 @@ impl<'s> Lowering<'s> {
         atom.map_or(Document::ROOT, |&atom| self.normalizer.atom_node(atom))
     }
 
-    fn run(&mut self, task: Task<'s>) -> Fallible<()> {
+    /// A rule whose body is written later, at this depth.
+    pub(super) fn later(&mut self, task: Task<'s>) {
+        self.tasks.push((self.depth, task));
+    }
+
+    fn is_indented(&self) -> bool {
+        matches!(self.normalizer.options.whitespace, Whitespace::Indented { .. })
+    }
+
+    /// Whether arrays and objects may stand at this depth: the last level has scalars only.
+    fn may_nest(&self) -> bool {
+        !self.is_indented() || self.depth + 1 < self.levels.len()
+    }
+
+    fn run(&mut self, depth: usize, task: Task<'s>) -> Fallible<()> {
+        let is_nested = self.is_indented() && matches!(task, Task::Array(..) | Task::Object(..));
+        self.punctuation = self.punctuations[depth];
+        self.depth = depth + usize::from(is_nested);
         let (rule, body) = match task {
             Task::Value(rule, norm, node) => {
                 let alternatives = self.alternatives(&norm, node)?;
@@ -228,6 +209,9 @@ impl<'s> Lowering<'s> {
         }
         alternatives.extend(self.numbers(&norm.numbers, node)?);
         alternatives.extend(self.string_value(&norm.strings, node)?);
+        if !self.may_nest() {
+            return Ok(alternatives);
+        }
         for shape in &norm.arrays {
             let rule = self.array_rule(shape, node)?;
             alternatives.push(self.builder.rule(rule));
@@ -240,22 +224,22 @@ impl<'s> Lowering<'s> {
     }
 
     fn array_rule(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<RuleId> {
-        if let Some(&known) = self.arrays.get(shape) {
+        if let Some(&known) = self.levels[self.depth].arrays.get(shape) {
             return Ok(known);
         }
         let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
-        self.arrays.insert(shape.clone(), rule);
-        self.tasks.push(Task::Array(rule, shape.clone(), node));
+        self.levels[self.depth].arrays.insert(shape.clone(), rule);
+        self.later(Task::Array(rule, shape.clone(), node));
         Ok(rule)
     }
 
     fn object_rule(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Fallible<RuleId> {
-        if let Some(&known) = self.objects.get(shape) {
+        if let Some(&known) = self.levels[self.depth].objects.get(shape) {
             return Ok(known);
         }
         let rule = self.builder.declare_fresh("object").map_err(grammar_error)?;
-        self.objects.insert(shape.clone(), rule);
-        self.tasks.push(Task::Object(rule, shape.clone(), node));
+        self.levels[self.depth].objects.insert(shape.clone(), rule);
+        self.later(Task::Object(rule, shape.clone(), node));
         Ok(rule)
     }
 
@@ -324,12 +308,13 @@ impl<'s> Lowering<'s> {
         min: u32,
         max: Option<u32>,
     ) -> Fallible<ExprId> {
-        let Punctuation { space, comma, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
-        let end = self.builder.sequence([space, close]);
         if max == Some(0) {
-            return Ok(self.builder.sequence([open, end]));
+            return Ok(self.builder.sequence([open, space, close]));
         }
+        let last = self.builder.sequence([after_last, close]);
+        let end = self.builder.sequence([space, last]);
         let separator = self.builder.sequence([space, comma]);
         // What follows once all places of the prefix are read (at least one item is).
         let read = u32::try_from(prefix.len()).unwrap_or(u32::MAX).max(1);
@@ -345,7 +330,7 @@ impl<'s> Lowering<'s> {
         let forced = (min as usize).clamp(1, prefix.len());
         for (depth, &item) in prefix[forced..].iter().rev().enumerate() {
             let more = self.builder.sequence([comma, item, tail]);
-            let choice = self.builder.choice([more, close]);
+            let choice = self.builder.choice([more, last]);
             tail = self.builder.sequence([space, choice]);
             // Deep expressions are cut into rules, so that nothing has to nest with the schema's size.
             if depth % 16 == 15 {
@@ -355,6 +340,7 @@ impl<'s> Lowering<'s> {
             }
         }
         let mut parts = Vec::with_capacity(2 * forced + 2);
+        parts.push(before_first);
         for (index, &item) in prefix[..forced].iter().enumerate() {
             if index > 0 {
                 parts.push(separator);

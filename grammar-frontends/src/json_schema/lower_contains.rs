@@ -12,7 +12,8 @@ use super::array_shape::{ArrayShape, OwedItems};
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
-use super::lower::{Lowering, Punctuation, grammar_error};
+use super::lower::{Lowering, grammar_error};
+use super::punctuation::Punctuation;
 
 /// Items read, and items counted for each debt.
 type State = (u64, Vec<u64>);
@@ -51,13 +52,16 @@ impl Lowering<'_> {
         let first = (0, vec![0; counted_caps.len()]);
         let mut counting =
             Counting { shape, read_cap, counted_caps, rules: AHashMap::new(), todo: Vec::new() };
-        let Punctuation { space, comma, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
-        let mut inside = counting.items(&first, self)?;
+        let items = counting.items(&first, self)?;
+        let items = self.builder.choice(items);
+        let mut inside = vec![self.builder.sequence([before_first, items])];
         if counting.may_end(&first) {
             inside.push(close);
         }
         let inside = self.builder.choice(inside);
+        let last = self.builder.sequence([after_last, close]);
         while let Some(state) = counting.todo.pop() {
             let mut ways = Vec::new();
             let items = counting.items(&state, self)?;
@@ -66,7 +70,7 @@ impl Lowering<'_> {
                 ways.push(self.builder.sequence([comma, items]));
             }
             if counting.may_end(&state) {
-                ways.push(close);
+                ways.push(last);
             }
             let ways = self.builder.choice(ways);
             let body = self.builder.sequence([space, ways]);

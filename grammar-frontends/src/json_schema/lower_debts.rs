@@ -13,8 +13,9 @@ use grammask_grammar_ir::{ExprId, Occurrence};
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
-use super::lower::{Lowering, Punctuation};
+use super::lower::Lowering;
 use super::object_shape::{Cell, ObjectShape, OwedMember, Presence, join_tests};
+use super::punctuation::Punctuation;
 use super::string_shape::StringShape;
 use super::text_tests::TextTest;
 

@@ -227,7 +227,7 @@ impl<'s> Lowering<'s> {
                 None => {
                     let rule = self.builder.declare_fresh("items").map_err(grammar_error)?;
                     self.marked_arrays.insert(shape.clone(), rule);
-                    self.tasks.push(Task::MarkedArray(rule, shape.clone(), node, markup));
+                    self.later(Task::MarkedArray(rule, shape.clone(), node, markup));
                     rule
                 }
             };
@@ -240,7 +240,7 @@ impl<'s> Lowering<'s> {
                 None => {
                     let rule = self.builder.declare_fresh("members").map_err(grammar_error)?;
                     self.marked_objects.insert(shape.clone(), rule);
-                    self.tasks.push(Task::MarkedObject(rule, shape.clone(), node, markup));
+                    self.later(Task::MarkedObject(rule, shape.clone(), node, markup));
                     rule
                 }
             };

@@ -14,10 +14,11 @@ use grammask_grammar_ir::{ExprId, Occurrence, RuleId};
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
-use super::lower::{Lowering, Punctuation, grammar_error};
+use super::lower::{Lowering, grammar_error};
 use super::lower_debts::{Free, Payment};
 use super::object_shape::{ObjectShape, Presence};
 use super::options::{FreeNames, KeyOrder};
+use super::punctuation::Punctuation;
 
 /// A property that may occur.
 struct Member {
@@ -117,31 +118,31 @@ impl<'s> Lowering<'s> {
         last: Option<(u32, ExprId)>,
         counts: Counts,
     ) -> ExprId {
-        let Punctuation { space, comma, quote, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, quote, .. } = self.punctuation;
         let builder = &mut self.builder;
         let close = builder.literal("}");
         let separator = builder.sequence([space, comma]);
         let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
         let Some((count, last)) = last else {
             let inside = builder.unordered(separator, parts, counts.min, counts.max);
-            let inside = builder.sequence([inside, space, close]);
+            let inside = builder.sequence([before_first, inside, space, after_last, close]);
             let may_be_empty = !is_required && counts.min == 0;
             return if may_be_empty { builder.choice([close, inside]) } else { inside };
         };
-        let end = builder.sequence([quote, last, space, close]);
+        let end = builder.sequence([quote, last, space, after_last, close]);
         let Some(most) = counts.max.map_or(Some(None), |max| max.checked_sub(count).map(Some)) else {
             return builder.never();
         };
         let least = counts.min.saturating_sub(count);
         if most == Some(0) {
-            return if is_required { builder.never() } else { end };
+            return if is_required { builder.never() } else { builder.sequence([before_first, end]) };
         }
         let before = builder.unordered(separator, parts, least, most);
         let mut before = builder.sequence([before, separator]);
         if !is_required && least == 0 {
             before = builder.optional(before);
         }
-        builder.sequence([before, end])
+        builder.sequence([before_first, before, end])
     }
 
     /// The bounds on the number of members, if the automaton that keeps them is small enough. `None` where
@@ -196,12 +197,12 @@ impl<'s> Lowering<'s> {
             counts,
             last_required: members.iter().rposition(|member| member.presence == Presence::Required),
         };
-        let Punctuation { space, quote, .. } = self.punctuation;
+        let Punctuation { space, before_first, quote, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("{"), self.builder.literal("}"));
         let first = chain.build(self)?;
         let mut inside = Vec::new();
         if let Some(first) = first {
-            inside.push(self.builder.sequence([quote, first]));
+            inside.push(self.builder.sequence([before_first, quote, first]));
         }
         if chain.may_end(0, 0) {
             inside.push(close);
@@ -312,13 +313,14 @@ impl Chain<'_> {
         count: u32,
         state: Option<ExprId>,
     ) -> Option<ExprId> {
-        let Punctuation { space, comma, quote, .. } = lowering.punctuation;
+        let Punctuation { space, after_last, comma, quote, .. } = lowering.punctuation;
         let mut ways = Vec::with_capacity(2);
         if let Some(state) = state.filter(|_| self.may_go_on(count)) {
             ways.push(lowering.builder.sequence([comma, quote, state]));
         }
         if self.may_end(next, count) {
-            ways.push(lowering.builder.literal("}"));
+            let close = lowering.builder.literal("}");
+            ways.push(lowering.builder.sequence([after_last, close]));
         }
         if ways.is_empty() {
             return None;
@@ -337,11 +339,11 @@ impl Chain<'_> {
         let least = self.counts.min.saturating_sub(count).max(1);
         let ways: Vec<ExprId> =
             free.ways.iter().filter_map(|way| free_tail(lowering, free.any, way, (least, most))).collect();
-        let Punctuation { space, .. } = lowering.punctuation;
+        let Punctuation { space, after_last, .. } = lowering.punctuation;
         let close = lowering.builder.literal("}");
         (!ways.is_empty()).then(|| {
             let ways = lowering.builder.choice(ways);
-            lowering.builder.sequence([ways, space, close])
+            lowering.builder.sequence([ways, space, after_last, close])
         })
     }
 }

@@ -11,8 +11,9 @@ use super::decimal::Decimal;
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
-use super::lower::{Lowering, Punctuation};
+use super::lower::Lowering;
 use super::number_shape::NumberShape;
+use super::punctuation::Punctuation;
 use super::string_shape::StringShape;
 
 /// Most values of an item that are told apart.
@@ -54,7 +55,7 @@ impl<'s> Lowering<'s> {
         if shape.min > most {
             return Ok(Some(None));
         }
-        let Punctuation { space, comma, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
         // Neither bound is above the number of values.
         let (min, max) = (shape.min as u32, most as u32);
@@ -64,7 +65,7 @@ impl<'s> Lowering<'s> {
             let separator = self.builder.sequence([space, comma]);
             let parts = values.into_iter().map(|(_, value)| (value, Occurrence::Optional));
             let items = self.builder.unordered(separator, parts, min, Some(max));
-            let items = self.builder.sequence([items, space, close]);
+            let items = self.builder.sequence([before_first, items, space, after_last, close]);
             if min == 0 { self.builder.choice([close, items]) } else { items }
         };
         Ok(Some(Some(self.builder.sequence([open, space, inside]))))
@@ -97,7 +98,9 @@ impl<'s> Lowering<'s> {
         min: u64,
         read: &mut Vec<usize>,
     ) -> Option<ExprId> {
-        let Punctuation { space, comma, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
+        let is_first = read.is_empty();
+        let (before, after) = if is_first { (before_first, None) } else { (comma, Some(after_last)) };
         let mut ways = Vec::new();
         for (index, (value, text)) in places.get(read.len()).into_iter().flatten().enumerate() {
             if read.iter().zip(places).any(|(&earlier, place)| place[earlier].0 == *value) {
@@ -107,12 +110,12 @@ impl<'s> Lowering<'s> {
             let rest = self.different_items(places, min, read);
             read.pop();
             if let Some(rest) = rest {
-                let parts = [comma, *text, rest];
-                ways.push(self.builder.sequence(parts[usize::from(read.is_empty())..].iter().copied()));
+                ways.push(self.builder.sequence([before, *text, rest]));
             }
         }
         if read.len() as u64 >= min {
-            ways.push(self.builder.literal("]"));
+            let close = self.builder.literal("]");
+            ways.push(self.builder.sequence(after.into_iter().chain([close])));
         }
         if ways.is_empty() {
             return None;

@@ -94,6 +94,7 @@ mod object_keywords;
 mod object_shape;
 mod options;
 mod proof;
+mod punctuation;
 mod report;
 mod retriever;
 mod scope;

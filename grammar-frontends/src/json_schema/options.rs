@@ -128,6 +128,21 @@ pub enum Whitespace {
         /// Between a name and its value, `": "` in Python's default. A colon and whitespace.
         key_separator: String,
     },
+    /// Every item and member in a line of its own, as Python's `json.dumps(value, indent=2)` writes; empty arrays
+    /// and objects are `[]` and `{}`.
+    ///
+    /// How far a line is indented depends on how deep it stands, which no context-free grammar tells for every
+    /// depth. So every depth has rules of its own, and what nests deeper than `max_depth` is no text of the grammar.
+    Indented {
+        /// What a line begins with, once for every array and object around it. Spaces or tabs.
+        indent: String,
+        /// Between two items or members, before the line break: `","`.
+        item_separator: String,
+        /// Between a name and its value: `": "`.
+        key_separator: String,
+        /// Arrays and objects that stand one inside the other, at most; 128 at most.
+        max_depth: u32,
+    },
 }
 
 /// In which order the members of an object come. Declared names occur at most once in each of them.

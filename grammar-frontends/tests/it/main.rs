@@ -13,6 +13,7 @@ mod json_schema_order;
 mod json_schema_refusals;
 mod json_schema_scale;
 mod json_schema_unevaluated;
+mod json_schema_whitespace;
 mod lark;
 mod regex_ecma;
 mod regex_language;

@@ -1,0 +1,99 @@
+//! What stands between the tokens of a JSON text.
+
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
+
+use super::keywords::Fallible;
+use super::lower::grammar_error;
+use super::options::Whitespace;
+use crate::Diagnostic;
+
+/// Whitespace and punctuation, built once for each depth of indentation.
+#[derive(Clone, Copy)]
+pub(super) struct Punctuation {
+    /// After an opening and before a closing bracket, and before a comma.
+    pub(super) space: ExprId,
+    /// Before the first item or member, after the space: a new line, where lines are indented.
+    pub(super) before_first: ExprId,
+    /// After the last item or member, after the space.
+    pub(super) after_last: ExprId,
+    /// A comma and the space after it.
+    pub(super) comma: ExprId,
+    /// From the quote that ends a name to the value.
+    pub(super) colon: ExprId,
+    pub(super) quote: ExprId,
+}
+
+/// The punctuation at every depth; one for all where lines are not indented.
+pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Fallible<Vec<Punctuation>> {
+    let quote = builder.literal("\"");
+    let nothing = builder.empty();
+    let unbroken = Punctuation {
+        space: nothing,
+        before_first: nothing,
+        after_last: nothing,
+        comma: nothing,
+        colon: nothing,
+        quote,
+    };
+    Ok(match whitespace {
+        Whitespace::Free { max_run } => {
+            let blank = builder.class([(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')]);
+            let run = builder.repeat(blank, 0, *max_run);
+            let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
+            let space = builder.rule(rule);
+            let (comma, colon) = (builder.literal(","), builder.literal(":"));
+            let comma = builder.sequence([comma, space]);
+            let colon = builder.sequence([quote, space, colon, space]);
+            vec![Punctuation { space, comma, colon, ..unbroken }]
+        }
+        Whitespace::Compact => {
+            let (comma, colon) = (builder.literal(","), builder.literal("\":"));
+            vec![Punctuation { comma, colon, ..unbroken }]
+        }
+        Whitespace::Fixed { item_separator, key_separator } => {
+            check_separators(item_separator, key_separator)?;
+            let comma = builder.literal(item_separator);
+            let colon = builder.literal(&format!("\"{key_separator}"));
+            vec![Punctuation { comma, colon, ..unbroken }]
+        }
+        Whitespace::Indented { indent, item_separator, key_separator, max_depth } => {
+            check_separators(item_separator, key_separator)?;
+            if !indent.chars().all(is_blank) {
+                let message = "an indentation is spaces and tabs";
+                return Err(Box::new(Diagnostic::error("json-schema/options", message)));
+            }
+            if *max_depth > DEEPEST {
+                let message = format!("indentation goes {DEEPEST} levels deep at most");
+                return Err(Box::new(Diagnostic::error("json-schema/options", message)));
+            }
+            let colon = builder.literal(&format!("\"{key_separator}"));
+            let levels = (0..=*max_depth as usize).map(|depth| {
+                let (outer, inner) = (indent.repeat(depth), indent.repeat(depth + 1));
+                Punctuation {
+                    before_first: builder.literal(&format!("\n{inner}")),
+                    after_last: builder.literal(&format!("\n{outer}")),
+                    comma: builder.literal(&format!("{item_separator}\n{inner}")),
+                    colon,
+                    ..unbroken
+                }
+            });
+            levels.collect()
+        }
+    })
+}
+
+/// Levels of indentation: each has its own rules.
+const DEEPEST: u32 = 128;
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r')
+}
+
+fn check_separators(item_separator: &str, key_separator: &str) -> Fallible<()> {
+    let fits = |separator: &str, mark: &str| separator.trim_matches(is_blank) == mark;
+    if fits(item_separator, ",") && fits(key_separator, ":") {
+        return Ok(());
+    }
+    let message = "a separator is a comma (between items) or a colon (between name and value), with whitespace around it";
+    Err(Box::new(Diagnostic::error("json-schema/options", message)))
+}
