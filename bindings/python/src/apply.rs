@@ -4,6 +4,8 @@
 #![expect(unsafe_code, reason = "the memory of arrays and tensors is reached through their addresses")]
 
 use grammask::apply::{ApplyError, Layout, Logit, Padding, Processor, Rows, apply_mask_raw, half};
+use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_TYPES};
+use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -47,6 +49,60 @@ pub(crate) fn apply_bitmask(
         _ => return Err(unknown(dtype)),
     };
     outcome.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// [`apply_bitmask`] for numpy arrays of one dimension or two, which are asked here: asking them in Python takes longer
+/// than the work. The caller has checked that arrays and row numbers fit each other.
+///
+/// Returns `False`, having done nothing, for arrays that the kernels do not take: of another type or byte order,
+/// read-only, unaligned, or a bitmask that is not C-contiguous.
+#[pyfunction]
+pub(crate) fn apply_bitmask_array(
+    py: Python<'_>,
+    logits: &Bound<'_, PyUntypedArray>,
+    bitmask: &Bound<'_, PyUntypedArray>,
+    width: usize,
+    rows: Option<Vec<u32>>,
+) -> PyResult<bool> {
+    let (Some((dtype, logits)), Some(masks)) = (logit_array(logits), mask_array(bitmask)) else {
+        return Ok(false);
+    };
+    apply_bitmask(py, dtype, logits, masks, width, rows).map(|()| true)
+}
+
+fn logit_array(array: &Bound<'_, PyUntypedArray>) -> Option<(&'static str, Logits)> {
+    let dtype = array.dtype();
+    let name = match dtype.num() {
+        number if number == NPY_TYPES::NPY_FLOAT as i32 => "float32",
+        number if number == NPY_TYPES::NPY_HALF as i32 => "float16",
+        _ => return None,
+    };
+    // SAFETY: the object is an array, and the lock is held while its fields are read.
+    let (flags, address) = unsafe {
+        let fields = &(*array.as_array_ptr()).fields;
+        (fields.flags, fields.data as usize)
+    };
+    let usable = NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED;
+    if flags & usable != usable || dtype.is_native_byteorder() != Some(true) {
+        return None;
+    }
+    let size = isize::try_from(dtype.itemsize()).ok()?;
+    let elements = |bytes: isize| (bytes % size == 0).then_some(bytes / size);
+    let place = match (array.shape(), array.strides()) {
+        (&[columns], &[step]) => Logits(address, 1, columns, 0, elements(step)?),
+        (&[rows, columns], &[row, step]) => Logits(address, rows, columns, elements(row)?, elements(step)?),
+        _ => return None,
+    };
+    Some((name, place))
+}
+
+fn mask_array(array: &Bound<'_, PyUntypedArray>) -> Option<Masks> {
+    let address = match array.cast::<PyArrayDyn<i32>>() {
+        Ok(words) => words.data() as usize,
+        Err(_) => array.cast::<PyArrayDyn<u32>>().ok()?.data() as usize,
+    };
+    let words = *array.shape().last()?;
+    array.is_c_contiguous().then_some(Masks(address, words))
 }
 
 fn unknown(dtype: &str) -> PyErr {

@@ -28,7 +28,7 @@ use pyo3::pymodule;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::apply::{apply_bitmask, apply_bitmask_cuda};
+    use crate::apply::{apply_bitmask, apply_bitmask_array, apply_bitmask_cuda};
     #[pymodule_export]
     use crate::background::{PendingCompile, finish_background};
     #[pymodule_export]

@@ -137,6 +137,23 @@ def test_applying(dtype):
     row = logits[0].copy()
     grammask.apply_token_bitmask_inplace(row, mask[0], backend="cpu")
     assert (row == want[0]).all()
+    foreign = logits.astype(np.dtype(dtype).newbyteorder(">"))
+    grammask.apply_token_bitmask_inplace(foreign, mask.view(np.uint32), indices=[0, 1, 2])
+    assert (foreign == want).all(), "bytes in the other order"
+    memory = np.zeros(logits.nbytes + 1, np.uint8)
+    unaligned = memory[1:].view(dtype).reshape(logits.shape)
+    unaligned[:] = logits
+    grammask.apply_token_bitmask_inplace(unaligned, mask)
+    assert (unaligned == want).all()
+    wide_mask = np.zeros((3, 6), np.int32)
+    wide_mask[:, ::2] = mask
+    applied = logits.copy()
+    grammask.apply_token_bitmask_inplace(applied, wide_mask[:, ::2])
+    assert (applied == want).all(), "a bitmask with strides"
+    read_only = logits.copy()
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError):
+        grammask.apply_token_bitmask_inplace(read_only, mask)
 
 
 def test_applying_what_does_not_fit():

@@ -16,6 +16,7 @@ __all__ = [
     "PendingCompile",
     "TokenizerInfo",
     "apply_bitmask",
+    "apply_bitmask_array",
     "apply_bitmask_cuda",
     "finish_background",
     "model_structural_tag",
@@ -33,6 +34,7 @@ def apply_bitmask(
     width: int,
     rows: list[int] | None,
 ) -> None: ...
+def apply_bitmask_array(logits: Any, bitmask: Any, width: int, rows: list[int] | None) -> bool: ...
 def finish_background() -> None: ...
 def apply_bitmask_cuda(
     dtype: str,

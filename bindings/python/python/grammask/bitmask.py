@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._native import apply_bitmask, apply_bitmask_cuda
+from ._native import apply_bitmask, apply_bitmask_array, apply_bitmask_cuda
 from .exception import GrammaskWarning
 
 __all__ = [
@@ -144,19 +144,17 @@ def _row_list(indices: Any, logits: int, bitmask: int) -> list[int] | None:
 def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
     if logits.ndim not in (1, 2) or bitmask.ndim not in (1, 2):
         raise ValueError("logits and bitmask must have one dimension or two")
+    width = _width(logits.shape[-1], bitmask.shape[-1], vocab_size)
+    count = len(logits) if logits.ndim == 2 else 1
+    rows = _row_list(indices, count, len(bitmask) if bitmask.ndim == 2 else 1)
+    if apply_bitmask_array(logits, bitmask, width, rows):
+        return
     if bitmask.dtype not in (np.int32, np.uint32):
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
     logits2, bitmask2 = np.atleast_2d(logits), np.ascontiguousarray(np.atleast_2d(bitmask))
-    width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
-    rows = _row_list(indices, logits2.shape[0], bitmask2.shape[0])
-    if logits2.dtype in (np.float32, np.float16) and logits2.flags.writeable and logits2.flags.aligned:
-        size = logits2.itemsize
-        address = logits2.__array_interface__["data"][0]
-        strides = (logits2.strides[0] // size, logits2.strides[1] // size)
-        masks = (bitmask2.__array_interface__["data"][0], bitmask2.shape[1])
-        apply_bitmask(str(logits2.dtype), (address, *logits2.shape, *strides), masks, width, rows)
+    if bitmask2 is not bitmask and apply_bitmask_array(logits2, bitmask2, width, rows):
         return
-    for row in range(logits2.shape[0]) if rows is None else rows:
+    for row in range(count) if rows is None else rows:
         allowed = np.unpackbits(bitmask2[row].view(np.uint8), bitorder="little", count=width)
         logits2[row, :width][allowed == 0] = -np.inf
 
