@@ -2,6 +2,7 @@
 
 use ahash::AHashMap;
 
+use super::counted::Counted;
 use super::{MAX_SCALAR, Meter, scalar};
 use crate::error::Failure;
 
@@ -143,9 +144,16 @@ impl RangeDfa {
 
     /// The texts that both accept: the reachable part of the product.
     pub(crate) fn intersect(&self, other: &Self, meter: &mut Meter) -> Result<Self, Failure> {
+        meter.spend(self.arc_count() + other.arc_count())?;
+        let counted = Counted::new(self, other);
+        if counted.is_none() && Counted::new(other, self).is_some() {
+            return other.intersect(self, meter);
+        }
+        let representative = |pair| counted.as_ref().map_or(pair, |counted| counted.representative(pair));
+        let start = representative((0, 0));
         let mut builder = DfaBuilder::with_capacity(self.state_count(), self.arc_count());
-        let mut pairs = vec![(0, 0)];
-        let mut numbers = AHashMap::from([((0, 0), 0u32)]);
+        let mut pairs = vec![start];
+        let mut numbers = AHashMap::from([(start, 0u32)]);
         let mut next = 0;
         while let Some(&(left, right)) = pairs.get(next) {
             next += 1;
@@ -154,7 +162,7 @@ impl RangeDfa {
             while let (Some(&first), Some(&second)) = (lefts.first(), rights.first()) {
                 let (lo, hi) = (first.lo.max(second.lo), first.hi.min(second.hi));
                 if lo <= hi {
-                    let pair = (first.to, second.to);
+                    let pair = representative((first.to, second.to));
                     let to = *numbers.entry(pair).or_insert_with(|| {
                         pairs.push(pair);
                         pairs.len() as u32 - 1

@@ -9,6 +9,7 @@
 
 mod acyclic;
 mod automaton;
+mod counted;
 mod dfa;
 mod evaluate;
 mod letters;

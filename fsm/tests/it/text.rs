@@ -175,3 +175,45 @@ fn many_names_stay_small() {
     let (few, many) = (states(500), states(4_000));
     assert!(many < 9 * few, "{few} states for 500 names, {many} for 4,000");
 }
+
+/// Only the part of a pattern that loops is multiplied with a bound on the length.
+#[test]
+fn a_far_bound_costs_what_loops() {
+    let limits = TextLimits::default();
+    // `a*` and up to 60 characters in one of many ways.
+    let tail = |builder: &mut GrammarBuilder, most: u32| {
+        let words: Vec<ExprId> = (0..26u8)
+            .map(|word| {
+                builder.literal(&format!(
+                    "x{}",
+                    char::from(b'b' + word % 25).to_string().repeat(usize::from(word))
+                ))
+            })
+            .collect();
+        let word = builder.choice(words);
+        builder.repeat(word, 0, Some(most))
+    };
+    let pattern = automaton(|builder| {
+        let a = builder.literal("a");
+        let many = builder.repeat(a, 0, None);
+        let tail = tail(builder, 2);
+        builder.sequence([many, tail])
+    });
+    for (min, max) in [(0, 3_000), (2, 3_000), (40, 60), (0, 3), (7, 7)] {
+        let bound = automaton(|builder| {
+            let any = builder.any_char();
+            builder.repeat(any, min, Some(max))
+        });
+        let bounded = pattern.intersect(&bound, &limits).expect("small enough");
+        assert_eq!(bounded, bound.intersect(&pattern, &limits).expect("small enough"));
+        assert_eq!(bounded.length_range().map(|range| range.0), Some(min));
+        for letters in [0, 1, 2, max.saturating_sub(27), max.saturating_sub(3), max - 1, max, max + 1] {
+            for end in ["", "x", "xb", "xxb", "xcc", "xyyyyyyyyyyyyyyyyyyyyyyyy", "xcxb"] {
+                let text = format!("{}{end}", "a".repeat(letters as usize));
+                let length = text.len() as u32;
+                let expected = pattern.accepts(&text) && (min..=max).contains(&length);
+                assert_eq!(bounded.accepts(&text), expected, "{min} to {max}: {letters} letters and {end}");
+            }
+        }
+    }
+}

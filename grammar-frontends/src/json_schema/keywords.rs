@@ -13,7 +13,6 @@ use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
 use super::options::{JsonSchemaOptions, Unsupported};
-use super::proof::PROOF_DEPTH;
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
 use super::unevaluated::{self, Case};
@@ -295,10 +294,14 @@ impl<'s> Normalizer<'s> {
             if norm.is_never() {
                 break;
             }
-            let part = read(self, node, members, value)?;
-            match norm.and(&part, &mut self.algebra) {
-                Ok(both) => norm = both,
-                Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,
+            if keyword == "oneOf" {
+                norm = self.one_of(node, value, &norm)?;
+            } else {
+                let part = read(self, node, members, value)?;
+                match self.conjoin(&norm, &part) {
+                    Ok(both) => norm = both,
+                    Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,
+                }
             }
             if norm.is_never() {
                 self.conflict(node, &format!("nothing satisfies `{keyword}` and the keywords beside it"));
@@ -487,43 +490,6 @@ impl<'s> Normalizer<'s> {
         steps.map(|(index, item)| self.subschema(node, Step::Index(keyword, index), item)).collect()
     }
 
-    /// The alternatives of a `oneOf`, each alone and without those others that it is not known to exclude.
-    /// None where there are too many and the caller wants to go on.
-    pub(super) fn exclusive(
-        &mut self,
-        node: NodeId,
-        value: &'s Value,
-    ) -> Fallible<Option<Vec<(GoalId, GoalId)>>> {
-        let branches = self.branches(node, "oneOf", value)?;
-        if branches.len() > self.options.limits.alternatives {
-            self.too_many(node, Some("oneOf"))?;
-            return Ok(None);
-        }
-        let mut norms = Vec::with_capacity(branches.len());
-        for &branch in &branches {
-            norms.push(self.norm(branch)?);
-        }
-        let mut excluded = vec![Vec::new(); branches.len()];
-        for left in 0..branches.len() {
-            self.check_work()?;
-            for right in left + 1..branches.len() {
-                let disjoint = match norms[left].and(&norms[right], &mut self.algebra) {
-                    Ok(both) => self.surely_empty(&both, PROOF_DEPTH),
-                    Err(TooManyAlternatives) => false,
-                };
-                if !disjoint {
-                    let goals = &mut self.algebra.goals;
-                    let (not_left, not_right) = (goals.not(branches[left]), goals.not(branches[right]));
-                    excluded[left].push(not_right);
-                    excluded[right].push(not_left);
-                }
-            }
-        }
-        let goals = &mut self.algebra.goals;
-        let parts = branches.iter().zip(&excluded);
-        Ok(Some(parts.map(|(&branch, excluded)| (branch, goals.all(branch, excluded))).collect()))
-    }
-
     pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members) {
         let Some(report) = &mut self.report else { return };
         if !self.reported.insert(self.document.place(node)) {
@@ -644,7 +610,7 @@ fn all_of<'s>(
     let mut norm = Norm::any();
     for branch in n.branches(node, "allOf", value)? {
         let part = n.norm(branch)?;
-        match norm.and(&part, &mut n.algebra) {
+        match n.conjoin(&norm, &part) {
             Ok(both) => norm = both,
             Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
         }
@@ -662,15 +628,14 @@ fn any_of<'s>(
     n.union(node, "anyOf", &branches)
 }
 
+/// Without a context; [`schema_norm`](Normalizer::schema_norm) gives one.
 fn one_of<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     _members: &'s Members,
     value: &'s Value,
 ) -> Fallible<Norm<'s>> {
-    let Some(parts) = n.exclusive(node, value)? else { return Ok(Norm::any()) };
-    let parts: Vec<GoalId> = parts.into_iter().map(|(_, exclusive)| exclusive).collect();
-    n.union(node, "oneOf", &parts)
+    n.one_of(node, value, &Norm::any())
 }
 
 fn not<'s>(

@@ -10,7 +10,7 @@ use super::document::NodeId;
 use super::keywords::Fallible;
 use super::lower::Lowering;
 use super::string_shape::StringShape;
-use super::text_tests::{ClassRun, Sense, TestId, TextTest};
+use super::text_tests::{ClassRun, Sense, TestId, TextTest, Weight};
 
 impl<'s> Lowering<'s> {
     /// A string with its quotes, out of one of the shapes.
@@ -58,11 +58,14 @@ impl<'s> Lowering<'s> {
                 return self.spelled_run(&plain_run(&shape_class(), shape), any).map(Some);
             }
             if let [TextTest { test, sense: Sense::Holds }] = shape.tests.as_slice()
-                && let Some(run) = self.normalizer.algebra.tests.class_run(*test)
+                && let Some(runs) = self.normalizer.algebra.tests.class_runs(*test)
             {
-                let Some(run) = bounded_run(run, shape) else { return Ok(None) };
-                let class = self.builder.class(run.class.iter().copied());
-                return self.spelled_run(&run, class).map(Some);
+                let mut texts = Vec::with_capacity(runs.len());
+                for run in runs.into_iter().filter_map(|run| bounded_run(run, shape)) {
+                    let class = self.builder.class(run.class.iter().copied());
+                    texts.push(self.spelled_run(&run, class)?);
+                }
+                return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
             }
         }
         let Some(text) = self.text(shape, node)? else { return Ok(None) };
@@ -180,13 +183,19 @@ impl<'s> Lowering<'s> {
         if min == 0 && max.is_none() {
             return Ok(None);
         }
-        let weight: u64 = shape.tests.iter().fold(1, |product, test| {
-            let weight = if tests.shapes(test.test).is_some() { 64 } else { tests.weight(test.test) };
-            product.saturating_mul(weight.max(1))
-        });
         let length = max.unwrap_or(min).saturating_add(1);
+        let weights: Vec<Weight> = shape
+            .tests
+            .iter()
+            .map(|test| {
+                let weight = tests.weight(test.test);
+                let all = weight.looping.saturating_add(weight.ending);
+                // What a pattern does not match may be of any length.
+                if test.sense == Sense::Holds { weight } else { Weight { looping: all, ending: 0 } }
+            })
+            .collect();
         let limit = self.normalizer.options.limits.states as u64;
-        if !shape.tests.is_empty() && weight.saturating_mul(length) > limit.saturating_mul(16) {
+        if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(16) {
             let keyword = if max.is_some() { "maxLength" } else { "minLength" };
             let reason = format!(
                 "keeping a length of {} beside the pattern or format takes more than {limit} states",
@@ -237,6 +246,19 @@ impl<'s> Lowering<'s> {
         let text = self.builder.intersection(operands);
         Ok(Some(self.builder.json_escaped(text)))
     }
+}
+
+/// About how many states a product with a bound on the length has. Where the rest of a text is bounded, the length
+/// matters only near the bound; see `counted.rs` in `fsm`.
+fn counted_states(weights: &[Weight], length: u64) -> u64 {
+    let looping =
+        weights.iter().fold(length, |product, weight| product.saturating_mul(weight.looping.max(1)));
+    let all = |weight: &Weight| weight.looping.saturating_add(weight.ending).max(1);
+    let product = weights.iter().fold(1u64, |product, weight| product.saturating_mul(all(weight)));
+    weights.iter().fold(looping, |sum, weight| {
+        let with_end = (product / all(weight)).saturating_mul(weight.ending);
+        sum.saturating_add(with_end.saturating_mul(length.min(weight.ending.max(1))))
+    })
 }
 
 fn shape_class() -> Vec<CharRange> {

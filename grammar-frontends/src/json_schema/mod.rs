@@ -92,6 +92,7 @@ mod number_shape;
 mod number_text;
 mod object_keywords;
 mod object_shape;
+mod one_of;
 mod options;
 mod proof;
 mod punctuation;

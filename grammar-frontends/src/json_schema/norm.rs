@@ -183,7 +183,7 @@ impl<'s> Norm<'s> {
 
     /// Merges finite sets, and drops alternatives that another one covers: they would only make the grammar
     /// ambiguous.
-    fn simplify(&mut self, algebra: &mut Algebra<'s>) {
+    pub(super) fn simplify(&mut self, algebra: &mut Algebra<'s>) {
         for kind in [Kind::Any, Kind::Integer] {
             merge_finite(
                 &mut self.numbers,
@@ -214,7 +214,7 @@ fn may_be_covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>, goals: &Goals
 }
 
 /// Pairs that may be tried for each alternative that may result.
-const PAIRS_FOR_ONE: usize = 64;
+pub(super) const PAIRS_FOR_ONE: usize = 64;
 
 fn product<T: PartialEq>(
     left: &[T],

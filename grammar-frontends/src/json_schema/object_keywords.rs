@@ -272,7 +272,7 @@ pub(super) fn dependent<'s>(
             Err(_) => return too_many(n, node, keyword),
         };
         cases.objects.push(absent);
-        norm = match norm.and(&cases, &mut n.algebra) {
+        norm = match n.conjoin(&norm, &cases) {
             Ok(norm) => norm,
             Err(_) => return too_many(n, node, keyword),
         };

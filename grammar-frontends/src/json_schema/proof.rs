@@ -8,7 +8,7 @@
 use super::array_shape::ArrayShape;
 use super::goal::GoalId;
 use super::keywords::Normalizer;
-use super::norm::Norm;
+use super::norm::{Algebra, Norm, PAIRS_FOR_ONE, TooManyAlternatives};
 use super::object_shape::{ObjectShape, Presence, join_tests};
 use super::string_shape::StringShape;
 use super::text_tests::TextTest;
@@ -19,7 +19,50 @@ pub(super) const PROOF_DEPTH: u32 = 3;
 /// Items and members that one proof looks at.
 const MOST_PARTS: usize = 64;
 
+/// Pairs of alternatives from which on those that nothing satisfies are sought out while they are conjoined.
+const FEW_PAIRS: usize = 8;
+
+/// How deep these proofs look.
+const PRUNING_DEPTH: u32 = 2;
+
 impl<'s> Normalizer<'s> {
+    /// What satisfies both. Of many alternatives, those that nothing satisfies are left out: the complement of an
+    /// object has one for each property that has a value of the wrong kind, and beside an object whose property
+    /// is of the right kind most of them are empty.
+    pub(super) fn conjoin(
+        &mut self,
+        left: &Norm<'s>,
+        right: &Norm<'s>,
+    ) -> Result<Norm<'s>, TooManyAlternatives> {
+        let pairs = left.objects.len().saturating_mul(right.objects.len());
+        if pairs < FEW_PAIRS || left.is_any() || right.is_any() {
+            return left.and(right, &mut self.algebra);
+        }
+        let limit = self.options.limits.alternatives;
+        if pairs > limit.saturating_mul(PAIRS_FOR_ONE) {
+            return Err(TooManyAlternatives);
+        }
+        let others = |norm: &Norm<'s>| Norm { objects: Vec::new(), ..norm.clone() };
+        let mut both = others(left).and(&others(right), &mut self.algebra)?;
+        for one in &left.objects {
+            for other in &right.objects {
+                self.algebra.work += (2 + one.properties.len() + other.properties.len()) as u64;
+                let Algebra { goals, tests, .. } = &mut self.algebra;
+                let shape = one.and(other, goals, tests);
+                if shape.is_empty() || both.objects.contains(&shape) || self.no_object(&shape, PRUNING_DEPTH)
+                {
+                    continue;
+                }
+                both.objects.push(shape);
+                if both.objects.len() > limit {
+                    return Err(TooManyAlternatives);
+                }
+            }
+        }
+        both.simplify(&mut self.algebra);
+        Ok(both)
+    }
+
     /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
     pub(super) fn surely_empty(&mut self, norm: &Norm<'s>, depth: u32) -> bool {
         if norm.null || norm.booleans != [false, false] || !norm.numbers.is_empty() {

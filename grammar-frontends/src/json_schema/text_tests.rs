@@ -166,15 +166,65 @@ impl<'s> TextTests<'s> {
         length_range(grammar, grammar.rule(grammar.root()).body())
     }
 
-    /// The pattern as a class run, if it is one.
-    pub(super) fn class_run(&self, test: TestId) -> Option<ClassRun> {
+    /// The pattern as a union of class runs, if it is one.
+    pub(super) fn class_runs(&self, test: TestId) -> Option<Vec<ClassRun>> {
         let grammar = self.grammar(test)?;
-        class_run(grammar, grammar.rule(grammar.root()).body())
+        class_runs(grammar, grammar.rule(grammar.root()).body())
     }
 
     /// About how many states the pattern's automaton has.
-    pub(super) fn weight(&self, test: TestId) -> u64 {
-        self.grammar(test).map_or(u64::MAX, |grammar| weight(grammar, grammar.rule(grammar.root()).body()))
+    pub(super) fn weight(&self, test: TestId) -> Weight {
+        let Some(grammar) = self.grammar(test) else { return Weight { looping: 64, ending: 0 } };
+        let body = grammar.rule(grammar.root()).body();
+        let all = weight(grammar, body);
+        let looping = looping_weight(grammar, body, Tail::Ends).min(all);
+        Weight { looping, ending: all - looping }
+    }
+}
+
+/// About how many states an automaton has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weight {
+    /// Of them, those from which on a text may be of any length.
+    pub(super) looping: u64,
+    /// The others.
+    pub(super) ending: u64,
+}
+
+/// Whether what follows an expression may be of any length.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Ends,
+    Loops,
+}
+
+/// The part of the weight from which a repeat without a bound can be reached. Nesting is bounded by the regex
+/// frontend.
+fn looping_weight(grammar: &Grammar, id: ExprId, tail: Tail) -> u64 {
+    if tail == Tail::Loops {
+        return weight(grammar, id);
+    }
+    match grammar.expr(id) {
+        Expr::Bytes(_) | Expr::Class(_) | Expr::Empty => 0,
+        Expr::Sequence(parts) => {
+            let mut tail = tail;
+            parts.iter().rev().fold(0, |sum: u64, &part| {
+                let looping = looping_weight(grammar, part, tail);
+                if looping > 0 {
+                    tail = Tail::Loops;
+                }
+                sum.saturating_add(looping)
+            })
+        }
+        Expr::Choice(parts) => parts
+            .iter()
+            .fold(0, |sum: u64, &part| sum.saturating_add(looping_weight(grammar, part, Tail::Ends))),
+        Expr::Repeat { max: None, .. } => weight(grammar, id),
+        Expr::Repeat { body, .. } => {
+            let looping = looping_weight(grammar, body, Tail::Ends);
+            if looping > 0 { weight(grammar, id) } else { 0 }
+        }
+        _ => weight(grammar, id),
     }
 }
 
@@ -236,39 +286,84 @@ fn weight(grammar: &Grammar, id: ExprId) -> u64 {
     }
 }
 
-fn class_run(grammar: &Grammar, id: ExprId) -> Option<ClassRun> {
+/// Class runs that one pattern may be a union of.
+const MOST_RUNS: usize = 16;
+
+fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
     let parts = match grammar.expr(id) {
         Expr::Sequence(parts) => parts.to_vec(),
         _ => vec![id],
     };
-    let mut before = Vec::new();
-    let mut run: Option<ClassRun> = None;
+    let mut before = vec![Vec::new()];
+    let mut run: Option<(&[CharRange], u32, Option<u32>)> = None;
+    let mut after = vec![Vec::new()];
     for part in parts {
-        let fixed = match grammar.expr(part) {
-            Expr::Repeat { body, min, max } => {
-                let Expr::Class(class) = grammar.expr(body) else { return None };
-                if max == Some(min) && min <= 64 {
-                    vec![class.to_vec(); min as usize]
-                } else if run.is_some() {
+        if let Expr::Repeat { body, min, max } = grammar.expr(part)
+            && max != Some(min)
+        {
+            let Expr::Class(class) = grammar.expr(body) else { return None };
+            if run.is_some() {
+                return None;
+            }
+            run = Some((class, min, max));
+            continue;
+        }
+        let fixed = fixed(grammar, part)?;
+        let side = if run.is_some() { &mut after } else { &mut before };
+        *side = product(side, &fixed)?;
+    }
+    let (class, min, max) = run?;
+    let class = class.to_vec();
+    let pairs = before.iter().flat_map(|before| after.iter().map(move |after| (before, after)));
+    let runs = pairs.map(|(before, after)| {
+        let (before, class, after) = (before.clone(), class.clone(), after.clone());
+        ClassRun { before, class, min, max, after }
+    });
+    Some(runs.collect()).filter(|runs: &Vec<_>| runs.len() <= MOST_RUNS)
+}
+
+/// Characters in a row, each out of a class.
+type Places = Vec<Vec<CharRange>>;
+
+/// An expression as a few alternatives of fixed length.
+fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<Places>> {
+    Some(match grammar.expr(id) {
+        Expr::Empty => vec![Vec::new()],
+        Expr::Class(class) => vec![vec![class.to_vec()]],
+        Expr::Bytes(bytes) => {
+            vec![std::str::from_utf8(bytes).ok()?.chars().map(|only| vec![(only, only)]).collect()]
+        }
+        Expr::Repeat { body, min, max } if max == Some(min) && min <= 64 => {
+            let Expr::Class(class) = grammar.expr(body) else { return None };
+            vec![vec![class.to_vec(); min as usize]]
+        }
+        Expr::Sequence(parts) => {
+            let mut all = vec![Vec::new()];
+            for &part in parts {
+                all = product(&all, &fixed(grammar, part)?)?;
+            }
+            all
+        }
+        Expr::Choice(alternatives) => {
+            let mut all = Vec::new();
+            for &alternative in alternatives {
+                all.extend(fixed(grammar, alternative)?);
+                if all.len() > MOST_RUNS {
                     return None;
-                } else {
-                    let (before, after) = (std::mem::take(&mut before), Vec::new());
-                    run = Some(ClassRun { before, class: class.to_vec(), min, max, after });
-                    continue;
                 }
             }
-            Expr::Class(class) => vec![class.to_vec()],
-            Expr::Bytes(bytes) => {
-                std::str::from_utf8(bytes).ok()?.chars().map(|only| vec![(only, only)]).collect()
-            }
-            _ => return None,
-        };
-        match &mut run {
-            Some(run) => run.after.extend(fixed),
-            None => before.extend(fixed),
+            all
         }
+        _ => return None,
+    })
+}
+
+fn product(left: &[Places], right: &[Places]) -> Option<Vec<Places>> {
+    if left.len() * right.len() > MOST_RUNS {
+        return None;
     }
-    run
+    let pairs = left.iter().flat_map(|left| right.iter().map(move |right| [left.as_slice(), right].concat()));
+    Some(pairs.collect())
 }
 
 /// Whether the root of a grammar without rule references matches a text: the naive way, with sets of

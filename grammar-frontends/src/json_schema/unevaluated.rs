@@ -246,7 +246,7 @@ fn product<'s>(
     for one in left {
         for other in right {
             let seen = one.seen.or(&other.seen);
-            let norm = match one.norm.and(&other.norm, &mut n.algebra) {
+            let norm = match n.conjoin(&one.norm, &other.norm) {
                 Ok(norm) => norm,
                 Err(_) => {
                     n.too_many(node, Some(keyword))?;
@@ -334,13 +334,14 @@ fn together<'s>(
 
 /// One branch, and none of those others that it may hold together with.
 fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallible<Vec<Case<'s>>> {
-    let Some(parts) = n.exclusive(node, value)? else {
+    let Some(branches) = n.told_apart(node, value, &Norm::any())? else {
         return Ok(vec![Case { norm: Norm::any(), seen: Evaluated::ALL }]);
     };
     let mut all = Vec::new();
-    for (branch, exclusive) in parts {
+    for branch in branches {
+        let exclusive = n.algebra.goals.all(GoalId::ANY, &branch.others_fail);
         let alone = Case { norm: (*n.norm(exclusive)?).clone(), seen: Evaluated::nothing() };
-        let parts = goal_cases(n, branch)?;
+        let parts = goal_cases(n, branch.goal)?;
         all.extend(product(n, node, "oneOf", &parts, &[alone])?);
         bounded(n, node, "oneOf", &mut all)?;
     }

@@ -157,7 +157,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "string", "minLength": 5, "maxLength": 3}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies the length bounds, the pattern and the format together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies `minLength` and `maxLength` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": "string", "minLength": 5, "maxLength": 3}
@@ -352,7 +352,7 @@ fn unsupported_keywords() {
        │
      1 │ {"pattern": "(?<=a)b"}
        │             ────┬────
-       │                 ╰───── here
+       │                 ╰────── here
        │
        │ Help: say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported
        │
