@@ -15,7 +15,7 @@ use grammask_parser_backend::CharClass;
 use hashbrown::HashMap;
 
 /// Pairs that one search may collect. Larger automata are not worth it: the walk is cheaper.
-const MAX_PAIRS: usize = 20_000;
+const MAX_PAIRS: usize = 4_000;
 
 /// States and edges that may be looked at for one class, all searches together: some 50 ms. Past it nothing new
 /// is learnt, and the walk does the work.
@@ -128,9 +128,13 @@ impl ClassLoops {
             self.known.insert(pair, false);
             return false;
         }
-        let Some(mut pairs) = self.reachable(program, pair) else {
-            self.known.insert(pair, false);
-            return false;
+        let mut pairs = match self.reachable(program, pair) {
+            Ok(pairs) => pairs,
+            Err(some) => {
+                // Their neighbours will be asked of next, and would look at the same ones again.
+                self.known.extend(some.into_iter().map(|pair| (pair, false)));
+                return false;
+            }
         };
         // States behind come first, so that what fails is seen before what leads to it.
         pairs.reverse();
@@ -191,9 +195,9 @@ impl ClassLoops {
         })
     }
 
-    /// The pairs that texts over the class lead to and of which nothing is known yet. `None` where there are
-    /// too many.
-    fn reachable(&self, program: &Program, from: Pair) -> Option<Vec<Pair>> {
+    /// The pairs that texts over the class lead to and of which nothing is known yet. An error where there are too
+    /// many: some of them.
+    fn reachable(&self, program: &Program, from: Pair) -> Result<Vec<Pair>, Vec<Pair>> {
         let mut found = hashbrown::HashSet::<Pair, ahash::RandomState>::from_iter([from]);
         let mut order = vec![from];
         let mut next = 0;
@@ -212,10 +216,10 @@ impl ClassLoops {
                 }
             }
             if order.len() > MAX_PAIRS || self.looks.get() > MAX_LOOKS {
-                return None;
+                return Err(order);
             }
         }
-        Some(order)
+        Ok(order)
     }
 
     /// A state and those that its epsilon edges lead to.

@@ -13,7 +13,7 @@
 //! begins with there may come another letter, or the quote. Such items need not be cut, if they are what the end of the
 //! rule leads to and nothing else: they are the state behind the rule, which is known anyway.
 
-use grammask_fsm::Program;
+use grammask_fsm::{Program, StateId};
 use grammask_parser_backend::{Ended, Fuel, Split, StepError};
 
 use crate::closure::Item;
@@ -96,18 +96,27 @@ fn rest(
     Ok(Some((State { set, counts: apply(&changes, &state.counts) }, changes)))
 }
 
-/// The nearest context of an item whose rule may have ended.
+/// The nearest context of an item whose rule may have ended: by its automaton, or because all others go on in what that
+/// context leads to.
 fn ended_context(program: &Program, contexts: &Contexts, items: &[Item]) -> Option<ContextId> {
     let few = Some(items).filter(|items| (2..=MAX_ITEMS).contains(&items.len()))?;
     few.iter().find_map(|item| {
-        let mut ended = program.state(item.state).is_final;
-        chain(contexts, item.context)
-            .find(|&context| {
-                ended |= matches!(contexts.get(context), Context::Counter(_));
-                is_cuttable(contexts, context)
-            })
-            .filter(|_| ended)
+        let mut ended = may_be_over(program, item.state);
+        let cut = chain(contexts, item.context).find(|&context| {
+            ended |= matches!(contexts.get(context), Context::Counter(_));
+            is_cuttable(contexts, context)
+        })?;
+        let waits = |other: &Item| chain(contexts, cut).skip(1).any(|context| context == other.context);
+        let is_inside = |other: &Item| stands_behind(contexts, cut, other);
+        ended |= few.iter().all(|other| is_inside(other) || waits(other));
+        (ended && !few.iter().all(is_inside)).then_some(cut)
     })
+}
+
+/// Whether an automaton may end at a state, as far as one empty edge tells.
+fn may_be_over(program: &Program, state: StateId) -> bool {
+    let state = program.state(state);
+    state.is_final || state.epsilons.iter().any(|&target| program.state(target).is_final)
 }
 
 /// The nearest context that stands behind all items.

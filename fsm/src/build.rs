@@ -46,6 +46,7 @@ pub(crate) fn build(
         plain_rules: vec![u32::MAX; grammar.rule_count()],
         escaped_rules: AHashMap::new(),
         counted: AHashMap::new(),
+        texts: AHashMap::new(),
         unordered: AHashMap::new(),
         classes: Classes::default(),
         operators: AHashMap::new(),
@@ -56,6 +57,7 @@ pub(crate) fn build(
         stack: Vec::new(),
         literals: Literals::default(),
         arcs: Vec::new(),
+        whole: grammar.rule(grammar.root()).body(),
         work: 0,
     };
     let root = grammar.root();
@@ -144,6 +146,8 @@ struct Builder<'g> {
     escaped_rules: AHashMap<(RuleId, u32), u32>,
     /// The fragments of repeats.
     counted: AHashMap<(ExprId, u32, Count), u32>,
+    /// The fragments of texts of any length in JSON strings.
+    texts: AHashMap<ExprId, u32>,
     /// The fragments of parts in any order.
     unordered: AHashMap<ExprId, u32>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
@@ -158,6 +162,8 @@ struct Builder<'g> {
     stack: Vec<Item<'g>>,
     literals: Literals<'g>,
     arcs: Vec<CharArc>,
+    /// What the current fragment reads.
+    whole: ExprId,
     /// Expressions written so far: a bound on what shared parts can multiply to.
     work: usize,
 }
@@ -165,6 +171,7 @@ struct Builder<'g> {
 impl<'g> Builder<'g> {
     fn fragment(&mut self, job: Job) -> Result<(), Failure> {
         self.draft.current = job.fragment;
+        self.whole = job.body;
         let from = self.draft.fragments[job.fragment as usize].start;
         let to = self.draft.state();
         self.draft.states[to as usize].is_final = true;
@@ -192,6 +199,9 @@ impl<'g> Builder<'g> {
             Expr::Class(ranges) => self.class(ranges, item),
             Expr::Sequence(parts) => self.sequence(parts, item),
             Expr::Choice(alternatives) => self.choice(alternatives, item)?,
+            Expr::Repeat { body, min: 0 | 1, max: None } if self.is_text(id, body, item) => {
+                self.text_call(id, item);
+            }
             Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
             Expr::Unordered(unordered) => self.unordered(id, unordered, item),
             Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
@@ -426,6 +436,39 @@ impl<'g> Builder<'g> {
         }
         self.literals = literals;
         Ok(())
+    }
+
+    /// Whether a repeat is text of any length inside a JSON string, within a fragment that holds more than the string.
+    /// What can be read inside of it is the same wherever it stands, and masks of fragments are shared, of grammars
+    /// too; but only where a fragment ends with the text, or with the quote after it.
+    fn is_text(&self, id: ExprId, body: ExprId, item: Item<'g>) -> bool {
+        let is_class = |id| match self.grammar.expr(id) {
+            Expr::Class(ranges) => ranges.len() > 1 || ranges.iter().any(|(first, last)| first != last),
+            _ => false,
+        };
+        let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
+        let holds_more = match self.grammar.expr(self.whole) {
+            Expr::Sequence([first, middle @ .., last]) => {
+                !(is_quote(first) && is_quote(last) && middle.contains(&id))
+            }
+            _ => self.whole != id,
+        };
+        holds_more
+            && item.place.depth == 0
+            && matches!(self.grammar.expr(body), Expr::JsonEscaped(class) if is_class(class))
+    }
+
+    /// Calls the fragment of a text of any length.
+    fn text_call(&mut self, id: ExprId, Item { from, to, place, .. }: Item<'g>) {
+        let fragment = match self.texts.get(&id) {
+            Some(&fragment) => fragment,
+            None => {
+                let fragment = self.add_fragment(place.rule, id, place.depth, None);
+                self.texts.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
     }
 
     fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, item: Item<'g>) {

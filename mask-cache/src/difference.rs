@@ -13,7 +13,7 @@ use crate::walk::{reads_all, set_bits};
 use crate::{TokenId, Trie, Vocabulary};
 
 /// Nodes that a comparison may visit. Beyond, the states have too little in common.
-const MAX_VISITED: usize = 3_000;
+const MAX_VISITED: usize = 10_000;
 
 /// Letters that are tried to find a reference: common and uncommon ones.
 const PROBES: &[u8] = b"QZ7~jx";
