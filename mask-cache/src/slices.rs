@@ -25,13 +25,16 @@ use crate::{TokenId, Trie, Vocabulary};
 /// The classes. Those with more tokens in large vocabularies come first, so that the first that applies leaves the least
 /// to walk; words begin with spaces there, so classes with a space come before larger ones without.
 ///
-/// The choice follows what grammars loop over: free text, the inside of JSON strings, and the classes that
+/// The choice follows what grammars loop over: free text, free text in which tags begin with `<`, with a bracket or a
+/// brace (tokens without such a sign cannot touch a tag), the inside of JSON strings, and the classes that
 /// patterns of real schemas repeat (names, identifiers, slugs, words). A loop over more than a class uses it too; what
 /// else it allows is found in the residual trie. Digits and whitespace are not among them: large vocabularies have
 /// some hundred such tokens, and [lists](crate::lists) serve them better.
-static CLASSES: [CharClass; 12] = [
+static CLASSES: [CharClass; 14] = [
     CharClass { ascii: u128::MAX, non_ascii: true },
     CharClass { ascii: !one(b'\n'), non_ascii: true },
+    CharClass { ascii: !one(b'<'), non_ascii: true },
+    CharClass { ascii: !one(b'<') & !one(b'[') & !one(b'{'), non_ascii: true },
     CharClass { ascii: JSON_STRING, non_ascii: true },
     CharClass { ascii: JSON_STRING & range(b' ', b'~'), non_ascii: false },
     CharClass { ascii: LETTERS | DIGITS | one(b' '), non_ascii: false },

@@ -237,3 +237,115 @@ fn named_stop_tokens_are_read_and_end_whole_texts() {
         assert_eq!(matcher.jump_forward().unwrap(), b"a");
     }
 }
+
+/// Four hundred tags of five bytes, `<`, three letters and `>`, each followed by a `7`. Every fourth begins with a
+/// special token in place of `<`.
+fn many_tags() -> (Grammar, Vec<(Option<u32>, Vec<u8>)>) {
+    let letters = b"abcdefgh";
+    let tags: Vec<(Option<u32>, Vec<u8>)> = (0..400_usize)
+        .map(|number| {
+            let name = [number / 64 % 8, number / 8 % 8, number % 8].map(|place| letters[place]);
+            let rest = [&name[..], b">7"].concat();
+            match number % 4 {
+                0 => (Some(SPECIAL[0]), rest),
+                _ => (None, [b"<", &rest[..]].concat()),
+            }
+        })
+        .collect();
+    let grammar = dispatch(|builder| {
+        let body = builder.literal("7");
+        tags.iter().fold(TagDispatch::new(), |all, (special, text)| {
+            let text = std::str::from_utf8(&text[..text.len() - 1]).unwrap();
+            all.trigger(format!("{}{text}", if special.is_some() { "<s>" } else { "" }).as_str(), body)
+        })
+    });
+    (grammar, tags)
+}
+
+/// All ways to cut a text into pieces.
+fn cuts(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
+    (0..1_u32 << (text.len() - 1)).map(move |cut| {
+        let ends = (1..=text.len()).filter(move |&end| end == text.len() || cut >> (end - 1) & 1 == 1);
+        let mut from = 0;
+        ends.map(|end| &text[std::mem::replace(&mut from, end)..end]).collect()
+    })
+}
+
+#[test]
+fn each_of_many_tags_is_read_in_all_cuts() {
+    let (grammar, tags) = many_tags();
+    let strange: [&[u8]; 2] = [b"<hhh>7", b"<<aab"];
+    let texts = || tags.iter().map(|(_, text)| &text[..]).chain(strange);
+    let pieces: std::collections::BTreeSet<Vec<u8>> = texts()
+        .flat_map(|text| {
+            (0..text.len())
+                .flat_map(move |from| (from + 1..=text.len()).map(move |to| text[from..to].to_vec()))
+        })
+        .collect();
+    let tokens = Tokens::new(pieces);
+    let ids: std::collections::HashMap<&[u8], u32> =
+        tokens.ids().filter(|&id| id > STOP).map(|id| (tokens.text(id), id)).collect();
+    let (compiled, _) = compile(&tokens, &grammar);
+    let id = |id| compiled.vocabulary().id(id).unwrap();
+    // Masks depend on what was read, not on how it was cut.
+    let mut known: std::collections::HashMap<(Option<u32>, Vec<u8>), Vec<u32>> =
+        std::collections::HashMap::new();
+    let is_known_name = |text: &[u8]| tags.iter().any(|(special, tag)| special.is_none() && tag == text);
+    let cases =
+        tags.iter().map(|(special, text)| (*special, &text[..])).chain(strange.map(|text| (None, text)));
+    for (special, text) in cases {
+        let is_tag = special.is_some() || is_known_name(text);
+        for cut in cuts(text) {
+            let mut matcher = compiled.matcher();
+            if let Some(special) = special {
+                matcher.accept_token(id(special)).unwrap();
+            }
+            let mut read = 0;
+            for piece in cut {
+                let mut mask = TokenMask::new(tokens.bytes.len());
+                matcher.fill_mask(&mut mask).unwrap();
+                let words = mask.as_words().to_vec();
+                let before = text[..read].to_vec();
+                assert_eq!(*known.entry((special, before)).or_insert_with(|| words.clone()), words);
+                assert!(mask.contains(id(ids[piece])), "{piece:?} after {:?} of {text:?}", &text[..read]);
+                if is_tag && read + 1 == text.len() {
+                    // The tag was read: what follows is its content, and nothing else.
+                    let allowed = tokens.ids().filter(|&token| mask.contains(id(token)));
+                    assert!(allowed.map(|token| tokens.text(token)).all(|bytes| bytes.starts_with(b"7")));
+                    assert!(!matcher.is_completed());
+                }
+                matcher.accept_token(id(ids[piece])).unwrap();
+                read += piece.len();
+            }
+            assert!(matcher.is_completed());
+            let mut mask = TokenMask::new(tokens.bytes.len());
+            matcher.fill_mask(&mut mask).unwrap();
+            let special = [SPECIAL[0], SPECIAL[1], STOP].map(|token| mask.contains(id(token)));
+            assert_eq!(special, [true, false, true], "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn masks_among_many_tags_equal_the_oracle() {
+    let (grammar, tags) = many_tags();
+    let chosen: Vec<&(Option<u32>, Vec<u8>)> = [0, 1, 7, 8, 65, 399].iter().map(|&at| &tags[at]).collect();
+    let pieces = chosen.iter().flat_map(|(_, text)| {
+        (0..text.len()).flat_map(move |from| (from + 1..=text.len()).map(move |to| text[from..to].to_vec()))
+    });
+    let others = ["x<", "<<", "7<a", "hh", "\u{e9}"].map(|text| text.as_bytes().to_vec());
+    let pieces: std::collections::BTreeSet<Vec<u8>> = pieces.chain(others).collect();
+    let tokens = Tokens::new(pieces);
+    let (compiled, recogniser) = compile(&tokens, &grammar);
+    let mut compared = 0;
+    for (number, (special, text)) in chosen.into_iter().enumerate() {
+        // One byte at a time, so that every place in the tag is seen, and in one piece.
+        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+        for pieces in [bytes, vec![&text[..]]] {
+            let find = |piece: &[u8]| tokens.ids().find(|&id| tokens.text(id) == piece);
+            let mut path = special.iter().copied().chain(pieces.into_iter().filter_map(find));
+            compared += check(&format!("tag {number}"), &tokens, &compiled, &recogniser, |_| path.next());
+        }
+    }
+    assert!(compared > 50, "{compared}");
+}
