@@ -29,7 +29,7 @@ enum Command {
     Jsts(command::jsts::JstsArgs),
     /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
     Maskbench(command::maskbench::MaskbenchArgs),
-    /// What grammars hold, counted and as the system sees it.
+    /// What grammars hold, with room and with a small budget.
     Memory(command::memory::MemoryArgs),
     /// The hot path on a handful of grammars, cold and warm.
     Micro(command::micro::MicroArgs),

@@ -1,4 +1,5 @@
-//! `memory`: what grammars hold, counted and as the system sees it.
+//! `memory`: what grammars hold, as they count it. What the system sees says little here: the memory that reading the
+//! tokenizer and the pack took is used again. `maskbench --memory` measures processes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,15 +43,12 @@ pub(crate) struct MemoryArgs {
 /// Measures and prints two tables.
 pub(crate) fn run(args: &MemoryArgs) -> Result<()> {
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
-    let before = host::memory_kib("VmRSS");
     let vocabulary = vocabulary(&tokenizer)?;
-    let loaded = host::memory_kib("VmRSS");
     println!(
-        "{}, {}\n\nThe vocabulary with its slices: {} MiB counted, {} MiB of the process.\n",
+        "{}, {}\n\nThe vocabulary with its slices: {} MiB.\n",
         host::processor(),
         host::today(),
-        vocabulary.memory_usage() >> 20,
-        loaded.saturating_sub(before) >> 10
+        vocabulary.memory_usage() >> 20
     );
     let choice = Choice { only: None, sample: args.sample, seed: args.seed };
     let cases = pack::read(&args.pack, &choice)?
@@ -65,7 +63,6 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<()> {
         "masks, dense",
         "shared masks",
         "counted",
-        "process",
         "dropped",
         "counted a grammar, p50",
         "p99",
@@ -99,7 +96,6 @@ fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<Case> {
 
 /// Every grammar is held to the end, and every instance followed.
 fn measure(cases: &[Case], vocabulary: &Arc<Vocabulary>, limits: Limits) -> Result<Vec<String>> {
-    let before = host::memory_kib("VmRSS");
     let compiler = Compiler::builder(Arc::clone(vocabulary)).limits(limits).build();
     let mut mask = TokenMask::new(vocabulary.len());
     let mut grammars: Vec<CompiledGrammar> = Vec::new();
@@ -116,7 +112,6 @@ fn measure(cases: &[Case], vocabulary: &Arc<Vocabulary>, limits: Limits) -> Resu
         grammars.push(grammar);
     }
     ensure!(!grammars.is_empty(), "no schema of the sample is compiled");
-    let process = host::memory_kib("VmRSS").saturating_sub(before);
     let usages: Vec<_> = grammars.iter().map(CompiledGrammar::usage).collect();
     let mut totals: Vec<usize> = usages.iter().map(|usage| usage.table_bytes + usage.mask_bytes).collect();
     totals.sort_unstable();
@@ -132,7 +127,6 @@ fn measure(cases: &[Case], vocabulary: &Arc<Vocabulary>, limits: Limits) -> Resu
         kib(dense),
         kib(stats.pool_bytes),
         kib(stats.budget_bytes),
-        process.to_string(),
         stats.budget_evicted.to_string(),
         kib(at(50)),
         kib(at(99)),

@@ -13,6 +13,7 @@ use grammask::{BuildBackend, Compiler, Matcher, TokenMask, pda};
 use grammask_corpus::{Case, Expectation};
 use grammask_oracle::{Chart, Recogniser};
 use indicatif::ProgressBar;
+use serde_json::Value;
 use toktrie::TokTrie;
 use toktrie_hf_tokenizers::ByteTokenizer;
 
@@ -230,7 +231,8 @@ impl Judge<'_> {
     }
 }
 
-/// The bytes of every token, none for special tokens.
+/// The bytes of every token, none for special tokens. The reader takes all added tokens for special ones; those that
+/// the file does not call special are text.
 fn token_bytes(tokenizer: &LoadedTokenizer) -> Result<Vec<Vec<u8>>> {
     let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?.token_bytes();
     for token in &mut bytes {
@@ -239,5 +241,14 @@ fn token_bytes(tokenizer: &LoadedTokenizer) -> Result<Vec<Vec<u8>>> {
         }
     }
     bytes.resize(tokenizer.size, Vec::new());
+    let file: Value = serde_json::from_slice(&tokenizer.json)?;
+    for added in file["added_tokens"].as_array().into_iter().flatten() {
+        let place = added["id"].as_u64().and_then(|id| bytes.get_mut(usize::try_from(id).ok()?));
+        if let (Some(place), Some(content), Some(false)) =
+            (place, added["content"].as_str(), added["special"].as_bool())
+        {
+            *place = content.as_bytes().to_vec();
+        }
+    }
     Ok(bytes)
 }

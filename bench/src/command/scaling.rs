@@ -66,7 +66,7 @@ const FAMILIES: [Family; 9] = [
     Family { name: "maxItems N", sizes: [100, 1_000, 10_000], make: max_items },
     Family { name: "(?:[a-z]{2,20}-){3,N}[0-9]{4}", sizes: [100, 400, 1_600], make: nested_repeats },
     Family { name: "arrays nested N deep", sizes: [625, 2_500, 10_000], make: nested_arrays },
-    Family { name: "S ::= S S | \"a\", text of N bytes", sizes: [1_000, 4_000, 16_000], make: ambiguous },
+    Family { name: "S ::= S S or \"a\", text of N bytes", sizes: [1_000, 4_000, 16_000], make: ambiguous },
     Family { name: "string of N bytes", sizes: [100_000, 1_000_000, 10_000_000], make: long_string },
 ];
 
