@@ -191,7 +191,7 @@ impl<'s> Lowering<'s> {
                 let weight = tests.weight(test.test);
                 let all = weight.looping.saturating_add(weight.ending);
                 // What a pattern does not match may be of any length.
-                if test.sense == Sense::Holds { weight } else { Weight { looping: all, ending: 0 } }
+                if test.sense == Sense::Holds { weight } else { Weight { looping: all, ending: 0, tail: 0 } }
             })
             .collect();
         let limit = self.normalizer.options.limits.states as u64;
@@ -257,7 +257,7 @@ fn counted_states(weights: &[Weight], length: u64) -> u64 {
     let product = weights.iter().fold(1u64, |product, weight| product.saturating_mul(all(weight)));
     weights.iter().fold(looping, |sum, weight| {
         let with_end = (product / all(weight)).saturating_mul(weight.ending);
-        sum.saturating_add(with_end.saturating_mul(length.min(weight.ending.max(1))))
+        sum.saturating_add(with_end.saturating_mul(length.min(weight.tail.max(1))))
     })
 }
 

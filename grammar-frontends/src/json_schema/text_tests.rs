@@ -174,11 +174,11 @@ impl<'s> TextTests<'s> {
 
     /// About how many states the pattern's automaton has.
     pub(super) fn weight(&self, test: TestId) -> Weight {
-        let Some(grammar) = self.grammar(test) else { return Weight { looping: 64, ending: 0 } };
+        let Some(grammar) = self.grammar(test) else { return Weight { looping: 64, ending: 0, tail: 0 } };
         let body = grammar.rule(grammar.root()).body();
         let all = weight(grammar, body);
         let looping = looping_weight(grammar, body, Tail::Ends).min(all);
-        Weight { looping, ending: all - looping }
+        Weight { looping, ending: all - looping, tail: longest_end(grammar, body) }
     }
 }
 
@@ -189,6 +189,8 @@ pub(super) struct Weight {
     pub(super) looping: u64,
     /// The others.
     pub(super) ending: u64,
+    /// How many characters can follow the others at most.
+    pub(super) tail: u64,
 }
 
 /// Whether what follows an expression may be of any length.
@@ -225,6 +227,28 @@ fn looping_weight(grammar: &Grammar, id: ExprId, tail: Tail) -> u64 {
             if looping > 0 { weight(grammar, id) } else { 0 }
         }
         _ => weight(grammar, id),
+    }
+}
+
+/// How many characters can follow a place inside behind which there is no repeat without a bound. Nesting is bounded
+/// by the regex frontend.
+fn longest_end(grammar: &Grammar, id: ExprId) -> u64 {
+    if let Some((_, Some(longest))) = length_range(grammar, id) {
+        return longest;
+    }
+    match grammar.expr(id) {
+        Expr::Sequence(parts) => {
+            let mut end = 0u64;
+            for &part in parts.iter().rev() {
+                match length_range(grammar, part) {
+                    Some((_, Some(longest))) => end = end.saturating_add(longest),
+                    _ => return end.saturating_add(longest_end(grammar, part)),
+                }
+            }
+            end
+        }
+        Expr::Choice(parts) => parts.iter().map(|&part| longest_end(grammar, part)).max().unwrap_or(0),
+        _ => 0,
     }
 }
 

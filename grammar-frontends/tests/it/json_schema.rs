@@ -427,3 +427,18 @@ fn patterns_as_strings_are_patterns() {
     }
     assert!(accepted > 200, "{accepted}");
 }
+
+#[test]
+fn lengths_beside_patterns() {
+    check(r#"{"type":"string","pattern":"^data:(a|bc);[xy]*$","minLength":9,"maxLength":12}"#)
+        .accepts(&[r#""data:a;xy""#, r#""data:a;xyxyx""#, r#""data:bc;xyxy""#, r#""data:bc;x""#])
+        .rejects(&[r#""data:a;x""#, r#""data:a;xyxyxy""#, r#""data:bc;xyxyx""#, r#""data:ac;xy""#]);
+    let long = |length: usize| format!("\"{}@example.com\"", "a".repeat(length));
+    let case = check(r#"{"type":"string","format":"email","maxLength":70}"#);
+    assert!(case.has(&long(58)) && !case.has(&long(59)));
+    assert!(case.has(r#""a@[IPv6:1:2:3:4:5:6:7:8]""#));
+    assert!(
+        compile(r#"{"type":"string","format":"email","maxLength":1024}"#, &JsonSchemaOptions::default())
+            .is_ok()
+    );
+}
