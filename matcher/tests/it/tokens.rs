@@ -238,11 +238,14 @@ fn named_stop_tokens_are_read_and_end_whole_texts() {
     }
 }
 
+/// The special token that a tag begins with, and its text with what must follow.
+type Tag = (Option<u32>, Vec<u8>);
+
 /// Four hundred tags of five bytes, `<`, three letters and `>`, each followed by a `7`. Every fourth begins with a
 /// special token in place of `<`.
-fn many_tags() -> (Grammar, Vec<(Option<u32>, Vec<u8>)>) {
+fn many_tags() -> (Grammar, Vec<Tag>) {
     let letters = b"abcdefgh";
-    let tags: Vec<(Option<u32>, Vec<u8>)> = (0..400_usize)
+    let tags: Vec<Tag> = (0..400_usize)
         .map(|number| {
             let name = [number / 64 % 8, number / 8 % 8, number % 8].map(|place| letters[place]);
             let rest = [&name[..], b">7"].concat();
@@ -329,7 +332,7 @@ fn each_of_many_tags_is_read_in_all_cuts() {
 #[test]
 fn masks_among_many_tags_equal_the_oracle() {
     let (grammar, tags) = many_tags();
-    let chosen: Vec<&(Option<u32>, Vec<u8>)> = [0, 1, 7, 8, 65, 399].iter().map(|&at| &tags[at]).collect();
+    let chosen: Vec<&Tag> = [0, 1, 7, 8, 65, 399].iter().map(|&at| &tags[at]).collect();
     let pieces = chosen.iter().flat_map(|(_, text)| {
         (0..text.len()).flat_map(move |from| (from + 1..=text.len()).map(move |to| text[from..to].to_vec()))
     });
