@@ -21,8 +21,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 pub struct Budget {
     max_bytes: usize,
     held: AtomicUsize,
-    /// With more than this it is worth to look for something to drop.
-    look_above: AtomicUsize,
+    /// All bytes that ever came to tables, and with how many it is next worth to look for something to drop.
+    added: AtomicU64,
+    look_at: AtomicU64,
     looking: AtomicBool,
     uses: AtomicU64,
     evicted: AtomicU64,
@@ -68,7 +69,8 @@ impl Budget {
         Self {
             max_bytes,
             held: AtomicUsize::new(0),
-            look_above: AtomicUsize::new(max_bytes),
+            added: AtomicU64::new(0),
+            look_at: AtomicU64::new(0),
             looking: AtomicBool::new(false),
             uses: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
@@ -118,6 +120,7 @@ impl Budget {
     pub(crate) fn change(&self, before: usize, now: usize) {
         if now >= before {
             self.held.fetch_add(now - before, Ordering::Relaxed);
+            self.added.fetch_add((now - before) as u64, Ordering::Relaxed);
         } else {
             self.held.fetch_sub(before - now, Ordering::Relaxed);
         }
@@ -125,16 +128,18 @@ impl Budget {
 
     /// Drops what was not used for longest, if the budget is passed. The caller holds no lock of a grammar's.
     pub(crate) fn enforce(&self) {
-        if self.memory_usage() <= self.look_above.load(Ordering::Relaxed)
+        if self.memory_usage() <= self.max_bytes
+            || self.added.load(Ordering::Relaxed) < self.look_at.load(Ordering::Relaxed)
             || self.looking.swap(true, Ordering::Acquire)
         {
             return;
         }
         let enough = self.max_bytes - self.max_bytes / 8;
         self.shrink_to(enough);
-        // What cannot go now may go later; until more has come to it there is no use in looking again.
-        let next = self.max_bytes.max(self.memory_usage() + self.max_bytes / 32);
-        self.look_above.store(next, Ordering::Relaxed);
+        // What cannot go now may go later; until something has come to it there is no use in looking again. That is
+        // counted by what came, not by what is held: that falls whenever a text ends.
+        let pause = if self.memory_usage() > self.max_bytes { self.max_bytes / 32 } else { 0 };
+        self.look_at.store(self.added.load(Ordering::Relaxed) + pause as u64, Ordering::Relaxed);
         self.looking.store(false, Ordering::Release);
     }
 

@@ -30,7 +30,7 @@ use crate::matcher::allowed_bytes;
 use crate::{BuildBackend, CompiledGrammar, Compiler, Matcher};
 
 /// States that are looked at for each mask that may be computed.
-const LOOKED_AT: usize = 32;
+const LOOKED_AT: usize = 8;
 /// Tokens that are tried to see where they lead, those with the least ids: vocabularies list frequent tokens first.
 const TOKENS_TRIED: usize = 2_048;
 

@@ -152,6 +152,25 @@ fn grammars_share_a_budget_and_texts_survive_it() {
     assert_eq!(budget.memory_usage(), 0, "all that was counted was given back");
 }
 
+/// A text in progress may hold more than the budget; when it has gone, the bound is kept again.
+#[test]
+fn a_long_text_does_not_raise_the_budget() {
+    const BYTES: usize = 100_000;
+    let compiler = Compiler::builder(vocabulary()).budget(Arc::new(Budget::new(BYTES))).build();
+    let compile = |number| compiler.ebnf(&list(number), &EbnfOptions::default()).unwrap();
+    let long = compile(1);
+    let mut matcher = long.matcher();
+    follow(&mut matcher, &b"1(".repeat(1_000));
+    assert!(compiler.budget().memory_usage() > 4 * BYTES, "{:?}", compiler.budget());
+    drop(matcher);
+    let others: Vec<CompiledGrammar> = (2..8).map(compile).collect();
+    for number in 2..8 {
+        let text = format!("{number}(").repeat(40);
+        follow(&mut others[number - 2].matcher(), text.as_bytes());
+        assert!(compiler.budget().memory_usage() < 3 * BYTES, "{number}: {:?}", compiler.budget());
+    }
+}
+
 #[test]
 fn a_text_leaves_tables_that_were_dropped() {
     let budget = Arc::new(Budget::new(200_000));
