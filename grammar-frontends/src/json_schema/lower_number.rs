@@ -24,19 +24,29 @@ struct State {
 }
 
 /// Whole numbers by their remainder: multiples of one step and of none of some others.
-struct Residues {
+pub(super) struct Residues {
     /// A common multiple of all the steps.
     modulus: u64,
     step: u64,
     excluded: Vec<u64>,
+    /// Sorted: these and no others, whatever the steps.
+    listed: Option<Vec<u64>>,
 }
 
 impl Residues {
     fn of(step: u64) -> Self {
-        Self { modulus: step, step, excluded: Vec::new() }
+        Self { modulus: step, step, excluded: Vec::new(), listed: None }
+    }
+
+    /// Numbers that leave one of some remainders, which are sorted.
+    pub(super) fn listed(modulus: u64, remainders: Vec<u64>) -> Self {
+        Self { listed: Some(remainders), ..Self::of(modulus) }
     }
 
     fn contain(&self, remainder: u64) -> bool {
+        if let Some(listed) = &self.listed {
+            return listed.binary_search(&remainder).is_ok();
+        }
         remainder.is_multiple_of(self.step)
             && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
     }
@@ -185,7 +195,7 @@ impl Lowering<'_> {
         }
         if shape.kind != Kind::Fractional {
             let excluded = steps.map(|step| step.units).collect();
-            let residues = Residues { modulus: common.units, step: step.units, excluded };
+            let residues = Residues { modulus: common.units, excluded, ..Residues::of(step.units) };
             let (lower, upper) = shape.whole_bounds();
             alternatives.extend(self.whole_multiples(&residues, lower, upper, node)?);
         }
@@ -234,11 +244,9 @@ impl Lowering<'_> {
                 let interval = self.interval(shape);
                 Ok(interval.map(|interval| self.with_places(interval, places)))
             }
-            Some(step) if shape.kind == Kind::Any => {
-                self.fractional_multiples(step, shape.lower.as_ref(), shape.upper.as_ref(), node)
-            }
-            _ => {
-                let reason = "the step does not fit the other keywords on the number";
+            Some(step) => self.fractional_multiples(shape, step, node),
+            None => {
+                let reason = "the step has too many digits";
                 self.normalizer.unsupported(
                     node,
                     "multipleOf",
@@ -298,7 +306,7 @@ impl Lowering<'_> {
 
     /// Multiples between bounds that are not negative, as right-linear rules: one for each remainder and each
     /// place along the bounds' digits.
-    fn multiples_between(
+    pub(super) fn multiples_between(
         &mut self,
         residues: &Residues,
         low: &Decimal,
@@ -347,36 +355,30 @@ impl Lowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
-    /// Multiples of a step with a fraction, without bounds: the digits before the point and the first few
+    /// Multiples of a step with a fraction. Without bounds the digits before the point and the first few
     /// after it are one whole number that the step's digits divide.
     fn fractional_multiples(
         &mut self,
+        shape: &NumberShape,
         step: Step,
-        lower: Option<&Bound>,
-        upper: Option<&Bound>,
         node: NodeId,
     ) -> Fallible<Option<ExprId>> {
         let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
         let limit = self.normalizer.options.limits.states as u64;
-        let unsupported = match (lower, upper) {
-            (_, Some(_)) => true,
-            (Some(bound), None) => !is_zero(bound),
-            (None, None) => false,
-        };
-        if unsupported || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
-            let reason = "a step with a fraction that is no power of ten is told only without bounds (or with \
-                          `minimum: 0`), and for few digits";
-            self.normalizer.unsupported(
-                node,
-                "multipleOf",
-                reason,
-                "use a power of ten, or remove the bounds",
-            )?;
-            let mut digits = Digits { builder: &mut self.builder };
-            return Ok(digits.between(lower, upper));
+        let is_plain =
+            shape.kind == Kind::Any && shape.upper.is_none() && shape.lower.as_ref().is_none_or(is_zero);
+        if !is_plain || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
+            if let Some(texts) = self.multiples_by_fraction(shape, step, node)? {
+                return Ok(texts);
+            }
+            let reason =
+                format!("telling the multiples of a step with a fraction takes more than {limit} states");
+            let hint = "use a whole step or a power of ten, or raise the limit `states`";
+            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
+            return Ok(self.interval(shape));
         }
         let magnitude = self.fractional_magnitude(step)?;
-        if lower.is_some() {
+        if shape.lower.is_some() {
             return Ok(Some(magnitude));
         }
         let minus = self.builder.literal("-");

@@ -82,6 +82,7 @@ mod lower_debts;
 mod lower_markup;
 mod lower_number;
 mod lower_object;
+mod lower_step;
 mod lower_string;
 mod lower_unique;
 pub(crate) mod markup;

@@ -232,6 +232,12 @@ fn multiples() {
         (r#"{"type":"integer","multipleOf":10,"exclusiveMaximum":50}"#, 1),
         (r#"{"type":"integer","multipleOf":1.5}"#, 1),
         (r#"{"type":"number","multipleOf":0.25}"#, 100),
+        (r#"{"type":"number","multipleOf":0.5,"minimum":-2.5,"exclusiveMaximum":9}"#, 100),
+        (r#"{"type":"number","multipleOf":0.3,"exclusiveMinimum":0.3,"maximum":7.25}"#, 100),
+        (r#"{"type":"number","multipleOf":2.5,"exclusiveMinimum":-7.5}"#, 10),
+        (r#"{"type":"number","multipleOf":0.75,"maximum":-1.5}"#, 100),
+        (r#"{"type":"number","multipleOf":0.07,"minimum":1.05,"maximum":1.9}"#, 100),
+        (r#"{"type":"number","multipleOf":0.5,"not":{"type":"integer"},"maximum":3}"#, 100),
         (r#"{"type":"number","multipleOf":0.1,"minimum":-0.35,"maximum":2}"#, 100),
         (r#"{"allOf":[{"multipleOf":4},{"multipleOf":6}],"type":"number"}"#, 1),
     ] {

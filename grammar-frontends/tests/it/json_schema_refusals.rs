@@ -391,16 +391,16 @@ fn numbers() {
        │ Note: at `/multipleOf`
     ───╯
     "#);
-    assert_snapshot!(refusal(r##"{"type": "number", "multipleOf": 0.3, "maximum": 10}"##), @r#"
+    assert_snapshot!(refusal(r##"{"type": "number", "multipleOf": 0.00003, "maximum": 10}"##), @r#"
     at `/multipleOf`
-    [json-schema/unsupported] Error: `multipleOf`: a step with a fraction that is no power of ten is told only without bounds (or with `minimum: 0`), and for few digits
+    [json-schema/unsupported] Error: `multipleOf`: telling the multiples of a step with a fraction takes more than 20000 states
        ╭─[ schema.json:1:34 ]
        │
-     1 │ {"type": "number", "multipleOf": 0.3, "maximum": 10}
-       │                                  ─┬─
-       │                                   ╰─── here
+     1 │ {"type": "number", "multipleOf": 0.00003, "maximum": 10}
+       │                                  ───┬───
+       │                                     ╰───── here
        │
-       │ Help: use a power of ten, or remove the bounds
+       │ Help: use a whole step or a power of ten, or raise the limit `states`
        │
        │ Note: at `/multipleOf`
     ───╯
