@@ -11,7 +11,6 @@ things that is less than it was given.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
@@ -40,31 +39,29 @@ def tokenizer_info(path: str | None) -> grammask.TokenizerInfo:
 
 
 class Text:
-    """A text that a schema allows, and the digest of the mask before each of its tokens."""
+    """A text that a schema allows, and the mask before each of its tokens."""
 
-    def __init__(self, schema: str, tokens: list[int], digests: list[bytes]) -> None:
-        self.schema, self.tokens, self.digests = schema, tokens, digests
-
-
-def digest(bitmask: np.ndarray) -> bytes:
-    return hashlib.blake2b(bitmask, digest_size=8).digest()
+    def __init__(self, schema: str, tokens: list[int], masks: list[bytes]) -> None:
+        self.schema, self.tokens, self.masks = schema, tokens, masks
 
 
 def walk(compiled: grammask.CompiledGrammar, schema: str, rng: random.Random, most: int = 120) -> Text:
     """Tokens at random, those that bring the end nearer a little sooner."""
     info = compiled.tokenizer_info
     decoded, bitmask = info.decoded_vocab, grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy")
-    matcher, tokens, digests = grammask.GrammarMatcher(compiled), [], []
+    matcher, tokens, masks = grammask.GrammarMatcher(compiled), [], []
+    kept: dict[bytes, bytes] = {}
     while not matcher.is_terminated() and len(tokens) < most:
         matcher.fill_next_token_bitmask(bitmask)
         allowed = np.flatnonzero(np.unpackbits(bitmask[0].view(np.uint8), bitorder="little"))
         choice = [int(token) for token in rng.choices(allowed, k=20)]
         closing = [token for token in choice if CLOSING.intersection(decoded[token]) or token in info.stop_token_ids]
         token = (closing or choice)[0]
-        digests.append(digest(bitmask))
+        mask = bitmask.tobytes()
+        masks.append(kept.setdefault(mask, mask))
         tokens.append(token)
         assert matcher.accept_token(token)
-    return Text(schema, tokens, digests)
+    return Text(schema, tokens, masks)
 
 
 def prepare(info: grammask.TokenizerInfo) -> list[Text]:
@@ -93,9 +90,9 @@ def run(info: grammask.TokenizerInfo, texts: list[Text], threads: int, seconds: 
                 compiler.clear_cache()
             matcher = grammask.GrammarMatcher(compiler.compile_json_schema(text.schema))
             compiled[number] += 1
-            for token, expected in zip(text.tokens, text.digests, strict=True):
+            for token, expected in zip(text.tokens, text.masks, strict=True):
                 matcher.fill_next_token_bitmask(bitmask)
-                if digest(bitmask) != expected or not matcher.accept_token(token):
+                if bitmask.tobytes() != expected or not matcher.accept_token(token):
                     wrong.append((number, text.schema))
                     return
                 masks[number] += 1

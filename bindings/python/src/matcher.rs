@@ -1,6 +1,9 @@
 //! `GrammarMatcher`: following one text.
 
-use grammask::{DraftRow, Explanation, MatchError, Matcher, StopTokens, TokenId, TokenKind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use grammask::{DraftRow, Explanation, MatchError, Matcher, StopTokens, StoredMask, TokenId, TokenKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -35,22 +38,27 @@ pub(crate) struct GrammarMatcher {
     ends_when_whole: bool,
     temperature: Option<f64>,
     last_tensor: LastTensor,
+    /// Whether the last mask that had to be computed took long, as the next one may; see [`GrammarMatcher::compute`].
+    is_slow: bool,
 }
+
+/// Work that is done without giving up the interpreter's lock. Where many threads wait for it, getting it back takes
+/// about as long.
+const HELD: Duration = Duration::from_micros(50);
 
 impl GrammarMatcher {
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// A known mask is copied under the lock, for less than giving the lock up would cost; one that has to be
-    /// computed first is computed without it.
+    /// A known mask is copied under the lock, for less than giving the lock up would cost.
     fn fill(&mut self, py: Python<'_>, rows: MaskRows, index: i64) -> PyResult<bool> {
         if self.matcher.is_terminated() {
             return Err(match_error(py, &MatchError::Terminated));
         }
         let known = match self.matcher.known_mask() {
             Some(mask) => Ok(mask),
-            None => py.detach(|| self.matcher.mask()),
+            None => self.compute(py),
         };
         #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
         // SAFETY: the caller's argument keeps the object alive, the lock is held, and no other row is.
@@ -65,6 +73,20 @@ impl GrammarMatcher {
         let mask = known.map_err(|error| match_error(py, &error))?;
         mask.write(self.matcher.grammar().vocabulary(), row);
         Ok(!mask.allows_all())
+    }
+
+    /// Most masks that have to be computed take some ten microseconds, and one in a thousand takes milliseconds. Giving
+    /// up the lock for the short ones made sixteen threads slower on two cores than on one, so that it is given up for
+    /// the first mask of a text, and after one that took long.
+    fn compute(&mut self, py: Python<'_>) -> Result<Arc<StoredMask>, MatchError> {
+        let matcher = &mut self.matcher;
+        let mut timed = || {
+            let start = Instant::now();
+            (matcher.mask(), start.elapsed())
+        };
+        let (mask, time) = if self.is_slow { py.detach(timed) } else { timed() };
+        self.is_slow = time > HELD;
+        mask
     }
 
     pub(crate) fn accept(&mut self, py: Python<'_>, token_id: i64) -> PyResult<bool> {
@@ -177,6 +199,7 @@ impl GrammarMatcher {
             ends_when_whole: terminate_without_stop_token,
             temperature: default_temperature,
             last_tensor: LastTensor::default(),
+            is_slow: true,
         })
     }
 
@@ -370,6 +393,7 @@ impl GrammarMatcher {
             ends_when_whole: self.ends_when_whole,
             temperature: self.temperature,
             last_tensor: LastTensor::default(),
+            is_slow: true,
         }
     }
 
