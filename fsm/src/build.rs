@@ -12,6 +12,7 @@
 use ahash::AHashMap;
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 
+use crate::common::{Found, find_common};
 use crate::dispatch::{DispatchBuilder, Frame};
 use crate::draft::{Draft, DraftFragment, DraftRole, DraftUnordered, Label};
 use crate::error::Failure;
@@ -31,8 +32,10 @@ pub(crate) fn build(
     grammar: &Grammar,
     options: &CompileOptions,
     parts: &Parts<'_>,
-) -> Result<Draft, BuildError> {
-    let plan = Plan::new(grammar, options, parts);
+) -> Result<(Draft, Places), BuildError> {
+    // Below a rule that was compiled before nothing is what it looks like.
+    let common = parts.is_empty().then(|| find_common(grammar, options)).flatten();
+    let plan = Plan::new(grammar, options, parts, common.as_ref().and(grammar.common()));
     let mut builder = Builder {
         grammar,
         options,
@@ -62,12 +65,25 @@ pub(crate) fn build(
     };
     let root = grammar.root();
     builder.rule_fragment(root, Place { rule: root, depth: 0, copies: Copies::One });
+    if let Some(common) = &common {
+        builder.copy_common(common);
+    }
     let mut next = 0;
     while let Some(&job) = builder.jobs.get(next) {
         builder.fragment(job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
         next += 1;
     }
-    Ok(builder.draft)
+    let Builder { draft, plain_rules, counted, escapes, .. } = builder;
+    Ok((draft, Places { rules: plain_rules, counted, any_escape: escapes.known_any() }))
+}
+
+/// Where the draft holds what.
+pub(crate) struct Places {
+    /// The fragment of every rule as it stands.
+    pub(crate) rules: Vec<u32>,
+    /// The fragments of repeats: of a body, at a depth of JSON strings.
+    pub(crate) counted: AHashMap<(ExprId, u32, Count), u32>,
+    pub(crate) any_escape: u32,
 }
 
 /// Automata over characters of more states become fragments of their own inside JSON strings.
@@ -169,6 +185,26 @@ struct Builder<'g> {
 }
 
 impl<'g> Builder<'g> {
+    /// Takes over what the grammar has in common with others.
+    fn copy_common(&mut self, common: &Found) {
+        let copied = common.copy(&mut self.draft);
+        for (rule, fragment) in copied.rules {
+            self.plain_rules[rule.index()] = fragment;
+        }
+        for (body, count, fragment) in copied.counted {
+            self.counted.insert((body, 0, count), fragment);
+        }
+        if let Some(fragment) = copied.any_escape {
+            self.escapes.keep_any(fragment);
+        }
+    }
+
+    /// Whether a reference to the rule is to be replaced by its body.
+    fn inlines(&self, rule: RuleId, place: Place) -> bool {
+        let has_fragment = place.depth == 0 && self.plain_rules[rule.index()] != u32::MAX;
+        !has_fragment && self.plan.inlines(rule, place.copies)
+    }
+
     fn fragment(&mut self, job: Job) -> Result<(), Failure> {
         self.draft.current = job.fragment;
         self.whole = job.body;
@@ -204,7 +240,7 @@ impl<'g> Builder<'g> {
             }
             Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
             Expr::Unordered(unordered) => self.unordered(id, unordered, item),
-            Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
+            Expr::Rule(rule) if self.inlines(rule, place) => {
                 let what = What::One(self.grammar.rule(rule).body());
                 self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
             }
@@ -415,7 +451,7 @@ impl<'g> Builder<'g> {
             let other = Item { what: What::One(id), place, ..item };
             match self.grammar.expr(id) {
                 Expr::Choice(nested) => pending.extend(nested.iter().map(|&id| (id, place))),
-                Expr::Rule(rule) if self.plan.inlines(rule, place.copies) => {
+                Expr::Rule(rule) if self.inlines(rule, place) => {
                     pending.push((self.grammar.rule(rule).body(), Place { rule, ..place }));
                 }
                 Expr::Bytes(bytes) => literals.push(bytes, &[], place.rule),

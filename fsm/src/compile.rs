@@ -1,18 +1,20 @@
 //! The composition of all passes, on one page.
 
-use grammask_grammar_ir::{Grammar, RuleId};
+use grammask_grammar_ir::{ExprId, Grammar, RuleId};
 
+use crate::build::Places;
 use crate::error::Failure;
+use crate::finished::FinishedStates;
 use crate::link::{Part, Parts};
 use crate::passes::determinize::determinize;
-use crate::passes::emit::emit;
+use crate::passes::emit::{FragmentNumbers, emit};
 use crate::passes::epsilon::remove_epsilons;
 use crate::passes::left_recursion::lower_left_recursive_counts;
 use crate::passes::nullable::nullable;
 use crate::passes::prefix::merge_prefixes;
 use crate::passes::prune::prune;
 use crate::passes::suffix::merge_suffixes;
-use crate::{BuildError, CompileOptions, Pass, Program, build};
+use crate::{BuildError, CompileOptions, Count, Pass, Program, build};
 
 /// Compiles a grammar to byte automata.
 ///
@@ -22,7 +24,7 @@ use crate::{BuildError, CompileOptions, Pass, Program, build};
 /// Fails if the language is empty, if parts in any order can begin with themselves, if a literal below a regular operator is not UTF-8, or if a limit is
 /// reached; [`BuildError::cause`] tells which.
 pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
-    compile_all(grammar, options, &Parts::none())
+    run_passes(grammar, options, &Parts::none()).map(|(program, ..)| program)
 }
 
 /// Compiles a grammar some of whose rules were compiled before; see [`Part`]. Accepts what the whole would accept
@@ -35,17 +37,43 @@ pub fn compile_with(
     options: &CompileOptions,
     parts: &[Part<'_>],
 ) -> Result<Program, BuildError> {
-    compile_all(grammar, options, &Parts::new(parts, grammar, options)?)
+    let parts = Parts::new(parts, grammar, options)?;
+    run_passes(grammar, options, &parts).map(|(program, ..)| program)
 }
 
-fn compile_all(
+/// A compiled grammar's places, in numbers of the draft but for `ranges`.
+pub(crate) struct Made {
+    pub(crate) rules: Vec<u32>,
+    /// Repeated bodies outside of JSON strings.
+    pub(crate) counted: Vec<(ExprId, Count, u32)>,
+    pub(crate) any_escape: u32,
+    /// The states of each fragment of the program.
+    pub(crate) ranges: Vec<FinishedStates>,
+    /// The fragment in the program of each of the draft.
+    pub(crate) numbers: Vec<u32>,
+}
+
+/// As [`compile`]; says where things are, too.
+pub(crate) fn compile_with_places(
+    grammar: &Grammar,
+    options: &CompileOptions,
+) -> Result<(Program, Made), BuildError> {
+    let (program, Places { rules, counted, any_escape }, numbers) =
+        run_passes(grammar, options, &Parts::none())?;
+    let counted = counted.into_iter().filter(|((_, depth, _), _)| *depth == 0);
+    let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
+    let FragmentNumbers { ranges, numbers } = numbers;
+    Ok((program, Made { rules, counted, any_escape, ranges, numbers }))
+}
+
+fn run_passes(
     grammar: &Grammar,
     options: &CompileOptions,
     parts: &Parts<'_>,
-) -> Result<Program, BuildError> {
+) -> Result<(Program, Places, FragmentNumbers), BuildError> {
     let go_on = || options.interrupt.check().map_err(|reason| Failure::from(reason).alone());
     go_on()?;
-    let mut draft = build::build(grammar, options, parts)?;
+    let (mut draft, places) = build::build(grammar, options, parts)?;
     go_on()?;
     prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(grammar.root()).name()))?;
     let left_calls = nullable(&mut draft);
@@ -70,5 +98,6 @@ fn compile_all(
         determinize(&mut draft, options);
     }
     go_on()?;
-    Ok(emit(draft, grammar, parts))
+    let (program, numbers) = emit(draft, grammar, parts);
+    Ok((program, places, numbers))
 }

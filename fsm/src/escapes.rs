@@ -72,6 +72,16 @@ impl Escapes {
         self.any
     }
 
+    /// The fragment of the escapes of all characters, if there is one.
+    pub(crate) fn known_any(&self) -> u32 {
+        self.any
+    }
+
+    /// Takes a fragment over that reads the escapes of all characters.
+    pub(crate) fn keep_any(&mut self, fragment: u32) {
+        self.any = fragment;
+    }
+
     /// The escapes of a class that was kept before.
     pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<u32> {
         self.classes.get(class).copied()

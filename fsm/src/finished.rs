@@ -60,6 +60,38 @@ impl Finished {
         self.open = self.lengths();
     }
 
+    /// Adds the tables of a program, whose last row ends the others. Its fragments get numbers from
+    /// `first_fragment` on. By how much the numbers of its states are greater here.
+    pub(crate) fn append(
+        &mut self,
+        rows: &[StateRow],
+        byte_edges: &[ByteEdge],
+        epsilons: &[StateId],
+        calls: &[Call],
+        first_fragment: u32,
+    ) -> u32 {
+        let shift = self.next_state();
+        let begin = self.lengths();
+        let rows = rows.split_last().map_or(rows, |(_, others)| others);
+        self.rows.extend(rows.iter().map(|row| StateRow {
+            bytes: row.bytes + begin.0,
+            epsilons: row.epsilons + begin.1,
+            calls: row.calls + begin.2,
+            tokens: 0,
+            is_final: row.is_final,
+        }));
+        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        self.byte_edges
+            .extend(byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
+        self.epsilons.extend(epsilons.iter().map(|&state| moved(state)));
+        self.calls.extend(calls.iter().map(|call| Call {
+            fragment: FragmentId::from_raw(call.fragment.raw() + first_fragment),
+            target: moved(call.target),
+        }));
+        self.open = self.lengths();
+        shift
+    }
+
     pub(crate) fn is_final(&self, state: u32) -> bool {
         self.rows[state as usize].is_final
     }

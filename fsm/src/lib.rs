@@ -55,6 +55,7 @@
 
 mod build;
 mod byte_classes;
+mod common;
 mod compile;
 mod dispatch;
 mod distances;

@@ -64,6 +64,10 @@ impl<'p> Parts<'p> {
         Self { list: &[], of_rule: AHashMap::new() }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     pub(crate) fn of(&self, rule: RuleId) -> Option<(u32, &'p Program)> {
         let &at = self.of_rule.get(&rule)?;
         Some((at, self.list[at as usize].program))

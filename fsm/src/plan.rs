@@ -34,8 +34,14 @@ enum Reference {
 const BIG: u32 = 1 << 20;
 
 impl Plan {
-    pub(crate) fn new(grammar: &Grammar, options: &CompileOptions, parts: &Parts<'_>) -> Self {
-        let graph = Graph::new(grammar);
+    /// `known` is a rule whose automaton is there already: what it refers to is not looked at.
+    pub(crate) fn new(
+        grammar: &Grammar,
+        options: &CompileOptions,
+        parts: &Parts<'_>,
+        known: Option<RuleId>,
+    ) -> Self {
+        let graph = Graph::new(grammar, known);
         let mut plan = Self {
             rules: graph
                 .references
@@ -46,13 +52,15 @@ impl Plan {
         };
         if options.inlining == Pass::On {
             // Callees come first, so that the cost of a rule is known where it is asked for.
+            // Greater costs are not told apart by whoever asks.
+            let budget = options.inline_states.max(options.expand_states).min(64);
             graph.acyclic_bottom_up(|rule| {
                 let Some(id) = RuleId::new(rule) else { return };
                 if parts.of(id).is_some() {
                     plan.rules[rule].cost = BIG;
                     return;
                 }
-                let cost = plan.cost(grammar, grammar.rule(id).body(), 64).unwrap_or(BIG);
+                let cost = plan.cost(grammar, grammar.rule(id).body(), budget).unwrap_or(BIG);
                 let entry = &mut plan.rules[rule];
                 if cost <= options.inline_states {
                     (entry.how, entry.cost) = (Reference::InlineSmall, cost);
@@ -142,7 +150,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(grammar: &Grammar) -> Self {
+    fn new(grammar: &Grammar, known: Option<RuleId>) -> Self {
         let count = grammar.rule_count();
         let mut graph = Self {
             rows: vec![(0, 0); count],
@@ -164,7 +172,7 @@ impl Graph {
                 let shared = std::mem::replace(&mut met[id.index()], stamp) == stamp;
                 if let Expr::Rule(target) = grammar.expr(id) {
                     let references = &mut graph.references[target.index()];
-                    if *references == 0 {
+                    if *references == 0 && known != Some(target) {
                         pending.push(target);
                     }
                     *references = references.saturating_add(1);

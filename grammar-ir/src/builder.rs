@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use smallvec::SmallVec;
 
-use crate::char_class::{complement_ranges, normalize_ranges};
+use crate::char_class::{complement_ranges, is_normalized, normalize_ranges};
 use crate::dispatch::DispatchData;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Node, Pools, Slice};
@@ -36,6 +36,7 @@ pub struct GrammarBuilder {
     /// The first limit or bound that an expression broke; reported by `finish`, so that expression
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
+    common: Option<RuleId>,
     /// Repeats whose bounds are swapped, with the bounds.
     swapped: AHashMap<ExprId, (u32, u32)>,
 }
@@ -131,6 +132,12 @@ impl GrammarBuilder {
         self.rules[rule.index()].span = Some(span);
     }
 
+    /// Says that other grammars are likely to have the rule too, and all that it refers to. What is made of it may be
+    /// kept and used again; the grammar means the same without.
+    pub fn set_common(&mut self, rule: RuleId) {
+        self.common = Some(rule);
+    }
+
     /// The declared rule of that name.
     pub fn rule_by_name(&self, name: &str) -> Option<RuleId> {
         let is_it = |&id: &RuleId| &*self.rules[id.index()].name == name;
@@ -178,8 +185,11 @@ impl GrammarBuilder {
 
     /// One character out of inclusive ranges, in any order.
     pub fn class(&mut self, ranges: impl IntoIterator<Item = CharRange>) -> ExprId {
-        let ranges = normalize_ranges(ranges);
-        self.push_class(&ranges)
+        let ranges: SmallVec<[CharRange; 8]> = ranges.into_iter().collect();
+        match is_normalized(&ranges) {
+            true => self.push_class(&ranges),
+            false => self.push_class(&normalize_ranges(ranges)),
+        }
     }
 
     /// One character outside inclusive ranges.
@@ -441,6 +451,7 @@ impl GrammarBuilder {
             dispatches: self.dispatches,
             counts: self.counts,
             root,
+            common: self.common,
         };
         crate::check::check(&grammar, &self.swapped)?;
         crate::check_dispatch::check(&grammar)?;

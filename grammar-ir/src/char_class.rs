@@ -18,6 +18,12 @@ pub fn normalize_ranges(ranges: impl IntoIterator<Item = CharRange>) -> Vec<Char
     merged
 }
 
+/// Whether [`normalize_ranges`] would change nothing.
+pub(crate) fn is_normalized(ranges: &[CharRange]) -> bool {
+    ranges.iter().all(|(start, end)| start <= end)
+        && ranges.windows(2).all(|pair| pair[0].1 < pair[1].0 && successor(pair[0].1) != Some(pair[1].0))
+}
+
 /// All characters outside `ranges`, which must be normalised.
 pub(crate) fn complement_ranges(ranges: &[CharRange]) -> Vec<CharRange> {
     let mut gaps = Vec::with_capacity(ranges.len() + 1);

@@ -22,6 +22,7 @@ pub struct Grammar {
     pub(crate) dispatches: Vec<DispatchData>,
     pub(crate) counts: Vec<Counts>,
     pub(crate) root: RuleId,
+    pub(crate) common: Option<RuleId>,
 }
 
 /// One rule.
@@ -149,6 +150,12 @@ impl Grammar {
     /// The start rule.
     pub fn root(&self) -> RuleId {
         self.root
+    }
+
+    /// A rule that other grammars are likely to have too, with all that it refers to
+    /// ([`GrammarBuilder::set_common`](crate::GrammarBuilder::set_common)). A hint: passes that copy a grammar drop it.
+    pub fn common(&self) -> Option<RuleId> {
+        self.common
     }
 
     /// How many rules there are.

@@ -69,6 +69,7 @@ pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
+pub use same::Counterparts;
 pub use span::Span;
 pub use token::TokenRef;
 pub use unordered::{Occurrence, Unordered};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Dispatch, Expr, ExprId, Grammar};
+use crate::{Dispatch, Expr, ExprId, Grammar, RuleId};
 
 /// Whether rules must have equal names.
 #[derive(Clone, Copy, PartialEq)]
@@ -57,6 +57,65 @@ impl Grammar {
             }
         }
         true
+    }
+}
+
+/// Which parts of two grammars stand for one another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counterparts {
+    /// For each rule of the second grammar the one of the first, where there is one.
+    pub rules: Vec<Option<RuleId>>,
+    /// The bodies of repeats: of the first grammar, and of the second. A body may occur more than once.
+    pub repeated: Vec<(ExprId, ExprId)>,
+}
+
+impl Grammar {
+    /// Whether a rule says the same as another grammar, names apart, and which parts are the same then. Each rule of
+    /// the other one has one counterpart at most. `None` also where more than `most` expressions would have to be
+    /// compared.
+    pub fn counterparts(&self, rule: RuleId, other: &Self, most: usize) -> Option<Counterparts> {
+        let mut found = Counterparts { rules: vec![None; other.rule_count()], repeated: Vec::new() };
+        let mut met: Vec<Option<ExprId>> = vec![None; other.expr_count()];
+        let mut stack: Vec<(ExprId, ExprId)> = Vec::with_capacity(64);
+        let enter =
+            |(ours, theirs): (RuleId, RuleId), rules: &mut Vec<Option<RuleId>>| match rules[theirs.index()] {
+                Some(known) => (known == ours).then_some(None),
+                None => {
+                    rules[theirs.index()] = Some(ours);
+                    let (ours, theirs) = (self.rule(ours), other.rule(theirs));
+                    let plain = ours.lookahead().is_none() && theirs.lookahead().is_none();
+                    plain.then(|| Some((ours.body(), theirs.body())))
+                }
+            };
+        stack.extend(enter((rule, other.root()), &mut found.rules)?);
+        let mut compared = 0;
+        while let Some((ours, theirs)) = stack.pop() {
+            // A shared expression is looked at once, as long as its counterpart is shared as well.
+            if met[theirs.index()].replace(ours) == Some(ours) {
+                continue;
+            }
+            compared += 1;
+            if compared > most {
+                return None;
+            }
+            match (self.expr(ours), other.expr(theirs)) {
+                (Expr::Rule(ours), Expr::Rule(theirs)) => {
+                    stack.extend(enter((ours, theirs), &mut found.rules)?);
+                    continue;
+                }
+                (one, other) if !is_same_kind(one, other) => return None,
+                (Expr::Repeat { body, .. }, Expr::Repeat { body: other, .. }) => {
+                    found.repeated.push((body, other));
+                }
+                _ => {}
+            }
+            let (ours, theirs) = (self.operands(ours), other.operands(theirs));
+            if ours.len() != theirs.len() {
+                return None;
+            }
+            stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
+        }
+        Some(found)
     }
 }
 

@@ -6,14 +6,22 @@
 use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::draft::{Draft, DraftRole, Label, NONE};
-use crate::finished::FinishedTables;
+use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
 use crate::program::StateRow;
 use crate::{
     ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, Role, StateId, TokenEdge, Unordered,
 };
 
-pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> Program {
+/// Which fragments of the draft became which of the program, and their states there.
+pub(crate) struct FragmentNumbers {
+    /// The states of each fragment of the program.
+    pub(crate) ranges: Vec<FinishedStates>,
+    /// The number in the program of each fragment of the draft.
+    pub(crate) numbers: Vec<u32>,
+}
+
+pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
     let numbering = Numbering::new(&draft, parts);
     let linked = numbering.linked(&draft, parts);
     let mut next_linked = linked.iter();
@@ -87,7 +95,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> Pr
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
-    program
+    let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
+    (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number })
 }
 
 /// A part that nothing reaches derives nothing.

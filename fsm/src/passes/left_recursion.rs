@@ -18,6 +18,10 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
     if draft.fragments.iter().all(is_plain) {
         return None;
     }
+    // Mostly a repeat reads a byte before it calls anything.
+    if left_calls.0.iter().all(|&(caller, _)| is_plain(&draft.fragments[caller as usize])) {
+        return None;
+    }
     let on_cycle = on_cycles(draft.fragments.len(), left_calls);
     for (fragment, _) in draft.fragments.iter().zip(&on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle) {
         if fragment.role != DraftRole::None {

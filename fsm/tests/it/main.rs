@@ -1,5 +1,6 @@
 //! Programs are judged by what they accept, against a naive reading of the grammar.
 
+mod common;
 mod compile;
 mod dispatch;
 mod link;
@@ -43,6 +44,7 @@ fn no_passes() -> CompileOptions {
         epsilon_removal: Pass::Off,
         prefix_merging: Pass::Off,
         suffix_merging: Pass::Off,
+        common_parts: Pass::Off,
         determinization: Pass::Off,
         ..CompileOptions::default()
     }

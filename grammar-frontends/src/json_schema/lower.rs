@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use smallvec::SmallVec;
 
 use super::array_shape::{ArrayShape, Repetition};
 use super::document::{Document, NodeId};
@@ -127,6 +128,7 @@ impl<'s> Lowering<'s> {
         let node = self.blame(goal);
         let expr = if norm.is_any() {
             let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
+            self.builder.set_common(rule);
             self.later(Task::Value(rule, Rc::clone(norm), node));
             self.builder.rule(rule)
         } else {
@@ -196,10 +198,10 @@ impl<'s> Lowering<'s> {
     }
 
     /// One expression for each kind of value.
-    fn alternatives(&mut self, norm: &Norm<'s>, node: NodeId) -> Fallible<Vec<ExprId>> {
-        let mut alternatives = Vec::new();
+    fn alternatives(&mut self, norm: &Norm<'s>, node: NodeId) -> Fallible<SmallVec<[ExprId; 4]>> {
+        let mut alternatives = SmallVec::new();
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
-        let words: Vec<ExprId> = words
+        let words: SmallVec<[ExprId; 3]> = words
             .into_iter()
             .filter(|(_, allowed)| *allowed)
             .map(|(word, _)| self.builder.literal(word))

@@ -2,7 +2,7 @@
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::analysis::reachable;
-use crate::{Grammar, GrammarError};
+use crate::{Grammar, GrammarError, RuleId};
 
 /// The grammar with fewer rules passes a limit of the builder, which only a grammar made with higher limits can
 /// cause.
@@ -15,6 +15,11 @@ pub struct DropUnreachableError(GrammarError);
 pub fn drop_unreachable(grammar: &Grammar) -> Result<Grammar, DropUnreachableError> {
     let is_reachable = reachable(grammar);
     rewrite(grammar, |rule| is_reachable[rule.index()], &mut Copy).map_err(DropUnreachableError)
+}
+
+/// The grammar of one rule: what it mentions, directly or through other rules, is all that is kept.
+pub fn below(grammar: &Grammar, rule: RuleId) -> Result<Grammar, DropUnreachableError> {
+    drop_unreachable(&Grammar { root: rule, ..grammar.clone() })
 }
 
 struct Copy;

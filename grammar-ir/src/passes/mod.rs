@@ -12,7 +12,7 @@ mod rewrite;
 mod simplify;
 
 pub use combine::{append, append_body, concat, union};
-pub use drop_unreachable::{DropUnreachableError, drop_unreachable};
+pub use drop_unreachable::{DropUnreachableError, below, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
 pub use resolve_tokens::{
     ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens,

@@ -30,6 +30,7 @@ fn automata() -> Vec<CompileOptions> {
         CompileOptions { prefix_merging: off, ..on.clone() },
         CompileOptions { suffix_merging: off, ..on.clone() },
         CompileOptions { determinization: off, ..on.clone() },
+        CompileOptions { common_parts: off, ..on.clone() },
         CompileOptions { expand_states: 0, ..on.clone() },
         CompileOptions { expand_states: 100_000, ..on.clone() },
         CompileOptions {
@@ -39,6 +40,7 @@ fn automata() -> Vec<CompileOptions> {
             prefix_merging: off,
             suffix_merging: off,
             determinization: off,
+            common_parts: off,
             expand_states: 0,
             ..on
         },

@@ -1,0 +1,78 @@
+//! Parts that grammars have in common: copied tables read what written ones read, and no part is taken for another.
+
+use grammask_fsm::{CompileOptions, Pass, Program, compile};
+use grammask_grammar_ir::{Grammar, GrammarBuilder};
+
+use crate::{built, check};
+
+/// Lists of a letter, in brackets, nested, with blanks that are counted, inside a text that a grammar has for
+/// itself. The common rule is the list; `extra` rules before it move its number.
+fn lists(letter: &str, extra: usize, most_blanks: u32) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    for index in 0..extra {
+        let literal = builder.literal("x");
+        builder.add_rule(&format!("extra{index}"), literal).unwrap();
+    }
+    let list = builder.declare_fresh("list").unwrap();
+    let blank = builder.class([(' ', ' ')]);
+    let blanks = builder.repeat(blank, 0, Some(most_blanks));
+    let blanks = builder.add_rule("blanks", blanks).unwrap();
+    let blanks = builder.rule(blanks);
+    let (open, close) = (builder.literal("["), builder.literal("]"));
+    let again = builder.rule(list);
+    let word = builder.literal(letter);
+    let item = builder.choice([word, again]);
+    let items = builder.sequence([item, blanks]);
+    let items = builder.repeat(items, 0, None);
+    let body = builder.sequence([open, blanks, items, close]);
+    builder.define(list, body).unwrap();
+    builder.set_common(list);
+    let own = builder.literal("=");
+    let text = builder.sequence([own, blanks, again, blanks, own]);
+    builder.define(root, text).unwrap();
+    builder.finish(root).unwrap()
+}
+
+fn texts(letter: &str) -> Vec<Vec<u8>> {
+    let many = " ".repeat(41);
+    ["=[]=", "= [ L] =", "=[L[L L]L]=", "=[[]=", "=L=", "[]", "=[]", "=[M]=", "=[L@]=", "=@[]="]
+        .map(|text| text.replace('L', letter).replace('@', &many).into_bytes())
+        .to_vec()
+}
+
+#[test]
+fn copied_parts_read_what_written_ones_read() {
+    for (letter, extra, blanks) in [("a", 0, 40), ("a", 3, 40), ("b", 1, 40), ("a", 2, 41), ("a", 5, 3)] {
+        let grammar = lists(letter, extra, blanks);
+        let texts = texts(letter);
+        check(&grammar, texts.iter().map(Vec::as_slice));
+        let copied = built(&grammar);
+        let written =
+            compile(&grammar, &CompileOptions { common_parts: Pass::Off, ..CompileOptions::default() });
+        let counted = |program: &Program| {
+            program.fragments().iter().filter(|fragment| fragment.count.is_some()).count()
+        };
+        // What stands outside of the part uses its fragments, too.
+        assert_eq!(counted(&copied), counted(&written.unwrap()), "{letter} {extra} {blanks}");
+    }
+}
+
+#[test]
+fn programs_do_not_depend_on_what_was_compiled_before() {
+    let fingerprint = |extra| built(&lists("c", extra, 50)).fingerprint();
+    let first = fingerprint(0);
+    assert_eq!(fingerprint(4), first);
+    // More parts than are kept.
+    for blanks in 100..120 {
+        check(&lists("c", 1, blanks), [b"=[c]=".as_slice(), b"=[c"]);
+    }
+    assert_eq!(fingerprint(7), first);
+}
+
+#[test]
+fn a_part_keeps_the_names_of_its_rules() {
+    let program = built(&lists("d", 2, 60));
+    let names: Vec<&str> = program.fragments().iter().map(|fragment| &*fragment.name).collect();
+    assert_eq!(names, ["root", "blanks", "list"]);
+}
