@@ -30,7 +30,9 @@ request = {
 
 functions, _, mode = grammask.normalize_tool_choice(request["tools"], request["tool_choice"])
 assert mode == "forced"
-function = functions[0]["function"]
+# The tools are models of `grammask.openai_tool_call_schema` now, or dicts as they came where there is no pydantic.
+chosen = functions[0]
+function = chosen["function"] if isinstance(chosen, dict) else chosen.function.model_dump()
 
 info = grammask.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"])
 compiler = grammask.GrammarCompiler(info)
