@@ -31,6 +31,19 @@ fn the_structure_is_printed() {
 }
 
 #[test]
+fn the_example_can_be_called() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/tools/weather.json");
+    let request = ["tools", "--model", "qwen_3", "--tools", example, "--tool-choice", "required"];
+    let sample = run(&[&request[..], &["--sample", "--tokenizer", tokenizer()]].concat());
+    assert_eq!(sample.code, 0, "{}", sample.err);
+    assert!(sample.out.contains("<tool_call>\n{\"name\": \"get_"), "{}", sample.out);
+    let right = "Hm.</think>\n\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 3}}\n</tool_call>";
+    assert_eq!(run_with(&[&request[..], &["--check", "-"]].concat(), right).code, 0);
+    let wrong = right.replace('3', "15");
+    assert_eq!(run_with(&[&request[..], &["--check", "-"]].concat(), &wrong).code, 1);
+}
+
+#[test]
 fn a_sample_obeys_the_structure() {
     let options = ["--tool-choice", "off", "--reasoning", "disabled"];
     let sample = run_qwen(&[&options[..], &["--sample", "--tokenizer", tokenizer()]].concat(), "");

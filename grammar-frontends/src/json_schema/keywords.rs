@@ -1,8 +1,10 @@
 //! From a schema to a normal form: which keyword means what.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::Interrupted;
 use serde_json::{Map, Value};
 
 use super::array_shape::ArrayShape;
@@ -40,6 +42,8 @@ pub(super) struct Normalizer<'s> {
     pub(super) cases: AHashMap<NodeId, Rc<Vec<Case<'s>>>>,
     pub(super) evaluating: AHashSet<NodeId>,
     reported: AHashSet<NodeId>,
+    /// That somebody wanted the work to end. A proof that meets it gives up and goes on; nothing else does.
+    interrupted: Cell<Option<Interrupted>>,
 }
 
 /// Conflicts kept for the message.
@@ -64,6 +68,7 @@ impl<'s> Normalizer<'s> {
             cases: AHashMap::new(),
             evaluating: AHashSet::new(),
             reported: AHashSet::new(),
+            interrupted: Cell::new(None),
         }
     }
 
@@ -108,7 +113,12 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(super) fn check_work(&self) -> Fallible<()> {
-        self.options.interrupt.check().map_err(|reason| Box::new(Diagnostic::interrupted(reason)))?;
+        if self.interrupted.get().is_none() {
+            self.interrupted.set(self.options.interrupt.check().err());
+        }
+        if let Some(reason) = self.interrupted.get() {
+            return Err(Box::new(Diagnostic::interrupted(reason)));
+        }
         let limit = self.options.limits.work;
         if self.algebra.work > limit as u64 {
             return Err(Box::new(limit_error("work", limit)));
