@@ -233,6 +233,8 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(super) fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Fallible<()> {
+        // What was given up on for an interrupt may be why there are so many.
+        self.check_work()?;
         let limit = self.options.limits.alternatives;
         let reason = format!("written out as alternatives, the combination has more than {limit} of them");
         let hint = "use fewer or smaller alternatives, or raise the limit `alternatives`";

@@ -88,6 +88,7 @@ pub(super) fn lower<'s>(
         Some(markup) => lowering.marked_root(root, markup)?,
         None => lowering.value(root)?,
     };
+    lowering.normalizer.check_work()?;
     let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
@@ -99,6 +100,7 @@ pub(super) fn lower<'s>(
         }
     }
     let Lowering { normalizer, builder, .. } = lowering;
+    normalizer.check_work()?;
     let grammar = builder.finish(root_rule).map_err(grammar_error)?;
     if !derives_something(&grammar) {
         return Err(unsatisfiable(&normalizer));

@@ -168,7 +168,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "integer", "minimum": 3, "maximum": 2}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies the bounds and steps together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies `type`, `minimum` and `maximum` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": "integer", "minimum": 3, "maximum": 2}
@@ -179,7 +179,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "integer", "exclusiveMinimum": 2, "exclusiveMaximum": 3}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies the bounds and steps together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies `type`, `exclusiveMinimum` and `exclusiveMaximum` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": "integer", "exclusiveMinimum": 2, "exclusiveMaximum": 3}
@@ -212,7 +212,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "string", "pattern": "^a$", "minLength": 2}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies the length bounds, the pattern and the format together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no string satisfies `pattern` and `minLength` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": "string", "pattern": "^a$", "minLength": 2}
@@ -223,7 +223,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"properties": {"a": false}, "required": ["a"], "type": "object"}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies `properties` and `required` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"properties": {"a": false}, "required": ["a"], "type": "object"}
@@ -234,7 +234,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"additionalProperties": false, "required": ["a"], "type": "object"}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies `additionalProperties` and `required` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"additionalProperties": false, "required": ["a"], "type": "object"}
@@ -258,7 +258,7 @@ fn unsatisfiable_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "object", "minProperties": 3, "maxProperties": 2}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies the bounds on its size and the required names together
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no object satisfies `minProperties` and `maxProperties` together
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": "object", "minProperties": 3, "maxProperties": 2}
