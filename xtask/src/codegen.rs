@@ -74,8 +74,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     fs::write(&path, made).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Checks that what is checked in was made from what it says, as far as this machine can tell.
+/// Checks that what is checked in was made from what it says, as far as this machine can tell: the compiler is
+/// installed where that is possible.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    if toolkit(workspace).is_none()
+        && let Err(error) = install(workspace)
+    {
+        eprintln!("the CUDA compiler cannot be installed: {error:#}");
+    }
     compare(workspace, toolkit(workspace).as_deref())
 }
 
