@@ -152,7 +152,9 @@ mod tests {
         }
         assert_eq!((map.keep(10, 10, 100), map.memory_usage()), (3, 800));
         assert!(map.get(&0).is_some() && map.get(&10).is_some());
-        assert!((1..4).all(|key| map.get(&key).is_none()), "{:?}", keys(&map));
+        assert!((1..3).all(|key| map.get(&key).is_none()), "{:?}", keys(&map));
+        assert!(map.get(&3).is_some() != map.get(&4).is_some(), "one of the two of an age: {:?}", keys(&map));
+        assert!((5..11).all(|key| map.get(&key).is_some()), "{:?}", keys(&map));
     }
 
     #[test]
