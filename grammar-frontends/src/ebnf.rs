@@ -33,7 +33,13 @@
 //! - `TokenTagDispatch((5, e), ...)` is the same over whole tokens, with `loop_after_dispatch` and
 //!   `excludes=(6,)`.
 //!
-//! Rule options (`name[...] ::=`) and the macros for regular expressions and substrings are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
+//! - `Regex("pattern", flags="is", json_string=true)` is a regular expression of ECMA-262 that the text matches as a
+//!   whole. The flags are `i` (case does not count), `s` (`.` is any character) and `u` (which changes nothing); with
+//!   `json_string` it is spelled as the inside of a JSON string, as by `JsonEscaped`. The string has escapes of its
+//!   own: `Regex("\\d+")`.
+//! - `Substring("one ", "two ", "three")` is any stretch of the chunks, from one to a later one, or nothing.
+//!
+//! Rule options (`name[...] ::=`) are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
 //!
 //! # How it is read
 //!
@@ -55,6 +61,7 @@ use chumsky::input::Input as _;
 use chumsky::span::SimpleSpan;
 use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId, Span};
 
+use crate::regex::RegexLimits;
 use crate::{Diagnostic, Diagnostics};
 use escape::Reader;
 use fault::{Fault, Mistake, ir_span};
@@ -88,13 +95,15 @@ pub struct EbnfLimits {
     pub tokens: usize,
     /// Deepest nesting of parentheses in a rule; 1,000 by default, and never more.
     pub nesting: usize,
+    /// Most chunks of one `Substring`; 65,536 by default. Each makes up to two rules.
+    pub chunks: usize,
     /// Most mistakes that are reported; 20 by default, at least one.
     pub reports: usize,
 }
 
 impl Default for EbnfLimits {
     fn default() -> Self {
-        Self { source_bytes: 16 << 20, tokens: 2_000_000, nesting: DEEPEST, reports: 20 }
+        Self { source_bytes: 16 << 20, tokens: 2_000_000, nesting: DEEPEST, chunks: 1 << 16, reports: 20 }
     }
 }
 
@@ -156,7 +165,7 @@ pub(crate) fn parse_dialect(
     check_nesting(source, &rules, limits.nesting.min(DEEPEST))?;
     check_literals(source, &tokens, dialect, &mut reports);
     let bodies = parse_bodies(source, &rules, dialect, &mut reports);
-    build(source, root, &rules, &bodies, reports)
+    build(source, root, &rules, &bodies, limits, reports)
 }
 
 /// A rule's tokens.
@@ -347,6 +356,7 @@ fn build(
     root: &str,
     rules: &[RuleTokens<'_>],
     bodies: &[Body],
+    limits: &EbnfLimits,
     mut reports: Reports<'_>,
 ) -> Result<Grammar, Diagnostics> {
     let mut builder = GrammarBuilder::new();
@@ -375,6 +385,9 @@ fn build(
         undefined: Vec::new(),
         misplaced: Vec::new(),
         faults: Vec::new(),
+        reports: Vec::new(),
+        regex: RegexLimits::default(),
+        chunks: limits.chunks,
     };
     for (body, &id) in bodies.iter().zip(&ids) {
         let expression = lowering.expression(&body.expression);
@@ -390,6 +403,11 @@ fn build(
     }
     for &fault in &lowering.faults {
         if reports.fault(fault) == Continue::No {
+            break;
+        }
+    }
+    for report in std::mem::take(&mut lowering.reports) {
+        if reports.push(report) == Continue::No {
             break;
         }
     }

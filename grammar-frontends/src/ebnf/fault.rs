@@ -29,7 +29,6 @@ pub(super) enum Mistake {
     LookaheadInGbnf,
     LookaheadNotLast,
     MacroArguments,
-    MacroRefused,
     MissingAssign,
     NameNotFirst,
     NameStartsWithDigit,
@@ -159,11 +158,6 @@ impl Mistake {
                 "a lookahead `(=...)` stands only once, at the end of a rule",
                 "move it to the end of the rule, or leave it out; it is computed anyway",
             ),
-            Mistake::MacroRefused => (
-                "ebnf/macro-not-supported",
-                format!("the macro `{written}` is not supported in this dialect"),
-                macro_hint(written).to_owned(),
-            ),
             Mistake::MissingAssign => (
                 "ebnf/rule",
                 format!("`{written}` is not how a rule's name and body are joined"),
@@ -273,22 +267,18 @@ fn argument_hint(name: &str) -> &'static str {
         "TokenTagDispatch" => {
             "write `TokenTagDispatch((5, e), loop_after_dispatch=true, excludes=(6,))`; no trigger is excluded"
         }
+        "Regex" => {
+            "write `Regex(\"pattern\", flags=\"is\", json_string=true)`; the flags are i (case), s (`.` is any character) and u"
+        }
+        "Substring" => "write `Substring(\"chunk\", \"chunk\")`: strings",
         _ => "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes(\"..\")`",
-    }
-}
-
-fn macro_hint(name: &str) -> &'static str {
-    match name {
-        "Regex" => "write the pattern as an expression, or build the rule with the regex frontend",
-        "Substring" => "write the substrings as alternatives",
-        _ => "write the alternatives out as rules",
     }
 }
 
 fn character_hint(written: &str) -> &'static str {
     match written.chars().next() {
         Some('\'' | '`' | '\u{2018}'..='\u{201F}') => "strings stand in double quotes: `\"text\"`",
-        Some('/') => "regular expressions are not supported here; write classes and repeats",
+        Some('/') => "a regular expression is written `Regex(\"pattern\")`",
         Some(':') => "a rule is written `name ::= body`",
         Some(';') => "leave it out; rules end where the next one starts",
         Some('<') => "rule names stand without angle brackets: `name`",

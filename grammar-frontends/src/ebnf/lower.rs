@@ -8,6 +8,7 @@ use super::escape::Reader;
 use super::fault::{Fault, ir_span};
 use super::syntax::Syntax;
 use crate::Diagnostic;
+use crate::regex::RegexLimits;
 
 /// Builds expressions, and reports names that no rule has.
 pub(super) struct Lowering<'a> {
@@ -21,6 +22,12 @@ pub(super) struct Lowering<'a> {
     pub(super) misplaced: Vec<SimpleSpan>,
     /// Macros whose arguments are wrong.
     pub(super) faults: Vec<Fault>,
+    /// What is wrong inside of patterns.
+    pub(super) reports: Vec<Diagnostic>,
+    /// Bounds on each pattern.
+    pub(super) regex: RegexLimits,
+    /// Most chunks of one `Substring`.
+    pub(super) chunks: usize,
 }
 
 impl Lowering<'_> {

@@ -1,12 +1,15 @@
-//! The macros for tokens and tag dispatch: from arguments to expressions.
+//! The macros for tokens, tag dispatch, regular expressions and substrings: from arguments to expressions.
 
 use chumsky::span::SimpleSpan;
 use grammask_grammar_ir::{AfterDispatch, DispatchEnd, ExprId, Pattern, PatternPart, TagDispatch, TokenRef};
 
-use super::fault::{Fault, Mistake};
+use super::fault::{Fault, Mistake, ir_span};
 use super::lower::Lowering;
 use super::syntax::{Argument, Syntax, Value};
 use super::token::Macro;
+use crate::regex::{self, Dialect, LetterCase, RegexOptions};
+use crate::substring::substring;
+use crate::{Diagnostic, Diagnostics};
 
 /// An argument that a macro cannot take.
 struct Wrong;
@@ -18,6 +21,8 @@ impl Lowering<'_> {
             Macro::Token | Macro::ExcludeToken => self.token(name, arguments),
             Macro::TagText => self.tag_text(arguments),
             Macro::TokenTagDispatch => self.token_tag_dispatch(arguments),
+            Macro::Regex => self.regex(span, arguments),
+            Macro::Substring => self.substring(span, arguments),
             _ => self.tag_dispatch(arguments),
         };
         made.unwrap_or_else(|Wrong| {
@@ -47,6 +52,65 @@ impl Lowering<'_> {
             }
             _ => Err(Wrong),
         }
+    }
+
+    fn regex(&mut self, name: SimpleSpan, arguments: &[Argument]) -> Result<ExprId, Wrong> {
+        let mut pattern = None;
+        let mut options =
+            RegexOptions { dialect: Dialect::Ecma, limits: self.regex, ..RegexOptions::default() };
+        let mut flags = String::new();
+        let mut in_json = false;
+        for Argument { name, value } in arguments {
+            match (name.map(|name| self.written(name)), value) {
+                (None, Value::One(Syntax::String(span))) if pattern.is_none() => pattern = Some(*span),
+                (Some("json_string"), value) => in_json = self.truth(value)?,
+                (Some("flags"), Value::One(Syntax::String(span))) => {
+                    for flag in self.string(*span).chars() {
+                        match flag {
+                            'i' => options.letter_case = LetterCase::Ignored,
+                            's' => flags = "(?s)".to_owned(),
+                            // Patterns are over characters already.
+                            'u' => {}
+                            _ => return Err(Wrong),
+                        }
+                    }
+                }
+                _ => return Err(Wrong),
+            }
+        }
+        let span = pattern.ok_or(Wrong)?;
+        let text = flags + &self.string(span);
+        let expr = match regex::compile_into(self.builder, &text, &options) {
+            Ok(expr) => expr,
+            Err(found) => {
+                self.reports.push(about_pattern(self.source, name, span, found));
+                self.builder.never()
+            }
+        };
+        Ok(if in_json { self.builder.json_escaped(expr) } else { expr })
+    }
+
+    fn substring(&mut self, name: SimpleSpan, arguments: &[Argument]) -> Result<ExprId, Wrong> {
+        if arguments.len() > self.chunks {
+            let message = format!("the text has {} chunks, more than {}", arguments.len(), self.chunks);
+            let report = Diagnostic::error("ebnf/limit", message)
+                .with_hint("give larger chunks or raise the limit `chunks`")
+                .with_label(self.source, ir_span(name), "");
+            self.reports.push(report);
+            return Ok(self.builder.never());
+        }
+        let mut chunks = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            match argument {
+                Argument { name: None, value: Value::One(Syntax::String(span)) } => {
+                    chunks.push(self.string(*span));
+                }
+                _ => return Err(Wrong),
+            }
+        }
+        let made = substring(self.builder, chunks.iter().map(String::as_str));
+        // Past what ids can number the builder has failed, and says so when it finishes.
+        Ok(made.unwrap_or_else(|_| self.builder.never()))
     }
 
     fn tag_dispatch(&mut self, arguments: &[Argument]) -> Result<ExprId, Wrong> {
@@ -144,4 +208,18 @@ impl Lowering<'_> {
             _ => Err(Wrong),
         }
     }
+}
+
+/// What is wrong with a pattern, told at the string that holds it: places inside the pattern are not places in the
+/// source, which has its own escapes.
+fn about_pattern(source: &str, name: SimpleSpan, pattern: SimpleSpan, found: Diagnostics) -> Diagnostic {
+    let first = found.into_vec().into_iter().next();
+    let (code, message, hint) = match &first {
+        Some(first) => (first.code(), first.message(), first.hint().unwrap_or("correct the pattern")),
+        None => ("ebnf/regex", "it cannot be read", "correct the pattern"),
+    };
+    Diagnostic::error(code, format!("the regular expression is refused: {message}"))
+        .with_hint(hint.to_owned())
+        .with_label(source, ir_span(pattern), "")
+        .with_label(source, ir_span(name), "in this macro")
 }

@@ -204,7 +204,7 @@ fn report_unclosed(open: SimpleSpan, closed: Closed, emitter: &mut chumsky::inpu
     }
 }
 
-/// The macros that are our own operators, and a refusal of all others.
+/// The macros.
 fn operator<'t>(
     choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
 ) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
@@ -245,21 +245,10 @@ fn operator<'t>(
             })
         },
     );
-    let arguments = recursive(|arguments| {
-        let token = any()
-            .filter(|token| !matches!(token, Token::OpenGroup | Token::OpenLookahead | Token::CloseGroup));
-        let nested = one_of([Token::OpenGroup, Token::OpenLookahead]).ignore_then(arguments);
-        token.ignored().or(nested).repeated().then_ignore(just(Token::CloseGroup).or_not())
-    });
-    let refused =
-        named(Macro::Refused).then_ignore(open()).then_ignore(arguments).validate(|name, _, emitter| {
-            emitter.emit(Fault::new(name, Mistake::MacroRefused));
-            Syntax::Empty
-        });
-    choice((regular, bytes, tagged, refused))
+    choice((regular, bytes, tagged))
 }
 
-/// The macros for tokens and tags: arguments with or without a name, each one expression or number, or a tuple.
+/// The macros for tokens, tags, patterns and chunks: arguments with or without a name, each one expression or number, or a tuple.
 fn tagged<'t>(
     choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
 ) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
@@ -271,6 +260,8 @@ fn tagged<'t>(
                 | Macro::Token
                 | Macro::ExcludeToken
                 | Macro::TokenTagDispatch
+                | Macro::Regex
+                | Macro::Substring
         )
     };
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());

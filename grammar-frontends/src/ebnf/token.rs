@@ -61,7 +61,7 @@ pub(super) enum Token {
     Broken,
 }
 
-/// The macros that are understood, and one for all that are not.
+/// The macros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Macro {
     Intersection,
@@ -75,7 +75,8 @@ pub(super) enum Macro {
     Token,
     ExcludeToken,
     TokenTagDispatch,
-    Refused,
+    Regex,
+    Substring,
 }
 
 impl Macro {
@@ -94,7 +95,8 @@ impl Macro {
             "Token" => Macro::Token,
             "ExcludeToken" => Macro::ExcludeToken,
             "TokenTagDispatch" => Macro::TokenTagDispatch,
-            "Regex" | "Substring" => Macro::Refused,
+            "Regex" => Macro::Regex,
+            "Substring" => Macro::Substring,
             _ => return None,
         })
     }

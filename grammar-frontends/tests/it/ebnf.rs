@@ -47,6 +47,38 @@ fn parts_in_any_order() {
 }
 
 #[test]
+fn patterns_and_stretches() {
+    assert_snapshot!(printed(r#"
+        root ::= Regex("[a-c]{2,3}\\d") Regex("a.", flags="is") Regex("x", json_string=true) Substring("a ", "b ", "a ")
+    "#), @r#"
+    root ::= [a-c]{2,3} [0-9] [Aa] [^] JsonEscaped("x") substring
+    substring ::= "" | "a " substring_2 | "b " substring_3
+    substring_2 ::= "" | "b " substring_3
+    substring_3 ::= "" | "a " substring_4
+    substring_4 ::= ""
+    "#);
+    let judge = |source: &str, sentences: &[&str], others: &[&str]| {
+        let grammar = grammar(source);
+        let recogniser = Recogniser::new(&grammar);
+        sentences.iter().for_each(|text| assert!(recogniser.accepts(text.as_bytes()), "{source} {text:?}"));
+        others.iter().for_each(|text| assert!(!recogniser.accepts(text.as_bytes()), "{source} {text:?}"));
+    };
+    judge(r#"root ::= Regex("\\d+", flags="u")"#, &["7", "12"], &["", "a", "\u{661}"]);
+    judge(r#"root ::= Regex("a.", flags="is")"#, &["aB", "A\n"], &["a", "bb"]);
+    judge(
+        r#"root ::= "\"" Regex("a\"?.", json_string=true) "\"""#,
+        &[r#""ab""#, r#""a\"b""#, r#""a\\""#],
+        &[r#""a"""#],
+    );
+    judge(
+        r#"root ::= Substring("one ", "two ", "three")"#,
+        &["", "one ", "two three", "one two three"],
+        &["one three", "on", "three two "],
+    );
+    judge("root ::= \"a\" Substring()", &["a"], &["", "ab"]);
+}
+
+#[test]
 fn tokens_and_tags() {
     assert_snapshot!(printed(r#"
         root ::= TagDispatch(("<f=", args), ("<g>", "x" | "y"), loop_after_dispatch=true, excludes=("<t>",))

@@ -379,15 +379,38 @@ fn structure() {
        │
        │ Help: write `Token(5, "<name>")`: ids and names of tokens
     ───╯
+    "#);
+    assert_snapshot!(ebnf("root ::= Regex(\"a(\") Regex(\"a\", flags=\"x\") Substring(5)"), @r#"
+    [regex/syntax] Error: the regular expression is refused: this group is not closed
+       ╭─[ grammar.ebnf:1:16 ]
+       │
+     1 │ root ::= Regex("a(") Regex("a", flags="x") Substring(5)
+       │          ──┬── ──┬─
+       │            ╰───────── in this macro
+       │                  │
+       │                  ╰─── here
+       │
+       │ Help: add a `)`, or write `\(`
+    ───╯
 
-    [ebnf/macro-not-supported] Error: the macro `Regex` is not supported in this dialect
-       ╭─[ grammar.ebnf:1:50 ]
+    [ebnf/macro] Error: these are not the arguments of this macro
+       ╭─[ grammar.ebnf:1:22 ]
        │
-     1 │ root ::= TagDispatch(("<a>", "b", root)) Token() Regex("a")
-       │                                                  ──┬──
-       │                                                    ╰──── here
+     1 │ root ::= Regex("a(") Regex("a", flags="x") Substring(5)
+       │                      ──┬──
+       │                        ╰──── here
        │
-       │ Help: write the pattern as an expression, or build the rule with the regex frontend
+       │ Help: write `Regex("pattern", flags="is", json_string=true)`; the flags are i (case), s (`.` is any character) and u
+    ───╯
+
+    [ebnf/macro] Error: these are not the arguments of this macro
+       ╭─[ grammar.ebnf:1:44 ]
+       │
+     1 │ root ::= Regex("a(") Regex("a", flags="x") Substring(5)
+       │                                            ────┬────
+       │                                                ╰────── here
+       │
+       │ Help: write `Substring("chunk", "chunk")`: strings
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= Complement(\"a\", \"b\") Intersection() Bytes(root)"), @r#"
