@@ -16,12 +16,24 @@ use super::goal::{Atom, GoalId};
 use super::keywords::{Fallible, Normalizer, limit_error};
 use super::markup::Markup;
 use super::norm::Norm;
+use super::notation::Notation;
 use super::object_shape::ObjectShape;
 use super::options::Whitespace;
 use super::punctuation::{self, Punctuation};
 use super::string_shape::StringShape;
 use super::text_tests::TestId;
 use crate::Diagnostic;
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Written {
+    /// As JSON.
+    Json,
+    /// Members between marks.
+    Marked(&'static Markup),
+    /// Arguments in another notation.
+    Noted(&'static Notation),
+}
 
 pub(super) enum Task<'s> {
     MarkedArray(RuleId, ArrayShape, NodeId, &'static Markup),
@@ -44,6 +56,8 @@ struct Level<'s> {
 pub(super) struct Lowering<'s> {
     pub(super) normalizer: Normalizer<'s>,
     pub(super) builder: GrammarBuilder,
+    /// How values are spelled, where that is not JSON.
+    pub(super) notation: Option<&'static Notation>,
     /// That of the array or object that is being written.
     pub(super) punctuation: Punctuation,
     /// By depth; one where lines are not indented.
@@ -65,14 +79,28 @@ pub(super) struct Lowering<'s> {
 pub(super) fn lower<'s>(
     normalizer: Normalizer<'s>,
     root: GoalId,
-    markup: Option<&'static Markup>,
+    written: Written,
 ) -> Fallible<(Grammar, Normalizer<'s>)> {
     let mut builder = GrammarBuilder::new();
     let root_rule = builder.declare("root").map_err(grammar_error)?;
-    let punctuations = punctuation::of(&mut builder, &normalizer.options.whitespace)?;
+    let whitespace = &normalizer.options.whitespace;
+    let (arguments, punctuations) = match written {
+        Written::Noted(notation) => {
+            let (arguments, values) = punctuation::noted(&mut builder, whitespace, notation)?;
+            (arguments, vec![values])
+        }
+        Written::Json | Written::Marked(_) => {
+            let punctuations = punctuation::of(&mut builder, whitespace)?;
+            (punctuations[0], punctuations)
+        }
+    };
     let mut lowering = Lowering {
         normalizer,
         builder,
+        notation: match written {
+            Written::Noted(notation) => Some(notation),
+            Written::Json | Written::Marked(_) => None,
+        },
         punctuation: punctuations[0],
         levels: punctuations.iter().map(|_| Level::default()).collect(),
         punctuations,
@@ -84,9 +112,10 @@ pub(super) fn lower<'s>(
         marked_objects: AHashMap::new(),
         tasks: Vec::new(),
     };
-    let body = match markup {
-        Some(markup) => lowering.marked_root(root, markup)?,
-        None => lowering.value(root)?,
+    let body = match written {
+        Written::Json => lowering.value(root)?,
+        Written::Marked(markup) => lowering.marked_root(root, markup)?,
+        Written::Noted(_) => lowering.noted_root(root, arguments)?,
     };
     lowering.normalizer.check_work()?;
     let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
@@ -203,11 +232,8 @@ impl<'s> Lowering<'s> {
     fn alternatives(&mut self, norm: &Norm<'s>, node: NodeId) -> Fallible<SmallVec<[ExprId; 4]>> {
         let mut alternatives = SmallVec::new();
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
-        let words: SmallVec<[ExprId; 3]> = words
-            .into_iter()
-            .filter(|(_, allowed)| *allowed)
-            .map(|(word, _)| self.builder.literal(word))
-            .collect();
+        let words: SmallVec<[ExprId; 3]> =
+            words.into_iter().filter(|(_, allowed)| *allowed).map(|(word, _)| self.word(word)).collect();
         if !words.is_empty() {
             alternatives.push(self.builder.choice(words));
         }

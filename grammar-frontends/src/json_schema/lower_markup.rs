@@ -180,7 +180,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// A string as it is, and the closing mark.
-    fn raw_string(
+    pub(super) fn raw_string(
         &mut self,
         shapes: &[StringShape<'s>],
         close: &str,

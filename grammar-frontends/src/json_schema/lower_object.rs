@@ -48,8 +48,7 @@ impl<'s> Lowering<'s> {
             let value = if property.value == GoalId::NEVER { None } else { self.value(property.value)? };
             match (value, property.presence) {
                 (Some(value), presence) => {
-                    let name = self.builder.literal(property.name);
-                    let name = self.builder.json_escaped(name);
+                    let name = self.declared_name(property.name, node)?;
                     let text = self.builder.sequence([name, self.punctuation.colon, value]);
                     members.push(Member { text, presence });
                 }
@@ -82,7 +81,7 @@ impl<'s> Lowering<'s> {
 
     /// Members in any order. Which of them were read is for the parser to keep, not for rules.
     fn unordered_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
-        let Punctuation { space, quote, .. } = self.punctuation;
+        let Punctuation { space, quote, open, .. } = self.punctuation;
         let builder = &mut self.builder;
         let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(members.len() + 2);
         for member in members {
@@ -107,7 +106,6 @@ impl<'s> Lowering<'s> {
             }
         }
         let inside = self.builder.choice(ways);
-        let open = self.builder.literal("{");
         self.builder.sequence([open, space, inside])
     }
 
@@ -118,9 +116,8 @@ impl<'s> Lowering<'s> {
         last: Option<(u32, ExprId)>,
         counts: Counts,
     ) -> ExprId {
-        let Punctuation { space, before_first, after_last, comma, quote, .. } = self.punctuation;
+        let Punctuation { space, before_first, after_last, comma, quote, close, .. } = self.punctuation;
         let builder = &mut self.builder;
-        let close = builder.literal("}");
         let separator = builder.sequence([space, comma]);
         let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
         let Some((count, last)) = last else {
@@ -197,8 +194,7 @@ impl<'s> Lowering<'s> {
             counts,
             last_required: members.iter().rposition(|member| member.presence == Presence::Required),
         };
-        let Punctuation { space, before_first, quote, .. } = self.punctuation;
-        let (open, close) = (self.builder.literal("{"), self.builder.literal("}"));
+        let Punctuation { space, before_first, quote, open, close, .. } = self.punctuation;
         let first = chain.build(self)?;
         let mut inside = Vec::new();
         if let Some(first) = first {
@@ -313,13 +309,12 @@ impl Chain<'_> {
         count: u32,
         state: Option<ExprId>,
     ) -> Option<ExprId> {
-        let Punctuation { space, after_last, comma, quote, .. } = lowering.punctuation;
+        let Punctuation { space, after_last, comma, quote, close, .. } = lowering.punctuation;
         let mut ways = Vec::with_capacity(2);
         if let Some(state) = state.filter(|_| self.may_go_on(count)) {
             ways.push(lowering.builder.sequence([comma, quote, state]));
         }
         if self.may_end(next, count) {
-            let close = lowering.builder.literal("}");
             ways.push(lowering.builder.sequence([after_last, close]));
         }
         if ways.is_empty() {
@@ -339,8 +334,7 @@ impl Chain<'_> {
         let least = self.counts.min.saturating_sub(count).max(1);
         let ways: Vec<ExprId> =
             free.ways.iter().filter_map(|way| free_tail(lowering, free.any, way, (least, most))).collect();
-        let Punctuation { space, after_last, .. } = lowering.punctuation;
-        let close = lowering.builder.literal("}");
+        let Punctuation { space, after_last, close, .. } = lowering.punctuation;
         (!ways.is_empty()).then(|| {
             let ways = lowering.builder.choice(ways);
             lowering.builder.sequence([ways, space, after_last, close])

@@ -9,6 +9,7 @@ use grammask_grammar_ir::{CharRange, ExprId};
 use super::document::NodeId;
 use super::keywords::Fallible;
 use super::lower::Lowering;
+use super::notation::Names;
 use super::string_shape::StringShape;
 use super::text_tests::{ClassRun, Sense, TestId, TextTest, Weight};
 
@@ -25,7 +26,9 @@ impl<'s> Lowering<'s> {
         if let Some(&known) = self.strings.get(shapes) {
             return Ok(known);
         }
-        let expr = if *shapes == [StringShape::any()] {
+        let expr = if let Some(notation) = self.notation {
+            self.noted_string(shapes, node, notation)?
+        } else if *shapes == [StringShape::any()] {
             let quote = self.punctuation.quote;
             Some(self.shared("json_string", |builder| {
                 let any = builder.any_char();
@@ -240,11 +243,14 @@ impl<'s> Lowering<'s> {
         }
         if operands.is_empty() {
             let any = self.builder.any_char();
-            let any = self.builder.json_escaped(any);
-            return Ok(Some(self.builder.repeat(any, 0, None)));
+            if self.punctuation.names == Names::Json {
+                let any = self.builder.json_escaped(any);
+                return Ok(Some(self.builder.repeat(any, 0, None)));
+            }
+            operands.push(self.builder.repeat(any, 0, None));
         }
         let text = self.builder.intersection(operands);
-        Ok(Some(self.builder.json_escaped(text)))
+        Ok(Some(self.spelled_name(text)))
     }
 }
 

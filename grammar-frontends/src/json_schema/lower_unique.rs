@@ -142,7 +142,7 @@ impl<'s> Lowering<'s> {
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
         let words = words.into_iter().filter(|(_, allowed)| *allowed);
         let mut values: Vec<Item<'s>> =
-            words.map(|(word, _)| (Scalar::Word(word), self.builder.literal(word))).collect();
+            words.map(|(word, _)| (Scalar::Word(word), self.word(word))).collect();
         for number in numbers {
             let holds = |shape: &&NumberShape| shape.values.iter().flatten().any(|value| *value == number);
             let kinds = norm.numbers.iter().filter(holds).map(|shape| shape.kind);

@@ -147,3 +147,7 @@ pub(crate) static COHERE: Markup = Markup {
 /// Step 3.
 pub(crate) static STEP_3: Markup =
     Markup { open: "<steptml:parameter name=\"$NAME\">", close: "</steptml:parameter>", ..PLAIN };
+
+/// Muse.
+pub(crate) static ATEM: Markup =
+    Markup { open: "<atem:parameter name=\"$NAME\">", close: "</atem:parameter>", ..PLAIN };

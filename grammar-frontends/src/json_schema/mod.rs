@@ -80,6 +80,7 @@ mod lower;
 mod lower_contains;
 mod lower_debts;
 mod lower_markup;
+mod lower_notation;
 mod lower_number;
 mod lower_object;
 mod lower_step;
@@ -88,6 +89,7 @@ mod lower_unique;
 pub(crate) mod markup;
 mod names;
 mod norm;
+pub(crate) mod notation;
 mod number_keywords;
 mod number_shape;
 mod number_text;
@@ -120,7 +122,7 @@ pub use vocabulary::{KEYWORDS, Keyword, keyword_table};
 use self::document::{Document, Draft, Sources};
 use self::goal::{Atom, GoalId};
 use self::keywords::Normalizer;
-use self::markup::Markup;
+pub(crate) use self::lower::Written;
 use self::norm::Algebra;
 use self::retriever::Arena;
 use crate::{Diagnostic, Diagnostics};
@@ -180,7 +182,8 @@ fn compile_text(
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
-    compile_parsed(&value, options, None, report).map_err(|error| (*error).with_json_source(schema).into())
+    compile_parsed(&value, options, Written::Json, report)
+        .map_err(|error| (*error).with_json_source(schema).into())
 }
 
 /// Where the text stops being JSON.
@@ -230,7 +233,7 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    let (grammar, report) = compile_parsed(schema, options, None, Some(Report::default()))
+    let (grammar, report) = compile_parsed(schema, options, Written::Json, Some(Report::default()))
         .map_err(|error| Diagnostics::from(*error))?;
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
@@ -239,9 +242,9 @@ pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Comp
 pub(crate) fn compile_within(
     schema: &Value,
     options: &JsonSchemaOptions,
-    markup: Option<&'static Markup>,
+    written: Written,
 ) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(schema, options, markup, None) {
+    match compile_parsed(schema, options, written, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }
@@ -250,7 +253,7 @@ pub(crate) fn compile_within(
 fn compile_parsed(
     schema: &Value,
     options: &JsonSchemaOptions,
-    markup: Option<&'static Markup>,
+    written: Written,
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
     let arena = Arena::default();
@@ -268,7 +271,7 @@ fn compile_parsed(
         Value::Bool(true) => GoalId::ANY,
         _ => normalizer.algebra.goals.atom(Atom::Schema(entry)),
     };
-    let (grammar, normalizer) = lower::lower(normalizer, root, markup)?;
+    let (grammar, normalizer) = lower::lower(normalizer, root, written)?;
     let mut report = normalizer.report;
     if let Some(report) = &mut report {
         report.settle();

@@ -4,6 +4,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use super::keywords::Fallible;
 use super::lower::grammar_error;
+use super::notation::{Names, Notation};
 use super::options::Whitespace;
 use crate::Diagnostic;
 
@@ -20,7 +21,12 @@ pub(super) struct Punctuation {
     pub(super) comma: ExprId,
     /// From the quote that ends a name to the value.
     pub(super) colon: ExprId,
+    /// Before a name; nothing where names are not JSON's.
     pub(super) quote: ExprId,
+    /// Around the members of an object.
+    pub(super) open: ExprId,
+    pub(super) close: ExprId,
+    pub(super) names: Names,
 }
 
 /// The punctuation at every depth; one for all where lines are not indented.
@@ -34,6 +40,9 @@ pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Falli
         comma: nothing,
         colon: nothing,
         quote,
+        open: builder.literal("{"),
+        close: builder.literal("}"),
+        names: Names::Json,
     };
     Ok(match whitespace {
         Whitespace::Free { max_run } => {
@@ -80,6 +89,53 @@ pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Falli
             levels.collect()
         }
     })
+}
+
+/// The punctuation of arguments in a notation, and that of the values in them.
+pub(super) fn noted(
+    builder: &mut GrammarBuilder,
+    whitespace: &Whitespace,
+    notation: &Notation,
+) -> Fallible<(Punctuation, Punctuation)> {
+    let nothing = builder.empty();
+    let mut space = nothing;
+    match (whitespace, notation.blank) {
+        (Whitespace::Free { max_run }, Some(blank)) => {
+            let blank = builder.class([(blank, blank)]);
+            let run = builder.repeat(blank, 0, *max_run);
+            let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
+            space = builder.rule(rule);
+        }
+        (Whitespace::Free { .. } | Whitespace::Compact, _) => {}
+        (Whitespace::Fixed { .. } | Whitespace::Indented { .. }, _) => {
+            let message =
+                "separators and indentation are those of JSON, and the values are written otherwise";
+            let error = Diagnostic::error("json-schema/options", message);
+            return Err(Box::new(error.with_hint("leave whitespace free, or ask for none")));
+        }
+    }
+    let comma = builder.literal(",");
+    let colon = builder.literal(":");
+    let values = Punctuation {
+        space,
+        before_first: nothing,
+        after_last: nothing,
+        comma: builder.sequence([comma, space]),
+        colon: builder.sequence([space, colon, space]),
+        quote: nothing,
+        open: builder.literal("{"),
+        close: builder.literal("}"),
+        names: notation.names,
+    };
+    let (open, assign, close) = notation.arguments;
+    let arguments = Punctuation {
+        colon: builder.literal(assign),
+        open: builder.literal(open),
+        close: builder.literal(close),
+        names: Names::Bare,
+        ..values
+    };
+    Ok((arguments, values))
 }
 
 /// Levels of indentation: each has its own rules.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use grammask_grammar_ir::TokenRef;
 use serde_json::Value;
 
-use crate::json_schema::markup::{self, Markup};
+use crate::json_schema::{Written, markup, notation};
 
 /// What a part of the text looks like.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,10 +95,15 @@ pub(crate) enum Style {
     KimiK3Xml,
     CohereXml,
     Step3Xml,
+    AtemXml,
+    Pythonic,
+    Olmo3,
+    Gemma3,
+    Gemma4,
 }
 
 impl Style {
-    pub(crate) const ALL: [(&'static str, Self); 10] = [
+    pub(crate) const ALL: [(&'static str, Self); 15] = [
         ("json", Self::Json),
         ("qwen_xml", Self::QwenXml),
         ("minimax_xml", Self::MinimaxXml),
@@ -109,6 +114,11 @@ impl Style {
         ("kimi_k3_xml", Self::KimiK3Xml),
         ("cohere_xml", Self::CohereXml),
         ("step_3_xml", Self::Step3Xml),
+        ("atem_xml", Self::AtemXml),
+        ("pythonic", Self::Pythonic),
+        ("olmo_3", Self::Olmo3),
+        ("gemma_3", Self::Gemma3),
+        ("gemma_4", Self::Gemma4),
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -116,19 +126,24 @@ impl Style {
         named.map_or("json", |(name, _)| name)
     }
 
-    /// The marks around members; none for JSON.
-    pub(crate) fn markup(self) -> Option<&'static Markup> {
+    /// How values are written.
+    pub(crate) fn written(self) -> Written {
         match self {
-            Style::Json => None,
-            Style::QwenXml => Some(&markup::QWEN),
-            Style::MinimaxXml => Some(&markup::MINIMAX),
-            Style::MinimaxM3Xml => Some(&markup::MINIMAX_M3),
-            Style::DeepseekXml => Some(&markup::DEEPSEEK),
-            Style::DeepseekV41Xml => Some(&markup::DEEPSEEK_V4_1),
-            Style::GlmXml => Some(&markup::GLM),
-            Style::KimiK3Xml => Some(&markup::KIMI_K3),
-            Style::CohereXml => Some(&markup::COHERE),
-            Style::Step3Xml => Some(&markup::STEP_3),
+            Style::Json => Written::Json,
+            Style::QwenXml => Written::Marked(&markup::QWEN),
+            Style::MinimaxXml => Written::Marked(&markup::MINIMAX),
+            Style::MinimaxM3Xml => Written::Marked(&markup::MINIMAX_M3),
+            Style::DeepseekXml => Written::Marked(&markup::DEEPSEEK),
+            Style::DeepseekV41Xml => Written::Marked(&markup::DEEPSEEK_V4_1),
+            Style::GlmXml => Written::Marked(&markup::GLM),
+            Style::KimiK3Xml => Written::Marked(&markup::KIMI_K3),
+            Style::CohereXml => Written::Marked(&markup::COHERE),
+            Style::Step3Xml => Written::Marked(&markup::STEP_3),
+            Style::AtemXml => Written::Marked(&markup::ATEM),
+            Style::Pythonic => Written::Noted(&notation::PYTHONIC),
+            Style::Olmo3 => Written::Noted(&notation::OLMO_3),
+            Style::Gemma3 => Written::Noted(&notation::GEMMA_3),
+            Style::Gemma4 => Written::Noted(&notation::GEMMA_4),
         }
     }
 }

@@ -72,7 +72,7 @@ impl SchemaContent {
         if let Some(most) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
         }
-        json_schema::compile_within(&self.schema, &options, self.style.markup())
+        json_schema::compile_within(&self.schema, &options, self.style.written())
             .map_err(|error| (*below(error, prefix)).into())
     }
 }

@@ -25,8 +25,15 @@
 //! | a function | exactly one call of it |
 //! | `allowed_tools` | as `auto` or `required`, with these tools |
 //!
+//! Where calls and text exclude each other (Llama 4, OLMo 3, xLAM), an answer is calls alone, or text that does not
+//! begin like calls.
+//!
 //! With `parallel_tool_calls: false` an answer ends with its first call. A function with `strict: false` or without
 //! `parameters` takes any value.
+//!
+//! Arguments are JSON, members between marks, or the values of another notation: Python's literals in calls with
+//! keyword arguments, where strings have the escapes that JSON and Python share, or Gemma's, where strings stand between
+//! marks as they are. Names that cannot be written so are refused.
 //!
 //! # Errors
 //!
@@ -57,10 +64,10 @@ impl ToolFormat {
     ///
     /// Where no family has the name.
     pub fn named(name: &str) -> Result<Self, Diagnostics> {
-        if let Some(family) = FAMILIES.iter().find(|family| family.names.contains(&name)) {
+        if let Some(family) = FAMILIES.iter().find(|family| family.keys.contains(&name)) {
             return Ok(Self { family });
         }
-        let names: Vec<&str> = FAMILIES.iter().flat_map(|family| family.names.iter().copied()).collect();
+        let names: Vec<&str> = FAMILIES.iter().flat_map(|family| family.keys.iter().copied()).collect();
         let hint = match crate::ebnf::closest(name, &names) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("use one of {}", names.join(", ")),
@@ -77,12 +84,12 @@ impl ToolFormat {
 
     /// The family's name.
     pub fn name(&self) -> &'static str {
-        self.family.names[0]
+        self.family.keys[0]
     }
 
     /// Other names of the family.
     pub fn aliases(&self) -> &'static [&'static str] {
-        &self.family.names[1..]
+        &self.family.keys[1..]
     }
 
     /// The models of the family.

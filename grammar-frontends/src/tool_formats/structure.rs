@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::harmony;
-use super::request::{Choice, Fallible, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
-use super::table::{self, Family, Layout, Opener, Part};
+use super::request::{Choice, Fallible, Function, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
+use super::table::{self, Family, Layout, Opener, Part, ToolNames};
 use crate::structural_tag::format::{
     AnyText, Begin, Course, End, Format, JsonSchemaFormat, Least, Style, Tag, TagsWithSeparator,
     TriggeredTags,
@@ -18,10 +18,11 @@ pub(super) fn structure(family: &Family, request: &ToolRequest) -> Fallible<Form
         return Ok(harmony::structure(request));
     }
     if let Some(builtin) = request.builtins.first() {
-        let message = format!("`{}` brings no tools of its own, as `{}` is", family.names[0], builtin.kind);
+        let message = format!("`{}` brings no tools of its own, as `{}` is", family.keys[0], builtin.kind);
         let hint = "offer functions only, or use the family `harmony`";
         return Err(malformed(builtin.origin.trim_end_matches("/parameters"), message, hint));
     }
+    check_names(family, request)?;
     let mut parts: Vec<Format> = Vec::new();
     if let Some(marks) = family.reasoning {
         reasoning(marks, request, &mut parts);
@@ -31,6 +32,28 @@ pub(super) fn structure(family: &Family, request: &ToolRequest) -> Fallible<Form
         1 => parts.swap_remove(0),
         _ => Format::Sequence(parts),
     })
+}
+
+/// Whether the family can call tools of these names.
+fn check_names(family: &Family, request: &ToolRequest) -> Fallible<()> {
+    if family.names == ToolNames::Any {
+        return Ok(());
+    }
+    let is_identifier = |part: &str| {
+        part.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+            && part.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+    };
+    match request.functions.iter().find(|function| !function.name.split('.').all(is_identifier)) {
+        Some(function) => {
+            let message = format!(
+                "`{}` calls tools in Python's syntax, and `{}` is no name in it",
+                family.keys[0], function.name
+            );
+            let place = format!("{}/name", function.origin.trim_end_matches("/parameters"));
+            Err(malformed(&place, message, "use letters, digits and `_`, and dots between them"))
+        }
+        None => Ok(()),
+    }
 }
 
 pub(super) fn literal(text: &str) -> Format {
@@ -101,45 +124,116 @@ fn answer(family: &Family, request: &ToolRequest) -> Vec<Format> {
     if let Layout::Message { response, open, close, end } = family.layout {
         return message(family, request, response, (open, close), end);
     }
+    if let Layout::Whole { marks, opener, .. } = family.layout {
+        return vec![whole(family, request, marks, opener)];
+    }
     if !request.has_tools() {
-        return vec![response(request).unwrap_or_else(|| free_text(family, request))];
+        return vec![value(family, request).unwrap_or_else(|| free_text(family, request))];
     }
-    match (request.choice, response(request)) {
-        (Choice::Auto, None) => vec![calls_in_text(family, request, Least::None)],
-        (Choice::Auto, Some(response)) => {
-            vec![Format::Or(vec![calls_in_text(family, request, Least::One), response])]
-        }
-        (Choice::Required, _) => vec![calls_in_text(family, request, Least::One)],
-        (Choice::Forced, _) => vec![one_call(family, request)],
+    let mut parts = Vec::new();
+    if !family.lead.is_empty() && request.choice != Choice::Auto {
+        parts.push(Format::Optional(Box::new(literal(family.lead))));
     }
+    parts.push(match (request.choice, value(family, request)) {
+        (Choice::Auto, None) => calls_in_text(family, request, Least::None),
+        (Choice::Auto, Some(value)) => Format::Or(vec![calls_in_text(family, request, Least::One), value]),
+        (Choice::Required, _) => calls_in_text(family, request, Least::One),
+        (Choice::Forced, _) => first_call(family, request, Course::Stop),
+    });
+    parts
+}
+
+/// The value of the response format, alone or between marks of answers.
+fn value(family: &Family, request: &ToolRequest) -> Option<Format> {
+    let value = response(request)?;
+    let pairs = family.answer.iter().filter(|(_, close)| !close.is_empty());
+    let marked = pairs.map(|&(open, close)| {
+        let tag = Tag { begin: Begin::Text(open.into()), content: value.clone(), end: End::text(close) };
+        Format::Tag(Box::new(tag))
+    });
+    let marked: Vec<Format> = marked.collect();
+    Some(match marked.is_empty() {
+        true => value,
+        false => Format::Or([vec![value], marked].concat()),
+    })
+}
+
+/// How calls begin.
+fn openings(family: &Family) -> Vec<Box<str>> {
+    match family.layout {
+        Layout::Blocks { triggers } => triggers.iter().map(|&trigger| trigger.into()).collect(),
+        Layout::Section { open, .. } => vec![open.into()],
+        Layout::Whole { .. } | Layout::Message { .. } | Layout::Harmony => Vec::new(),
+    }
+}
+
+/// Marks of answers that are no calls, which may stand anywhere in free text.
+fn answer_marks(family: &Family) -> impl Iterator<Item = &'static str> {
+    family.answer.iter().flat_map(|&(open, close)| [open, close]).filter(|mark| !mark.is_empty())
+}
+
+/// A tag that is its beginning alone.
+fn bare_tag(mark: &str) -> Tag {
+    Tag { begin: Begin::Text(mark.into()), content: literal(""), end: End::text("") }
 }
 
 /// Free text that starts no call.
 fn free_text(family: &Family, request: &ToolRequest) -> Format {
     let mut excludes = excludes(family, request);
-    match family.layout {
-        Layout::Blocks { trigger } => excludes.push(trigger.into()),
-        Layout::Section { open, .. } => excludes.push(open.into()),
-        Layout::Message { .. } | Layout::Harmony => {}
+    excludes.extend(openings(family));
+    if family.answer.is_empty() {
+        return Format::AnyText(AnyText { excludes, ..AnyText::default() });
     }
-    Format::AnyText(AnyText { excludes, ..AnyText::default() })
+    Format::TriggeredTags(TriggeredTags {
+        triggers: answer_marks(family).map(Into::into).collect(),
+        tags: answer_marks(family).map(bare_tag).collect(),
+        least: Least::None,
+        course: Course::GoOn,
+        excludes,
+    })
 }
 
 /// Calls with free text around them. Where one is required it comes first.
 fn calls_in_text(family: &Family, request: &ToolRequest, least: Least) -> Format {
-    let (triggers, tags) = match family.layout {
-        Layout::Section { open, .. } => (vec![open.into()], vec![section(family, request, course(request))]),
-        Layout::Blocks { trigger } => (vec![trigger.into()], calls(family, request)),
-        Layout::Message { .. } | Layout::Harmony => (Vec::new(), Vec::new()),
+    let course = course(request);
+    let tags = match family.layout {
+        Layout::Section { .. } => vec![section(family, request, course)],
+        _ => calls(family, request),
     };
-    let excludes = excludes(family, request);
-    Format::TriggeredTags(TriggeredTags { triggers, tags, least, course: course(request), excludes })
+    let mut format = TriggeredTags {
+        triggers: openings(family),
+        tags,
+        least,
+        course,
+        excludes: excludes(family, request),
+    };
+    if family.answer.is_empty() {
+        return Format::TriggeredTags(format);
+    }
+    // A mark of an answer is no call: it is not what is required, and nothing ends with it.
+    let first = || first_call(family, request, course);
+    match (least, course) {
+        (Least::One, Course::Stop) => first(),
+        (Least::None, Course::Stop) => {
+            Format::Sequence(vec![free_text(family, request), Format::Optional(Box::new(first()))])
+        }
+        (_, Course::GoOn) => {
+            format.least = Least::None;
+            format.triggers.extend(answer_marks(family).map(Into::into));
+            format.tags.extend(answer_marks(family).map(bare_tag));
+            let rest = Format::TriggeredTags(format);
+            match least {
+                Least::None => rest,
+                Least::One => Format::Sequence(vec![first(), rest]),
+            }
+        }
+    }
 }
 
-/// Exactly one call.
-fn one_call(family: &Family, request: &ToolRequest) -> Format {
+/// A call by itself, or the row that it stands in.
+fn first_call(family: &Family, request: &ToolRequest, course: Course) -> Format {
     match family.layout {
-        Layout::Section { .. } => Format::Tag(Box::new(section(family, request, Course::Stop))),
+        Layout::Section { .. } => Format::Tag(Box::new(section(family, request, course))),
         _ => {
             let calls = calls(family, request).into_iter().map(|tag| Format::Tag(Box::new(tag)));
             Format::Or(calls.collect())
@@ -147,49 +241,102 @@ fn one_call(family: &Family, request: &ToolRequest) -> Format {
     }
 }
 
-/// Calls in a row between marks.
-fn section(family: &Family, request: &ToolRequest, course: Course) -> Tag {
-    let (open, separator, close) = match family.layout {
-        Layout::Section { open, separator, close } => (open, separator, close),
-        Layout::Message { open, close, .. } => (open, "", close),
-        Layout::Blocks { .. } | Layout::Harmony => ("", "", ""),
+/// An answer that is calls as a whole, or none.
+fn whole(
+    family: &Family,
+    request: &ToolRequest,
+    marks: &[(&'static str, &'static str)],
+    opener: &str,
+) -> Format {
+    let rows = |course: Course| {
+        let rows = marks.iter().map(|&(open, close)| {
+            let row = row(family, request, course);
+            match (open, close) {
+                ("", "") => row,
+                _ => Format::Tag(Box::new(Tag {
+                    begin: Begin::Text(open.into()),
+                    content: row,
+                    end: End::text(close),
+                })),
+            }
+        });
+        Format::Or(rows.collect())
     };
-    let content = Format::TagsWithSeparator(TagsWithSeparator {
+    let other = || {
+        value(family, request).unwrap_or_else(|| {
+            let excluded = excludes(family, request);
+            let excluded: Vec<String> = excluded.iter().map(|mark| regex_syntax::escape(mark)).collect();
+            let without = match excluded.is_empty() {
+                true => String::new(),
+                false => format!("(?![^]*(?:{}))", excluded.join("|")),
+            };
+            Format::Regex(format!("(?!{opener}){without}[^]*").into())
+        })
+    };
+    match (request.has_tools(), request.choice) {
+        (false, _) => other(),
+        (true, Choice::Auto) => Format::Or(vec![rows(course(request)), other()]),
+        (true, Choice::Required) => rows(course(request)),
+        (true, Choice::Forced) => rows(Course::Stop),
+    }
+}
+
+/// Calls in a row.
+fn row(family: &Family, request: &ToolRequest, course: Course) -> Format {
+    let separator = match family.layout {
+        Layout::Section { separator, .. } | Layout::Whole { separator, .. } => separator,
+        Layout::Message { .. } | Layout::Blocks { .. } | Layout::Harmony => "",
+    };
+    Format::TagsWithSeparator(TagsWithSeparator {
         tags: calls(family, request),
         separator: separator.into(),
         least: Least::One,
         course,
-    });
-    Tag { begin: Begin::Text(open.into()), content, end: End::text(close) }
+    })
 }
 
-/// One tag for every function.
-fn calls(family: &Family, request: &ToolRequest) -> Vec<Tag> {
-    let call = |function: &super::request::Function| {
-        let mut texts: Vec<Format> = Vec::with_capacity(family.call.len());
-        for part in family.call {
-            texts.push(match *part {
-                Part::Text(text) => literal(&text.replace("$NAME", &function.name)),
-                Part::Number => Format::Regex("[0-9]+".into()),
-                Part::Arguments(style) => schema_format(&function.schema, style, &function.origin, request),
-            });
-        }
-        // Every entry of the table begins and ends with a text.
-        let begin = match texts.first() {
-            Some(Format::ConstString(text)) => text.clone(),
-            _ => "".into(),
-        };
-        let end = match texts.pop() {
-            Some(Format::ConstString(text)) => text,
-            _ => "".into(),
-        };
-        let content = match texts.len() {
-            2 => texts.swap_remove(1),
-            _ => Format::Sequence(texts.split_off(1)),
-        };
-        Tag { begin: Begin::Text(begin), content, end: End::Texts(vec![end]) }
+/// Calls in a row between marks.
+fn section(family: &Family, request: &ToolRequest, course: Course) -> Tag {
+    let (open, close) = match family.layout {
+        Layout::Section { open, close, .. } | Layout::Message { open, close, .. } => (open, close),
+        Layout::Whole { .. } | Layout::Blocks { .. } | Layout::Harmony => ("", ""),
     };
-    request.functions.iter().map(call).collect()
+    Tag { begin: Begin::Text(open.into()), content: row(family, request, course), end: End::text(close) }
+}
+
+/// One tag for every function and spelling.
+fn calls(family: &Family, request: &ToolRequest) -> Vec<Tag> {
+    let spellings = || [family.call].into_iter().chain(family.other_calls.iter().copied());
+    request
+        .functions
+        .iter()
+        .flat_map(|function| spellings().map(move |parts| call(parts, function, request)))
+        .collect()
+}
+
+fn call(parts: &[Part], function: &Function, request: &ToolRequest) -> Tag {
+    let mut texts: Vec<Format> = Vec::with_capacity(parts.len());
+    for part in parts {
+        texts.push(match *part {
+            Part::Text(text) => literal(&text.replace("$NAME", &function.name)),
+            Part::Number => Format::Regex("[0-9]+".into()),
+            Part::Arguments(style) => schema_format(&function.schema, style, &function.origin, request),
+        });
+    }
+    // Every entry of the table begins and ends with a text.
+    let begin = match texts.first() {
+        Some(Format::ConstString(text)) => text.clone(),
+        _ => "".into(),
+    };
+    let end = match texts.pop() {
+        Some(Format::ConstString(text)) => text,
+        _ => "".into(),
+    };
+    let content = match texts.len() {
+        2 => texts.swap_remove(1),
+        _ => Format::Sequence(texts.split_off(1)),
+    };
+    Tag { begin: Begin::Text(begin), content, end: End::Texts(vec![end]) }
 }
 
 /// A message whose parts all stand between marks.

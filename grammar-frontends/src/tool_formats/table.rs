@@ -6,13 +6,29 @@ use crate::structural_tag::format::Style;
 #[derive(Debug)]
 pub(super) struct Family {
     /// Names under which it is asked for; the first is the one that is shown.
-    pub(super) names: &'static [&'static str],
+    pub(super) keys: &'static [&'static str],
     /// The models, for people.
     pub(super) models: &'static str,
     pub(super) reasoning: Option<Reasoning>,
     pub(super) layout: Layout,
     /// One call, from its first to its last mark.
     pub(super) call: &'static [Part],
+    /// Other spellings of it.
+    pub(super) other_calls: &'static [&'static [Part]],
+    /// What may stand before a call that is required.
+    pub(super) lead: &'static str,
+    /// Pairs of marks around answers that are no calls; the second one is empty where a mark stands alone. They may
+    /// stand anywhere in free text.
+    pub(super) answer: &'static [(&'static str, &'static str)],
+    pub(super) names: ToolNames,
+}
+
+/// Names that a family can call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ToolNames {
+    Any,
+    /// Identifiers of Python with dots between them.
+    Dotted,
 }
 
 /// The marks around reasoning.
@@ -46,10 +62,13 @@ pub(super) enum Part {
 /// How calls stand in the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
-    /// Each by itself, with free text around them. The trigger is how all of them begin.
-    Blocks { trigger: &'static str },
+    /// Each by itself, with free text around them. The triggers are how all of them begin.
+    Blocks { triggers: &'static [&'static str] },
     /// In a row between marks, with free text around the row.
     Section { open: &'static str, separator: &'static str, close: &'static str },
+    /// In a row that is the whole answer, between one of the pairs of marks. An answer that begins as the pattern says
+    /// is calls and no text.
+    Whole { marks: &'static [(&'static str, &'static str)], separator: &'static str, opener: &'static str },
     /// Kimi K3's message: a response, then calls between marks, then the end of the message.
     Message {
         response: (&'static str, &'static str),
@@ -85,64 +104,98 @@ const TIGHT_CALL: &[Part] = &[
     Text("}</tool_call>"),
 ];
 
+const MISTRAL_CALL: &[Part] = &[Text("[TOOL_CALLS]$NAME[ARGS]"), Arguments(Style::Json), Text("")];
+
+const MISTRAL_SHORT_CALL: &[Part] = &[Text("[TOOL_CALLS]$NAME"), Arguments(Style::Json), Text("")];
+
 const DSML_CALL: &[Part] =
     &[Text("<｜DSML｜invoke name=\"$NAME\">\n"), Arguments(Style::DeepseekXml), Text("</｜DSML｜invoke>\n")];
 
-const fn blocks(trigger: &'static str) -> Layout {
-    Layout::Blocks { trigger }
+const fn blocks(triggers: &'static [&'static str]) -> Layout {
+    Layout::Blocks { triggers }
 }
 
 const fn section(open: &'static str, separator: &'static str, close: &'static str) -> Layout {
     Layout::Section { open, separator, close }
 }
 
+/// What most families are like.
+const FAMILY: Family = Family {
+    keys: &[],
+    models: "",
+    reasoning: None,
+    layout: blocks(&[]),
+    call: &[],
+    other_calls: &[],
+    lead: "",
+    answer: &[],
+    names: ToolNames::Any,
+};
+
+/// Calls in Python's syntax.
+const PYTHON_CALL: &[Part] = &[Text("$NAME"), Arguments(Style::Pythonic), Text("")];
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     Family {
-        names: &["llama", "llama_3"],
+        keys: &["llama", "llama_3"],
         models: "Llama 3, 3.1, 3.2",
-        reasoning: None,
-        layout: blocks("{\"name\": "),
+        layout: blocks(&["{\"name\": "]),
         call: &[Text("{\"name\": \"$NAME\", \"parameters\": "), Arguments(Style::Json), Text("}")],
+        lead: "<|python_tag|>",
+        answer: &[("<|python_tag|>", "")],
+        ..FAMILY
     },
     Family {
-        names: &["llama_custom"],
+        keys: &["llama_custom"],
         models: "Llama 3.1 with custom tools",
-        reasoning: None,
-        layout: blocks("<function="),
+        layout: blocks(&["<function="]),
         call: &[Text("<function=$NAME>"), Arguments(Style::Json), Text("</function>")],
+        ..FAMILY
     },
     Family {
-        names: &["qwen_3", "hermes", "qwen_2_5"],
-        models: "Qwen2.5, Qwen3, Hermes",
+        keys: &["qwen_3", "qwen_2_5"],
+        models: "Qwen2.5, Qwen3",
         reasoning: Some(THINK_AND_LINES),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: HERMES_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["qwen_3_coder", "qwen_3_5", "step_3_5", "nemotron_3", "granite_4_2"],
+        keys: &["hermes"],
+        models: "Hermes",
+        reasoning: Some(THINK_AND_LINES),
+        layout: blocks(&["<tool_call>"]),
+        call: HERMES_CALL,
+        other_calls: &[TIGHT_CALL],
+        ..FAMILY
+    },
+    Family {
+        keys: &["qwen_3_coder", "qwen_3_5", "step_3_5", "nemotron_3", "granite_4_2"],
         models: "Qwen3-Coder, Qwen3.5, Qwen3.6, Step3.5, Nemotron 3, Granite 4.2",
         reasoning: Some(THINK_AND_LINES),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: &[
             Text("<tool_call>\n<function=$NAME>\n"),
             Arguments(Style::QwenXml),
             Text("\n</function>\n</tool_call>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["mimo"],
+        keys: &["mimo"],
         models: "MiMo-V2.6",
         reasoning: Some(WRITTEN_THINK),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: &[
             Text("<tool_call><function=$NAME>"),
             Arguments(Style::QwenXml),
             Text("</function></tool_call>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["seed_oss"],
+        keys: &["seed_oss"],
         models: "Seed-OSS",
         reasoning: Some(Reasoning {
             open: "<seed:think>",
@@ -150,15 +203,16 @@ pub(super) const FAMILIES: &[Family] = &[
             after: "",
             opener: Opener::Written,
         }),
-        layout: blocks("<seed:tool_call>"),
+        layout: blocks(&["<seed:tool_call>"]),
         call: &[
             Text("<seed:tool_call>\n<function=$NAME>\n"),
             Arguments(Style::QwenXml),
             Text("\n</function>\n</seed:tool_call>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["deepseek_r1", "deepseek_v3"],
+        keys: &["deepseek_r1", "deepseek_v3"],
         models: "DeepSeek-R1, DeepSeek-V3",
         reasoning: Some(THINK),
         layout: section("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
@@ -167,9 +221,10 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::Json),
             Text("\n```<｜tool▁call▁end｜>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["deepseek_v3_1"],
+        keys: &["deepseek_v3_1"],
         models: "DeepSeek-V3.1, DeepSeek-V3.2-Exp",
         reasoning: Some(THINK),
         layout: section("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>"),
@@ -178,23 +233,28 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::Json),
             Text("<｜tool▁call▁end｜>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["deepseek_v3_2"],
+        keys: &["deepseek_v3_2"],
         models: "DeepSeek-V3.2",
         reasoning: Some(THINK),
         layout: section("<｜DSML｜function_calls>\n", "", "</｜DSML｜function_calls>"),
         call: DSML_CALL,
+        lead: "\n\n",
+        ..FAMILY
     },
     Family {
-        names: &["deepseek_v4"],
+        keys: &["deepseek_v4"],
         models: "DeepSeek-V4",
         reasoning: Some(THINK),
         layout: section("<｜DSML｜tool_calls>\n", "", "</｜DSML｜tool_calls>"),
         call: DSML_CALL,
+        lead: "\n\n",
+        ..FAMILY
     },
     Family {
-        names: &["deepseek_v4_1"],
+        keys: &["deepseek_v4_1"],
         models: "DeepSeek-V4.1",
         reasoning: Some(THINK),
         layout: section("<｜DSML｜ calls>\n", "", "</｜DSML｜ calls>"),
@@ -203,9 +263,11 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::DeepseekV41Xml),
             Text("</｜DSML｜ invoke>\n"),
         ],
+        lead: "\n\n",
+        ..FAMILY
     },
     Family {
-        names: &["kimi"],
+        keys: &["kimi"],
         models: "Kimi K2, Kimi K2.5",
         reasoning: Some(THINK),
         layout: section("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>"),
@@ -216,9 +278,10 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::Json),
             Text("<|tool_call_end|>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["kimi_k3"],
+        keys: &["kimi_k3"],
         models: "Kimi K3",
         reasoning: Some(Reasoning {
             open: "<|open|>think<|sep|>",
@@ -239,51 +302,67 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::KimiK3Xml),
             Text("<|close|>call<|sep|>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["glm_4_5"],
+        keys: &["glm_4_5"],
         models: "GLM-4.5, GLM-4.6",
         reasoning: Some(WRITTEN_THINK),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: &[Text("<tool_call>$NAME\n"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        ..FAMILY
     },
     Family {
-        names: &["glm_4_7", "glm_5", "ling_3"],
+        keys: &["glm_4_7", "glm_5", "ling_3"],
         models: "GLM-4.7, GLM-5, Ling 3",
         reasoning: Some(THINK),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: &[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        ..FAMILY
     },
     Family {
-        names: &["mistral"],
+        keys: &["mistral"],
         models: "Mistral up to tokenizer v7, Nemo",
-        reasoning: None,
         layout: section("[TOOL_CALLS] [", ", ", "]"),
         call: JSON_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["mistral_v11"],
+        keys: &["mistral_v11"],
         models: "Mistral from tokenizer v11 on",
-        reasoning: None,
-        layout: blocks("[TOOL_CALLS]"),
-        call: &[Text("[TOOL_CALLS]$NAME[ARGS]"), Arguments(Style::Json), Text("")],
+        layout: blocks(&["[TOOL_CALLS]"]),
+        call: MISTRAL_CALL,
+        other_calls: &[MISTRAL_SHORT_CALL],
+        ..FAMILY
     },
     Family {
-        names: &["magistral"],
+        keys: &["magistral"],
         models: "Mistral from tokenizer v13 on, with reasoning",
         reasoning: Some(Reasoning { open: "[THINK]", close: "[/THINK]", after: "", opener: Opener::Written }),
-        layout: blocks("[TOOL_CALLS]"),
-        call: &[Text("[TOOL_CALLS]$NAME[ARGS]"), Arguments(Style::Json), Text("")],
+        layout: blocks(&["[TOOL_CALLS]"]),
+        call: MISTRAL_CALL,
+        other_calls: &[MISTRAL_SHORT_CALL],
+        ..FAMILY
     },
     Family {
-        names: &["minimax"],
+        keys: &["magistral_v11"],
+        models: "Mistral with tokenizer v11, with reasoning",
+        reasoning: Some(WRITTEN_THINK),
+        layout: blocks(&["[TOOL_CALLS]"]),
+        call: MISTRAL_CALL,
+        other_calls: &[MISTRAL_SHORT_CALL],
+        ..FAMILY
+    },
+    Family {
+        keys: &["minimax"],
         models: "MiniMax M2, M2.5, M2.7",
         reasoning: Some(THINK),
         layout: section("<minimax:tool_call>\n", "", "</minimax:tool_call>"),
         call: &[Text("<invoke name=\"$NAME\">\n"), Arguments(Style::MinimaxXml), Text("</invoke>\n")],
+        ..FAMILY
     },
     Family {
-        names: &["minimax_m3"],
+        keys: &["minimax_m3"],
         models: "MiniMax M3",
         reasoning: Some(Reasoning {
             open: "<mm:think>",
@@ -297,55 +376,50 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::MinimaxM3Xml),
             Text("]<]minimax[>[</invoke>\n"),
         ],
+        ..FAMILY
     },
+    Family { keys: &["harmony", "gpt_oss"], models: "gpt-oss", layout: Layout::Harmony, call: &[], ..FAMILY },
     Family {
-        names: &["harmony", "gpt_oss"],
-        models: "gpt-oss",
-        reasoning: None,
-        layout: Layout::Harmony,
-        call: &[],
-    },
-    Family {
-        names: &["phi_4_mini"],
+        keys: &["phi_4_mini"],
         models: "Phi-4-mini",
-        reasoning: None,
         layout: section("functools[", ", ", "]"),
         call: JSON_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["granite_3_0"],
+        keys: &["granite_3_0"],
         models: "Granite 3.0",
-        reasoning: None,
         layout: section("<|tool_call|> [", ", ", "]"),
         call: JSON_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["granite_3_1"],
+        keys: &["granite_3_1"],
         models: "Granite 3.1",
-        reasoning: None,
         layout: section("<tool_call> [", ", ", "]"),
         call: JSON_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["granite_4"],
+        keys: &["granite_4"],
         models: "Granite 4",
-        reasoning: None,
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: TIGHT_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["granite_20b"],
+        keys: &["granite_20b"],
         models: "Granite 20B FunctionCalling",
-        reasoning: None,
-        layout: blocks("<function_call>"),
+        layout: blocks(&["<function_call>"]),
         call: &[
             Text("<function_call> {\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
             Text("}"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["cohere_command_a"],
+        keys: &["cohere_command_a"],
         models: "Cohere Command A",
         reasoning: Some(Reasoning {
             open: "<|START_THINKING|>",
@@ -361,9 +435,11 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::Json),
             Text("}"),
         ],
+        answer: &[("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")],
+        ..FAMILY
     },
     Family {
-        names: &["cohere"],
+        keys: &["cohere"],
         models: "Cohere Command with XML arguments",
         reasoning: Some(Reasoning {
             open: "<|START_THINKING|>",
@@ -379,48 +455,58 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::CohereXml),
             Text("</cofl:tool_call>"),
         ],
+        answer: &[("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")],
+        ..FAMILY
     },
     Family {
-        names: &["exaone"],
+        keys: &["exaone"],
         models: "EXAONE 4.0",
         reasoning: Some(THINK_AND_LINES),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: TIGHT_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["hunyuan_a13b", "jamba"],
+        keys: &["hunyuan_a13b", "jamba"],
         models: "Hunyuan A13B, Jamba",
-        reasoning: None,
         layout: section("<tool_calls>[", ", ", "]</tool_calls>"),
         call: JSON_CALL,
+        ..FAMILY
     },
     Family {
-        names: &["hunyuan_v3"],
+        keys: &["hunyuan_v3"],
         models: "HY V3",
         reasoning: Some(WRITTEN_THINK),
         layout: section("<tool_calls>\n", "\n", "\n</tool_calls>"),
         call: &[Text("<tool_call>$NAME<tool_sep>\n"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        ..FAMILY
     },
     Family {
-        names: &["hunyuan_v4"],
+        keys: &["hunyuan_v4"],
         models: "HY V4",
         reasoning: Some(WRITTEN_THINK),
         layout: section("<tool_calls>", "", "</tool_calls>"),
         call: &[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        ..FAMILY
     },
     Family {
-        names: &["internlm_2", "intern_s1"],
+        keys: &["internlm_2", "intern_s1"],
         models: "InternLM2, Intern-S1",
-        reasoning: None,
-        layout: blocks("<|action_start|><|plugin|>"),
+        layout: blocks(&["<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"]),
         call: &[
             Text("<|action_start|><|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
             Arguments(Style::Json),
             Text("}<|action_end|>"),
         ],
+        other_calls: &[&[
+            Text("<|action_start|> <|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
+            Arguments(Style::Json),
+            Text("}<|action_end|>"),
+        ]],
+        ..FAMILY
     },
     Family {
-        names: &["step_3"],
+        keys: &["step_3"],
         models: "Step3",
         reasoning: Some(WRITTEN_THINK),
         layout: section("<｜tool_calls_begin｜>", "", "<｜tool_calls_end｜>"),
@@ -429,30 +515,144 @@ pub(super) const FAMILIES: &[Family] = &[
             Arguments(Style::Step3Xml),
             Text("</steptml:invoke><｜tool_call_end｜>"),
         ],
+        ..FAMILY
     },
     Family {
-        names: &["ernie_4_5"],
+        keys: &["ernie_4_5"],
         models: "ERNIE 4.5",
         reasoning: Some(THINK),
-        layout: blocks("<tool_call>"),
+        layout: blocks(&["<tool_call>"]),
         call: HERMES_CALL,
+        answer: &[("<response>", "</response>")],
+        ..FAMILY
     },
     Family {
-        names: &["apertus"],
+        keys: &["apertus"],
         models: "Apertus",
-        reasoning: None,
         layout: section("<|tools_prefix|>[", ", ", "]<|tools_suffix|>"),
         call: &[Text("{\"$NAME\": "), Arguments(Style::Json), Text("}")],
+        ..FAMILY
     },
     Family {
-        names: &["longcat"],
+        keys: &["longcat"],
         models: "LongCat",
-        reasoning: None,
-        layout: blocks("<longcat_tool_call>"),
+        layout: blocks(&["<longcat_tool_call>"]),
         call: &[
             Text("<longcat_tool_call>\n{\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
             Text("}\n</longcat_tool_call>"),
         ],
+        ..FAMILY
+    },
+    Family {
+        keys: &["llama_4", "pythonic"],
+        models: "Llama 4 and others with calls in Python's syntax",
+        layout: Layout::Whole {
+            marks: &[("[", "]"), ("<|python_start|>[", "]<|python_end|>")],
+            separator: ", ",
+            opener: r"\s*(<\|python_start\|>)?\s*\[\s*[A-Za-z_][\w.]*\(",
+        },
+        call: PYTHON_CALL,
+        names: ToolNames::Dotted,
+        ..FAMILY
+    },
+    Family {
+        keys: &["olmo_3"],
+        models: "OLMo 3",
+        reasoning: Some(WRITTEN_THINK),
+        layout: Layout::Whole { marks: &[("", "")], separator: "\n", opener: r"\s*[A-Za-z_][\w.]*\(" },
+        call: &[Text("$NAME"), Arguments(Style::Olmo3), Text("")],
+        names: ToolNames::Dotted,
+        ..FAMILY
+    },
+    Family {
+        keys: &["lfm_2"],
+        models: "LFM2",
+        layout: section("<|tool_call_start|>[", ", ", "]<|tool_call_end|>"),
+        call: PYTHON_CALL,
+        names: ToolNames::Dotted,
+        ..FAMILY
+    },
+    Family {
+        keys: &["gemma_3", "functiongemma"],
+        models: "FunctionGemma",
+        layout: blocks(&["<start_function_call>"]),
+        call: &[
+            Text("<start_function_call>call:$NAME"),
+            Arguments(Style::Gemma3),
+            Text("<end_function_call>"),
+        ],
+        ..FAMILY
+    },
+    Family {
+        keys: &["gemma_4"],
+        models: "Gemma 4",
+        reasoning: Some(Reasoning {
+            open: "<|channel>thought\n",
+            close: "<channel|>",
+            after: "",
+            opener: Opener::Written,
+        }),
+        layout: blocks(&["<|tool_call>"]),
+        call: &[Text("<|tool_call>call:$NAME"), Arguments(Style::Gemma4), Text("<tool_call|>")],
+        ..FAMILY
+    },
+    Family {
+        keys: &["xlam"],
+        models: "xLAM",
+        layout: Layout::Whole {
+            marks: &[("[", "]"), ("```json\n[", "]\n```")],
+            separator: ", ",
+            opener: r"\s*(```json\s*)?\[\s*\{",
+        },
+        call: JSON_CALL,
+        ..FAMILY
+    },
+    Family {
+        keys: &["inkling"],
+        models: "Inkling",
+        layout: blocks(&["<|message_model|>"]),
+        call: &[
+            Text("<|message_model|>$NAME<|content_invoke_tool_json|>{\"name\":\"$NAME\",\"args\":"),
+            Arguments(Style::Json),
+            Text("}<|end_message|>"),
+        ],
+        ..FAMILY
+    },
+    Family {
+        keys: &["k2_horizon"],
+        models: "K2 Horizon",
+        reasoning: Some(Reasoning {
+            open: "<ifm|think>",
+            close: "</ifm|think>",
+            after: "",
+            opener: Opener::Written,
+        }),
+        layout: section("<ifm|tool_calls>\n", "\n", "\n</ifm|tool_calls>"),
+        call: &[
+            Text("<ifm|tool_call>{\"name\": \"$NAME\", \"arguments\": "),
+            Arguments(Style::Json),
+            Text("}</ifm|tool_call>"),
+        ],
+        ..FAMILY
+    },
+    Family {
+        keys: &["muse"],
+        models: "Muse",
+        layout: section("<atem:function_calls>\n", "", "</atem:function_calls>"),
+        call: &[Text("<atem:invoke name=\"$NAME\">\n"), Arguments(Style::AtemXml), Text("</atem:invoke>\n")],
+        answer: &[("<|message|>", "<|eom|>"), ("<|start|>", "<|eot|>")],
+        ..FAMILY
+    },
+    Family {
+        keys: &["gigachat_3"],
+        models: "GigaChat 3",
+        layout: blocks(&["<|function_call|>"]),
+        call: &[
+            Text("<|function_call|>{\"name\": \"$NAME\", \"arguments\": "),
+            Arguments(Style::Json),
+            Text("}"),
+        ],
+        ..FAMILY
     },
 ];

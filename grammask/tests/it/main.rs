@@ -9,5 +9,6 @@ mod common;
 mod exact;
 mod memory;
 mod threads;
+mod tool_families;
 mod tool_formats;
 mod tool_walks;

@@ -1,5 +1,5 @@
 //! Tool formats: for every family what its answers look like, for every `tool_choice`, with and without reasoning
-//! and parallel calls. The calls are written out here from the formats' descriptions.
+//! and parallel calls.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,6 +11,8 @@ use grammask::{
 };
 use serde_json::{Value, json};
 
+use crate::tool_families::{Around, CASES, Case};
+
 /// A compiler whose tokens are single bytes. Marks of the families are text to it: it has no special token of such a
 /// name, which would take their place.
 fn compiler() -> &'static Compiler {
@@ -21,270 +23,6 @@ fn compiler() -> &'static Compiler {
     });
     &COMPILER
 }
-
-/// How one family writes a call of `weather` with the city Paris and 3 days, and one of `now` without arguments.
-pub(crate) struct Case {
-    pub(crate) family: &'static str,
-    pub(crate) weather: &'static str,
-    pub(crate) now: &'static str,
-    /// Around a row of calls, and between them.
-    pub(crate) section: (&'static str, &'static str, &'static str),
-    /// Reasoning, from the end of the prompt to the answer; the opening mark where the prompt has it.
-    pub(crate) thoughts: Option<(&'static str, &'static str)>,
-}
-
-const NO_SECTION: (&str, &str, &str) = ("", "\n", "");
-const THINK: Option<(&str, &str)> = Some(("Hm.</think>", "<think>"));
-const THINK_LINES: Option<(&str, &str)> = Some(("Hm.</think>\n\n", "<think>"));
-const WRITTEN: Option<(&str, &str)> = Some(("<think>Hm.</think>", ""));
-
-pub(crate) const CASES: &[Case] = &[
-    Case {
-        family: "llama",
-        weather: r#"{"name": "weather", "parameters": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "parameters": {}}"#,
-        section: NO_SECTION,
-        thoughts: None,
-    },
-    Case {
-        family: "llama_custom",
-        weather: r#"<function=weather>{"city": "Paris", "days": 3}</function>"#,
-        now: "<function=now>{}</function>",
-        section: NO_SECTION,
-        thoughts: None,
-    },
-    Case {
-        family: "qwen_3",
-        weather: "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 3}}\n</tool_call>",
-        now: "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>",
-        section: NO_SECTION,
-        thoughts: THINK_LINES,
-    },
-    Case {
-        family: "qwen_3_coder",
-        weather: "<tool_call>\n<function=weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
-        now: "<tool_call>\n<function=now>\n\n</function>\n</tool_call>",
-        section: NO_SECTION,
-        thoughts: THINK_LINES,
-    },
-    Case {
-        family: "mimo",
-        weather: "<tool_call><function=weather><parameter=city>Paris</parameter><parameter=days>3</parameter></function></tool_call>",
-        now: "<tool_call><function=now></function></tool_call>",
-        section: NO_SECTION,
-        thoughts: WRITTEN,
-    },
-    Case {
-        family: "seed_oss",
-        weather: "<seed:tool_call>\n<function=weather>\n<parameter=city>Paris</parameter>\n<parameter=days>3</parameter>\n</function>\n</seed:tool_call>",
-        now: "<seed:tool_call>\n<function=now>\n\n</function>\n</seed:tool_call>",
-        section: NO_SECTION,
-        thoughts: Some(("<seed:think>Hm.</seed:think>", "")),
-    },
-    Case {
-        family: "deepseek_r1",
-        weather: "<｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{\"city\": \"Paris\", \"days\": 3}\n```<｜tool▁call▁end｜>",
-        now: "<｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜>",
-        section: ("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "deepseek_v3_1",
-        weather: "<｜tool▁call▁begin｜>weather<｜tool▁sep｜>{\"city\": \"Paris\", \"days\": 3}<｜tool▁call▁end｜>",
-        now: "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
-        section: ("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "deepseek_v3_2",
-        weather: "<｜DSML｜invoke name=\"weather\">\n<｜DSML｜parameter name=\"city\" string=\"true\">Paris</｜DSML｜parameter>\n<｜DSML｜parameter name=\"days\" string=\"false\">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n",
-        now: "<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n",
-        section: ("<｜DSML｜function_calls>\n", "", "</｜DSML｜function_calls>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "deepseek_v4",
-        weather: "<｜DSML｜invoke name=\"weather\">\n<｜DSML｜parameter name=\"city\" string=\"true\">Paris</｜DSML｜parameter>\n<｜DSML｜parameter name=\"days\" string=\"false\">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n",
-        now: "<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n",
-        section: ("<｜DSML｜tool_calls>\n", "", "</｜DSML｜tool_calls>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "deepseek_v4_1",
-        weather: "<｜DSML｜ invoke name=\"weather\">\n<｜DSML｜ parameter name=\"city\" string=\"true\">Paris</｜DSML｜ parameter>\n<｜DSML｜ parameter name=\"days\" string=\"false\">3</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n",
-        now: "<｜DSML｜ invoke name=\"now\">\n</｜DSML｜ invoke>\n",
-        section: ("<｜DSML｜ calls>\n", "", "</｜DSML｜ calls>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "kimi",
-        weather: "<|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>{\"city\": \"Paris\", \"days\": 3}<|tool_call_end|>",
-        now: "<|tool_call_begin|>functions.now:12<|tool_call_argument_begin|>{}<|tool_call_end|>",
-        section: ("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "glm_4_5",
-        weather: "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
-        now: "<tool_call>now\n</tool_call>",
-        section: NO_SECTION,
-        thoughts: WRITTEN,
-    },
-    Case {
-        family: "glm_4_7",
-        weather: "<tool_call>weather<arg_key>city</arg_key><arg_value>Paris</arg_value><arg_key>days</arg_key><arg_value>3</arg_value></tool_call>",
-        now: "<tool_call>now</tool_call>",
-        section: NO_SECTION,
-        thoughts: THINK,
-    },
-    Case {
-        family: "mistral",
-        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "arguments": {}}"#,
-        section: ("[TOOL_CALLS] [", ", ", "]"),
-        thoughts: None,
-    },
-    Case {
-        family: "mistral_v11",
-        weather: r#"[TOOL_CALLS]weather[ARGS]{"city": "Paris", "days": 3}"#,
-        now: "[TOOL_CALLS]now[ARGS]{}",
-        section: ("", "", ""),
-        thoughts: None,
-    },
-    Case {
-        family: "magistral",
-        weather: r#"[TOOL_CALLS]weather[ARGS]{"city": "Paris", "days": 3}"#,
-        now: "[TOOL_CALLS]now[ARGS]{}",
-        section: ("", "", ""),
-        thoughts: Some(("[THINK]Hm.[/THINK]", "")),
-    },
-    Case {
-        family: "minimax",
-        weather: "<invoke name=\"weather\">\n<parameter name=\"city\">Paris</parameter>\n<parameter name=\"days\">3</parameter>\n</invoke>\n",
-        now: "<invoke name=\"now\">\n</invoke>\n",
-        section: ("<minimax:tool_call>\n", "", "</minimax:tool_call>"),
-        thoughts: THINK,
-    },
-    Case {
-        family: "minimax_m3",
-        weather: "]<]minimax[>[<invoke name=\"weather\">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[<days>3]<]minimax[>[</days>]<]minimax[>[</invoke>\n",
-        now: "]<]minimax[>[<invoke name=\"now\">]<]minimax[>[</invoke>\n",
-        section: ("]<]minimax[>[<tool_call>\n", "", "]<]minimax[>[</tool_call>"),
-        thoughts: Some(("<mm:think>Hm.</mm:think>", "")),
-    },
-    Case {
-        family: "phi_4_mini",
-        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "arguments": {}}"#,
-        section: ("functools[", ", ", "]"),
-        thoughts: None,
-    },
-    Case {
-        family: "granite_3_0",
-        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "arguments": {}}"#,
-        section: ("<|tool_call|> [", ", ", "]"),
-        thoughts: None,
-    },
-    Case {
-        family: "granite_3_1",
-        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "arguments": {}}"#,
-        section: ("<tool_call> [", ", ", "]"),
-        thoughts: None,
-    },
-    Case {
-        family: "granite_4",
-        weather: r#"<tool_call>{"name": "weather", "arguments": {"city": "Paris", "days": 3}}</tool_call>"#,
-        now: r#"<tool_call>{"name": "now", "arguments": {}}</tool_call>"#,
-        section: NO_SECTION,
-        thoughts: None,
-    },
-    Case {
-        family: "granite_20b",
-        weather: r#"<function_call> {"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"<function_call> {"name": "now", "arguments": {}}"#,
-        section: NO_SECTION,
-        thoughts: None,
-    },
-    Case {
-        family: "cohere_command_a",
-        weather: r#"{"tool_call_id": "0", "tool_name": "weather", "parameters": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"tool_call_id": "1", "tool_name": "now", "parameters": {}}"#,
-        section: ("<|START_ACTION|>[", ", ", "]<|END_ACTION|>"),
-        thoughts: Some(("<|START_THINKING|>Hm.<|END_THINKING|>", "")),
-    },
-    Case {
-        family: "cohere",
-        weather: "<cofl:tool_call id=\"0\" name=\"weather\"><cofl:value name=\"city\" type=\"raw\">Paris</cofl:value><cofl:value name=\"days\" type=\"json\">3</cofl:value></cofl:tool_call>",
-        now: "<cofl:tool_call id=\"1\" name=\"now\"></cofl:tool_call>",
-        section: ("<cofl:tool_calls>", "", "</cofl:tool_calls>"),
-        thoughts: Some(("Hm.<|END_THINKING|>", "<|START_THINKING|>")),
-    },
-    Case {
-        family: "exaone",
-        weather: r#"<tool_call>{"name": "weather", "arguments": {"city": "Paris", "days": 3}}</tool_call>"#,
-        now: r#"<tool_call>{"name": "now", "arguments": {}}</tool_call>"#,
-        section: NO_SECTION,
-        thoughts: THINK_LINES,
-    },
-    Case {
-        family: "hunyuan_a13b",
-        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"name": "now", "arguments": {}}"#,
-        section: ("<tool_calls>[", ", ", "]</tool_calls>"),
-        thoughts: None,
-    },
-    Case {
-        family: "hunyuan_v3",
-        weather: "<tool_call>weather<tool_sep>\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
-        now: "<tool_call>now<tool_sep>\n</tool_call>",
-        section: ("<tool_calls>\n", "\n", "\n</tool_calls>"),
-        thoughts: WRITTEN,
-    },
-    Case {
-        family: "hunyuan_v4",
-        weather: "<tool_call>weather<arg_key>city</arg_key><arg_value>Paris</arg_value><arg_key>days</arg_key><arg_value>3</arg_value></tool_call>",
-        now: "<tool_call>now</tool_call>",
-        section: ("<tool_calls>", "", "</tool_calls>"),
-        thoughts: WRITTEN,
-    },
-    Case {
-        family: "internlm_2",
-        weather: "<|action_start|><|plugin|>\n{\"name\": \"weather\", \"parameters\": {\"city\": \"Paris\", \"days\": 3}}<|action_end|>",
-        now: "<|action_start|><|plugin|>\n{\"name\": \"now\", \"parameters\": {}}<|action_end|>",
-        section: NO_SECTION,
-        thoughts: None,
-    },
-    Case {
-        family: "step_3",
-        weather: "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"weather\"><steptml:parameter name=\"city\">Paris</steptml:parameter><steptml:parameter name=\"days\">3</steptml:parameter></steptml:invoke><｜tool_call_end｜>",
-        now: "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"now\"></steptml:invoke><｜tool_call_end｜>",
-        section: ("<｜tool_calls_begin｜>", "", "<｜tool_calls_end｜>"),
-        thoughts: WRITTEN,
-    },
-    Case {
-        family: "ernie_4_5",
-        weather: "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 3}}\n</tool_call>",
-        now: "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>",
-        section: NO_SECTION,
-        thoughts: THINK,
-    },
-    Case {
-        family: "apertus",
-        weather: r#"{"weather": {"city": "Paris", "days": 3}}"#,
-        now: r#"{"now": {}}"#,
-        section: ("<|tools_prefix|>[", ", ", "]<|tools_suffix|>"),
-        thoughts: None,
-    },
-    Case {
-        family: "longcat",
-        weather: "<longcat_tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 3}}\n</longcat_tool_call>",
-        now: "<longcat_tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</longcat_tool_call>",
-        section: NO_SECTION,
-        thoughts: None,
-    },
-];
 
 pub(crate) fn tools() -> Value {
     let weather = json!({
@@ -321,12 +59,10 @@ fn accepts(grammar: &CompiledGrammar, text: &str) -> bool {
 
 #[track_caller]
 fn check(family: &str, compiled: &CompiledGrammar, accepted: &[&str], rejected: &[&str]) {
-    for text in accepted {
-        assert!(accepts(compiled, text), "{family}: {text:?} is an answer");
-    }
-    for text in rejected {
-        assert!(!accepts(compiled, text), "{family}: {text:?} is no answer");
-    }
+    let refused = accepted.iter().filter(|text| !accepts(compiled, text));
+    let taken = rejected.iter().filter(|text| accepts(compiled, text));
+    let (refused, taken): (Vec<&&str>, Vec<&&str>) = (refused.collect(), taken.collect());
+    assert!(refused.is_empty() && taken.is_empty(), "{family}: refused {refused:#?}, taken {taken:#?}");
 }
 
 /// Calls in their section.
@@ -364,14 +100,26 @@ fn every_choice() {
         // Arguments and names that are text of the answer are no calls where no trigger stands before.
         let off = Reasoning::Disabled;
         let auto = choice(family, json!("auto"), off, Allowed);
-        check(family, &auto, &["", "Hello.", &one, &other, &two, &with_text, &format!("{one} ok")], &broken);
+        check(family, &auto, &["", "Hello.", &one, &other, &two], &broken);
+        check(family, &auto, case.also, case.never);
         let single = choice(family, json!("auto"), off, Off);
-        check(family, &single, &["Hello.", &one, &with_text], &[&two, &format!("{one} ok")]);
+        check(family, &single, &["Hello.", &one], &[&two, &format!("{one} ok")]);
+        match case.around {
+            Around::Text => {
+                check(family, &auto, &[&with_text, &format!("{one} ok")], &[]);
+                check(family, &single, &[&with_text], &[]);
+            }
+            Around::Nothing => check(family, &auto, &[], &[&format!("{one} ok")]),
+        }
         let none = choice(family, json!("none"), off, Allowed);
-        check(family, &none, &["Hello."], &[&one, &with_text]);
+        check(family, &none, &["Hello."], &[&one]);
+        if case.around == Around::Text {
+            check(family, &none, &[], &[&with_text]);
+        }
         let required = choice(family, json!("required"), off, Allowed);
         check(family, &required, &[&one, &other, &two], &["", "Hello.", &with_text]);
         check(family, &required, &[], &broken);
+        check(family, &required, &[], case.never);
         let required = choice(family, json!("required"), off, Off);
         check(family, &required, &[&one, &other], &["", &two, &format!("{one} ok")]);
         let named = json!({"type": "function", "function": {"name": "weather"}});
@@ -505,6 +253,223 @@ fn kimi_k3() {
     check(family, &thinking, &[&format!("Hm.<|close|>think<|sep|>{one}")], &[&one]);
     let maybe = choice(family, json!("auto"), Reasoning::Auto, Allowed);
     check(family, &maybe, &[&format!("<|open|>think<|sep|>Hm.<|close|>think<|sep|>{one}"), &one], &[]);
+}
+
+/// Arguments of every kind, nested, in the notations that are not JSON.
+#[test]
+fn values_in_other_notations() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "on": {"type": "boolean"},
+            "kind": {"enum": ["it's", "b\\c", null, 2]},
+            "zip": {"type": "string", "pattern": "^[0-9a'\"]{2}$"},
+            "short": {"type": "string", "maxLength": 2},
+            "list": {"type": "array", "items": {"type": "string"}},
+            "map": {"type": "object", "properties": {"a-b": {"type": "number"}}, "additionalProperties": {"const": ""}},
+        },
+    });
+    let tools = json!([{"type": "function", "function": {"name": "f", "parameters": schema}}]);
+    let request = json!({"tools": tools, "tool_choice": "required"});
+    let request = ToolRequest::from_value(&request).unwrap().reasoning(Reasoning::Disabled);
+    let mut compared = 0;
+    let mut check_values = |family: &str, (open, close): (&str, &str), right: &[&str], wrong: &[&str]| {
+        let compiled = compiled(family, &request);
+        for (texts, expected) in [(right, true), (wrong, false)] {
+            for text in texts {
+                let text = format!("{open}{text}{close}");
+                assert_eq!(accepts(&compiled, &text), expected, "{family}: {text:?}");
+                compared += 1;
+            }
+        }
+    };
+    let python: &[&str] = &[
+        "",
+        "on=True",
+        "on=False, kind=None",
+        "kind=2",
+        r#"kind="it's""#,
+        r"kind='it\'s'",
+        r#"kind="it\u0027s""#,
+        r"kind='b\\c'",
+        r#"zip="a'""#,
+        r#"zip='a"'"#,
+        r#"zip="a\"""#,
+        r#"short="\u00e9\n""#,
+        "short='\u{1F600}x'",
+        "list=[]",
+        "list=['a', \"b\"]",
+        "map={}",
+        "map={'a-b': -1.5, \"c\": ''}",
+        "map={'c' : \"\" }",
+        "on=True,list=[ 'a' ]",
+    ];
+    let no_python: &[&str] = &[
+        "kind=true",
+        "on=1",
+        "on = True",
+        r"kind='it's'",
+        r"zip='a\''",
+        "zip='abc'",
+        "short='abc'",
+        r#"short="\n\n\n""#,
+        r#"short="\x41""#,
+        "list=['a' 'b']",
+        "list=[\n]",
+        "map={a: ''}",
+        "map={'a-b': ''}",
+        "map={'a-b\": 1}",
+        "on=True,",
+        "on=True on=True",
+    ];
+    for (family, marks) in [
+        ("llama_4", ("[f(", ")]")),
+        ("olmo_3", ("f(", ")")),
+        ("lfm_2", ("<|tool_call_start|>[f(", ")]<|tool_call_end|>")),
+    ] {
+        check_values(family, marks, python, no_python);
+        let json_words = ["on=true", "kind=null"];
+        let (right, wrong): (&[&str], &[&str]) =
+            if family == "olmo_3" { (&json_words, &[]) } else { (&[], &json_words) };
+        check_values(family, marks, right, wrong);
+    }
+    for (family, open, close, quote) in [
+        ("gemma_3", "<start_function_call>call:f{", "}<end_function_call>", "<escape>"),
+        ("gemma_4", "<|tool_call>call:f{", "}<tool_call|>", "<|\"|>"),
+    ] {
+        let right = [
+            "",
+            "on:true,kind:null",
+            "kind:2",
+            "kind:'it's'",
+            r"kind:'b\c'",
+            "zip:'a\"'",
+            "short:'\n\"'",
+            "list:[]",
+            "list:['','a]}']",
+            "map:{}",
+            "map:{a-b:1e3,c:''}",
+        ];
+        let wrong = [
+            "on:True",
+            "kind:'c'",
+            "zip:'abc'",
+            "short:'abc'",
+            "list:[ ]",
+            "list:['a', 'b']",
+            "map:{'c':''}",
+            "map:{a-b:''}",
+            "on:true,",
+        ];
+        let quoted = |texts: &[&str]| -> Vec<String> {
+            texts
+                .iter()
+                .map(|text| text.replace("it's", "it#s").replace('\'', quote).replace('#', "'"))
+                .collect()
+        };
+        let (right, wrong) = (quoted(&right), quoted(&wrong));
+        let (right, wrong): (Vec<&str>, Vec<&str>) =
+            (right.iter().map(|text| &**text).collect(), wrong.iter().map(|text| &**text).collect());
+        check_values(family, (open, close), &right, &wrong);
+    }
+    assert!(compared > 140, "{compared}");
+}
+
+/// Names that a notation cannot write are refused at their places.
+#[test]
+fn names_that_cannot_be_written() {
+    for (family, name, property, place) in [
+        ("llama_4", "a-b", "c", "/0/name"),
+        ("llama_4", "a.b", "c-d", "/0/parameters"),
+        ("gemma_4", "a", "c d", "/0/parameters"),
+        ("gemma_4", "a", "c-d", ""),
+    ] {
+        let schema = json!({"type": "object", "properties": {property: {"type": "string"}}});
+        let request = json!([{"type": "function", "name": name, "parameters": schema}]);
+        let request = ToolRequest::from_value(&request).unwrap();
+        let format = ToolFormat::named(family).unwrap();
+        match compiler().tools(format, &request, &StructuralTagOptions::default()) {
+            Ok(_) => assert_eq!(place, "", "{family}"),
+            Err(error) => {
+                assert!(!place.is_empty() && error.to_string().contains(place), "{family}: {error}")
+            }
+        }
+    }
+}
+
+/// Marks around answers that are no calls.
+#[test]
+fn marked_answers() {
+    use ParallelCalls::{Allowed, Off};
+    for (family, open, close) in [
+        ("cohere", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+        ("cohere_command_a", "<|START_TEXT|>", "<|END_TEXT|>"),
+        ("ernie_4_5", "<response>", "</response>"),
+    ] {
+        let case = CASES.iter().find(|case| case.family == family).unwrap();
+        // The marks are special tokens, which free text does not hold.
+        let bytes = (0..=255_u8).map(|byte| vec![byte]);
+        let marks = [open, close, "<stop>"].map(|mark| mark.as_bytes().to_vec());
+        let options = VocabularyOptions::default().special_ids([256, 257]).stop_ids([258]);
+        let vocabulary = Vocabulary::from_tokens(bytes.chain(marks).map(Some), &options).unwrap();
+        let compiler = Compiler::new(vocabulary);
+        let tokens = |text: &str| -> Vec<u32> {
+            let mut tokens = Vec::new();
+            let mut rest = text;
+            while let Some(first) = rest.bytes().next() {
+                let mark = [(open, 256), (close, 257)].into_iter().find(|(mark, _)| rest.starts_with(mark));
+                let length = mark.map_or(1, |(mark, _)| mark.len());
+                tokens.push(mark.map_or(u32::from(first), |(_, id)| id));
+                // Texts here are ASCII.
+                rest = &rest[length..];
+            }
+            tokens
+        };
+        let reads = |request: &ToolRequest, text: &str| {
+            let tag = ToolFormat::named(family).unwrap().structure(request).unwrap();
+            let compiled = compiler.structure(&tag, &StructuralTagOptions::default()).unwrap();
+            let mut matcher = compiled.matcher();
+            let ids: Vec<_> =
+                tokens(text).into_iter().map(|id| compiled.vocabulary().id(id).unwrap()).collect();
+            ids.into_iter().all(|id| matcher.accept_token(id).is_ok()) && matcher.is_completed()
+        };
+        let answer = format!("{open}It is sunny.{close}");
+        let call = calls(case, &[case.weather]);
+        for parallel in [Allowed, Off] {
+            let auto = json!({"tools": tools()});
+            let auto =
+                ToolRequest::from_value(&auto).unwrap().reasoning(Reasoning::Disabled).parallel(parallel);
+            for text in [&answer, &call, &format!("{open}Let me see.{close}{call}"), "Hello."] {
+                assert!(reads(&auto, text), "{family} {parallel:?} {text}");
+            }
+            assert_eq!(reads(&auto, &format!("{call}{answer}")), parallel == Allowed);
+            let required = json!({"tools": tools(), "tool_choice": "required"});
+            let required =
+                ToolRequest::from_value(&required).unwrap().reasoning(Reasoning::Disabled).parallel(parallel);
+            assert!(reads(&required, &call) && !reads(&required, &answer), "{family}");
+            assert_eq!(reads(&required, &format!("{call}{answer}")), parallel == Allowed);
+        }
+        let none = ToolRequest::new().reasoning(Reasoning::Disabled);
+        assert!(reads(&none, &answer) && reads(&none, "Hello.") && !reads(&none, &call));
+        let typed = json!({"response_format": {"type": "json_object"}});
+        let typed = ToolRequest::from_value(&typed).unwrap().reasoning(Reasoning::Disabled);
+        assert!(
+            reads(&typed, "{}") && reads(&typed, &format!("{open}{{}}{close}")) && !reads(&typed, &answer)
+        );
+    }
+}
+
+/// What may stand before a call that is required.
+#[test]
+fn lines_before_a_required_call() {
+    for family in ["deepseek_v3_2", "deepseek_v4", "deepseek_v4_1"] {
+        let case = CASES.iter().find(|case| case.family == family).unwrap();
+        let one = calls(case, &[case.weather]);
+        for mode in [json!("required"), json!({"type": "function", "function": {"name": "weather"}})] {
+            let compiled = choice(family, mode, Reasoning::Disabled, ParallelCalls::Allowed);
+            check(family, &compiled, &[&one, &format!("\n\n{one}")], &[&format!("\n{one}")]);
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,8 @@ use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
 use grammask_oracle::{Readings, Recogniser};
 use serde_json::{Value, json};
 
-use crate::tool_formats::{CASES, tools};
+use crate::tool_families::{Around, CASES};
+use crate::tool_formats::tools;
 
 /// A vocabulary: the bytes of all answers and some more, pieces of them, and their marks as special tokens.
 struct Words {
@@ -160,6 +161,15 @@ fn marks(text: &str) -> impl Iterator<Item = &str> {
         "</arg_key>",
         "<arg_value>",
         "</arg_value>",
+        "<|tool_call>",
+        "<tool_call|>",
+        "<escape>",
+        "<start_function_call>",
+        "<end_function_call>",
+        "<ifm|tool_calls>",
+        "</ifm|tool_calls>",
+        "<ifm|tool_call>",
+        "</ifm|tool_call>",
     ];
     let starts = text.char_indices().map(|(at, _)| &text[at..]);
     starts.filter_map(|rest| {
@@ -228,6 +238,7 @@ fn answers() -> Vec<Answer> {
             (json!("required"), "", true),
             (named, "", true),
         ] {
+            let says = if calls && case.around == Around::Nothing { "" } else { says };
             for parallel in [ParallelCalls::Allowed, ParallelCalls::Off] {
                 for reasoning in [Reasoning::Enabled, Reasoning::Disabled] {
                     let thoughts = match (reasoning, case.thoughts) {
