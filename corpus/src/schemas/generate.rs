@@ -58,6 +58,21 @@ pub const KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
+/// Those that hardly stand beside others, so that they are featured oftener.
+const SELDOM: &[&str] = &[
+    "$dynamicRef",
+    "$recursiveRef",
+    "additionalItems",
+    "dependencies",
+    "dependentSchemas",
+    "else",
+    "maxContains",
+    "minContains",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
 /// The dialect that a schema is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
@@ -68,7 +83,8 @@ enum Dialect {
 
 /// A random schema.
 pub fn random_schema(rng: &mut Rng) -> Value {
-    let featured = *rng.pick(KEYWORDS).unwrap_or(&"type");
+    let pool = if rng.percent(40) { SELDOM } else { KEYWORDS };
+    let featured = *rng.pick(pool).unwrap_or(&"type");
     let dialect = match featured {
         "additionalItems" | "dependencies" => Dialect::Draft7,
         "$recursiveRef" => Dialect::Draft2019,

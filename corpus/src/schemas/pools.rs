@@ -27,6 +27,12 @@ pub(super) const FORMATS: &[(&str, &[&str])] = &[
     ("email", &["a@b.c", "x.y@example.com"]),
     ("hostname", &["a", "example.com"]),
     ("uri", &["a:b", "https://example.com/x?y#z"]),
+    ("uri-reference", &["", "b", "a/b?c#d"]),
+    ("iri", &["a:é", "https://example.com/é"]),
+    ("iri-reference", &["é", "//a/b"]),
+    ("uri-template", &["a", "x/{b}", "{+ab,cd*}"]),
+    ("relative-json-pointer", &["0", "1#", "2/a"]),
+    ("regex", &["a", "^[a-c]+$"]),
     ("color", &["red", ""]),
 ];
 

@@ -12,7 +12,7 @@ use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
-use super::text_tests::{Sense, TextTests};
+use super::text_tests::{Sense, Side, TextTests};
 
 /// What is known of shapes, and how much work is left to know more.
 pub(super) struct Inhabited<'s> {
@@ -65,7 +65,7 @@ impl<'s> Inhabited<'s> {
         self.left -= 1;
         let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
         let mut builder = GrammarBuilder::new();
-        let decided = expression(&mut builder, shape, tests, DEPTH).and_then(|text| {
+        let decided = expression(&mut builder, shape, tests, (Side::Around, DEPTH)).and_then(|text| {
             let rule = builder.add_rule("root", text).ok()?;
             let grammar = builder.finish(rule).ok()?;
             let body = grammar.rule(grammar.root()).body();
@@ -75,12 +75,12 @@ impl<'s> Inhabited<'s> {
     }
 }
 
-/// The shape as an expression; `None` where it nests too deep.
+/// The shape from one side as an expression; `None` where it nests too deep.
 fn expression<'s>(
     builder: &mut GrammarBuilder,
     shape: &StringShape<'s>,
     tests: &TextTests<'s>,
-    depth: u32,
+    (side, depth): (Side, u32),
 ) -> Option<ExprId> {
     let depth = depth.checked_sub(1)?;
     let one_of = |builder: &mut GrammarBuilder, texts: &[&'s str]| {
@@ -92,13 +92,14 @@ fn expression<'s>(
     }
     let mut operands = Vec::new();
     for test in &shape.tests {
+        let side = if test.sense == Sense::Holds { side } else { side.flipped() };
         let text = match tests.shapes(test.test) {
             Some(shapes) => {
                 let texts: Option<Vec<ExprId>> =
-                    shapes.iter().map(|shape| expression(builder, shape, tests, depth)).collect();
+                    shapes.iter().map(|shape| expression(builder, shape, tests, (side, depth))).collect();
                 builder.choice(texts?)
             }
-            None => tests.build(test.test, builder)?,
+            None => tests.build(test.test, side, builder)?,
         };
         operands.push(match test.sense {
             Sense::Holds => text,
@@ -120,20 +121,20 @@ fn expression<'s>(
 /// Whether an example of one of the tests passes all.
 fn has_example<'s>(shape: &StringShape<'s>, tests: &TextTests<'s>) -> bool {
     let patterns = shape.tests.iter().filter(|test| test.sense == Sense::Holds);
-    let mut grammars = patterns.filter_map(|test| tests.grammar(test.test));
+    let mut grammars = patterns.filter_map(|test| tests.grammar(test.test, Side::Within));
     let of_patterns = grammars.any(|grammar| {
         (0..EXAMPLES).any(|variant| {
             let mut example = Example { variant, longer: shape.min, text: String::new(), length: 0 };
             example.write(grammar, grammar.rule(grammar.root()).body()).is_some()
-                && shape.contains(&example.text, tests)
+                && shape.contains_on(&example.text, tests, Side::Around)
         })
     });
     // Where all patterns must fail, most texts pass.
     of_patterns
         || ["a", "1", "_x", " -"].iter().any(|text| {
             let times = usize::try_from(shape.min).map_or(usize::MAX, |min| min.max(1));
-            times <= LONGEST_EXAMPLE && shape.contains(&text.repeat(times), tests)
-                || text.len() == 1 && shape.contains("", tests)
+            times <= LONGEST_EXAMPLE && shape.contains_on(&text.repeat(times), tests, Side::Around)
+                || text.len() == 1 && shape.contains_on("", tests, Side::Around)
         })
 }
 
@@ -176,6 +177,8 @@ impl Example {
                 let chosen = self.variant.checked_rem(alternatives.len())?;
                 self.write(grammar, alternatives[chosen])?;
             }
+            // The others are tried on the whole.
+            Expr::Intersection(parts) => self.write(grammar, *parts.first()?)?,
             Expr::Repeat { body, min, max } => {
                 let extra = self.longer.saturating_sub(self.length as u64).min(LONGEST_EXAMPLE as u64 + 1);
                 let usual = u64::from(min) + (self.variant % 3 / 2) as u64;

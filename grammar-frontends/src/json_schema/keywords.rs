@@ -123,6 +123,16 @@ impl<'s> Normalizer<'s> {
         if self.algebra.work > limit as u64 {
             return Err(Box::new(limit_error("work", limit)));
         }
+        if let Some((test, node)) = self.algebra.tests.undecided() {
+            let name = self.algebra.tests.name(test);
+            let message =
+                format!("`format`: of a name or a constant it is not certain whether it obeys {name}");
+            return Err(Box::new(
+                Diagnostic::error("json-schema/unsupported", message)
+                    .with_pointer(format!("{}/format", self.document.pointer(node)))
+                    .with_hint("leave out the format, or the constant"),
+            ));
+        }
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use super::object_shape::ObjectShape;
 use super::options::Whitespace;
 use super::punctuation::{self, Punctuation};
 use super::string_shape::StringShape;
-use super::text_tests::TestId;
+use super::text_tests::{Side, TestId};
 use crate::Diagnostic;
 
 /// How a value is written.
@@ -66,7 +66,7 @@ pub(super) struct Lowering<'s> {
     /// At which level a value is written.
     depth: usize,
     pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
-    pub(super) patterns: AHashMap<TestId, ExprId>,
+    pub(super) patterns: AHashMap<(TestId, Side), ExprId>,
     pub(super) shared: AHashMap<&'static str, RuleId>,
     /// Arrays and objects whose items and members stand between marks.
     pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,

@@ -18,6 +18,7 @@ use super::markup::{Inside, Kind, Markup};
 use super::norm::Norm;
 use super::object_shape::{Cell, ObjectShape, Presence};
 use super::string_shape::StringShape;
+use super::text_tests::Side;
 
 /// The name of a member, or of those that no schema declares.
 enum Name<'n> {
@@ -102,7 +103,7 @@ impl<'s> Lowering<'s> {
         let others = self.builder.repeat(other, 0, None);
         let mut operands = vec![self.builder.sequence([first, others])];
         for &test in &cell.tests {
-            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            let Some(operand) = self.test_text(test, node, Side::Within)? else { return Ok(None) };
             operands.push(operand);
         }
         if !names.is_empty() {

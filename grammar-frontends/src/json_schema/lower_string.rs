@@ -4,14 +4,14 @@
 //! spelling over it. Escaping distributes over everything but intersection and complement, and it is pushed
 //! down to single characters where a long counted run would otherwise be hidden from the engine's counters.
 
-use grammask_grammar_ir::{CharRange, ExprId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, passes};
 
 use super::document::NodeId;
 use super::keywords::Fallible;
 use super::lower::Lowering;
 use super::notation::Names;
 use super::string_shape::StringShape;
-use super::text_tests::{ClassRun, Sense, TestId, TextTest, Weight};
+use super::text_tests::{ClassRun, Sense, Side, TestId, TextTest, Weight};
 
 impl<'s> Lowering<'s> {
     /// A string with its quotes, out of one of the shapes.
@@ -72,7 +72,31 @@ impl<'s> Lowering<'s> {
             }
         }
         let Some(text) = self.text(shape, node)? else { return Ok(None) };
+        let is_format = shape.tests.iter().any(|test| self.normalizer.algebra.tests.is_format(test.test));
+        if is_format {
+            return Ok(Some(self.spelled_parts(text, PARTS_IN_PARTS)));
+        }
         Ok(Some(self.builder.json_escaped(text)))
+    }
+
+    /// The spelling of each part of a text by itself: beside an intersection, counted runs stay counted.
+    fn spelled_parts(&mut self, text: ExprId, depth: u32) -> ExprId {
+        let below = depth.saturating_sub(1);
+        match self.builder.expr(text) {
+            Expr::Sequence(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
+                self.builder.sequence(parts)
+            }
+            Expr::Choice(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
+                self.builder.choice(parts)
+            }
+            _ => self.builder.json_escaped(text),
+        }
     }
 
     fn spelled_run(&mut self, run: &ClassRun, class: ExprId) -> Fallible<ExprId> {
@@ -108,6 +132,10 @@ impl<'s> Lowering<'s> {
 
     /// The strings of a shape as decoded text.
     pub(super) fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
+        self.text_on(shape, node, Side::Within)
+    }
+
+    fn text_on(&mut self, shape: &StringShape<'s>, node: NodeId, side: Side) -> Fallible<Option<ExprId>> {
         if let Some(values) = &shape.values {
             if values.is_empty() {
                 return Ok(None);
@@ -122,13 +150,19 @@ impl<'s> Lowering<'s> {
         }
         let mut operands = Vec::new();
         for &test in &shape.tests {
-            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            let bounded = shape.max.filter(|_| side == Side::Within);
+            let bounded = bounded.and_then(|max| self.normalizer.algebra.tests.format_up_to(test, max));
+            let operand = match bounded {
+                Some(texts) => passes::append_body(&mut self.builder, &texts),
+                None => self.test_text(test, node, side)?,
+            };
+            let Some(operand) = operand else { return Ok(None) };
             operands.push(operand);
         }
         if !shape.excluded.is_empty() {
             operands.push(self.none_of(&shape.excluded));
         }
-        if let Some((min, max)) = self.needed_bounds(shape, node)? {
+        if let Some((min, max)) = self.needed_bounds(shape, node, side)? {
             let any = self.builder.any_char();
             operands.push(self.builder.repeat(any, min, max));
         }
@@ -141,16 +175,23 @@ impl<'s> Lowering<'s> {
         self.builder.complement(texts)
     }
 
-    pub(super) fn test_text(&mut self, test: TextTest, node: NodeId) -> Fallible<Option<ExprId>> {
+    /// The texts that pass a test for certain, or all that may.
+    pub(super) fn test_text(&mut self, test: TextTest, node: NodeId, side: Side) -> Fallible<Option<ExprId>> {
+        let of_test = if test.sense == Sense::Holds { side } else { side.flipped() };
+        if of_test == Side::Around && self.normalizer.algebra.tests.has_no_opposite(test.test) {
+            let name = self.normalizer.algebra.tests.name(test.test);
+            let reason = format!("of no text it is certain that it does not obey {name}");
+            self.normalizer.unsupported(node, "format", reason, "say what is wanted with a pattern")?;
+        }
         let text = match self.normalizer.algebra.tests.shapes(test.test).map(<[_]>::to_vec) {
             Some(shapes) => {
                 let mut texts = Vec::new();
                 for shape in &shapes {
-                    texts.extend(self.text(shape, node)?);
+                    texts.extend(self.text_on(shape, node, of_test)?);
                 }
                 self.builder.choice(texts)
             }
-            None => self.pattern_text(test.test),
+            None => self.pattern_text(test.test, of_test),
         };
         Ok(match test.sense {
             Sense::Holds => Some(text),
@@ -158,15 +199,15 @@ impl<'s> Lowering<'s> {
         })
     }
 
-    fn pattern_text(&mut self, test: TestId) -> ExprId {
-        if let Some(&known) = self.patterns.get(&test) {
+    fn pattern_text(&mut self, test: TestId, side: Side) -> ExprId {
+        if let Some(&known) = self.patterns.get(&(test, side)) {
             return known;
         }
-        let text = match self.normalizer.algebra.tests.build(test, &mut self.builder) {
+        let text = match self.normalizer.algebra.tests.build(test, side, &mut self.builder) {
             Some(text) => text,
             None => self.builder.never(),
         };
-        self.patterns.insert(test, text);
+        self.patterns.insert((test, side), text);
         text
     }
 
@@ -176,13 +217,16 @@ impl<'s> Lowering<'s> {
         &mut self,
         shape: &StringShape<'s>,
         node: NodeId,
+        side: Side,
     ) -> Fallible<Option<(u32, Option<u32>)>> {
         let tests = &self.normalizer.algebra.tests;
         let holding = || shape.tests.iter().filter(|test| test.sense == Sense::Holds);
-        let known: Vec<_> = holding().filter_map(|test| tests.length_range(test.test)).collect();
+        let known: Vec<_> = holding().filter_map(|test| tests.length_range(test.test, side)).collect();
         let min = if known.iter().any(|range| range.0 >= shape.min) { 0 } else { shape.min };
         let implied = |max: u64| known.iter().any(|range| range.1.is_some_and(|known| known <= max));
-        let max = shape.max.filter(|&max| !implied(max));
+        let by_parts =
+            |max: u64| side == Side::Within && holding().any(|&test| tests.is_bounded_by_parts(test, max));
+        let max = shape.max.filter(|&max| !implied(max) && !by_parts(max));
         if min == 0 && max.is_none() {
             return Ok(None);
         }
@@ -235,7 +279,7 @@ impl<'s> Lowering<'s> {
         let StringShape { tests, excluded: clashing, .. } = shape;
         let mut operands = Vec::new();
         for test in tests {
-            let Some(operand) = self.test_text(test, node)? else { return Ok(None) };
+            let Some(operand) = self.test_text(test, node, Side::Within)? else { return Ok(None) };
             operands.push(operand);
         }
         if !clashing.is_empty() {
@@ -253,6 +297,9 @@ impl<'s> Lowering<'s> {
         Ok(Some(self.spelled_name(text)))
     }
 }
+
+/// Sequences and alternatives inside one another whose parts are spelled by themselves.
+const PARTS_IN_PARTS: u32 = 3;
 
 /// About how many states a product with a bound on the length has. Where the rest of a text is bounded, the length
 /// matters only near the bound; see `counted.rs` in `fsm`.

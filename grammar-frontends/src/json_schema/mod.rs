@@ -48,10 +48,16 @@
 //! # Formats
 //!
 //! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
-//! `duration`, `email`, `hostname` (no labels like `xn--a`; up to 3 labels of 63 characters, 8 of 30, or 25
-//! of 9: the bound of 253 on the whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`,
-//! `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer`, `regex` (without references to groups and with
-//! groups nested at most four deep; some rare spellings are left out). Refused: `idn-hostname`, `idn-email`. Names that the standard does not know are annotations.
+//! `duration`, `email` (RFC 5321, up to 64 characters before the sign, and a host name or an address behind it),
+//! `hostname` (no labels like `xn--a`; up to 3 labels of 63 characters, 8 of 30, or 25 of 9: the bound of 253 on the
+//! whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`,
+//! `json-pointer`, `relative-json-pointer` (without steps along an array), `regex` (without references to groups and
+//! with groups nested at most four deep; some rare spellings are left out). Refused: `idn-hostname`, `idn-email`. Names
+//! that the standard does not know are annotations.
+//!
+//! What is left out of a format is not let in by `not`: under it stand the texts of which it is certain that they do
+//! not obey the format; of `regex` none are known, so that `not` around it is refused. Beside `maxLength`, mailboxes and
+//! host names that have a host name of more than 63 characters are bounded part by part, which leaves out some of them.
 //!
 //! # Not supported
 //!

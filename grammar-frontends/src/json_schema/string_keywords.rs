@@ -77,8 +77,8 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Fallible<Opt
             let hint = "remove the format, or ask for formats to be annotations";
             return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
         }
-        (_, Format::Enforced(name, grammar)) => {
-            let test = n.algebra.tests.format(name, grammar);
+        (_, Format::Enforced(texts)) => {
+            let test = n.algebra.tests.format(texts, node);
             (Some(TextTest { test, sense: Sense::Holds }), "")
         }
     };

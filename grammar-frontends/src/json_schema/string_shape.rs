@@ -1,6 +1,6 @@
 //! Sets of strings.
 
-use super::text_tests::{Sense, TextTest, TextTests};
+use super::text_tests::{Sense, Side, TextTest, TextTests};
 
 /// The strings that pass some tests, have a length between bounds and are not excluded; or a finite set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,17 @@ impl<'s> StringShape<'s> {
         Self { values: Some(values), ..Self::any() }
     }
 
+    /// Whether a text belongs to the set; see [`TextTests::passes`].
     pub(super) fn contains(&self, text: &str, tests: &TextTests<'s>) -> bool {
+        self.contains_if(text, |test| tests.passes(test, text))
+    }
+
+    /// Whether a text belongs to the set for certain, or may.
+    pub(super) fn contains_on(&self, text: &str, tests: &TextTests<'s>, side: Side) -> bool {
+        self.contains_if(text, |test| tests.passes_on(test, text, side))
+    }
+
+    fn contains_if(&self, text: &str, passes: impl Fn(TextTest) -> bool) -> bool {
         if let Some(values) = &self.values {
             return values.binary_search(&text).is_ok();
         }
@@ -36,7 +46,7 @@ impl<'s> StringShape<'s> {
         self.min <= length
             && self.max.is_none_or(|max| length <= max)
             && self.excluded.binary_search(&text).is_err()
-            && self.tests.iter().all(|&test| tests.passes(test, text))
+            && self.tests.iter().all(|&test| passes(test))
     }
 
     pub(super) fn and(&self, other: &Self, tests: &TextTests<'s>) -> Self {
@@ -75,7 +85,8 @@ impl<'s> StringShape<'s> {
         }
         let contradiction = self.tests.windows(2).any(|pair| pair[0].test == pair[1].test);
         let lengths = self.tests.iter().filter(|test| test.sense == Sense::Holds);
-        let too_short_or_long = lengths.filter_map(|test| tests.length_range(test.test)).any(|(min, max)| {
+        let ranges = lengths.filter_map(|test| tests.length_range(test.test, Side::Around));
+        let too_short_or_long = ranges.into_iter().any(|(min, max)| {
             self.max.is_some_and(|bound| min > bound) || max.is_some_and(|max| max < self.min)
         });
         contradiction

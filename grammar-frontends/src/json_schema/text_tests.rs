@@ -3,12 +3,15 @@
 //! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
 //! about one text, and be built as an expression of the grammar.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use ahash::AHashMap;
 use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
+use super::document::{Document, NodeId};
+use super::formats::{Around, FormatTexts};
 use super::string_shape::StringShape;
 use crate::Diagnostics;
 use crate::regex::{self, RegexOptions};
@@ -40,6 +43,24 @@ pub(super) struct TextTest {
     pub(super) sense: Sense,
 }
 
+/// From which side a language is taken, where a [format](super::formats) is not known exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    /// Texts that belong to it for certain: what is generated.
+    Within,
+    /// All texts that may belong to it: what must be empty before anything is called impossible.
+    Around,
+}
+
+impl Side {
+    pub(super) fn flipped(self) -> Self {
+        match self {
+            Side::Within => Side::Around,
+            Side::Around => Side::Within,
+        }
+    }
+}
+
 /// A class of characters repeated, between two stretches of fixed length: what length bounds can be applied
 /// to without a product of automata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,14 +72,13 @@ pub(super) struct ClassRun {
     pub(super) after: Vec<Vec<CharRange>>,
 }
 
-/// What a pattern test is called after.
-enum TestName {
-    Pattern(Box<str>),
-    Format(&'static str),
-}
-
 enum Kind<'s> {
-    Pattern { grammar: Arc<Grammar>, name: TestName },
+    Pattern {
+        grammar: Grammar,
+        pattern: Box<str>,
+    },
+    /// With the schema that asked for it first.
+    Format(Arc<FormatTexts>, NodeId),
     Language(Vec<StringShape<'s>>),
 }
 
@@ -69,6 +89,8 @@ pub(super) struct TextTests<'s> {
     patterns: AHashMap<(Box<str>, regex::Matching), TestId>,
     formats: AHashMap<&'static str, TestId>,
     languages: AHashMap<Vec<StringShape<'s>>, TestId>,
+    /// A test and a text of which it is not known whether they pass, of those that were asked for.
+    undecided: Cell<Option<TestId>>,
 }
 
 impl<'s> TextTests<'s> {
@@ -83,18 +105,19 @@ impl<'s> TextTests<'s> {
             return Ok(known);
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
-        let grammar = Arc::new(regex::parse(pattern, &options)?);
-        let id = self.push(Kind::Pattern { grammar, name: TestName::Pattern(pattern.into()) });
+        let grammar = regex::parse(pattern, &options)?;
+        let id = self.push(Kind::Pattern { grammar, pattern: pattern.into() });
         self.patterns.insert(key, id);
         Ok(id)
     }
 
     /// The test of a format.
-    pub(super) fn format(&mut self, name: &'static str, grammar: Arc<Grammar>) -> TestId {
+    pub(super) fn format(&mut self, texts: Arc<FormatTexts>, node: NodeId) -> TestId {
+        let name = texts.name;
         if let Some(&known) = self.formats.get(name) {
             return known;
         }
-        let id = self.push(Kind::Pattern { grammar, name: TestName::Format(name) });
+        let id = self.push(Kind::Format(texts, node));
         self.formats.insert(name, id);
         id
     }
@@ -120,20 +143,61 @@ impl<'s> TextTests<'s> {
         &self.kinds[test.0 as usize]
     }
 
-    /// Whether a text passes.
+    /// Whether a text passes. Where that is not known it does not, and [`undecided`](Self::undecided) says so.
     pub(super) fn passes(&self, condition: TextTest, text: &str) -> bool {
-        let holds = match self.kind(condition.test) {
-            Kind::Pattern { grammar, .. } => matches_whole(grammar, text),
-            Kind::Language(shapes) => shapes.iter().any(|shape| shape.contains(text, self)),
+        let passes = self.passes_on(condition, text, Side::Within);
+        if !passes && !self.is_exact(condition.test) && self.passes_on(condition, text, Side::Around) {
+            self.undecided.set(Some(condition.test));
+        }
+        passes
+    }
+
+    /// Whether a text passes for certain, or may pass.
+    pub(super) fn passes_on(&self, condition: TextTest, text: &str, side: Side) -> bool {
+        let (of_test, negated) = match condition.sense {
+            Sense::Holds => (side, false),
+            Sense::Fails => (side.flipped(), true),
         };
-        holds == (condition.sense == Sense::Holds)
+        let holds = match self.kind(condition.test) {
+            Kind::Language(shapes) => shapes.iter().any(|shape| shape.contains_on(text, self, of_test)),
+            Kind::Format(texts, _) if of_test == Side::Around && matches!(texts.around, Around::Unknown) => {
+                true
+            }
+            _ => self.grammar(condition.test, of_test).is_some_and(|grammar| matches_whole(grammar, text)),
+        };
+        holds != negated
+    }
+
+    /// A format of which it was asked whether some text obeys, and it is not known; with a schema that has it.
+    pub(super) fn undecided(&self) -> Option<(TestId, NodeId)> {
+        let asked = self.undecided.get()?;
+        let mut open = vec![asked];
+        while let Some(test) = open.pop() {
+            match self.kind(test) {
+                Kind::Format(_, node) => return Some((test, *node)),
+                Kind::Language(shapes) => {
+                    open.extend(shapes.iter().flat_map(|shape| &shape.tests).map(|test| test.test));
+                }
+                Kind::Pattern { .. } => {}
+            }
+        }
+        Some((asked, Document::ROOT))
+    }
+
+    /// Whether it is known of every text whether it passes.
+    fn is_exact(&self, test: TestId) -> bool {
+        match self.kind(test) {
+            Kind::Pattern { .. } => true,
+            Kind::Format(texts, _) => matches!(texts.around, Around::Same),
+            Kind::Language(_) => false,
+        }
     }
 
     /// What a message calls a test.
     pub(super) fn name(&self, test: TestId) -> String {
         match self.kind(test) {
-            Kind::Pattern { name: TestName::Pattern(pattern), .. } => format!("the pattern `{pattern}`"),
-            Kind::Pattern { name: TestName::Format(name), .. } => format!("the format `{name}`"),
+            Kind::Pattern { pattern, .. } => format!("the pattern `{pattern}`"),
+            Kind::Format(texts, _) => format!("the format `{}`", texts.name),
             Kind::Language(_) => "`propertyNames`".to_owned(),
         }
     }
@@ -142,39 +206,74 @@ impl<'s> TextTests<'s> {
     pub(super) fn shapes(&self, test: TestId) -> Option<&[StringShape<'s>]> {
         match self.kind(test) {
             Kind::Language(shapes) => Some(shapes),
-            Kind::Pattern { .. } => None,
+            Kind::Pattern { .. } | Kind::Format(..) => None,
         }
     }
 
-    /// The pattern as an expression.
-    pub(super) fn build(&self, test: TestId, builder: &mut GrammarBuilder) -> Option<ExprId> {
-        passes::append_body(builder, self.grammar(test)?)
+    /// The texts of a format that are no longer than a bound, where the format has them.
+    pub(super) fn format_up_to(&self, test: TextTest, most: u64) -> Option<Grammar> {
+        match (self.kind(test.test), test.sense) {
+            (Kind::Format(texts, _), Sense::Holds) => texts.up_to(most),
+            _ => None,
+        }
     }
 
-    /// The pattern's grammar, for analyses.
-    pub(super) fn grammar(&self, test: TestId) -> Option<&Grammar> {
+    /// Whether [`format_up_to`](Self::format_up_to) has texts for a bound.
+    pub(super) fn is_bounded_by_parts(&self, test: TextTest, most: u64) -> bool {
+        matches!((self.kind(test.test), test.sense),
+            (Kind::Format(texts, _), Sense::Holds) if texts.is_bounded_by_parts(most))
+    }
+
+    /// Whether no text is known that fails the test.
+    pub(super) fn has_no_opposite(&self, test: TestId) -> bool {
+        matches!(self.kind(test), Kind::Format(texts, _) if matches!(texts.around, Around::Unknown))
+    }
+
+    /// Whether the test is a format.
+    pub(super) fn is_format(&self, test: TestId) -> bool {
+        matches!(self.kind(test), Kind::Format(..))
+    }
+
+    /// The pattern as an expression.
+    pub(super) fn build(&self, test: TestId, side: Side, builder: &mut GrammarBuilder) -> Option<ExprId> {
+        if side == Side::Around && self.has_no_opposite(test) {
+            let any = builder.any_char();
+            return Some(builder.repeat(any, 0, None));
+        }
+        passes::append_body(builder, self.grammar(test, side)?)
+    }
+
+    /// The pattern's grammar, for analyses; `None` where anything may match.
+    pub(super) fn grammar(&self, test: TestId, side: Side) -> Option<&Grammar> {
         match self.kind(test) {
             Kind::Pattern { grammar, .. } => Some(grammar),
+            Kind::Format(texts, _) => match (side, &texts.around) {
+                (Side::Within, _) | (_, Around::Same) => Some(&texts.within),
+                (Side::Around, Around::Wider(grammar)) => Some(grammar),
+                (Side::Around, Around::Unknown) => None,
+            },
             Kind::Language(_) => None,
         }
     }
 
     /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
     /// Not exact: the true range may be smaller.
-    pub(super) fn length_range(&self, test: TestId) -> Option<(u64, Option<u64>)> {
-        let grammar = self.grammar(test)?;
+    pub(super) fn length_range(&self, test: TestId, side: Side) -> Option<(u64, Option<u64>)> {
+        let grammar = self.grammar(test, side)?;
         length_range(grammar, grammar.rule(grammar.root()).body())
     }
 
     /// The pattern as a union of class runs, if it is one.
     pub(super) fn class_runs(&self, test: TestId) -> Option<Vec<ClassRun>> {
-        let grammar = self.grammar(test)?;
+        let grammar = self.grammar(test, Side::Within)?;
         class_runs(grammar, grammar.rule(grammar.root()).body())
     }
 
     /// About how many states the pattern's automaton has.
     pub(super) fn weight(&self, test: TestId) -> Weight {
-        let Some(grammar) = self.grammar(test) else { return Weight { looping: 64, ending: 0, tail: 0 } };
+        let Some(grammar) = self.grammar(test, Side::Within) else {
+            return Weight { looping: 64, ending: 0, tail: 0 };
+        };
         let body = grammar.rule(grammar.root()).body();
         let all = weight(grammar, body);
         let looping = looping_weight(grammar, body, Tail::Ends).min(all);
@@ -287,6 +386,11 @@ fn length_range(grammar: &Grammar, id: ExprId) -> Option<(u64, Option<u64>)> {
                 _ => None,
             };
             (range.0.saturating_mul(u64::from(min)), most)
+        }
+        Expr::Intersection(parts) => {
+            let known = || parts.iter().filter_map(|&part| length_range(grammar, part));
+            let most = known().filter_map(|range| range.1).min();
+            (known().map(|range| range.0).max()?, most)
         }
         _ => return None,
     })

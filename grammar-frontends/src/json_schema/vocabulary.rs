@@ -65,7 +65,12 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("minLength", Draft4, "beside a pattern, a product of more states than `states`"),
         enforced("maxLength", Draft4, "as `minLength`"),
         enforced("pattern", Draft4, REGEX),
-        enforced("format", Draft4, "`idn-hostname`, `idn-email`; unknown names are annotations"),
+        enforced(
+            "format",
+            Draft4,
+            "`idn-hostname`, `idn-email`; under `not`, `regex`; constants of which it is not certain whether \
+            they obey; unknown names are annotations",
+        ),
         enforced("properties", Draft4, "between the marks of a tool format, names with signs of markup"),
         enforced("required", Draft4, ""),
         enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique"),

@@ -167,3 +167,12 @@ fn the_report_of_a_refused_schema() {
     "#);
     assert_snapshot!(json_schema::report("{\"type\": 1}", &JsonSchemaOptions::default()).unwrap_err(), @"1:10 (at `/type`): error: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these; write such a value, or leave the keyword out");
 }
+
+#[test]
+fn formats_that_are_not_known_exactly() {
+    assert_snapshot!(refusal(r#"{"properties":{"a":{"type":"string","not":{"format":"regex"}}}}"#), @"json-schema/unsupported at `/properties/a`: `format`: of no text it is certain that it does not obey the format `regex` (say what is wanted with a pattern)");
+    assert_snapshot!(refusal(r#"{"properties":{"a":{"enum":["a","xn--ls8h"],"format":"hostname"}}}"#), @"json-schema/unsupported at `/properties/a/format`: `format`: of a name or a constant it is not certain whether it obeys the format `hostname` (leave out the format, or the constant)");
+    assert_snapshot!(refusal(r#"{"properties":{"xn--ls8h":{}},"propertyNames":{"format":"hostname"}}"#), @"json-schema/unsupported at `/propertyNames/format`: `format`: of a name or a constant it is not certain whether it obeys the format `hostname` (leave out the format, or the constant)");
+    let taken = r#"{"enum":["a","b c"],"format":"hostname"}"#;
+    assert!(compile(taken, &JsonSchemaOptions::default()).is_ok());
+}

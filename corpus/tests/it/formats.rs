@@ -1,0 +1,250 @@
+//! Every format of the standard, its texts put to a validator.
+//!
+//! Texts are walked out of the grammar of a format, with long runs, so that parts come near their bounds; they are
+//! changed a little, and put to the grammar, to the grammar of the opposite and to the validator.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of a test that fails is the failure")]
+
+use grammask_corpus::subjects::earley_after_passes;
+use grammask_corpus::{BackendSubject, Subject};
+use grammask_earley::Engine;
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use grammask_oracle::random::Rng;
+use serde_json::{Value, json};
+
+/// The formats, and how many texts of each are walked.
+const FORMATS: &[(&str, usize)] = &[
+    ("date", 40),
+    ("time", 60),
+    ("date-time", 60),
+    ("duration", 60),
+    ("email", 120),
+    ("hostname", 120),
+    ("ipv4", 40),
+    ("ipv6", 100),
+    ("uri", 100),
+    ("uri-reference", 100),
+    ("iri", 80),
+    ("iri-reference", 80),
+    ("uri-template", 60),
+    ("uuid", 30),
+    ("json-pointer", 40),
+    ("relative-json-pointer", 40),
+    ("regex", 100),
+];
+
+/// Changes of each text.
+const CHANGES: usize = 6;
+
+fn subject(schema: &Value) -> BackendSubject<Engine> {
+    let compiled = json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default());
+    let compiled = compiled.unwrap_or_else(|error| panic!("{schema}: {error}"));
+    BackendSubject(earley_after_passes(&compiled.grammar).unwrap())
+}
+
+fn validator(schema: &Value) -> impl Fn(&str) -> bool {
+    let validator = jsonschema::options().should_validate_formats(true).build(schema).unwrap();
+    move |text| validator.is_valid(&Value::from(text))
+}
+
+fn accepts(subject: &impl Subject, text: &str) -> bool {
+    let mut state = subject.start();
+    for byte in Value::from(text).to_string().bytes() {
+        match subject.step(&state, byte).unwrap() {
+            Some(next) => state = next,
+            None => return false,
+        }
+    }
+    subject.is_complete(&state)
+}
+
+/// A string of the subject: runs of signs that are alike, no escapes where they can be avoided, and from `length`
+/// bytes on the shortest way to the end.
+fn long_walk(subject: &impl Subject, rng: &mut Rng, length: usize) -> String {
+    let mut state = subject.start();
+    let mut bytes: Vec<u8> = Vec::new();
+    loop {
+        if subject.is_complete(&state) {
+            return serde_json::from_slice(&bytes).unwrap();
+        }
+        let allowed: Vec<u8> = (0..=255).filter(|&byte| subject.next_bytes(&state).contains(byte)).collect();
+        let plain: Vec<u8> = allowed.iter().copied().filter(|byte| !b"\"\\".contains(byte)).collect();
+        let byte = if bytes.len() >= length {
+            let far = |&&byte: &&u8| {
+                let next = subject.step(&state, byte).unwrap().unwrap();
+                subject.ending(&next).unwrap_or(u64::MAX)
+            };
+            *allowed.iter().min_by_key(far).unwrap()
+        } else if plain.is_empty() {
+            *rng.pick(&allowed).unwrap()
+        } else {
+            let last = bytes.last().copied().unwrap_or(0);
+            let like: Vec<u8> = plain
+                .iter()
+                .copied()
+                .filter(|byte| byte.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() || *byte == last)
+                .collect();
+            let pool = if !like.is_empty() && rng.percent(85) { &like } else { &plain };
+            *rng.pick(pool).unwrap()
+        };
+        state = subject.step(&state, byte).unwrap().unwrap();
+        bytes.push(byte);
+    }
+}
+
+/// A text with one change, or with a stretch of it many times.
+fn changed(rng: &mut Rng, text: &str) -> String {
+    const SIGNS: &[char] = &[
+        'a', 'Z', '0', '9', '-', '.', ':', '/', '@', '%', '[', ']', '~', '+', '#', '{', '}', '"', ' ', 'é',
+        '\\', '\n',
+    ];
+    let mut signs: Vec<char> = text.chars().collect();
+    let at = rng.below(signs.len() + 1);
+    let sign = *rng.pick(SIGNS).unwrap();
+    match rng.below(6) {
+        0 if at < signs.len() => drop(signs.remove(at)),
+        1 if at < signs.len() => signs[at] = sign,
+        2 if at < signs.len() => {
+            let end = rng.between(at + 1, signs.len().min(at + 6));
+            let stretch: Vec<char> = signs[at..end].to_vec();
+            let times = rng.between(1, 70);
+            signs.splice(at..at, stretch.iter().copied().cycle().take(stretch.len() * times));
+        }
+        3 if at < signs.len() => signs.swap(at, 0),
+        4 => signs.truncate(at),
+        _ => signs.insert(at, sign),
+    }
+    signs.into_iter().collect()
+}
+
+/// Texts that a validator takes and that are left out, as the documentation says.
+fn is_left_out(format: &str, text: &str) -> bool {
+    let host = |host: &str| {
+        let labels: Vec<&str> = host.split('.').collect();
+        let longest = labels.iter().map(|label| label.len()).max().unwrap_or(0);
+        let fits = |count: usize, length: usize| labels.len() <= count && longest <= length;
+        labels.iter().any(|label| label.get(2..4) == Some("--"))
+            || !fits(3, 63) && !fits(8, 30) && !fits(25, 9)
+    };
+    match format {
+        "hostname" => host(text),
+        "email" => {
+            let (local, behind) = text.rsplit_once('@').unwrap_or((text, ""));
+            !local.is_ascii() || host(behind)
+        }
+        // Leap seconds away from UTC.
+        "time" | "date-time" => text.contains(":60"),
+        // A date and weeks, or weeks and a time.
+        "uri-template" => text.contains('\''),
+        "duration" => text.contains('W'),
+        // Steps along an array.
+        "relative-json-pointer" => text.contains(['+', '-']),
+        "regex" => true,
+        _ => false,
+    }
+}
+
+/// What the validator takes by mistake: it does not look whether all signs of a date are digits.
+fn is_mistaken(format: &str, text: &str) -> bool {
+    let is_digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let of_date = [(0, 4), (5, 7), (8, 10)];
+    format.starts_with("date")
+        && !of_date.iter().all(|&(start, end)| text.as_bytes().get(start..end).is_some_and(is_digits))
+}
+
+#[test]
+fn formats_are_those_of_a_validator() {
+    let mut faults = std::collections::BTreeMap::new();
+    for &(format, walks) in FORMATS {
+        let schema = json!({ "type": "string", "format": format });
+        let (is_valid, taken) = (validator(&schema), subject(&schema));
+        // Of no text it is certain that it is no pattern.
+        let opposite =
+            (format != "regex").then(|| subject(&json!({ "type": "string", "not": { "format": format } })));
+        let mut rng = Rng::new(walks as u64);
+        for number in 0..walks {
+            let length = 4 + number * rng.below(260) / walks;
+            let mut texts = vec![long_walk(&taken, &mut rng, length)];
+            for _ in 0..CHANGES {
+                let text = rng.pick(&texts).unwrap().clone();
+                let text = changed(&mut rng, &text);
+                texts.push(text);
+            }
+            for text in texts {
+                let valid = is_valid(&text) && !is_mistaken(format, &text);
+                let accepted = accepts(&taken, &text);
+                let is_opposite = opposite.as_ref().is_some_and(|opposite| accepts(opposite, &text));
+                let mut fault = |what: &'static str| {
+                    faults.entry((format, what)).or_insert(text.clone());
+                };
+                if accepted && !valid {
+                    fault("takes what is invalid");
+                }
+                if valid && !accepted && !is_left_out(format, &text) {
+                    fault("refuses what is valid");
+                }
+                if is_opposite && (valid || accepted) {
+                    fault("is taken by its opposite");
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn bounds_on_the_length_of_addresses_hold() {
+    for format in ["email", "hostname"] {
+        for most in [1, 5, 24, 62, 63, 64, 66, 67, 90, 130, 200, 253, 254, 255, 316, 320] {
+            let schema = json!({ "type": "string", "format": format, "maxLength": most, "minLength": 1 });
+            if format == "email" && most == 1 {
+                assert!(json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()).is_err());
+                continue;
+            }
+            let (is_valid, taken) = (validator(&schema), subject(&schema));
+            let mut rng = Rng::new(most);
+            for number in 0..12 {
+                let length = number * rng.below(most as usize + 8) / 12;
+                let text = long_walk(&taken, &mut rng, length);
+                assert!(is_valid(&text), "{format} up to {most} takes {text:?}");
+            }
+        }
+    }
+}
+
+/// The bounds of the documents that define the formats, from both sides.
+#[test]
+fn parts_may_be_as_long_as_they_may_be() {
+    let check = |format: &str, most: Option<u64>, text: &str, expected: bool| {
+        let mut schema = json!({ "type": "string", "format": format });
+        if let Some(most) = most {
+            schema["maxLength"] = json!(most);
+        }
+        assert_eq!(accepts(&subject(&schema), text), expected, "{format} {most:?} {text}");
+        assert_eq!(validator(&schema)(text), expected, "the validator: {format} {most:?} {text}");
+    };
+    let letters = |count: usize| "x".repeat(count);
+    let quoted = |count: usize| format!("\"{}\"", "x".repeat(count - 2));
+    for (local, expected) in
+        [(letters(64), true), (letters(65), false), (quoted(64), true), (quoted(65), false)]
+    {
+        check("email", None, &format!("{local}@example.com"), expected);
+    }
+    check("email", None, &format!("{}.{}@a.b", letters(31), letters(32)), true);
+    check("email", None, &format!("{}.{}@a.b", letters(32), letters(32)), false);
+    check("email", None, &format!("a@{}.com", letters(63)), true);
+    check("email", None, &format!("a@{}.com", letters(64)), false);
+    check("hostname", None, &letters(63), true);
+    check("hostname", None, &letters(64), false);
+    // Under a bound on the whole.
+    check("email", Some(70), &format!("{}@{}", letters(58), letters(11)), true);
+    check("email", Some(70), &format!("{}@{}", letters(58), letters(12)), false);
+    check("email", Some(255), &format!("{}@{}.com", letters(64), letters(59)), true);
+    check("email", Some(70), &format!("{}@{}", letters(64), letters(5)), true);
+    check("email", Some(70), &format!("{}@{}", letters(64), letters(6)), false);
+    check("email", Some(12), &format!("{}@{}", letters(5), letters(6)), true);
+    check("email", Some(12), &format!("{}@{}", letters(6), letters(6)), false);
+    check("email", Some(255), "somebody@[IPv6:2001:db8::1]", true);
+    check("hostname", Some(128), &format!("{0}.{0}", letters(63)), true);
+    check("hostname", Some(128), &format!("{0}.{0}.ab", letters(63)), false);
+    check("hostname", Some(128), &format!("{0}.{0}.{0}", letters(42)), true);
+}
