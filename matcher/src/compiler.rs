@@ -222,9 +222,12 @@ impl<B: BuildBackend> Compiler<B> {
     pub fn stats(&self) -> CompilerStats {
         let Parts { pool, budget, .. } = &self.parts;
         let (cache_hits, cache_misses) = self.cache.hits_and_misses();
+        let (schema_hits, schema_misses) = self.schemas().hits_and_misses();
         CompilerStats {
             cache_hits,
             cache_misses,
+            schema_hits,
+            schema_misses,
             cache_entries: self.cache.len(),
             pool_masks: pool.len(),
             pool_bytes: pool.memory_usage(),

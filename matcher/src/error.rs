@@ -105,6 +105,15 @@ pub enum MatchError {
         /// Steps that can be taken back.
         taken: usize,
     },
+    /// Another grammar, to which the matcher was to switch, does not allow the text.
+    #[error("the other grammar does not allow step {step} of the text; stay with this one, or replay less")]
+    TextRefused {
+        /// The step, counted from the beginning of the text.
+        step: usize,
+    },
+    /// Another grammar, to which the matcher was to switch, is for other tokens.
+    #[error("the other grammar was compiled for another vocabulary")]
+    OtherVocabulary,
     /// A limit was reached; nothing is known of the token.
     #[error(transparent)]
     Limit(#[from] StepError),

@@ -2,6 +2,8 @@
 
 mod draft;
 mod forced;
+mod history;
+mod switch;
 
 use std::sync::Arc;
 
@@ -19,6 +21,9 @@ use crate::{CompiledGrammar, MatchError, MatcherStats, StopTokens};
 
 pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
 pub use forced::ForcedTokens;
+pub use switch::Replay;
+
+use history::History;
 
 /// What a mask says as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +40,16 @@ pub enum MaskKind {
 
 /// Follows one text through a compiled grammar.
 ///
-/// A matcher is a pointer to the grammar, the current state and the states before it: cloning one (a *fork*)
-/// copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+/// A matcher is a pointer to the grammar, the current state, and the states and tokens before it: cloning one (a
+/// *fork*) copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
 pub struct Matcher<B: Backend = Engine> {
     grammar: CompiledGrammar<B>,
     /// The generations of tables that states of the history belong to, with the number of the first state.
     generations: Vec<(usize, Arc<Generation<B>>)>,
     /// The state after each step, the start first. Never empty.
     states: Vec<B::State>,
+    /// What was read at each step.
+    history: History,
     /// Whether a stop token was accepted last.
     terminated: bool,
     stop: StopTokens,
@@ -58,6 +65,7 @@ impl<B: Backend> Clone for Matcher<B> {
             grammar: self.grammar.clone(),
             generations: self.generations.clone(),
             states: self.states.clone(),
+            history: self.history.clone(),
             terminated: self.terminated,
             stop: self.stop.clone(),
             last_mask: self.last_mask.clone(),
@@ -88,6 +96,7 @@ impl<B: Backend> Matcher<B> {
             grammar,
             generations: vec![(0, generation)],
             states: vec![start],
+            history: History::default(),
             terminated: false,
             stop: StopTokens::default(),
             last_mask: None,
@@ -150,6 +159,7 @@ impl<B: Backend> Matcher<B> {
                 return Err(MatchError::TokenRefused(id));
             }
             self.states.push(self.state());
+            self.history.push_token(id);
             self.terminated = true;
             self.counts.recent.steps += 1;
             return Ok(());
@@ -158,6 +168,7 @@ impl<B: Backend> Matcher<B> {
             read_token(&generation.engine, state, &vocabulary, id, fuel)
         })?;
         self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        self.history.push_token(id);
         self.counts.recent.steps += 1;
         // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
         self.terminated = is_stop && self.is_completed();
@@ -183,6 +194,7 @@ impl<B: Backend> Matcher<B> {
             Ok(Ok(state))
         })??;
         self.states.push(next);
+        self.history.push_bytes(bytes);
         self.counts.recent.steps += 1;
         Ok(())
     }
@@ -299,6 +311,7 @@ impl<B: Backend> Matcher<B> {
             self.terminated = false;
         }
         self.states.truncate(self.states.len().saturating_sub(steps).max(1));
+        self.history.truncate(self.states.len() - 1);
         while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
             self.generations.pop();
             self.last_mask = None;

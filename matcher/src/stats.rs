@@ -70,6 +70,10 @@ pub struct CompilerStats {
     pub cache_hits: u64,
     /// Sources that were compiled.
     pub cache_misses: u64,
+    /// Schemas of structural tags that were compiled before, in whatever tag.
+    pub schema_hits: u64,
+    /// Schemas of structural tags that were compiled.
+    pub schema_misses: u64,
     /// Grammars that are kept.
     pub cache_entries: usize,
     /// Masks that grammars share.
@@ -142,6 +146,7 @@ impl CompilerStats {
     pub fn to_json(&self) -> Value {
         json!({
             "cache": {"hits": self.cache_hits, "misses": self.cache_misses, "entries": self.cache_entries},
+            "schemas": {"hits": self.schema_hits, "misses": self.schema_misses},
             "pool": {"masks": self.pool_masks, "bytes": self.pool_bytes},
             "budget": {
                 "bytes": self.budget_bytes,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use grammask::{DraftRow, Explanation, MatchError, Matcher, StopTokens, StoredMask, TokenId, TokenKind};
+use grammask::{
+    DraftRow, Explanation, MatchError, Matcher, Replay, StopTokens, StoredMask, TokenId, TokenKind,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -382,6 +384,50 @@ impl GrammarMatcher {
     /// Goes back to the beginning of the text.
     fn reset(&mut self) {
         self.matcher.reset();
+    }
+
+    /// Goes on with the text under another compiled grammar, over the same tokenizer: to add tools to a conversation, or
+    /// to take some away. Only what is new in a set of tools is compiled.
+    ///
+    /// The other grammar reads the text again, or the part that `replay` says: `"all"` of it, what was read
+    /// `"since_return"` to the state in which the text began (since the last finished call in free text, so that
+    /// calls of tools that are taken away may stand before), or a number of steps. What was not read again cannot be
+    /// rolled back.
+    ///
+    /// `False` if the other grammar does not allow the text, as in the midst of a call of a tool that was taken away;
+    /// the matcher is then as it was.
+    #[pyo3(signature = (compiled_grammar, *, replay=None),
+           text_signature = "($self, compiled_grammar, *, replay='all')")]
+    fn switch_to(
+        &mut self,
+        py: Python<'_>,
+        compiled_grammar: &Bound<'_, CompiledGrammar>,
+        replay: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let replay = match replay {
+            None => Replay::All,
+            Some(replay) => match (replay.extract::<usize>(), replay.extract::<&str>()) {
+                (Ok(steps), _) => Replay::Last(steps),
+                (_, Ok("all")) => Replay::All,
+                (_, Ok("since_return")) => Replay::SinceReturn,
+                _ => {
+                    let message = "`replay` must be \"all\", \"since_return\" or a number of steps";
+                    return Err(raise(py, "MatcherError", message));
+                }
+            },
+        };
+        let grammar = compiled_grammar.get();
+        let matcher = &mut self.matcher;
+        match py.detach(|| matcher.switch_to(&grammar.compiled, replay)) {
+            Ok(()) => {
+                self.words = grammar.tokenizer.get().words();
+                self.tokenizer = grammar.tokenizer.clone_ref(py);
+                self.is_slow = true;
+                Ok(true)
+            }
+            Err(MatchError::TextRefused { .. }) => Ok(false),
+            Err(error) => Err(match_error(py, &error)),
+        }
     }
 
     /// A matcher at the same place, independent from here on.

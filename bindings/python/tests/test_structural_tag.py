@@ -50,6 +50,34 @@ def test_models():
     assert accepts(thinking, "Hm.</think>\n\nHello.") and not accepts(thinking, "Hello.")
 
 
+def test_tools_come_and_go_in_a_text(compiler):
+    def compiled(*names):
+        function = {"parameters": {"type": "object", "properties": {}}}
+        tools = [{"type": "function", "function": {"name": name, **function}} for name in names]
+        tag = grammask.get_model_structural_tag("qwen_3", tools, reasoning="disabled")
+        return compiler.compile_structural_tag(tag)
+
+    def call(name):
+        return CALL.replace("on", name, 1)
+
+    matcher = grammask.GrammarMatcher(compiled("on", "off"))
+    for text in ("Hello. ", call("on"), " And <tool"):
+        assert matcher.accept_string(text)
+    assert not matcher.fork().accept_string(call("dim").removeprefix("<tool"))
+    assert matcher.switch_to(compiled("on", "off", "dim")) and matcher.num_steps == 3
+    assert matcher.fork().accept_string(call("dim").removeprefix("<tool"))
+    # A finished call of a tool that goes is in the text.
+    assert not matcher.switch_to(compiled("dim")) and matcher.num_steps == 3
+    assert matcher.switch_to(compiled("dim"), replay="since_return") and matcher.num_steps == 1
+    assert not matcher.accept_string(call("on").removeprefix("<tool"))
+    assert matcher.accept_string(call("dim").removeprefix("<tool")) and matcher.is_completed()
+    assert matcher.switch_to(compiled("on"), replay=0) and matcher.num_steps == 0
+    with pytest.raises(grammask.MatcherError):
+        matcher.switch_to(compiled("on"), replay=1)
+    with pytest.raises(grammask.MatcherError):
+        matcher.switch_to(compiled("on"), replay="some")
+
+
 def test_refusals():
     with pytest.raises(grammask.InvalidJSONError):
         grammask.Grammar.from_structural_tag("{")

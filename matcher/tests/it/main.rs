@@ -14,5 +14,6 @@ mod sharing;
 mod store;
 mod strings;
 mod switches;
+mod switching;
 mod tokens;
 mod warm;

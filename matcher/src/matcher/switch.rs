@@ -1,0 +1,78 @@
+//! Going on with a text under another grammar.
+//!
+//! While a model writes, the tools that it may call can change. What is known of the text is a state of the old
+//! grammar's automata, which mean nothing to the new one; so the new one reads the text, or the part of it that
+//! still matters, again. Most of that is looked up: steps of a lazy automaton that other texts took before.
+
+use std::sync::Arc;
+
+use grammask_parser_backend::Backend;
+
+use super::Matcher;
+use super::history::Step;
+use crate::{CompiledGrammar, MatchError};
+
+/// What of the text so far another grammar reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Replay {
+    /// All of it.
+    All,
+    /// What was read since the matcher was last in the state in which it began: since the last finished call, where
+    /// calls stand in free text. All of the text is the same to the old grammar as this part, so that it may hold
+    /// calls of tools that are offered no more. Where the matcher was never back, all.
+    SinceReturn,
+    /// The last steps of it.
+    Last(usize),
+}
+
+impl<B: Backend> Matcher<B> {
+    /// Goes on with the text under another grammar over the same vocabulary, which reads it, or a part of it, from
+    /// the grammar's beginning. What was not read again is no longer part of the text: it cannot be rolled back.
+    /// [`stats`](Self::stats) count anew.
+    ///
+    /// To add tools to a conversation, or to take some away, compile the new set (only what is new in it is
+    /// compiled, see [`Compiler::structure`](crate::Compiler::structure)) and switch to it.
+    ///
+    /// # Errors
+    ///
+    /// Where the new grammar does not allow the text ([`MatchError::TextRefused`]), as in the midst of a call of a
+    /// tool that was taken away; where it has another vocabulary; where there are fewer steps than were asked for; or
+    /// where a limit is reached. The matcher is then left as it was.
+    pub fn switch_to(&mut self, grammar: &CompiledGrammar<B>, replay: Replay) -> Result<(), MatchError> {
+        let (old, new) = (self.grammar.vocabulary(), grammar.vocabulary());
+        if !Arc::ptr_eq(old, new) && old.fingerprint() != new.fingerprint() {
+            return Err(MatchError::OtherVocabulary);
+        }
+        let taken = self.steps();
+        let first = match replay {
+            Replay::All => 0,
+            Replay::SinceReturn => self.last_return(),
+            Replay::Last(asked) => {
+                taken.checked_sub(asked).ok_or(MatchError::RollbackTooFar { asked, taken })?
+            }
+        };
+        let mut next = grammar.matcher().with_stop_tokens(self.stop.clone());
+        for (step, read) in (first..).zip(self.history.from(first, new)) {
+            let read = match read {
+                Step::Token(id) => next.accept_token(id),
+                Step::Bytes(bytes) => next.accept_bytes(bytes),
+            };
+            read.map_err(|error| match error {
+                MatchError::Limit(_) => error,
+                _ => MatchError::TextRefused { step },
+            })?;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// The last step at which the state was the one that the text began in. Only states of the same tables can be
+    /// compared, so that where the text has moved over to other tables since, its beginning is the answer.
+    fn last_return(&self) -> usize {
+        if self.generations.len() > 1 || self.terminated {
+            return 0;
+        }
+        self.states.iter().rposition(|state| *state == self.states[0]).unwrap_or(0)
+    }
+}
