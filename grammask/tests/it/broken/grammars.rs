@@ -328,7 +328,7 @@ fn grammars() {
        │ Help: leave it out; rules end where the next one starts
     ───╯
     "#);
-    assert_snapshot!(ebnf("root ::= /[a-z]+/"), @"
+    assert_snapshot!(ebnf("root ::= /[a-z]+/"), @r#"
     [ebnf/character] Error: `/` means nothing here
        ╭─[ grammar.ebnf:1:10 ]
        │
@@ -336,7 +336,7 @@ fn grammars() {
        │          ┬
        │          ╰── here
        │
-       │ Help: regular expressions are not supported here; write classes and repeats
+       │ Help: a regular expression is written `Regex("pattern")`
     ───╯
 
     [ebnf/character] Error: `/` means nothing here
@@ -346,9 +346,9 @@ fn grammars() {
        │                 ┬
        │                 ╰── here
        │
-       │ Help: regular expressions are not supported here; write classes and repeats
+       │ Help: a regular expression is written `Regex("pattern")`
     ───╯
-    ");
+    "#);
     assert_snapshot!(ebnf("root ::= \"a\"\r\n\tx ::= \"\u{e9}\u{4e2d}\" y"), @r#"
     [ebnf/undefined-rule] Error: rule `y` is not defined
        ╭─[ grammar.ebnf:2:13 ]
