@@ -134,9 +134,15 @@ pub(crate) struct Draft {
 impl Draft {
     /// A draft with room for about the automata of so many expressions.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
-        // Literals have a state a byte; a few states an expression is what schemas have.
-        let states = expressions.saturating_mul(4).min(1 << 20);
-        Self { states: Vec::with_capacity(states), edges: Vec::with_capacity(2 * states), ..Self::default() }
+        // Schemas have about a state and two edges an expression; most that is finished are escapes.
+        let states = expressions.min(1 << 20);
+        Self {
+            states: Vec::with_capacity(states),
+            edges: Vec::with_capacity(2 * states),
+            fragments: Vec::with_capacity(64.min(states)),
+            finished: Finished::with_capacity(states),
+            ..Self::default()
+        }
     }
 
     /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far

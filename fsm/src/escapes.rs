@@ -6,6 +6,7 @@
 //! of all characters, and those of all characters but a few.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use ahash::AHashMap;
 
@@ -54,7 +55,11 @@ impl Escapes {
         if known != NONE {
             return known;
         }
-        let fragment = finished(draft, Some(escape_name(character)), |tables| one(tables, character));
+        let fragment = finished(draft, Some(escape_name(character)), |tables| match ONE.get(code) {
+            // A stencil calls nothing.
+            Some(stencil) => tables.stamp(stencil.get_or_init(|| made(|tables| one(tables, character))), 0),
+            None => one(tables, character),
+        });
         match self.ascii.get_mut(code) {
             Some(place) => *place = fragment,
             None => {
@@ -102,15 +107,25 @@ impl Escapes {
             return known;
         }
         if self.not_ascii == NONE {
-            self.not_ascii =
-                finished(draft, Some("escape beyond ASCII".into()), |tables| all(tables, Least::BeyondAscii));
+            self.not_ascii = finished(draft, Some("escape beyond ASCII".into()), |tables| {
+                let stencil = BEYOND_ASCII.get_or_init(|| made(|tables| all(tables, Least::BeyondAscii)));
+                tables.stamp(stencil, 0)
+            });
         }
         let not_ascii = self.not_ascii;
         if excluded.len() == 128 {
             return not_ascii;
         }
-        let fragment =
-            finished(draft, Some("escape of others".into()), |tables| all_but(tables, excluded, not_ascii));
+        let fragment = finished(draft, Some("escape of others".into()), |tables| {
+            let stencil = |only: u8| ALL_BUT.get(usize::from(only)).filter(|_| excluded.len() == 1);
+            match excluded.first().and_then(|&only| stencil(only)) {
+                Some(stencil) => {
+                    let stencil = stencil.get_or_init(|| made(|tables| all_but(tables, excluded, not_ascii)));
+                    tables.stamp(stencil, not_ascii)
+                }
+                None => all_but(tables, excluded, not_ascii),
+            }
+        });
         match *excluded {
             [only] => self.all_but_one[usize::from(only & 0x7F)] = fragment,
             _ => {
@@ -119,6 +134,18 @@ impl Escapes {
         }
         fragment
     }
+}
+
+/// The escapes of each ASCII character, of all but one, and of those beyond ASCII, written once for the process: their
+/// states, numbered from 0, the start first.
+static ONE: [OnceLock<Finished>; 128] = [const { OnceLock::new() }; 128];
+static ALL_BUT: [OnceLock<Finished>; 128] = [const { OnceLock::new() }; 128];
+static BEYOND_ASCII: OnceLock<Finished> = OnceLock::new();
+
+fn made(write: impl FnOnce(&mut Finished) -> u32) -> Finished {
+    let mut tables = Finished::default();
+    write(&mut tables);
+    tables
 }
 
 /// Adds a finished fragment; `write` writes its states and says which is the start.

@@ -35,6 +35,35 @@ pub(crate) struct FinishedTables<'f> {
 }
 
 impl Finished {
+    pub(crate) fn with_capacity(states: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(states),
+            byte_edges: Vec::with_capacity(2 * states),
+            calls: Vec::with_capacity(states),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the states of other tables, which call one fragment at most: `callee`. The number of the first.
+    pub(crate) fn stamp(&mut self, stencil: &Self, callee: u32) -> u32 {
+        let shift = self.next_state();
+        let begin = self.lengths();
+        self.rows.extend(stencil.rows.iter().map(|row| StateRow {
+            bytes: row.bytes + begin.0,
+            epsilons: begin.1,
+            calls: row.calls + begin.2,
+            tokens: 0,
+            is_final: row.is_final,
+        }));
+        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        self.byte_edges
+            .extend(stencil.byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
+        let fragment = FragmentId::from_raw(callee);
+        self.calls.extend(stencil.calls.iter().map(|call| Call { fragment, target: moved(call.target) }));
+        self.open = self.lengths();
+        shift
+    }
+
     /// The number of the next state.
     pub(crate) fn next_state(&self) -> u32 {
         self.rows.len() as u32
@@ -94,6 +123,14 @@ impl Finished {
 
     pub(crate) fn is_final(&self, state: u32) -> bool {
         self.rows[state as usize].is_final
+    }
+
+    pub(crate) fn epsilon_count(&self) -> usize {
+        self.epsilons.len()
+    }
+
+    pub(crate) fn call_count(&self) -> usize {
+        self.calls.len()
     }
 
     pub(crate) fn edge_count(&self) -> usize {

@@ -22,6 +22,11 @@ pub fn components<'g>(
     let mut last = 0;
     for root in roots {
         if number[root as usize] == 0 {
+            if successors(root).is_empty() {
+                number[root as usize] = DONE;
+                visit(&[root]);
+                continue;
+            }
             path.push((root, 0));
         }
         while let Some(&mut (node, ref mut position)) = path.last_mut() {
@@ -34,6 +39,11 @@ pub fn components<'g>(
             if let Some(&target) = successors(node).get(*position as usize) {
                 *position += 1;
                 match number[target as usize] {
+                    // Most nodes lead nowhere.
+                    0 if successors(target).is_empty() => {
+                        number[target as usize] = DONE;
+                        visit(&[target]);
+                    }
                     0 => path.push((target, 0)),
                     DONE => {}
                     seen => low[index] = low[index].min(seen),

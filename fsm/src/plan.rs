@@ -170,7 +170,7 @@ impl Graph {
             stack.push(grammar.rule(rule).body());
             while let Some(id) = stack.pop() {
                 let shared = std::mem::replace(&mut met[id.index()], stamp) == stamp;
-                if let Expr::Rule(target) = grammar.expr(id) {
+                if let Some(target) = grammar.as_rule(id) {
                     let references = &mut graph.references[target.index()];
                     if *references == 0 && known != Some(target) {
                         pending.push(target);

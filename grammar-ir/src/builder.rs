@@ -62,6 +62,20 @@ impl GrammarBuilder {
         Self::default()
     }
 
+    /// A builder without rules, with room for about so many expressions: growing step by step from nothing is a
+    /// good part of building a small grammar.
+    pub fn with_capacity(expressions: usize) -> Self {
+        Self {
+            rules: Vec::with_capacity(expressions / 8),
+            names: HashTable::with_capacity(expressions / 8),
+            nodes: Vec::with_capacity(expressions),
+            children: Vec::with_capacity(2 * expressions),
+            bytes: Vec::with_capacity(2 * expressions),
+            ranges: Vec::with_capacity(expressions / 4),
+            ..Self::default()
+        }
+    }
+
     /// Declares a rule that [`define`](Self::define) gives a body later. Fails if the name is taken.
     pub fn declare(&mut self, name: &str) -> Result<RuleId, GrammarError> {
         match self.try_declare(name)? {

@@ -190,6 +190,15 @@ impl Grammar {
         self.pools().view(id)
     }
 
+    /// The rule that an expression refers to, if it is a reference: less work than to look at the whole expression.
+    #[inline]
+    pub fn as_rule(&self, id: ExprId) -> Option<RuleId> {
+        match self.nodes[id.index()] {
+            Node::Rule(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
     /// The direct operands of an expression, left to right: of a tag dispatch the bodies. Rule references have none.
     #[inline]
     pub fn operands(&self, id: ExprId) -> &[ExprId] {
@@ -245,8 +254,9 @@ pub(crate) struct Pools<'g> {
 }
 
 impl<'g> Pools<'g> {
-    /// The public view of a stored expression.
-    #[inline]
+    /// The public view of a stored expression. Whoever asks looks at one kind after the other; inlined, the view is
+    /// never written to memory.
+    #[inline(always)]
     pub(crate) fn view(&self, id: ExprId) -> Expr<'g> {
         let (children, bytes, tokens) = (self.children, self.bytes, self.tokens);
         match self.nodes[id.index()] {

@@ -37,8 +37,8 @@ impl<B: BuildBackend> Compiler<B> {
         document: &str,
         options: &StructuralTagOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let key = is_plain(&options.json_schema).then_some(options);
-        self.kept("structural tag", key, document, || {
+        let key = is_plain(&options.json_schema).then(|| self.spelled().tags.of(options));
+        self.kept_as("structural tag", key.as_deref(), document, || {
             self.structure(&StructuralTag::parse(document, options)?, options)
         })
     }
@@ -68,8 +68,8 @@ impl<B: BuildBackend> Compiler<B> {
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
     ) -> Result<Vec<Arc<Program>>, CompileError> {
-        let kept = is_plain(&options.json_schema).then(|| format!("{:?} ", options.json_schema));
-        let key = |schema: &EmbeddedSchema| kept.as_ref().map(|options| format!("{options}{}", schema.key()));
+        let kept = is_plain(&options.json_schema).then(|| self.spelled().schemas.of(&options.json_schema));
+        let key = |schema: &EmbeddedSchema| Some([kept.as_deref()?, schema.key()].join(" "));
         let cache = self.schemas();
         let mut programs: Vec<Option<Arc<Program>>> =
             schemas.iter().map(|schema| cache.get(&key(schema)?)).collect();

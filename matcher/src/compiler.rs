@@ -18,6 +18,7 @@ use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabular
 
 use crate::budget::Cache;
 use crate::compile_tags::SchemaPrograms;
+use crate::spelled::SpelledOptions;
 use crate::stats::Counters;
 use crate::token_names::Names;
 use crate::trace::span;
@@ -52,6 +53,7 @@ struct Parts {
     schemas: Arc<SchemaPrograms>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     names: Arc<OnceLock<SpecialNames>>,
+    spelled: Arc<SpelledOptions>,
     /// What tables and masks of all grammars count for.
     budget: Arc<Budget>,
     clock: Clock,
@@ -176,6 +178,7 @@ impl Compiler {
             threads: Arc::default(),
             schemas: Arc::new(SchemaPrograms::new(Some(0))),
             names: Arc::default(),
+            spelled: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
             clock: Clock::none(),
             interrupt: Interrupt::never(),
@@ -242,6 +245,11 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.budget
     }
 
+    /// How options were spelled.
+    pub(crate) fn spelled(&self) -> &SpelledOptions {
+        &self.parts.spelled
+    }
+
     /// The automata of schemas, which structures share.
     pub(crate) fn schemas(&self) -> &Arc<SchemaPrograms> {
         &self.parts.schemas
@@ -279,8 +287,8 @@ impl<B: BuildBackend> Compiler<B> {
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let key = is_plain(options).then_some(options);
-        self.kept("json schema", key, schema, || {
+        let key = is_plain(options).then(|| self.spelled().schemas.of(options));
+        self.kept_as("json schema", key.as_deref(), schema, || {
             let read = || {
                 Ok(match *self.interrupt() == Interrupt::never() {
                     true => json_schema::compile_grammar(schema, options)?,
@@ -363,10 +371,24 @@ impl<B: BuildBackend> Compiler<B> {
         source: &str,
         compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let (Some(options), true) = (options, self.parts.limits.max_cache_bytes > 0) else {
-            return compile();
-        };
-        let key = format!("{syntax} {options:?} {source}");
+        let spelled = options.filter(|_| self.keeps()).map(|options| format!("{options:?}"));
+        self.kept_as(syntax, spelled.as_deref(), source, compile)
+    }
+
+    fn keeps(&self) -> bool {
+        self.parts.limits.max_cache_bytes > 0
+    }
+
+    /// As [`kept`](Self::kept), under options that are spelled already.
+    pub(crate) fn kept_as(
+        &self,
+        syntax: &'static str,
+        options: Option<&str>,
+        source: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let Some(options) = options.filter(|_| self.keeps()) else { return compile() };
+        let key = [syntax, options, source].join(" ");
         self.cache.get_or_compile_until(&key, self.interrupt(), CompiledGrammar::memory_usage, compile)
     }
 

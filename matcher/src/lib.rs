@@ -55,6 +55,7 @@ mod limits;
 mod matcher;
 mod room;
 mod shared_work;
+mod spelled;
 mod stats;
 mod stop_tokens;
 #[cfg(feature = "store")]

@@ -28,8 +28,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     let mut program = Program {
         states: Vec::with_capacity(numbering.state_count as usize + 1),
         byte_edges: Vec::with_capacity(draft.edges.len() + draft.finished.edge_count()),
-        epsilons: Vec::new(),
-        calls: Vec::new(),
+        epsilons: Vec::with_capacity(draft.finished.epsilon_count()),
+        calls: Vec::with_capacity(draft.finished.call_count() + numbering.fragments.len()),
         token_edges: Vec::new(),
         labels: std::mem::take(&mut draft.labels).into_labels(),
         fragments: Vec::with_capacity(numbering.fragments.len()),

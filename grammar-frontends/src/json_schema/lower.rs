@@ -75,13 +75,16 @@ pub(super) struct Lowering<'s> {
     tasks: Vec<(usize, Task<'s>)>,
 }
 
+/// Expressions of a schema of about the median size.
+const EXPRESSIONS: usize = 1 << 10;
+
 /// The grammar of the root schema, and the normalizer for its report.
 pub(super) fn lower<'s>(
     normalizer: Normalizer<'s>,
     root: GoalId,
     written: Written,
 ) -> Fallible<(Grammar, Normalizer<'s>)> {
-    let mut builder = GrammarBuilder::new();
+    let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let whitespace = &normalizer.options.whitespace;
     let (arguments, punctuations) = match written {
@@ -427,16 +430,17 @@ fn derives_something(grammar: &Grammar) -> bool {
     let mut productive = vec![false; grammar.rule_count()];
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
+    let mut missing = Vec::with_capacity(16);
     while let Some(rule) = work.pop() {
         if productive[rule.index()] {
             continue;
         }
-        let mut missing = Vec::new();
+        missing.clear();
         if is_productive(grammar, grammar.rule(rule).body(), &productive, &mut missing) {
             productive[rule.index()] = true;
             work.append(&mut waiting[rule.index()]);
         } else {
-            for other in missing {
+            for &other in &missing {
                 waiting[other.index()].push(rule);
             }
         }

@@ -8,6 +8,7 @@ use ahash::AHashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::rewrite::{Rewrite, copy, rewrite};
+use crate::grammar::Node;
 use crate::{
     Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, Span, TagDispatch, TokenRef,
 };
@@ -135,11 +136,8 @@ impl SpecialNames {
 
 /// Whether there is anything for [`resolve_tokens`] to do.
 pub fn mentions_tokens(grammar: &Grammar) -> bool {
-    (0..grammar.expr_count()).filter_map(ExprId::new).any(|id| {
-        matches!(
-            grammar.expr(id),
-            Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_)
-        )
+    grammar.nodes.iter().any(|node| {
+        matches!(node, Node::Token(_) | Node::ExcludeToken(_) | Node::TagText(_) | Node::TagDispatch(..))
     })
 }
 
