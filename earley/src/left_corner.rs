@@ -39,7 +39,7 @@ impl LeftCorners {
         let count = program.fragments().len();
         let ids = || (0..count).filter_map(FragmentId::new);
         let mut walk = Walk::new(program);
-        let mut calls = Vec::new();
+        let mut calls = Vec::with_capacity(64);
         // Where the calls of each fragment begin.
         let mut rows = Vec::with_capacity(count + 1);
         for caller in ids() {
@@ -107,7 +107,7 @@ struct Walk<'p> {
 
 impl<'p> Walk<'p> {
     fn new(program: &'p Program) -> Self {
-        Self { program, marks: vec![0; program.state_count()], stamp: 0, stack: Vec::new() }
+        Self { program, marks: vec![0; program.state_count()], stamp: 0, stack: Vec::with_capacity(64) }
     }
 
     fn visit(&mut self, state: StateId) {

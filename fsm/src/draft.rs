@@ -140,7 +140,7 @@ impl Draft {
             states: Vec::with_capacity(states),
             edges: Vec::with_capacity(2 * states),
             fragments: Vec::with_capacity(64.min(states)),
-            finished: Finished::with_capacity(states),
+            finished: Finished::with_capacity(2 * states),
             ..Self::default()
         }
     }

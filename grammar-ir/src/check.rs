@@ -11,7 +11,10 @@ use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
 pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
-    let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::new();
+    if swapped.is_empty() && grammar.nodes.iter().all(|node| is_free(grammar, node)) {
+        return Ok(());
+    }
+    let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::with_capacity(64);
     let mut unordered: Vec<(RuleId, ExprId)> = Vec::new();
     let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::with_capacity(64);
@@ -44,6 +47,15 @@ pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -
         check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
     }
     check_parts(grammar, &unordered)
+}
+
+/// Whether an expression needs no check, wherever it stands.
+fn is_free(grammar: &Grammar, node: &Node) -> bool {
+    match *node {
+        Node::Intersection(_) | Node::Complement(_) | Node::Unordered(..) => false,
+        Node::JsonEscaped(operand) => is_plain_text(grammar, operand),
+        _ => true,
+    }
 }
 
 /// Whether an operand needs no walk.

@@ -39,7 +39,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let key = is_plain(&options.json_schema).then(|| self.spelled().tags.of(options));
         self.kept_as("structural tag", key.as_deref(), document, || {
-            self.structure(&StructuralTag::parse(document, options)?, options)
+            self.structure(&StructuralTag::parse_with(document, options, self.known_schemas())?, options)
         })
     }
 

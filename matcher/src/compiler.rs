@@ -12,6 +12,7 @@ use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
+use grammask_grammar_frontends::structural_tag::KnownSchemas;
 use grammask_grammar_ir::passes::{SpecialNames, mentions_tokens, resolve_tokens_with};
 use grammask_grammar_ir::{Grammar, Interrupt};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
@@ -51,6 +52,8 @@ struct Parts {
     threads: Arc<Threads>,
     /// The automata of schemas that structures have in common. A clone of the compiler shares them too.
     schemas: Arc<SchemaPrograms>,
+    /// The schemas themselves, by their texts. Shared with clones, too.
+    known: Arc<KnownSchemas>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     names: Arc<OnceLock<SpecialNames>>,
     spelled: Arc<SpelledOptions>,
@@ -160,8 +163,10 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let weak: Weak<dyn Cache> = Arc::downgrade(&as_cache);
         budget.add_cache(weak);
         let schemas = SchemaPrograms::new(Some(limits.max_cache_bytes / 4));
+        let known = KnownSchemas::new(limits.max_cache_bytes / 16);
         self.compiler.cache = cache;
         self.compiler.parts.schemas = Arc::new(schemas);
+        self.compiler.parts.known = Arc::new(known);
         self.compiler
     }
 }
@@ -177,6 +182,7 @@ impl Compiler {
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
             schemas: Arc::new(SchemaPrograms::new(Some(0))),
+            known: Arc::new(KnownSchemas::new(0)),
             names: Arc::default(),
             spelled: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
@@ -255,6 +261,11 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.schemas
     }
 
+    /// The schemas that structures share.
+    pub(crate) fn known_schemas(&self) -> &KnownSchemas {
+        &self.parts.known
+    }
+
     pub(crate) fn automata(&self) -> &CompileOptions {
         &self.parts.automata
     }
@@ -267,6 +278,7 @@ impl<B: BuildBackend> Compiler<B> {
     pub fn clear_cache(&self) {
         self.cache.clear();
         self.parts.schemas.clear();
+        self.parts.known.clear();
     }
 
     /// What stops this compiler's work.

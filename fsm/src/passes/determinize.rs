@@ -11,7 +11,7 @@ use crate::{CompileOptions, TextLimits};
 pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
     let most = options.determinize_states as usize;
     let mut number = vec![u32::MAX; draft.states.len()];
-    let mut members = Vec::new();
+    let mut members = Vec::with_capacity(most);
     for fragment in 0..draft.fragments.len() {
         let DraftFragment { start, ref finished, .. } = draft.fragments[fragment];
         if finished.is_some() {

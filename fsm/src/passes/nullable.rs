@@ -11,10 +11,10 @@ pub(crate) struct LeftCalls(pub(crate) Vec<(u32, u32)>);
 
 /// Sets `nullable` of every fragment, and the minimum of nullable repeats to 0.
 pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
-    let mut left_calls = Vec::new();
+    let mut left_calls = Vec::with_capacity(64);
     let mut reached = vec![false; draft.states.len()];
     let mut waiting = vec![NONE; draft.fragments.len()];
-    let mut entries: Vec<(u32, u32)> = Vec::new();
+    let mut entries: Vec<(u32, u32)> = Vec::with_capacity(64);
     let mut stack: Vec<u32> = draft.starts().collect();
     for &start in &stack {
         reached[start as usize] = true;

@@ -52,9 +52,9 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
     let mut productive: Vec<bool> = finished.collect();
     // Per fragment a list of the states behind its calls: (state, next).
     let mut waiting = vec![NONE; draft.fragments.len()];
-    let mut entries: Vec<(u32, u32)> = Vec::new();
+    let mut entries: Vec<(u32, u32)> = Vec::with_capacity(64);
     let mut lacks = Lacks::new(draft);
-    let mut stack: Vec<u32> = Vec::new();
+    let mut stack: Vec<u32> = Vec::with_capacity(256);
     for start in draft.starts() {
         reached[start as usize] = true;
         stack.push(start);

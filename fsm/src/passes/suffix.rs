@@ -13,7 +13,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let mut seen = vec![false; count];
     let mut known = Known::new(count);
     // Pending states with the edges that are still to be followed.
-    let mut stack: Vec<(u32, u32)> = Vec::new();
+    let mut stack: Vec<(u32, u32)> = Vec::with_capacity(256);
     for start in draft.starts() {
         if !std::mem::replace(&mut seen[start as usize], true) {
             stack.push((start, draft.states[start as usize].head));

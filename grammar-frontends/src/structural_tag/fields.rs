@@ -1,8 +1,11 @@
 //! The fields of one JSON object: each is asked for by name, and none is left over.
 
+use std::fmt::Write as _;
+
 use grammask_grammar_ir::TokenRef;
 use serde_json::{Map, Value};
 
+use super::known::ReadSchema;
 use super::read::{Fallible, shortened};
 use crate::Diagnostic;
 
@@ -12,6 +15,8 @@ pub(super) struct Place<'p> {
     step: Step<'p>,
     depth: usize,
     limit: usize,
+    /// The schemas that were cut out of the document.
+    schemas: &'p [ReadSchema],
 }
 
 enum Step<'p> {
@@ -23,21 +28,29 @@ enum Step<'p> {
 impl<'p> Place<'p> {
     /// The document, or the part of it at a pointer. `limit` is how deep formats may nest.
     pub(super) fn root(pointer: &'p str, limit: usize) -> Self {
-        Place { parent: None, step: Step::Root(pointer), depth: 0, limit }
+        Place { parent: None, step: Step::Root(pointer), depth: 0, limit, schemas: &[] }
+    }
+
+    pub(super) fn with_schemas(self, schemas: &'p [ReadSchema]) -> Self {
+        Self { schemas, ..self }
+    }
+
+    fn step<'c>(&'c self, step: Step<'c>, depth: usize) -> Place<'c> {
+        Place { parent: Some(self), step, depth, limit: self.limit, schemas: self.schemas }
     }
 
     pub(super) fn key<'c>(&'c self, key: &'c str) -> Place<'c> {
-        Place { parent: Some(self), step: Step::Key(key), depth: self.depth, limit: self.limit }
+        self.step(Step::Key(key), self.depth)
     }
 
     /// An item of an array.
     pub(super) fn index(&self, index: usize) -> Place<'_> {
-        Place { parent: Some(self), step: Step::Index(index), depth: self.depth, limit: self.limit }
+        self.step(Step::Index(index), self.depth)
     }
 
     /// The same place, one format deeper.
     fn deeper(&self) -> Place<'_> {
-        Place { parent: Some(self), step: Step::Root(""), depth: self.depth + 1, limit: self.limit }
+        self.step(Step::Root(""), self.depth + 1)
     }
 
     pub(super) fn check_depth(&self) -> Fallible<()> {
@@ -51,20 +64,27 @@ impl<'p> Place<'p> {
 
     /// The JSON pointer.
     pub(super) fn pointer(&self) -> String {
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(16);
         let mut at = Some(self);
         while let Some(place) = at {
             steps.push(&place.step);
             at = place.parent;
         }
-        let mut pointer = String::new();
+        let mut pointer = String::with_capacity(64);
         for step in steps.into_iter().rev() {
             match step {
                 Step::Root(text) => pointer.push_str(text),
                 Step::Key(key) => {
-                    pointer.push_str(&format!("/{}", key.replace('~', "~0").replace('/', "~1")))
+                    pointer.push('/');
+                    match key.contains(['~', '/']) {
+                        true => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+                        false => pointer.push_str(key),
+                    }
                 }
-                Step::Index(index) => pointer.push_str(&format!("/{index}")),
+                Step::Index(index) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(pointer, "/{index}");
+                }
             }
         }
         pointer
@@ -121,6 +141,11 @@ impl<'f> Fields<'f> {
             Some(value) => Ok(value),
             None => Err(malformed(&self.place, format!("the field `{key}` is missing"), "add it")),
         }
+    }
+
+    /// The schema that was cut out where its number stands.
+    pub(super) fn cut_schema(&self, value: &Value) -> Option<&ReadSchema> {
+        self.place.schemas.get(usize::try_from(value.as_u64()?).ok()?)
     }
 
     pub(super) fn text(&mut self, key: &'static str) -> Fallible<&'f str> {

@@ -58,6 +58,7 @@ pub(crate) enum Format {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JsonSchemaFormat {
     pub(crate) schema: Arc<Value>,
+    pub(crate) text: SchemaText,
     pub(crate) style: Style,
     pub(crate) key_order: KeyOrder,
     /// Most whitespace characters in a row; as the options say where absent.
@@ -68,10 +69,21 @@ pub(crate) struct JsonSchemaFormat {
     pub(crate) origin: Option<Box<str>>,
 }
 
+/// What the schema prints, where it was printed before. It says nothing that the schema does not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SchemaText(pub(crate) Option<Arc<str>>);
+
+impl PartialEq for SchemaText {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 impl JsonSchemaFormat {
     pub(crate) fn new(schema: Arc<Value>, style: Style) -> Self {
         Self {
             schema,
+            text: SchemaText::default(),
             style,
             key_order: KeyOrder::Declared,
             max_whitespace: None,

@@ -51,6 +51,7 @@
 
 mod fields;
 pub(crate) mod format;
+mod known;
 mod lower;
 mod outline;
 mod read;
@@ -60,10 +61,12 @@ mod write;
 use grammask_grammar_ir::Grammar;
 use serde_json::{Value, json};
 
+pub use self::known::KnownSchemas;
 pub use self::outline::{EmbeddedSchema, Outline};
 
 use self::fields::{Fields, Place, malformed};
-use self::format::{Course, Format, JsonSchemaFormat, Least, Style, Tag, TriggeredTags};
+use self::format::{Course, Format, Least, Style, Tag, TriggeredTags};
+use self::known::ReadSchema;
 use self::read::Fallible;
 use crate::ebnf::EbnfOptions;
 use crate::json_schema::{JsonSchemaOptions, Objects};
@@ -151,12 +154,29 @@ impl StructuralTag {
             let message = format!("Failed to parse JSON: {error}");
             Diagnostic::error("structural-tag/syntax", message).with_hint("correct the JSON")
         })?;
-        read_document(&value, options).map_err(|error| (*error).with_json_source(document).into())
+        read_document(&value, options, &[]).map_err(|error| (*error).with_json_source(document).into())
+    }
+
+    /// As [`parse`](Self::parse), without reading schemas that are known; those that are not become known.
+    ///
+    /// # Errors
+    ///
+    /// As for [`parse`](Self::parse).
+    pub fn parse_with(
+        document: &str,
+        options: &StructuralTagOptions,
+        known: &KnownSchemas,
+    ) -> Result<Self, Diagnostics> {
+        let is_short = document.len() <= options.limits.document_bytes;
+        match is_short.then(|| known.read_document(document, options)).flatten() {
+            Some(tag) => Ok(tag),
+            None => Self::parse(document, options),
+        }
     }
 
     /// Reads a structural tag that was parsed already. The limit on bytes does not apply.
     pub fn from_value(document: &Value, options: &StructuralTagOptions) -> Result<Self, Diagnostics> {
-        read_document(document, options).map_err(|error| (*error).into())
+        read_document(document, options, &[]).map_err(|error| (*error).into())
     }
 
     /// A structural tag of a format that was made here.
@@ -189,8 +209,13 @@ impl StructuralTag {
     }
 }
 
-fn read_document(document: &Value, options: &StructuralTagOptions) -> Fallible<StructuralTag> {
-    let root = Place::root("", options.limits.nesting.min(DEEPEST) + 1);
+/// Where a schema was cut out, its number in `schemas` stands.
+fn read_document(
+    document: &Value,
+    options: &StructuralTagOptions,
+    schemas: &[ReadSchema],
+) -> Fallible<StructuralTag> {
+    let root = Place::root("", options.limits.nesting.min(DEEPEST) + 1).with_schemas(schemas);
     let Value::Object(members) = document else {
         let message = "a structural tag must be an object";
         return Err(malformed(&root, message, "write {\"type\": \"structural_tag\", \"format\": ...}"));
@@ -227,7 +252,7 @@ fn legacy(fields: &mut Fields<'_>) -> Fallible<Format> {
         let end = fields.text("end")?;
         let schema = read::legacy_schema(&mut fields)?;
         fields.finish("structure")?;
-        let mut schema = JsonSchemaFormat::new(schema, Style::Json);
+        let mut schema = read::schema_format(schema, Style::Json);
         schema.origin = Some(format!("/structures/{index}/schema").into());
         tags.push(Tag {
             begin: format::Begin::Text(begin.into()),

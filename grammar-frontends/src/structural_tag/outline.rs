@@ -42,9 +42,13 @@ pub(super) struct SchemaContent {
 
 impl SchemaContent {
     pub(super) fn new(it: &JsonSchemaFormat) -> Self {
-        let JsonSchemaFormat { schema, style, key_order, max_whitespace, .. } = it;
+        let JsonSchemaFormat { schema, text, style, key_order, max_whitespace, .. } = it;
+        let how = format!("{style:?} {key_order:?} {max_whitespace:?} ");
         Self {
-            key: format!("{style:?} {key_order:?} {max_whitespace:?} {schema}").into(),
+            key: match &text.0 {
+                Some(text) => (how + text).into(),
+                None => format!("{how}{schema}").into(),
+            },
             schema: Arc::clone(schema),
             style: *style,
             key_order: *key_order,

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::fields::{Fields, Place, malformed};
 use super::format::{
     AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Repeat,
-    Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+    SchemaText, Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
+use super::known::ReadSchema;
 use super::triggers;
 use crate::Diagnostic;
 
@@ -61,7 +62,7 @@ pub(super) fn format(value: &Value, place: &Place<'_>) -> Fallible<Format> {
         "json_schema" => json_schema(&mut fields)?,
         "qwen_xml_parameter" => {
             let schema = schema(&mut fields)?;
-            Format::JsonSchema(JsonSchemaFormat::new(schema, Style::QwenXml))
+            Format::JsonSchema(schema_format(schema, Style::QwenXml))
         }
         "grammar" => Format::Grammar(fields.full_text("grammar", "Grammar")?.into()),
         "regex" => Format::Regex(fields.full_text("pattern", "Regex format's pattern")?.into()),
@@ -126,23 +127,32 @@ pub(super) fn shortened(name: &str) -> String {
     }
 }
 
-fn schema(fields: &mut Fields<'_>) -> Fallible<Arc<Value>> {
+fn schema(fields: &mut Fields<'_>) -> Fallible<ReadSchema> {
     schema_field(fields, "json_schema")
 }
 
 /// The schema of a structure in the older form.
-pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Fallible<Arc<Value>> {
+pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Fallible<ReadSchema> {
     schema_field(fields, "schema")
 }
 
-fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<Arc<Value>> {
-    match fields.required(key)? {
-        value @ (Value::Object(_) | Value::Bool(_)) => Ok(Arc::new(value.clone())),
+fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<ReadSchema> {
+    let value = fields.required(key)?;
+    if let Some(read) = fields.cut_schema(value) {
+        return Ok(read.clone());
+    }
+    match value {
+        Value::Object(_) | Value::Bool(_) => Ok(ReadSchema { value: Arc::new(value.clone()), text: None }),
         _ => {
             let message = format!("`{key}` must be a schema: an object, `true` or `false`");
             Err(malformed(&fields.place(key), message, "write the schema itself, not its text"))
         }
     }
+}
+
+/// The format of a schema that was read.
+pub(super) fn schema_format(schema: ReadSchema, style: Style) -> JsonSchemaFormat {
+    JsonSchemaFormat { text: SchemaText(schema.text), ..JsonSchemaFormat::new(schema.value, style) }
 }
 
 fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {
@@ -176,7 +186,7 @@ fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {
         key_order: order,
         max_whitespace,
         excludes,
-        ..JsonSchemaFormat::new(schema, style)
+        ..schema_format(schema, style)
     }))
 }
 
