@@ -1,38 +1,51 @@
-//! A map with a budget, out of which goes what was not used for longest.
+//! A map with a budget, out of which goes what was not used for longest, and which is read without locks.
 //!
-//! The naive way keeps the entries in the order of their uses, and so writes to memory that all threads share each
-//! time one is read. Here time is counted in *ages*: one ends when an eighth of the budget was added. An entry knows
-//! the age of its last use, which is written only if it is another one, so that reads in one age write at most once.
-//! When the budget is used up the entries of the oldest ages go, a quarter of the budget at once, so that looking for
-//! them costs little for each one added.
+//! The naive way keeps the entries in the order of their uses behind a lock, and so writes to memory that all threads
+//! share each time one is read. Here time is counted in *ages*: one ends when an eighth of the budget was added. An
+//! entry knows the age of its last use, which is written only if it is another one, so that reads in one age write at
+//! most once. When the budget is used up the entries of the oldest ages go, a quarter of the budget at once, so that
+//! looking for them costs little for each one added.
+//!
+//! A lock that is only ever read is still a counter that every reader writes: with all threads on one grammar its cache
+//! line wanders from core to core at every step. The entries stand in a concurrent map whose readers write nothing that
+//! they share. Whoever adds takes a lock, which orders the books; an entry that goes is freed when no reader can
+//! hold on to it any more.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
+
+use papaya::{HashMap, ResizeMode};
 
 /// The part of the budget that is added in one age.
 const AGES: usize = 8;
 
+/// Entries of one thread that went and wait to be freed together: each time costs a system call.
+const FREED_TOGETHER: usize = 8;
+
 /// A map of at most so many bytes. Values are handed out as clones and outlive their entry.
-#[derive(Debug)]
 pub(crate) struct Recent<K, V> {
-    inner: RwLock<Inner<K, V>>,
+    entries: HashMap<K, Entry<V>, ahash::RandomState>,
+    /// Bytes added in the current age. Whoever changes entries holds this lock.
+    added: Mutex<usize>,
     /// The current age.
     age: AtomicU32,
     bytes: AtomicUsize,
     max_bytes: usize,
 }
 
-#[derive(Debug)]
-struct Inner<K, V> {
-    entries: HashMap<K, Entry<V>, ahash::RandomState>,
-    /// Bytes added in the current age.
-    added: usize,
+impl<K, V> fmt::Debug for Recent<K, V> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Recent")
+            .field("bytes", &self.bytes)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
 }
 
-#[derive(Debug)]
 struct Entry<V> {
     value: V,
     bytes: usize,
@@ -42,20 +55,21 @@ struct Entry<V> {
 
 impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self {
-            inner: RwLock::new(Inner { entries: HashMap::default(), added: 0 }),
-            age: AtomicU32::new(0),
-            bytes: AtomicUsize::new(0),
-            max_bytes,
-        }
+        let entries = HashMap::builder()
+            .hasher(ahash::RandomState::default())
+            // One thread at a time adds, so nobody else could help to move entries.
+            .resize_mode(ResizeMode::Blocking)
+            .collector(seize::Collector::new().batch_size(FREED_TOGETHER))
+            .build();
+        Self { entries, added: Mutex::new(0), age: AtomicU32::new(0), bytes: AtomicUsize::new(0), max_bytes }
     }
 
     pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        let entry = inner.entries.get(key)?;
+        let entries = self.entries.pin();
+        let entry = entries.get(key)?;
         let age = self.age.load(Ordering::Relaxed);
         if entry.used.load(Ordering::Relaxed) != age {
             entry.used.store(age, Ordering::Relaxed);
@@ -69,23 +83,24 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
         if bytes > self.max_bytes {
             return 0;
         }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = self.memory_usage() + bytes <= self.max_bytes;
-        let evicted = if fits { 0 } else { self.shrink(&mut inner, bytes) };
-        inner.added += bytes;
-        if inner.added > self.max_bytes / AGES {
-            inner.added = 0;
+        let evicted = if fits { 0 } else { self.shrink(bytes) };
+        *added += bytes;
+        if *added > self.max_bytes / AGES {
+            *added = 0;
             self.age.fetch_add(1, Ordering::Relaxed);
         }
         let used = AtomicU32::new(self.age.load(Ordering::Relaxed));
-        let before = inner.entries.insert(key, Entry { value, bytes, used });
+        let entries = self.entries.pin();
+        let before = entries.insert(key, Entry { value, bytes, used });
         let total = self.memory_usage() + bytes - before.map_or(0, |before| before.bytes);
         self.bytes.store(total, Ordering::Relaxed);
         evicted
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.inner.read().unwrap_or_else(PoisonError::into_inner).entries.len()
+        self.entries.len()
     }
 
     /// Bytes of all entries, as they were said to have.
@@ -97,37 +112,30 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     where
         K: Clone,
     {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.entries.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
+        let entries = self.entries.pin();
+        entries.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
     /// Drops the entries that were not used for longest, until there is room for so many bytes and a quarter of the
-    /// budget is free.
-    fn shrink(&self, inner: &mut Inner<K, V>, room: usize) -> u64 {
+    /// budget is free. The caller holds the lock.
+    fn shrink(&self, room: usize) -> u64 {
         let most = self.max_bytes - (self.max_bytes / 4).max(room);
-        let mut ages: Vec<(u32, usize)> =
-            inner.entries.values().map(|entry| (entry.used.load(Ordering::Relaxed), entry.bytes)).collect();
-        ages.sort_unstable();
+        let entries = self.entries.pin();
+        let mut oldest_first: Vec<(u32, &K, usize)> = entries
+            .iter()
+            .map(|(key, entry)| (entry.used.load(Ordering::Relaxed), key, entry.bytes))
+            .collect();
+        oldest_first.sort_unstable_by_key(|&(age, ..)| age);
         let mut total = self.memory_usage();
-        let (mut oldest, mut of_oldest, mut count) = (0, 0, 0);
-        for (age, bytes) in ages {
+        let mut count = 0;
+        for (_, key, bytes) in oldest_first {
             if total <= most {
                 break;
             }
+            entries.remove(key);
             total -= bytes;
             count += 1;
-            of_oldest = if age == oldest { of_oldest + 1 } else { 1 };
-            oldest = age;
         }
-        // Of the youngest age among those that go, only so many.
-        let mut total = self.memory_usage();
-        inner.entries.retain(|_, entry| {
-            let used = entry.used.load(Ordering::Relaxed);
-            let goes = used < oldest || used == oldest && of_oldest > 0;
-            of_oldest -= u32::from(goes && used == oldest);
-            total -= if goes { entry.bytes } else { 0 };
-            !goes
-        });
         self.bytes.store(total, Ordering::Relaxed);
         count
     }
@@ -175,5 +183,46 @@ mod tests {
         map.keep(1, 1, 60);
         assert_eq!(map.keep(1, 2, 40), 0);
         assert_eq!((map.get(&1), map.len(), map.memory_usage()), (Some(2), 1, 40));
+    }
+
+    /// Readers find a value that was kept under their key, or none, while others add and the budget makes entries go.
+    #[test]
+    fn readers_see_whole_entries_while_entries_come_and_go() {
+        const KEYS: u32 = 97;
+        let map: Recent<u32, std::sync::Arc<[u32; 4]>> = Recent::new(4_000);
+        let (map, wrong) = (&map, &AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                scope.spawn(move || {
+                    for step in 0..4_000_u32 {
+                        let key = (step * 31 + thread * 7) % KEYS;
+                        match map.get(&key) {
+                            Some(value) => {
+                                wrong.fetch_add(usize::from(*value != [key; 4]), Ordering::Relaxed);
+                            }
+                            None => {
+                                map.keep(key, std::sync::Arc::new([key; 4]), 100);
+                            }
+                        }
+                        wrong.fetch_add(usize::from(map.memory_usage() > 4_000), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(wrong.load(Ordering::Relaxed), 0);
+        assert_eq!(map.memory_usage(), 100 * map.len());
+    }
+
+    #[test]
+    fn what_goes_is_freed() {
+        let map = Recent::new(1_000);
+        let value = std::sync::Arc::new(());
+        for key in 0..1_000 {
+            map.keep(key, std::sync::Arc::clone(&value), 10);
+        }
+        let held = std::sync::Arc::strong_count(&value) - 1;
+        assert!(held <= map.len() + FREED_TOGETHER, "{held} held, {} entries", map.len());
+        drop(map);
+        assert_eq!(std::sync::Arc::strong_count(&value), 1);
     }
 }
