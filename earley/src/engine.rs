@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, Program, TokenLabel, TokenSide};
+use grammask_fsm::{ByteClasses, ExpandedSuffixes, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts, TokenSet,
 };
@@ -44,6 +44,8 @@ pub struct Engine {
     program_bytes: usize,
     /// Made when an ending is first asked for.
     endings: OnceLock<Endings>,
+    /// Made when it is first asked what may follow a rule.
+    suffixes: OnceLock<ExpandedSuffixes>,
     builder: Mutex<Builder>,
 }
 
@@ -108,6 +110,7 @@ impl Engine {
             classes: program_classes,
             start: State { set: 0, counts: [0; SLOTS] },
             endings: OnceLock::new(),
+            suffixes: OnceLock::new(),
             builder: Mutex::new(Builder::new()),
         };
         builder.closure.begin();
@@ -151,6 +154,10 @@ impl Engine {
 
     pub(crate) fn grammar(&self) -> Grammar<'_> {
         Grammar { program: &self.program, corners: &self.corners }
+    }
+
+    pub(crate) fn suffixes(&self) -> &ExpandedSuffixes {
+        self.suffixes.get_or_init(|| ExpandedSuffixes::new(&self.program))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Builder> {
@@ -441,6 +448,10 @@ impl Backend for Engine {
 
     fn may_leave(&self, state: State) -> bool {
         self.set(state).leaves
+    }
+
+    fn may_follow(&self, local: State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
+        crate::follow::may_follow(self, local, texts, fuel)
     }
 
     fn token_labels(&self, state: State) -> &[u32] {

@@ -67,3 +67,57 @@ impl Kernels {
         self.known.capacity() * (size_of::<Known>() + 1) + self.items.capacity() * size_of::<Item>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use grammask_fsm::StateId;
+
+    use super::*;
+    use crate::context::{LOCAL, ROOT};
+    use crate::slots::{SLOTS, SlotChange};
+
+    const NO_CHANGES: SlotChanges = [None; SLOTS];
+
+    /// Items in so many states, of a text or of a local part.
+    fn kernel(states: std::ops::Range<usize>, is_local: bool) -> Vec<Item> {
+        let context = if is_local { LOCAL } else { ROOT };
+        states.filter_map(StateId::new).map(|state| Item { state, context }).collect()
+    }
+
+    fn get(kernels: &mut Kernels, items: &[Item]) -> Option<(u32, SlotChanges)> {
+        kernels.get(items.iter().copied())
+    }
+
+    #[test]
+    fn what_a_kernel_led_to_is_found_under_that_kernel_alone() {
+        let mut kernels = Kernels::default();
+        let counted: SlotChanges = [Some(SlotChange::Keep); SLOTS];
+        for (set, changes) in [(0, NO_CHANGES), (1, counted)] {
+            for len in 0..=MAX_ITEMS {
+                let items = kernel(0..len, set == 1);
+                if len > 0 || set == 0 {
+                    assert_eq!(get(&mut kernels, &items), None);
+                    kernels.keep(100 * set + len as u32, changes);
+                }
+            }
+        }
+        for len in 1..=MAX_ITEMS {
+            assert_eq!(get(&mut kernels, &kernel(0..len, false)), Some((len as u32, NO_CHANGES)));
+            assert_eq!(get(&mut kernels, &kernel(0..len, true)), Some((100 + len as u32, counted)));
+            assert_eq!(get(&mut kernels, &kernel(1..len + 1, false)), None);
+        }
+    }
+
+    #[test]
+    fn large_kernels_are_not_kept() {
+        let mut kernels = Kernels::default();
+        let items = kernel(0..MAX_ITEMS + 1, false);
+        for _ in 0..2 {
+            assert_eq!(get(&mut kernels, &items), None);
+            kernels.keep(1, NO_CHANGES);
+        }
+        assert_eq!(kernels.bytes() - kernels.items.capacity() * size_of::<Item>(), 0, "nothing was kept");
+        // What was asked for last counts, and not what begins alike.
+        assert_eq!(get(&mut kernels, &items[..MAX_ITEMS]), None);
+    }
+}

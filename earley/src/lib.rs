@@ -64,6 +64,7 @@ mod config;
 mod context;
 mod ending;
 mod engine;
+mod follow;
 mod kernels;
 mod left_corner;
 mod loops;

@@ -62,6 +62,7 @@ mod distances;
 mod draft;
 mod error;
 mod escapes;
+mod expanded_suffixes;
 mod fingerprint;
 mod finished;
 pub mod graph;
@@ -84,6 +85,7 @@ pub use byte_classes::ByteClasses;
 pub use compile::{compile, compile_with};
 pub use distances::Distances;
 pub use error::{BuildError, Cause};
+pub use expanded_suffixes::{ExpandedSuffixes, Followed};
 pub use link::Part;
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{

@@ -70,6 +70,11 @@ pub struct MaskCounts {
     pub local_misses: u64,
     /// Of the misses, those that another grammar of the compiler had made.
     pub cross_grammar_hits: u64,
+    /// Uncertain tokens of the local parts whose masks this grammar took: those that end the part's rule in their
+    /// middle.
+    pub uncertain: u64,
+    /// Of these, those that context expansion left.
+    pub uncertain_left: u64,
     /// Masks that made room for others.
     pub evicted: u64,
 }
@@ -88,6 +93,8 @@ pub struct MaskCounters {
     pub(crate) local_hits: AtomicU64,
     pub(crate) local_misses: AtomicU64,
     pub(crate) cross_grammar_hits: AtomicU64,
+    uncertain: AtomicU64,
+    uncertain_left: AtomicU64,
     pub(crate) evicted: AtomicU64,
     clock: Clock,
 }
@@ -119,12 +126,20 @@ impl MaskCounters {
             local_hits: load(&self.local_hits),
             local_misses: load(&self.local_misses),
             cross_grammar_hits: load(&self.cross_grammar_hits),
+            uncertain: load(&self.uncertain),
+            uncertain_left: load(&self.uncertain_left),
             evicted: load(&self.evicted),
         }
     }
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// The mask of a local part was taken, with so many uncertain tokens before context expansion and after.
+    pub(crate) fn note_uncertain(&self, before: usize, after: usize) {
+        self.uncertain.fetch_add(before as u64, Ordering::Relaxed);
+        self.uncertain_left.fetch_add(after as u64, Ordering::Relaxed);
     }
 
     /// A mask was found, which was begun at `start`.

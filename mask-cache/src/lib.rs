@@ -65,6 +65,7 @@
 mod cost;
 mod counts;
 mod difference;
+mod expansion;
 mod lists;
 mod local;
 mod masks;

@@ -7,11 +7,11 @@
 //! suffixes become a trie of their own. The mask of a state is then the bits, and a walk of that small trie
 //! from the state behind the rule: inside a JSON string some hundred nodes in place of five thousand.
 //!
-//! The paper narrows the uncertain tokens beforehand by what may follow the rule in any place (section 3.2, algorithm 2),
-//! since each one left costs a run of the parser at every step. Here the state behind the rule knows what follows in
-//! *this* place, its steps are memoised, and the suffixes share their beginnings: of 6,500 masks that were made from
-//! local parts on 1,293 schemas of MaskBench, the walk of the suffixes took 44 nodes and 5 us on average, once a state.
-//! Narrowed tables would hold for one grammar, and could not be shared by all.
+//! The paper narrows the uncertain tokens beforehand by what may follow the rule in any place, since each one left costs
+//! a run of the parser at every step. Here the state behind the rule knows what follows in *this* place, its steps are
+//! memoised, and the suffixes share their beginnings: of 6,500 masks that were made from local parts on 1,293 schemas of
+//! MaskBench, the walk of the suffixes took 44 nodes and 5 us on average, once a state. So narrowing
+//! ([`crate::expansion`]) saves little, and is off unless [`MaskOptions`](crate::MaskOptions) says otherwise.
 //!
 //! Making the bits and the trie costs two or three plain walks, so it is done when a local part is met for the
 //! second time, in one grammar or in two, and only for states in which a slice applies: elsewhere the plain walk is
@@ -32,7 +32,7 @@ const MAX_UNCERTAIN: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct LocalMask {
     /// A bit for each token that it accepts, uncertain ones included as far as they end with the rule.
-    pub(crate) words: Box<[u32]>,
+    pub(crate) words: Arc<[u32]>,
     pub(crate) suffixes: Suffixes,
 }
 
@@ -136,6 +136,22 @@ impl Suffixes {
         let trie = Trie::from_sorted(distinct.len(), numbered).ok()?;
         let ids = left.iter().map(|(_, id)| id.get()).collect();
         Some(Self { trie, starts: starts.into(), ids })
+    }
+
+    /// The suffixes in ascending order with their tokens.
+    pub(crate) fn list(&self) -> Vec<(Vec<u8>, &[u32])> {
+        let mut path = Vec::new();
+        let mut list = Vec::new();
+        for node in self.trie.nodes() {
+            path.truncate(usize::from(node.depth()) - 1);
+            path.push(node.byte());
+            if node.token() != self.trie.no_token() {
+                let number = node.token() as usize;
+                let ids = self.starts[number] as usize..self.starts[number + 1] as usize;
+                list.push((path.clone(), &self.ids[ids]));
+            }
+        }
+        list
     }
 
     fn memory_usage(&self) -> usize {

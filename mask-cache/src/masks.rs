@@ -7,6 +7,7 @@ use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
 
 use crate::counts::{MaskCounters, Way, count};
 use crate::difference::{Difference, difference, reference};
+use crate::expansion::expand;
 use crate::local::LocalMask;
 use crate::named::Named;
 use crate::options::{MaskOptions, Part};
@@ -253,12 +254,29 @@ impl MaskMemo {
         };
         count(&self.counters.local_misses);
         let mask = match &entry {
-            LocalEntry::Mask(mask) => Some(Arc::clone(mask)),
+            LocalEntry::Mask(mask) => Some(self.expanded(mask, backend, local, fuel)),
             _ => None,
         };
+        let entry = mask.clone().map_or(entry, LocalEntry::Mask);
         let size = mask.as_ref().map_or(0, |mask| mask.memory_usage());
         self.locals.keep(key, entry, size + 2 * size_of::<(MaskKey, LocalEntry)>());
         Ok(mask)
+    }
+
+    /// The mask of a local part for this grammar alone, with the uncertain tokens that it leaves.
+    fn expanded<B: Backend>(
+        &self,
+        mask: &Arc<LocalMask>,
+        backend: &B,
+        local: B::State,
+        fuel: &mut Fuel,
+    ) -> Arc<LocalMask> {
+        let expanded = match self.options.context_expansion {
+            Part::On => expand(mask, backend, local, fuel),
+            Part::Off => Arc::clone(mask),
+        };
+        self.counters.note_uncertain(mask.suffixes.ids.len(), expanded.suffixes.ids.len());
+        expanded
     }
 
     /// What another grammar has made of a local part, or makes worth while.

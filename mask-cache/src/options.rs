@@ -10,8 +10,8 @@ pub enum Part {
     Off,
 }
 
-/// Which of the ways to a mask a [`MaskMemo`](crate::MaskMemo) takes. By default all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Which of the ways to a mask a [`MaskMemo`](crate::MaskMemo) takes. By default all but context expansion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MaskOptions {
     /// Masks are kept, and found again by their keys.
@@ -22,16 +22,40 @@ pub struct MaskOptions {
     /// Masks of what can be read inside one rule are kept apart from what follows it (the adaptive token mask
     /// cache of XGrammar, section 3.1).
     pub local_parts: Part,
+    /// Uncertain tokens of a local part that nothing in the grammar lets pass are dropped once for all its places
+    /// (context expansion: XGrammar, section 3.2, algorithm 2). Off by default: it costs more than it saves.
+    pub context_expansion: Part,
     /// Masks that differ from a known one in a few tokens are found by walking both side by side.
     pub differences: Part,
     /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
     pub cross_grammar: Part,
 }
 
+impl Default for MaskOptions {
+    fn default() -> Self {
+        let on = Part::On;
+        Self {
+            memo: on,
+            slices: on,
+            local_parts: on,
+            context_expansion: Part::Off,
+            differences: on,
+            cross_grammar: on,
+        }
+    }
+}
+
 impl MaskOptions {
     /// None of the ways: every mask is walked for, every time.
     pub fn none() -> Self {
         let off = Part::Off;
-        Self { memo: off, slices: off, local_parts: off, differences: off, cross_grammar: off }
+        Self {
+            memo: off,
+            slices: off,
+            local_parts: off,
+            context_expansion: off,
+            differences: off,
+            cross_grammar: off,
+        }
     }
 }

@@ -162,24 +162,6 @@ fn words(runs: &[u32], vocabulary: &Vocabulary) -> Result<Vec<u32>, SavedPoolErr
     Ok(words)
 }
 
-impl Suffixes {
-    /// The suffixes in ascending order with their tokens.
-    fn list(&self) -> Vec<(Vec<u8>, &[u32])> {
-        let mut path = Vec::new();
-        let mut list = Vec::new();
-        for node in self.trie.nodes() {
-            path.truncate(usize::from(node.depth()) - 1);
-            path.push(node.byte());
-            if node.token() != self.trie.no_token() {
-                let number = node.token() as usize;
-                let ids = self.starts[number] as usize..self.starts[number + 1] as usize;
-                list.push((path.clone(), &self.ids[ids]));
-            }
-        }
-        list
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

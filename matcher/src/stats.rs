@@ -128,6 +128,8 @@ impl Stats {
                 "local_hits": masks.local_hits,
                 "local_misses": masks.local_misses,
                 "cross_grammar_hits": masks.cross_grammar_hits,
+                "uncertain": masks.uncertain,
+                "uncertain_left": masks.uncertain_left,
                 "evicted": masks.evicted,
             },
             "tables": {"sets": tables.sets, "contexts": tables.contexts},

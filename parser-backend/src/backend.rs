@@ -136,6 +136,14 @@ pub trait Backend: Send + Sync + 'static {
         false
     }
 
+    /// Which of some texts, sorted, can be read behind the rule of a local part in any of the places where the grammar
+    /// calls it (context expansion: XGrammar, section 3.2, algorithm 2). `true` is always a correct answer; `false`
+    /// says that no place does. Never fails: it does what the fuel allows.
+    fn may_follow(&self, local: Self::State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
+        let _ = (local, fuel);
+        vec![true; texts.len()]
+    }
+
     /// The labels of the tokens that the state can read as a whole, in a fixed order, each once. None unless the
     /// grammar names tokens; a backend that does not serve [`Requirement::Tokens`] has none.
     fn token_labels(&self, state: Self::State) -> &[u32] {

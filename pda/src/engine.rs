@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, Program};
+use grammask_fsm::{Distances, ExpandedSuffixes, Program};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts,
 };
@@ -33,6 +33,8 @@ pub struct Engine {
     program_bytes: usize,
     /// Made when an ending is first asked for.
     distances: OnceLock<Distances>,
+    /// Made when it is first asked what may follow a rule.
+    suffixes: OnceLock<ExpandedSuffixes>,
     /// Bytes held by nodes, lists and rows.
     bytes: AtomicUsize,
     builder: Mutex<Builder>,
@@ -91,6 +93,7 @@ impl Engine {
             lists: Lists::new(),
             start: State(0),
             distances: OnceLock::new(),
+            suffixes: OnceLock::new(),
             bytes: AtomicUsize::new(0),
             builder: Mutex::new(builder),
         };
@@ -105,6 +108,10 @@ impl Engine {
         };
         engine.start = State(start.map_err(|limit| BuildError::new(limit.to_string()))?);
         Ok(engine)
+    }
+
+    pub(crate) fn suffixes(&self) -> &ExpandedSuffixes {
+        self.suffixes.get_or_init(|| ExpandedSuffixes::new(&self.program))
     }
 
     /// The program that the engine runs.
@@ -265,6 +272,10 @@ impl Backend for Engine {
 
     fn may_leave(&self, state: State) -> bool {
         self.list(state).ends.leaves
+    }
+
+    fn may_follow(&self, local: State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
+        crate::follow::may_follow(self, local, texts, fuel)
     }
 
     fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {

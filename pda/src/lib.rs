@@ -74,6 +74,7 @@ mod closure;
 mod config;
 mod ending;
 mod engine;
+mod follow;
 mod left_calls;
 mod runs;
 mod split;

@@ -130,7 +130,11 @@ fn stages() -> Vec<Stage> {
     masks.slices = Part::On;
     push("+ slices and lists", &automata, &masks, beforehand, None);
     masks.local_parts = Part::On;
-    push("+ context expansion (local parts)", &automata, &masks, beforehand, None);
+    push("+ local parts", &automata, &masks, beforehand, None);
+    // Not in the rows below: by default it is off.
+    let mut with_expansion = masks;
+    with_expansion.context_expansion = Part::On;
+    push("+ context expansion", &automata, &with_expansion, beforehand, None);
     beforehand = Beforehand::Costliest(0);
     push("+ JIT", &automata, &masks, beforehand, Some(["612.07", "722.47"]));
     for (name, masks_beforehand) in [("partial JIT, K = 4", 4), ("K = 16", 16), ("K = 64", 64)] {

@@ -4,6 +4,7 @@
 
 mod growth;
 mod oracle;
+mod split;
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 mod common;
 mod compile;
 mod dispatch;
+mod expanded_suffixes;
 mod link;
 mod naive;
 mod pictures;

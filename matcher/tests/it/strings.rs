@@ -1,8 +1,8 @@
 //! Masks inside strings, where slices and local parts come in: every token of up to three letters.
 
 use grammask_grammar_frontends::ebnf;
-use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{CompiledGrammar, Compiler};
+use grammask_mask_cache::{MaskOptions, Part, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
 use grammask_oracle::random::Rng;
 
 const ALPHABET: [&[u8]; 9] = [b"a", b"b", b"\"", b":", b",", b"{", b"}", "é".as_bytes(), b"\xc3"];
@@ -27,18 +27,35 @@ fn vocabulary() -> Vocabulary {
     Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options).unwrap()
 }
 
-/// Walks a grammar at random, comparing every mask with what the matcher accepts.
+/// Walks a grammar at random, comparing every mask with what the matcher accepts: with both backends, without context
+/// expansion and with it. Returns how many uncertain tokens there were, and how many context expansion left.
 #[track_caller]
-fn check(source: &str) {
-    let compiler = Compiler::new(vocabulary());
+fn check(source: &str) -> [u64; 2] {
+    check_on::<grammask_pda::Engine>(source, Part::Off);
+    check_on::<grammask_earley::Engine>(source, Part::Off);
+    let [of_stacks, of_items] = [
+        check_on::<grammask_pda::Engine>(source, Part::On),
+        check_on::<grammask_earley::Engine>(source, Part::On),
+    ];
+    [0, 1].map(|index| of_stacks[index] + of_items[index])
+}
+
+#[track_caller]
+fn check_on<B: BuildBackend>(source: &str, expansion: Part) -> [u64; 2] {
+    let mut options = MaskOptions::default();
+    options.context_expansion = expansion;
+    let compiler = Compiler::builder(vocabulary()).masks(options).backend::<B>().build();
     let grammar = compiler.grammar(&ebnf::parse(source, &Default::default()).unwrap()).unwrap();
     let mut rng = Rng::new(source.len() as u64);
     for _ in 0..6 {
         walk(&grammar, &mut rng, source);
     }
+    let masks = grammar.stats().masks;
+    assert!(expansion == Part::On || masks.uncertain_left == masks.uncertain, "nothing is narrowed");
+    [masks.uncertain, masks.uncertain_left]
 }
 
-fn walk(grammar: &CompiledGrammar, rng: &mut Rng, source: &str) {
+fn walk<B: BuildBackend>(grammar: &CompiledGrammar<B>, rng: &mut Rng, source: &str) {
     let vocabulary = grammar.vocabulary();
     let mut matcher = grammar.matcher();
     let mut text = Vec::new();
@@ -77,7 +94,10 @@ number ::= [0-9]+
 
 #[test]
 fn free_strings() {
-    check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]* \"\\\"\""));
+    let [uncertain, left] =
+        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]* \"\\\"\""));
+    // Behind a string come a colon, a comma or a bracket, and no letter.
+    assert!(0 < left && 2 * left < uncertain, "{left} of {uncertain}");
 }
 
 #[test]
@@ -105,6 +125,7 @@ fn excluded_names() {
 
 #[test]
 fn texts_that_may_end_anywhere() {
+    // What is behind such a text may begin as it goes on.
     check("root ::= word (\":\" word)*\nword ::= [^:\"]* | \"\\\"\" word \"\\\"\"");
     check("root ::= line (\",\" line)* \"}\"\nline ::= [^\"]* | \"\\\"\" [^\"]* \"\\\"\" line");
 }

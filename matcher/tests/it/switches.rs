@@ -7,14 +7,18 @@ use grammask_oracle::random::{self, GrammarOptions};
 
 /// Every combination of the ways to a mask.
 fn ways() -> impl Iterator<Item = MaskOptions> {
-    (0..32_u32).map(|number| {
-        let part = |bit: u32| if number >> bit & 1 == 0 { Part::On } else { Part::Off };
+    let part = |number: u32, bit: u32| if number >> bit & 1 == 0 { Part::On } else { Part::Off };
+    // Context expansion narrows local parts, which are made where slices apply.
+    let matters = move |number: &u32| part(*number, 5) == Part::Off || *number & 0b110 == 0;
+    (0..64_u32).filter(matters).map(move |number| {
+        let part = |bit: u32| part(number, bit);
         let mut options = MaskOptions::default();
         options.memo = part(0);
         options.slices = part(1);
         options.local_parts = part(2);
         options.differences = part(3);
         options.cross_grammar = part(4);
+        options.context_expansion = part(5);
         options
     })
 }
