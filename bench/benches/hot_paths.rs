@@ -3,9 +3,16 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 use common::{Batch, Text, compile, compiler};
+use grammask::Vocabulary;
+
+fn vocabulary() -> Arc<Vocabulary> {
+    Vocabulary::o200k_harmony().expect("the vocabulary is part of the program")
+}
 
 fn masks(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("mask");

@@ -1,20 +1,26 @@
-//! Instructions of the hot paths, which unlike times are the same on a busy machine:
-//! `cargo xtask bench instructions`. Needs valgrind, and `gungraun-runner` in the version of the crate.
+//! Instructions of the hot paths, in all detail that valgrind's tools have: `cargo xtask bench gungraun`. Needs
+//! valgrind, and `gungraun-runner` in the version of the crate. What continuous integration compares are the totals of
+//! `counts.rs`, which need valgrind alone.
 //!
-//! To compare two commits: `-- --save-baseline=before` at the one, `-- --baseline=before` at the other, which fails
+//! To compare two commits: `--save-baseline=before` at the one, `--baseline=before` at the other, which fails
 //! where a path takes 5% more. Counts vary by some tenths of a percent, since hashes are seeded at random.
 #![allow(missing_docs, reason = "gungraun's macros make items without")]
 
 mod common;
 
 use std::hint::black_box;
+use std::sync::Arc;
 
-use grammask::{CompiledGrammar, Compiler, Matcher};
+use grammask::{CompiledGrammar, Compiler, Matcher, Vocabulary};
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
 
 use common::{Batch, Text, compile, compiler};
+
+fn vocabulary() -> Arc<Vocabulary> {
+    Vocabulary::o200k_harmony().expect("the vocabulary is part of the program")
+}
 
 #[library_benchmark]
 #[bench::unchanged(Text::warm().mask())]

@@ -1,14 +1,17 @@
 //! `cargo xtask bench`: the program of the `bench` crate, and its benches of hot paths.
 
 use anyhow::Result;
+use clap::Parser;
 
+use crate::instructions;
 use crate::shell::{cargo, run as run_command, run_release};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to run, and its own arguments: a command of `grammask-bench`, or `hot-paths` (times, with criterion), or
-    /// `instructions` (counts, with gungraun).
+    /// What to run, and its own arguments: a command of `grammask-bench`, or `hot-paths` (times, with criterion),
+    /// `instructions` (counts below valgrind, compared with those that are checked in), or `gungraun` (counts in
+    /// detail; needs `gungraun-runner`).
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -16,7 +19,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let name = match arguments.arguments.first().map(String::as_str) {
         Some("hot-paths") => "hot_paths",
-        Some("instructions") => "instructions",
+        Some("gungraun") => "instructions",
+        Some("instructions") => {
+            let arguments = instructions::Arguments::try_parse_from(&arguments.arguments)?;
+            if let Some(reason) = instructions::run(workspace, &arguments)? {
+                println!("skipped: {reason}");
+            }
+            return Ok(());
+        }
         _ => return run_release(workspace, "grammask-bench", &arguments.arguments),
     };
     let mut command = cargo(workspace, ["bench", "--package", "grammask-bench", "--bench", name, "--"]);

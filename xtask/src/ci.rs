@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{codegen, python, test, tidy};
+use crate::{codegen, instructions, python, test, tidy};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 11] = [
+const STEPS: [(&str, Step); 12] = [
     ("tidy", |workspace| done(tidy::run(workspace))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
@@ -36,6 +36,7 @@ const STEPS: [(&str, Step); 11] = [
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
     ("docs", documentation),
     ("examples", examples),
+    ("counts", counts),
     ("cuda", cuda),
     ("python", python),
 ];
@@ -103,6 +104,12 @@ fn clippy(workspace: &Workspace) -> Result<Outcome> {
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
     let mut command = cargo(workspace, ["doc", "--locked", "--workspace", "--no-deps", "--quiet"]);
     done(run_command(command.env("RUSTDOCFLAGS", "-D warnings")))
+}
+
+/// Instructions of the hot paths. They need valgrind; a machine without it can still run everything else.
+fn counts(workspace: &Workspace) -> Result<Outcome> {
+    let found = instructions::run(workspace, &instructions::Arguments::default())?;
+    Ok(found.map_or(Outcome::Done, Outcome::Skipped))
 }
 
 fn python(workspace: &Workspace) -> Result<Outcome> {

@@ -9,6 +9,7 @@ mod ci;
 mod codegen;
 mod corpus;
 mod gpu;
+mod instructions;
 mod oracle;
 mod python;
 mod shell;

@@ -1,4 +1,4 @@
-//! What both benches measure: the hot paths, over the vocabulary that is part of the program.
+//! What the benches measure: the hot paths, over the vocabulary that each brings.
 
 use std::sync::Arc;
 
@@ -20,8 +20,7 @@ const TEXT: &str = r#"{"name": "A chair, not very old", "tags": ["used", "broken
 "One leg is missing; größer als der Tisch.", "place": {"street": "Elm \"old\" Street", "number": 12}}"#;
 
 pub(crate) fn compiler() -> Compiler {
-    let vocabulary = Vocabulary::o200k_harmony().expect("the vocabulary is part of the program");
-    Compiler::builder(vocabulary).build()
+    Compiler::builder(crate::vocabulary()).build()
 }
 
 pub(crate) fn compile(compiler: &Compiler) -> CompiledGrammar {

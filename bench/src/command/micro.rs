@@ -1,4 +1,5 @@
-//! `micro`: the hot path on a handful of grammars, cold and warm.
+//! `micro`: the hot path on a handful of grammars, cold and warm; and the figures that the first XGrammar paper gives
+//! for its JSON grammar, beside ours.
 
 use std::path::PathBuf;
 
@@ -6,6 +7,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use grammask::TokenMask;
 
+use crate::command::paper;
 use crate::engine::{self, Backend, Engine, EngineId, Source};
 use crate::host;
 use crate::report::statistics::Distribution;
@@ -14,7 +16,7 @@ use crate::run::clock::Stopwatch;
 use crate::run::protocol::Clock;
 use crate::run::replay::is_allowed;
 use crate::run::tokenizer::LoadedTokenizer;
-use crate::workload::{self, OwnedSource, Workload};
+use crate::workload::{self, OwnedSource, Size, Workload};
 
 /// Arguments of `micro`.
 #[derive(Debug, Args)]
@@ -70,9 +72,13 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
         "max",
         "warm commit p50",
         "masks",
+        "KiB",
     ]);
     for workload in workload::all().iter().filter(|workload| workload.name.contains(&args.only)) {
         for engine in &mut engines {
+            if workload.size == Size::Huge && engine.id() == EngineId::Llguidance {
+                continue;
+            }
             let mut cells = vec![workload.name.to_owned(), engine.id().to_string()];
             let measured = check(engine.as_mut(), workload, &tokenizer)
                 .and_then(|()| measure(engine.as_mut(), workload, &tokenizer, args));
@@ -84,6 +90,9 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
         }
     }
     println!("{}, {}\n\n{}", host::processor(), host::today(), table.render());
+    if args.only.is_empty() && args.engine.contains(&EngineId::Grammask) {
+        println!("{}", paper::figures(&tokenizer)?);
+    }
     Ok(())
 }
 
@@ -131,6 +140,7 @@ struct Times {
     cold: Vec<u64>,
     warm: Vec<u64>,
     commit: Vec<u64>,
+    bytes: Option<usize>,
 }
 
 impl Times {
@@ -155,6 +165,7 @@ impl Times {
         .map(microseconds)
         .collect();
         cells.push(masks.to_string());
+        cells.push(self.bytes.map_or_else(|| "-".to_owned(), |bytes| (bytes / 1024).to_string()));
         cells
     }
 }
@@ -170,7 +181,8 @@ fn measure(
     let texts = workload.texts.iter().map(|text| tokenizer.encode(text)).collect::<Result<Vec<_>>>()?;
     let mut times = Times::default();
     let mut mask = TokenMask::new(engine.mask_len());
-    for _ in 0..args.rounds {
+    let rounds = if workload.size == Size::Usual { args.rounds } else { 1 };
+    for _ in 0..rounds {
         engine.drop_caches();
         let start = Stopwatch::start(clock);
         engine.compile(source(workload)).map_err(anyhow::Error::msg)?;
@@ -190,6 +202,7 @@ fn measure(
             let masks = timed(engine, tokens, &mut mask, &mut times.commit, clock)?;
             times.warm.extend(masks);
         }
+        times.bytes = engine.memory_usage();
     }
     Ok(times)
 }

@@ -6,6 +6,7 @@ pub(crate) mod maskbench;
 pub(crate) mod memory;
 pub(crate) mod micro;
 pub(crate) mod oracle;
+pub(crate) mod paper;
 pub(crate) mod scaling;
 pub(crate) mod threads;
 pub(crate) mod tools;

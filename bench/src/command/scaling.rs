@@ -10,7 +10,6 @@ use grammask::{
     BuildBackend, CompiledGrammar, Compiler, EbnfOptions, JsonSchemaOptions, RegexOptions, TokenId,
     TokenMask, pda,
 };
-use serde_json::{Map, Value, json};
 
 use crate::engine::{Backend, ours::vocabulary};
 use crate::host;
@@ -19,6 +18,7 @@ use crate::report::table::{Table, microseconds};
 use crate::run::clock::Stopwatch;
 use crate::run::protocol::Clock;
 use crate::run::tokenizer::LoadedTokenizer;
+use crate::workload::growing::{self, Case, Source};
 
 /// Arguments of `scaling`.
 #[derive(Debug, Args)]
@@ -47,27 +47,24 @@ struct Family {
     make: fn(usize) -> Case,
 }
 
-struct Case {
-    source: Source,
-    text: String,
-}
-
-enum Source {
-    Schema(String),
-    Regex(String),
-    Ebnf(String),
-}
-
 const FAMILIES: [Family; 9] = [
-    Family { name: "enum of N strings", sizes: [500, 2_000, 8_000], make: long_enum },
-    Family { name: "anyOf of N objects", sizes: [25, 100, 400], make: any_of },
-    Family { name: "object of N optional properties", sizes: [1_000, 4_000, 16_000], make: wide_object },
-    Family { name: "maxLength N", sizes: [1_024, 65_536, 4_194_304], make: max_length },
-    Family { name: "maxItems N", sizes: [100, 1_000, 10_000], make: max_items },
-    Family { name: "(?:[a-z]{2,20}-){3,N}[0-9]{4}", sizes: [100, 400, 1_600], make: nested_repeats },
-    Family { name: "arrays nested N deep", sizes: [625, 2_500, 10_000], make: nested_arrays },
-    Family { name: "S ::= S S or \"a\", text of N bytes", sizes: [1_000, 4_000, 16_000], make: ambiguous },
-    Family { name: "string of N bytes", sizes: [100_000, 1_000_000, 10_000_000], make: long_string },
+    Family { name: "enum of N strings", sizes: [500, 2_000, 8_000], make: growing::long_enum },
+    Family { name: "anyOf of N objects", sizes: [25, 100, 400], make: growing::any_of },
+    Family {
+        name: "object of N optional properties",
+        sizes: [1_000, 4_000, 16_000],
+        make: growing::wide_object,
+    },
+    Family { name: "maxLength N", sizes: [1_024, 65_536, 4_194_304], make: growing::max_length },
+    Family { name: "maxItems N", sizes: [100, 1_000, 10_000], make: growing::max_items },
+    Family { name: "(?:[a-z]{2,20}-){3,N}[0-9]{4}", sizes: [100, 400, 1_600], make: growing::nested_repeats },
+    Family { name: "arrays nested N deep", sizes: [625, 2_500, 10_000], make: growing::nested_arrays },
+    Family {
+        name: "S ::= S S or \"a\", text of N bytes",
+        sizes: [1_000, 4_000, 16_000],
+        make: growing::ambiguous,
+    },
+    Family { name: "string of N bytes", sizes: [100_000, 1_000_000, 10_000_000], make: growing::long_string },
 ];
 
 /// Measures all families and prints one table.
@@ -222,75 +219,4 @@ fn follow<B: BuildBackend>(
         matcher.accept_token(token)?;
     }
     Ok(times.into_iter().collect())
-}
-
-fn schema(schema: &Value, text: String) -> Case {
-    Case { source: Source::Schema(schema.to_string()), text }
-}
-
-fn word(number: usize) -> String {
-    const SYLLABLES: [&str; 8] = ["ka", "lo", "mi", "ne", "ru", "sa", "ti", "vo"];
-    let mixed = number.wrapping_mul(2_654_435_761) % (1 << 24);
-    (0..8).map(|place| SYLLABLES[mixed >> (3 * place) & 7]).collect()
-}
-
-fn long_enum(size: usize) -> Case {
-    let words: Vec<String> = (0..size).map(word).collect();
-    let text = format!("\"{}\"", words[size / 2]);
-    schema(&json!({"enum": words}), text)
-}
-
-fn any_of(size: usize) -> Case {
-    let object = |number: usize| {
-        json!({"type": "object", "properties": {"kind": {"const": word(number)}, "n": {"type": "integer"},
-               "text": {"type": "string"}}, "required": ["kind"], "additionalProperties": false})
-    };
-    let objects: Vec<Value> = (0..size).map(object).collect();
-    let text = format!(r#"{{"kind": "{}", "n": 17, "text": "some text"}}"#, word(size / 2));
-    schema(&json!({"anyOf": objects}), text)
-}
-
-fn wide_object(size: usize) -> Case {
-    let properties: Map<String, Value> =
-        (0..size).map(|number| (format!("{}_{number}", word(number)), json!({"type": "integer"}))).collect();
-    // As the schema lists them: its text keeps no other order.
-    let names: Vec<&String> = properties.keys().collect();
-    let members: Vec<String> =
-        [0, size / 3, size / 2, size - 1].iter().map(|&at| format!("\"{}\": {at}", names[at])).collect();
-    let text = format!("{{{}}}", members.join(", "));
-    schema(&json!({"type": "object", "properties": properties, "additionalProperties": false}), text)
-}
-
-fn max_length(size: usize) -> Case {
-    // Every size is read up to its bound, but for those that would take minutes.
-    let text = "The quick brown fox; ".chars().cycle().take(size.min(65_536)).collect::<String>();
-    schema(&json!({"type": "string", "maxLength": size}), format!("\"{text}\""))
-}
-
-fn max_items(size: usize) -> Case {
-    let items: Vec<String> = (0..size).map(|number| (number % 100).to_string()).collect();
-    let text = format!("[{}]", items.join(", "));
-    schema(&json!({"type": "array", "items": {"type": "integer"}, "maxItems": size}), text)
-}
-
-fn nested_repeats(size: usize) -> Case {
-    let text = "abcdef-".repeat(size) + "2026";
-    Case { source: Source::Regex(format!("(?:[a-z]{{2,20}}-){{3,{size}}}[0-9]{{4}}")), text }
-}
-
-fn nested_arrays(size: usize) -> Case {
-    let text = "[".repeat(size) + &"]".repeat(size);
-    schema(
-        &json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}),
-        text,
-    )
-}
-
-fn ambiguous(size: usize) -> Case {
-    Case { source: Source::Ebnf("root ::= root root | \"a\"".to_owned()), text: "a".repeat(size) }
-}
-
-fn long_string(size: usize) -> Case {
-    let text = "The quick brown fox jumps over the lazy dog. ".chars().cycle().take(size).collect::<String>();
-    schema(&json!({"type": "string"}), format!("\"{text}\""))
 }

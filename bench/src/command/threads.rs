@@ -21,7 +21,7 @@ use crate::engine::ours::vocabulary;
 use crate::host;
 use crate::report::table::{Table, microseconds};
 use crate::run::tokenizer::LoadedTokenizer;
-use crate::workload::{self, OwnedSource, Workload};
+use crate::workload::{self, OwnedSource, Size, Workload};
 
 /// Arguments of `threads`.
 #[derive(Debug, Args)]
@@ -101,7 +101,7 @@ fn on_threads(
     };
     let mut table =
         Table::new(["thousand masks a second", "threads", "with room", "of one thread", "evicting"]);
-    for workload in workload::all() {
+    for workload in workload::all().into_iter().filter(|workload| workload.size == Size::Usual) {
         let texts = texts(&workload, tokenizer)?;
         let alone = compile(&Compiler::builder(Arc::clone(vocabulary)).build(), &workload)?;
         let mut mask = TokenMask::new(vocabulary.len());
@@ -171,7 +171,7 @@ fn rate(
 fn rows(tokenizer: &LoadedTokenizer, vocabulary: &Arc<Vocabulary>, count: usize) -> Result<Vec<Matcher>> {
     let compiler = Compiler::builder(Arc::clone(vocabulary)).build();
     let mut sources = Vec::new();
-    for workload in workload::all() {
+    for workload in workload::all().into_iter().filter(|workload| workload.size == Size::Usual) {
         let grammar = compile(&compiler, &workload)?;
         for tokens in texts(&workload, tokenizer)?.into_iter().take(1) {
             sources.push((grammar.clone(), tokens));

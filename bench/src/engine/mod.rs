@@ -114,6 +114,11 @@ pub(crate) trait Engine {
     /// Commits a token.
     fn commit(&mut self, token: u32) -> Result<(), String>;
 
+    /// Bytes that the last compiled grammar holds, where the engine counts them.
+    fn memory_usage(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether the matcher would take a token. The matcher may be of no use afterwards.
     fn would_accept(&mut self, token: u32) -> bool;
 }

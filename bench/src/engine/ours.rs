@@ -93,6 +93,13 @@ impl<B: BuildBackend> Engine for Grammask<B> {
         self.matcher()?.accept_token(id).map_err(|error| error.to_string())
     }
 
+    fn memory_usage(&self) -> Option<usize> {
+        self.grammar.as_ref().map(|grammar| {
+            let usage = grammar.usage();
+            usage.table_bytes + usage.mask_bytes
+        })
+    }
+
     fn would_accept(&mut self, token: u32) -> bool {
         let Ok(id) = self.id_of(token) else { return false };
         self.matcher().is_ok_and(|matcher| matcher.fork().accept_token(id).is_ok())

@@ -1,6 +1,10 @@
 //! A handful of grammars with texts, for looking at the hot path.
 
+pub(crate) mod growing;
+
 use std::fmt::Write as _;
+
+use growing::{Case, Source};
 
 /// A grammar with texts of it and a text that is none.
 #[derive(Debug)]
@@ -11,18 +15,61 @@ pub(crate) struct Workload {
     pub(crate) texts: Vec<String>,
     /// No sentence, nor the beginning of one.
     pub(crate) refused: String,
+    pub(crate) size: Size,
+}
+
+/// How long a workload takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Size {
+    /// Any number of rounds.
+    Usual,
+    /// Seconds: one round.
+    Large,
+    /// Seconds for our own engine, and minutes for others, which are left out.
+    Huge,
 }
 
 /// A grammar in the engines' dialects.
 #[derive(Debug)]
 pub(crate) enum OwnedSource {
     JsonSchema(String),
-    Grammar { ebnf: &'static str, lark: &'static str },
+    Grammar { ebnf: String, lark: String },
 }
 
 /// All workloads.
 pub(crate) fn all() -> Vec<Workload> {
-    vec![free_json(), long_enum(), wide_object(), long_string(), expressions()]
+    let grammar =
+        |ebnf: &str, lark: &str| OwnedSource::Grammar { ebnf: ebnf.to_owned(), lark: lark.to_owned() };
+    let large = |name, case: Case, refused: &str| Workload {
+        name,
+        grammar: match case.source {
+            Source::Schema(schema) => OwnedSource::JsonSchema(schema),
+            Source::Regex(pattern) => {
+                grammar("root ::= ([a-z]{2,20} \"-\"){3,400} [0-9]{4}", &format!("start: /{pattern}/"))
+            }
+            Source::Ebnf(source) => grammar(&source, "start: start start | \"a\""),
+        },
+        texts: vec![case.text],
+        refused: refused.to_owned(),
+        size: Size::Large,
+    };
+    vec![
+        free_json(),
+        long_enum(),
+        Workload { size: Size::Usual, ..large("anyOf of 100 objects", growing::any_of(100), "{\"kind\": 1") },
+        wide_object(),
+        long_string(),
+        large("maxItems 10,000", growing::max_items(10_000), "[1,]"),
+        large("words, at most 400", growing::nested_repeats(400), "ab-c-"),
+        expressions(),
+        large("S ::= S S, 4,000 bytes", growing::ambiguous(4_000), "aab"),
+        large("16,000 optional properties", growing::wide_object(16_000), "{\"none\""),
+        large("arrays nested 10,000 deep", growing::nested_arrays(10_000), "[[1"),
+        Workload {
+            size: Size::Huge,
+            ..large("string of 10 MB", growing::long_string(10_000_000), "\"a\nb\"")
+        },
+    ]
 }
 
 fn free_json() -> Workload {
@@ -43,6 +90,7 @@ fn free_json() -> Workload {
         grammar: OwnedSource::JsonSchema("{}".to_owned()),
         texts: vec![text],
         refused: "{\"a\": tru}".to_owned(),
+        size: Size::Usual,
     }
 }
 
@@ -67,6 +115,7 @@ fn long_enum() -> Workload {
         grammar: OwnedSource::JsonSchema(serde_json::json!({ "enum": words }).to_string()),
         texts,
         refused: "\"zzz\"".to_owned(),
+        size: Size::Usual,
     }
 }
 
@@ -95,6 +144,7 @@ fn wide_object() -> Workload {
         grammar: OwnedSource::JsonSchema(schema.to_string()),
         texts: vec![text],
         refused: "{\"field_1\": 1, \"field_2\"".to_owned(),
+        size: Size::Usual,
     }
 }
 
@@ -105,6 +155,7 @@ fn long_string() -> Workload {
         grammar: OwnedSource::JsonSchema(r#"{"type": "string", "maxLength": 65536}"#.to_owned()),
         texts: vec![format!("\"{text}\"")],
         refused: "\"a\nb\"".to_owned(),
+        size: Size::Usual,
     }
 }
 
@@ -150,8 +201,9 @@ NUMBER: /[0-9]+/
     let unit = "a+b*(count-3)<<2==f(x,y[4].size)&&!flag||~mask&255|limit(n%7)^-q[i][j+1]>=100";
     Workload {
         name: "expressions, 10 levels",
-        grammar: OwnedSource::Grammar { ebnf: EBNF, lark: LARK },
+        grammar: OwnedSource::Grammar { ebnf: EBNF.to_owned(), lark: LARK.to_owned() },
         texts: vec![format!("{unit}&&({unit})-g({unit},0)")],
         refused: "a+*b".to_owned(),
+        size: Size::Usual,
     }
 }

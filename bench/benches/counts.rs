@@ -1,0 +1,121 @@
+//! The hot paths, each once, for `cargo xtask bench instructions`: it runs this program below callgrind, which counts
+//! only what happens inside of the functions of [`measured`].
+//!
+//! One process for all paths and a vocabulary of its own, a twentieth of a real one, so that the whole takes seconds.
+
+mod common;
+
+use std::hint::black_box;
+use std::sync::{Arc, OnceLock};
+
+use grammask::{Vocabulary, VocabularyOptions};
+
+use common::{Batch, Text, compile, compiler};
+
+/// Every byte, every pair of printable characters, and words of two and three syllables with a space before them and
+/// without.
+fn vocabulary() -> Arc<Vocabulary> {
+    static VOCABULARY: OnceLock<Arc<Vocabulary>> = OnceLock::new();
+    Arc::clone(VOCABULARY.get_or_init(|| {
+        const SYLLABLES: [&str; 12] =
+            ["al", "be", "ch", "de", "en", "ing", "no", "re", "st", "the", "ver", "ß"];
+        let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+        for one in b' '..=b'~' {
+            tokens.extend((b' '..=b'~').map(|other| vec![one, other]));
+        }
+        for word in 0..SYLLABLES.len().pow(3) {
+            let parts = [word % 12, word / 12 % 12, word / 144];
+            let text: String = parts.iter().map(|&part| SYLLABLES[part]).collect();
+            tokens.push(format!(" {text}").into_bytes());
+            tokens.push(text.into_bytes());
+        }
+        tokens.sort();
+        tokens.dedup();
+        let options = VocabularyOptions::default().stop_ids([u32::try_from(tokens.len()).unwrap_or(0)]);
+        let vocabulary = Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options);
+        let vocabulary = vocabulary.expect("the tokens are sound");
+        vocabulary.prepare();
+        Arc::new(vocabulary)
+    }))
+}
+
+/// What is counted. The functions are found by their names and must not be inlined; what they return is dropped by
+/// their caller, which is not counted.
+mod measured {
+    use grammask::{CompiledGrammar, Compiler, Matcher};
+
+    use super::common::{Batch, Text, compile};
+
+    #[inline(never)]
+    pub(crate) fn mask_unchanged(text: Text) -> Text {
+        text.mask()
+    }
+
+    #[inline(never)]
+    pub(crate) fn masks_known(text: Text) -> Text {
+        text.masks()
+    }
+
+    #[inline(never)]
+    pub(crate) fn masks_known_as_words(text: Text) -> Text {
+        text.masks_as_words()
+    }
+
+    #[inline(never)]
+    pub(crate) fn mask_cold_at_the_beginning(text: Text) -> Text {
+        text.mask()
+    }
+
+    #[inline(never)]
+    pub(crate) fn mask_cold_in_a_string(text: Text) -> Text {
+        text.mask()
+    }
+
+    #[inline(never)]
+    pub(crate) fn masks_cold(text: Text) -> Text {
+        text.masks()
+    }
+
+    #[inline(never)]
+    pub(crate) fn batch_of_64_known(batch: Batch) -> Batch {
+        batch.fill()
+    }
+
+    #[inline(never)]
+    pub(crate) fn accept_warm(text: Text) -> Text {
+        text.accept()
+    }
+
+    #[inline(never)]
+    pub(crate) fn fork_and_roll_back(text: Text) -> (Text, Matcher) {
+        text.fork_and_roll_back()
+    }
+
+    #[inline(never)]
+    pub(crate) fn compile_first(compiler: &Compiler) -> CompiledGrammar {
+        compile(compiler)
+    }
+
+    #[inline(never)]
+    pub(crate) fn compile_again(compiler: &Compiler) -> CompiledGrammar {
+        compile(compiler)
+    }
+}
+
+fn main() {
+    // What the process makes once is made before anything is counted.
+    drop(Text::warm());
+    black_box(measured::mask_unchanged(Text::warm().mask()));
+    black_box(measured::masks_known(Text::warm()));
+    black_box(measured::masks_known_as_words(Text::warm()));
+    black_box(measured::mask_cold_at_the_beginning(Text::cold()));
+    black_box(measured::mask_cold_in_a_string(Text::cold_after(5)));
+    black_box(measured::masks_cold(Text::cold()));
+    black_box(measured::batch_of_64_known(Batch::known(64)));
+    black_box(measured::accept_warm(Text::warm()));
+    black_box(measured::fork_and_roll_back(Text::warm_at_end()));
+    let compiler = compiler();
+    black_box(measured::compile_first(&compiler));
+    black_box(measured::compile_again(&compiler));
+    black_box(compile(&compiler));
+}

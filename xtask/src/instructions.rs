@@ -1,0 +1,214 @@
+//! `cargo xtask bench instructions`: instructions of the hot paths, compared with those that are checked in.
+//!
+//! Times on a shared machine differ by more than what a change costs; instructions do not. The program `counts` of the
+//! `bench` crate runs each path once below valgrind's callgrind, which counts inside of the functions of its module
+//! `measured` only. It is built as the tests are, so that continuous integration builds nothing twice: the numbers
+//! are good for comparison with one another, not for what a release takes.
+//!
+//! Another compiler makes other instructions: the baseline names the one that it was made with, and counts of another
+//! are printed and not judged. Hashes are seeded at random, which moves counts by some tenths of a percent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::Message;
+use clap::Parser;
+
+use crate::shell::{cargo, run as run_command};
+use crate::workspace::Workspace;
+
+/// The baseline, relative to the root: the compiler in the first line, then a path and its instructions a line.
+const BASELINE: &str = "bench/instructions.csv";
+
+/// How much a path may take more than its baseline, in percent.
+const TOLERANCE: u64 = 5;
+
+/// The module whose functions are counted.
+const MEASURED: &str = "counts::measured::";
+
+#[derive(Default, Parser)]
+#[command(name = "instructions")]
+pub(crate) struct Arguments {
+    /// Writes the baseline in place of comparing with it.
+    #[arg(long)]
+    write: bool,
+}
+
+/// Instructions of each path.
+type Counts = BTreeMap<String, u64>;
+
+/// Compares, or writes the baseline. Returns why it cannot, where valgrind is missing.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Option<&'static str>> {
+    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    if !valgrind.is_ok_and(|status| status.success()) {
+        return Ok(Some("valgrind is not installed"));
+    }
+    let counts = count(workspace, &build(workspace)?)?;
+    let compiler = compiler()?;
+    let path = workspace.root().join(BASELINE);
+    if arguments.write {
+        let mut text = format!("{compiler}\n");
+        for (name, count) in &counts {
+            writeln!(text, "{name},{count}")?;
+        }
+        fs::write(&path, text).with_context(|| format!("{BASELINE} cannot be written"))?;
+        println!("wrote {} counts to {BASELINE}", counts.len());
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path).with_context(|| {
+        format!("{BASELINE} cannot be read; make it with `cargo xtask bench instructions --write`")
+    })?;
+    let (before, expected) = parse(&text)?;
+    println!("{}", table(&expected, &counts));
+    if before != compiler {
+        println!("not judged: the baseline was made with {before}, this is {compiler}");
+        return Ok(None);
+    }
+    judge(&expected, &counts)?;
+    Ok(None)
+}
+
+/// Builds the program with the features and the profile of the tests, and says where it is.
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let arguments =
+        ["build", "--locked", "--workspace", "--bench", "counts", "--message-format=json-render-diagnostics"];
+    let output = cargo(workspace, arguments).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the bench `counts` does not build");
+    let found = Message::parse_stream(output.stdout.as_slice()).filter_map(Result::ok).find_map(|message| {
+        match message {
+            Message::CompilerArtifact(artifact) if artifact.target.name == "counts" => artifact.executable,
+            _ => None,
+        }
+    });
+    Ok(found.context("cargo did not say where the bench `counts` is")?.into_std_path_buf())
+}
+
+/// Runs the program below callgrind.
+fn count(workspace: &Workspace, program: &Path) -> Result<Counts> {
+    let out = workspace.target().join("instructions.callgrind");
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--tool=callgrind", "--quiet", "--compress-strings=no", "--compress-pos=no"])
+        .arg(format!("--toggle-collect={MEASURED}*"))
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(program);
+    run_command(&mut command)?;
+    let text = fs::read_to_string(&out).context("callgrind wrote no counts")?;
+    let counts = inclusive(&text);
+    ensure!(!counts.is_empty(), "callgrind counted nothing inside of `{MEASURED}*`");
+    Ok(counts)
+}
+
+/// The instructions of each measured function and of all that it calls, as callgrind's format has them: behind a line
+/// `fn=` stand lines `PLACE COST`, and behind a line `calls=` one `PLACE COST` with the cost of those calls.
+fn inclusive(text: &str) -> Counts {
+    let mut counts = Counts::new();
+    let mut current: Option<String> = None;
+    for line in text.lines() {
+        if let Some(function) = line.strip_prefix("fn=") {
+            current = function.split(MEASURED).nth(1).map(str::to_owned);
+        } else if let Some(name) = &current
+            && line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first))
+            && let Some(cost) = line.split_whitespace().nth(1).and_then(|cost| cost.parse::<u64>().ok())
+        {
+            *counts.entry(name.clone()).or_default() += cost;
+        }
+    }
+    counts
+}
+
+/// The compiler that builds the workspace.
+fn compiler() -> Result<String> {
+    let output = Command::new("rustc").arg("--version").output().context("rustc does not start")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A baseline: the compiler and the counts.
+fn parse(text: &str) -> Result<(String, Counts)> {
+    let mut lines = text.lines();
+    let compiler = lines.next().context("the baseline is empty")?.to_owned();
+    let counts = lines
+        .map(|line| {
+            let (name, count) =
+                line.split_once(',').with_context(|| format!("`{line}` is no `NAME,COUNT`"))?;
+            Ok((name.to_owned(), count.parse().with_context(|| format!("`{count}` is no number"))?))
+        })
+        .collect::<Result<_>>()?;
+    Ok((compiler, counts))
+}
+
+fn table(expected: &Counts, counts: &Counts) -> String {
+    let mut text = String::new();
+    for (name, &count) in counts {
+        let change = expected.get(name).map_or_else(
+            || "new".to_owned(),
+            |&before| format!("{:+.2}%", 100.0 * (count as f64 / before.max(1) as f64 - 1.0)),
+        );
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<28} {count:>12} {change:>9}");
+    }
+    text
+}
+
+/// Fails where a path takes more than its baseline and the tolerance, or where there is none of the name.
+fn judge(expected: &Counts, counts: &Counts) -> Result<()> {
+    ensure!(
+        expected.keys().eq(counts.keys()),
+        "the baseline has other paths; make it anew with `cargo xtask bench instructions --write`"
+    );
+    let slower: Vec<&str> = expected
+        .iter()
+        .filter(|&(name, &before)| counts[name] > before.saturating_add(before * TOLERANCE / 100))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !slower.is_empty() {
+        bail!(
+            "{} take over {TOLERANCE}% more instructions than {BASELINE} says; where that is meant, write it anew with \
+             `cargo xtask bench instructions --write`",
+            slower.join(", ")
+        );
+    }
+    let faster = |(name, &before): (&String, &u64)| counts[name] < before - before * TOLERANCE / 100;
+    if expected.iter().any(faster) {
+        println!("some take over {TOLERANCE}% less: write the baseline anew, so that they stay so");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(pairs: &[(&str, u64)]) -> Counts {
+        pairs.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
+    }
+
+    #[test]
+    fn costs_of_calls_belong_to_the_caller() {
+        let text = "fl=a.rs\nfn=counts::main\n1 7\nfn=counts::measured::one\n10 5\n+1 2\ncfn=x::y\n\
+                    calls=3 20\n12 100\nfn=x::y\n20 100\nfn=counts::measured::two\n30 4\n* 1\n";
+        assert_eq!(inclusive(text), counts(&[("one", 107), ("two", 5)]));
+    }
+
+    #[test]
+    fn a_path_that_takes_more_than_the_tolerance_fails() {
+        let before = counts(&[("one", 1_000), ("two", 20)]);
+        assert!(judge(&before, &counts(&[("one", 1_050), ("two", 21)])).is_ok());
+        assert!(judge(&before, &counts(&[("one", 10), ("two", 1)])).is_ok());
+        let failed =
+            judge(&before, &counts(&[("one", 1_051), ("two", 22)])).map_err(|error| error.to_string());
+        assert!(failed.is_err_and(|error| error.starts_with("one, two take over 5% more")));
+        assert!(judge(&before, &counts(&[("one", 1_000)])).is_err(), "a path is missing");
+    }
+
+    #[test]
+    fn a_baseline_is_read_as_it_is_written() {
+        let read = parse("rustc 1\none,5\n").ok();
+        assert_eq!(read, Some(("rustc 1".to_owned(), counts(&[("one", 5)]))));
+        assert!(parse("").is_err() && parse("rustc 1\none").is_err() && parse("rustc 1\none,x").is_err());
+    }
+}
