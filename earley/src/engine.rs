@@ -39,6 +39,8 @@ pub struct Engine {
     pub(crate) sets: Sets,
     /// The program's, here to save a read on every step.
     classes: ByteClasses,
+    /// Whether the program names any token.
+    names_tokens: bool,
     start: State,
     /// Bytes of the program, which are counted part by part.
     program_bytes: usize,
@@ -99,6 +101,7 @@ impl Engine {
             }
         }
         let sets = Sets::new(&program);
+        let names_tokens = !program.labels().is_empty();
         let program_classes = program.byte_classes().clone();
         let mut builder = Builder::new();
         let mut engine = Self {
@@ -108,6 +111,7 @@ impl Engine {
             config,
             sets,
             classes: program_classes,
+            names_tokens,
             start: State { set: 0, counts: [0; SLOTS] },
             endings: OnceLock::new(),
             suffixes: OnceLock::new(),
@@ -455,7 +459,10 @@ impl Backend for Engine {
     }
 
     fn token_labels(&self, state: State) -> &[u32] {
-        &self.set(state).labels
+        match self.names_tokens {
+            true => &self.set(state).labels,
+            false => &[],
+        }
     }
 
     fn token_set(&self, label: u32) -> TokenSet<'_> {

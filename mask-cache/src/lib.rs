@@ -75,6 +75,7 @@ mod pool;
 mod recent;
 mod saved;
 mod slices;
+mod sparse;
 mod stored_mask;
 mod token_mask;
 mod trie;

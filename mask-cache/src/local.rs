@@ -57,7 +57,7 @@ impl LocalMask {
         fuel: &mut Fuel,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let mut exits = Exits::default();
-        let Found { slice, ids } = walk_locally(backend, local, vocabulary, scratch, &mut exits, fuel)?;
+        let Found { slice, ids, .. } = walk_locally(backend, local, vocabulary, scratch, &mut exits, fuel)?;
         let mut words = vec![0; words_for(vocabulary.len())];
         let trie = match slice {
             None => vocabulary.trie(),

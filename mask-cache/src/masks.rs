@@ -188,7 +188,9 @@ impl MaskMemo {
             return Ok(None);
         }
         let is_left = !added.is_empty() || base.allows_more_than(removed.len(), vocabulary);
-        let form = Form::Difference { base, added: added.into(), removed: removed.into() };
+        let sparse = |ids: &[u32], scratch: &mut Scratch| scratch.sparse_of(ids, vocabulary.len());
+        let form =
+            Form::Difference { base, added: sparse(&added, scratch), removed: sparse(&removed, scratch) };
         let mask = StoredMask { form, len: vocabulary.len(), all: false };
         // A mask that may be empty is left to the plain walk, which finds the reason.
         let allows_any = || {
@@ -226,7 +228,7 @@ impl MaskMemo {
             // The plain walk finds the reason.
             return Ok(None);
         }
-        let ids = ids.as_slice().into();
+        let ids = scratch.sparse_ids(vocabulary.len());
         Ok(Some(StoredMask { form: Form::Local { mask: local, ids }, len: vocabulary.len(), all: false }))
     }
 

@@ -11,6 +11,7 @@ use grammask_parser_backend::Backend;
 
 use crate::local::LocalMask;
 use crate::named::Named;
+use crate::sparse::Sparse;
 use crate::walk::Found;
 use crate::{TokenId, TokenMask, Vocabulary, bits, words_for};
 
@@ -27,15 +28,15 @@ pub struct StoredMask {
 
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// The ids, in no order.
-    Ids(Box<[u32]>),
+    /// These tokens alone.
+    Ids(Sparse),
     /// The tokens of the vocabulary's slice at this place, of at most so many characters, and others.
-    Slice { place: usize, at_most: Option<u32>, ids: Box<[u32]> },
+    Slice { place: usize, at_most: Option<u32>, ids: Sparse },
     /// The tokens that a local part accepts, and others.
-    Local { mask: Arc<LocalMask>, ids: Box<[u32]> },
+    Local { mask: Arc<LocalMask>, ids: Sparse },
     /// Another mask, with some ids more and some less. The other mask is not of this form, allows none of those
     /// added and all of those removed.
-    Difference { base: Arc<StoredMask>, added: Box<[u32]>, removed: Box<[u32]> },
+    Difference { base: Arc<StoredMask>, added: Sparse, removed: Sparse },
     /// Bits.
     Words(Box<[u32]>),
 }
@@ -57,23 +58,22 @@ impl Under<'_> {
         }
     }
 
-    fn word(self, place: usize) -> u32 {
+    fn words(&self) -> &[u32] {
         match self {
-            Self::Nothing => 0,
-            Self::Words(words) => words.get(place).copied().unwrap_or(0),
+            Self::Nothing => &[],
+            Self::Words(words) => words,
         }
     }
 }
 
 impl StoredMask {
     pub(crate) fn new(found: Found<'_, '_>, len: usize) -> Self {
-        let ids = found.ids;
-        // An id takes 32 bits, so past one id in 32 the bits are smaller.
+        let ids = Sparse::from_ids(found.ids, len, found.scratch);
+        // A word with its place takes two words.
+        let is_small = ids.words() <= (words_for(len) / 2).max(1);
         let form = match found.slice {
-            Some((slice, at_most)) if ids.len() <= words_for(len) => {
-                Form::Slice { place: slice.place(), at_most, ids: ids.as_slice().into() }
-            }
-            None if ids.len() <= words_for(len) => Form::Ids(ids.as_slice().into()),
+            Some((slice, at_most)) if is_small => Form::Slice { place: slice.place(), at_most, ids },
+            None if is_small => Form::Ids(ids),
             slice => {
                 let mut words = vec![0; words_for(len)];
                 match slice {
@@ -81,13 +81,13 @@ impl StoredMask {
                     Some((slice, Some(chars))) => slice.write_at_most(chars, &mut words),
                     None => {}
                 }
-                set_all(&mut words, ids);
+                ids.set(&mut words);
                 Form::Words(words.into())
             }
         };
         // A mask that is kept as a slice and a few ids never holds special tokens and padding.
         let all = match &form {
-            Form::Ids(ids) => ids.len() == len,
+            Form::Ids(ids) => ids.count() == len,
             Form::Slice { .. } | Form::Local { .. } | Form::Difference { .. } => false,
             Form::Words(words) => bits::count(words) == len,
         };
@@ -111,20 +111,19 @@ impl StoredMask {
         named.push_inside(vocabulary, &mut listed);
         match &mut self.form {
             Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => {
-                listed.extend_from_slice(ids);
-                listed.sort_unstable();
-                listed.dedup();
-                *ids = listed.into();
+                listed.extend(ids.ids());
+                *ids = Sparse::from_ids(&listed, self.len, &mut Vec::new());
             }
             Form::Difference { added, removed, .. } => {
                 for ids in [added, removed] {
-                    *ids = ids.iter().copied().filter(|id| listed.binary_search(id).is_err()).collect();
+                    let left: Vec<u32> = ids.ids().filter(|id| listed.binary_search(id).is_err()).collect();
+                    *ids = Sparse::from_ids(&left, self.len, &mut Vec::new());
                 }
             }
             Form::Words(_) => {}
         }
         if let Form::Ids(ids) = &self.form {
-            self.all = ids.len() == self.len;
+            self.all = ids.count() == self.len;
         }
         self
     }
@@ -137,7 +136,7 @@ impl StoredMask {
         match &self.form {
             Form::Ids(ids) => {
                 into.fill(0);
-                set_all(into, ids);
+                ids.set(into);
             }
             Form::Slice { place, at_most, ids } => {
                 if let Some(slice) = vocabulary.slices().nth(*place) {
@@ -146,16 +145,16 @@ impl StoredMask {
                         Some(chars) => slice.write_at_most(*chars, into),
                     }
                 }
-                set_all(into, ids);
+                ids.set(into);
             }
             Form::Local { mask, ids } => {
                 bits::copy(into, &mask.words);
-                set_all(into, ids);
+                ids.set(into);
             }
             Form::Difference { base, added, removed } => {
                 base.write(vocabulary, into);
-                set_all(into, added);
-                clear_all(into, removed);
+                added.set(into);
+                removed.clear(into);
             }
             Form::Words(words) => bits::copy(into, words),
         }
@@ -187,10 +186,7 @@ impl StoredMask {
     /// The only token that is allowed, if there is just one.
     pub fn single(&self) -> Option<TokenId> {
         match &self.form {
-            Form::Ids(ids) => match **ids {
-                [id] => TokenId::new(id),
-                _ => None,
-            },
+            Form::Ids(ids) => ids.single().and_then(TokenId::new),
             _ => None,
         }
     }
@@ -203,23 +199,16 @@ impl StoredMask {
     /// Bytes of memory held, without what it shares with other masks.
     pub fn memory_usage(&self) -> usize {
         let content = match &self.form {
-            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => size_of_val(&**ids),
-            Form::Difference { added, removed, .. } => size_of_val(&**added) + size_of_val(&**removed),
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => ids.memory_usage(),
+            Form::Difference { added, removed, .. } => added.memory_usage() + removed.memory_usage(),
             Form::Words(words) => size_of_val(&**words),
         };
         size_of::<Self>() + content
     }
 
-    /// As [`write`](Self::write), into words that hold `before`, a mask of the same vocabulary, and nothing else;
-    /// whatever they hold if it is `None`.
-    pub(crate) fn write_over(&self, before: Option<&Self>, vocabulary: &Vocabulary, into: &mut [u32]) {
-        if !before.is_some_and(|before| self.write_changes(before, vocabulary, into)) {
-            self.write(vocabulary, into);
-        }
-    }
-
-    /// Turns one mask into the other, if both stand over the same thing. `false`: nothing was done.
-    fn write_changes(&self, before: &Self, vocabulary: &Vocabulary, into: &mut [u32]) -> bool {
+    /// Turns words that hold `before`, a mask of the same vocabulary, into this mask, if both stand over the same thing.
+    /// `false`: nothing was done.
+    pub(crate) fn write_changes(&self, before: &Self, vocabulary: &Vocabulary, into: &mut [u32]) -> bool {
         if let (Some((under, ids)), Some((under_before, ids_before))) =
             (self.over(vocabulary), before.over(vocabulary))
         {
@@ -227,13 +216,8 @@ impl StoredMask {
                 return false;
             }
             // What lies under may hold some of the ids too, so whole words are put back.
-            for &id in ids_before {
-                let place = id as usize / 32;
-                if let Some(word) = into.get_mut(place) {
-                    *word = under.word(place);
-                }
-            }
-            set_all(into, ids);
+            ids_before.take_back(under.words(), into);
+            ids.set(into);
             return true;
         }
         let (base, changes) = self.difference();
@@ -241,17 +225,28 @@ impl StoredMask {
         if !std::ptr::eq(base, base_before) {
             return false;
         }
-        let [added, removed] = changes_before;
-        clear_all(into, added);
-        set_all(into, removed);
-        let [added, removed] = changes;
-        set_all(into, added);
-        clear_all(into, removed);
+        if let Some([added, removed]) = changes_before {
+            added.clear(into);
+            removed.set(into);
+        }
+        if let Some([added, removed]) = changes {
+            added.set(into);
+            removed.clear(into);
+        }
         true
     }
 
+    /// Whether the mask is one of a row that hardly comes back to another one: those of a text that nears its upper
+    /// bound.
+    pub(crate) fn succeeds(&self, before: &Self) -> bool {
+        match (&self.form, &before.form) {
+            (Form::Slice { place, .. }, Form::Slice { place: other, at_most: Some(_), .. }) => place == other,
+            _ => false,
+        }
+    }
+
     /// The ids of the mask, and what they stand over.
-    fn over<'m>(&'m self, vocabulary: &'m Vocabulary) -> Option<(Under<'m>, &'m [u32])> {
+    fn over<'m>(&'m self, vocabulary: &'m Vocabulary) -> Option<(Under<'m>, &'m Sparse)> {
         match &self.form {
             Form::Ids(ids) => Some((Under::Nothing, ids)),
             Form::Slice { place, at_most, ids } => {
@@ -269,23 +264,11 @@ impl StoredMask {
 
     /// The mask that this one is a difference to, with the ids added and those removed: itself and none, if it is
     /// kept otherwise.
-    fn difference(&self) -> (&Self, [&[u32]; 2]) {
+    fn difference(&self) -> (&Self, Option<[&Sparse; 2]>) {
         match &self.form {
-            Form::Difference { base, added, removed } => (base, [added, removed]),
-            _ => (self, [&[], &[]]),
+            Form::Difference { base, added, removed } => (base, Some([added, removed])),
+            _ => (self, None),
         }
-    }
-}
-
-fn set_all(words: &mut [u32], ids: &[u32]) {
-    for &id in ids {
-        bits::set(words, id as usize);
-    }
-}
-
-fn clear_all(words: &mut [u32], ids: &[u32]) {
-    for &id in ids {
-        bits::clear(words, id as usize);
     }
 }
 
@@ -298,6 +281,7 @@ mod tests {
     /// holds `a`, `bb`, ...; ids that it holds too stand beside it, as tokens do that are too long for a trie.
     fn masks(vocabulary: &Vocabulary) -> Vec<Arc<StoredMask>> {
         let len = vocabulary.len();
+        let sparse = |ids: &[u32]| Sparse::from_ids(ids, len, &mut Vec::new());
         let make = |form| Arc::new(StoredMask { form, len, all: false });
         let local = |word: u32| {
             Arc::new(LocalMask::of_words(
@@ -306,25 +290,26 @@ mod tests {
         };
         let (one, other) = (local(0b1101), local(0b10));
         let words = make(Form::Words((0..words_for(len) as u32).map(|at| at * 77).collect()));
-        let ids = make(Form::Ids([3, 40, 64].into()));
+        let ids = make(Form::Ids(sparse(&[3, 40, 64])));
         let mut all = vec![
-            make(Form::Ids([].into())),
-            make(Form::Ids([3, 41, 42].into())),
-            make(Form::Local { mask: Arc::clone(&one), ids: [2, 3, 70].into() }),
-            make(Form::Local { mask: one, ids: [1].into() }),
-            make(Form::Local { mask: other, ids: [0, 33].into() }),
+            make(Form::Ids(sparse(&[]))),
+            make(Form::Ids(sparse(&[3, 41, 42]))),
+            make(Form::Local { mask: Arc::clone(&one), ids: sparse(&[2, 3, 70]) }),
+            make(Form::Local { mask: one, ids: sparse(&[1]) }),
+            make(Form::Local { mask: other, ids: sparse(&[0, 33]) }),
         ];
         for at_most in [None, Some(1), Some(40), Some(2)] {
-            all.push(make(Form::Slice { place: 2, at_most, ids: [5, 6].into() }));
-            all.push(make(Form::Slice { place: 2, at_most, ids: [7].into() }));
+            all.push(make(Form::Slice { place: 2, at_most, ids: sparse(&[5, 6]) }));
+            all.push(make(Form::Slice { place: 2, at_most, ids: sparse(&[7]) }));
         }
         for base in [words, ids] {
             // What is added is not in the base, what is removed is.
             let held = |id: &u32| bits::contains(base.to_mask(vocabulary).as_words(), *id as usize);
             let (there, absent): (Vec<u32>, Vec<u32>) = (0..len as u32).partition(held);
             for skip in 0..2 {
-                let added = absent.iter().skip(skip).step_by(2).copied().collect();
-                let removed = there.iter().skip(skip).step_by(3).copied().collect();
+                let added: Vec<u32> = absent.iter().skip(skip).step_by(2).copied().collect();
+                let removed: Vec<u32> = there.iter().skip(skip).step_by(3).copied().collect();
+                let (added, removed) = (sparse(&added), sparse(&removed));
                 all.push(make(Form::Difference { base: Arc::clone(&base), added, removed }));
             }
             all.push(base);
@@ -357,10 +342,33 @@ mod tests {
     }
 
     #[test]
+    fn masks_that_come_and_go_are_whole_each_time() {
+        let tokens: Vec<Vec<u8>> = (0..200usize).map(|number| vec![b'a'; number % 90 + 1]).collect();
+        let options = VocabularyOptions::default();
+        let vocabulary = Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap();
+        let masks = masks(&vocabulary);
+        let mut loaded = TokenMask::new(vocabulary.len());
+        let mut written = vec![0; words_for(vocabulary.len())];
+        let mut seed = 1u64;
+        for step in 0..20_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mask = &masks[(seed >> 33) as usize % masks.len()];
+            loaded.load(mask, &vocabulary);
+            mask.write(&vocabulary, &mut written);
+            assert_eq!(loaded.as_words(), written, "at step {step}: {mask:?}");
+            // Now and then somebody writes what is shown.
+            if seed >> 60 == 0 {
+                loaded.set(vocabulary.id(199).unwrap());
+            }
+        }
+    }
+
+    #[test]
     fn a_mask_that_was_written_to_is_loaded_anew() {
         let vocabulary =
             Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default()).unwrap();
-        let stored = Arc::new(StoredMask { form: Form::Ids([1].into()), len: 2, all: false });
+        let ids = Sparse::from_ids(&[1], 2, &mut Vec::new());
+        let stored = Arc::new(StoredMask { form: Form::Ids(ids), len: 2, all: false });
         let id = vocabulary.id(0).unwrap();
         let changes: [fn(&mut TokenMask, TokenId); 6] = [
             |mask, id| mask.set(id),

@@ -29,13 +29,32 @@ pub const fn words_for(len: usize) -> usize {
 /// assert_eq!(mask.iter().collect::<Vec<_>>(), [id]);
 /// # Ok::<(), &str>(())
 /// ```
-#[derive(Clone)]
 pub struct TokenMask {
     words: Box<[u32]>,
     len: usize,
     /// The stored mask whose bits the words are, if nobody wrote them since. Whatever hands the words out to be
     /// written forgets it first.
     holds: Option<Arc<StoredMask>>,
+    /// Words that hold other masks and are not shown, those that were shown last at the end.
+    behind: Vec<Behind>,
+}
+
+/// Words that hold a stored mask.
+#[derive(Clone)]
+struct Behind {
+    words: Box<[u32]>,
+    holds: Arc<StoredMask>,
+}
+
+/// Words that a mask keeps behind those that it shows. Texts go to and fro between few kinds of masks: within a string
+/// and outside, within a name.
+const MAX_BEHIND: usize = 7;
+
+/// A copy has the bits alone.
+impl Clone for TokenMask {
+    fn clone(&self) -> Self {
+        Self { words: self.words.clone(), len: self.len, holds: self.holds.clone(), behind: Vec::new() }
+    }
 }
 
 impl PartialEq for TokenMask {
@@ -55,7 +74,7 @@ impl Hash for TokenMask {
 impl TokenMask {
     /// The empty set over ids `0..len`.
     pub fn new(len: usize) -> Self {
-        Self { words: vec![0; words_for(len)].into_boxed_slice(), len, holds: None }
+        Self { words: vec![0; words_for(len)].into_boxed_slice(), len, holds: None, behind: Vec::new() }
     }
 
     /// Number of ids that the mask has a bit for.
@@ -82,13 +101,46 @@ impl TokenMask {
     /// Makes the mask equal to a stored one of this vocabulary; as [`StoredMask::write`], but nothing is copied if
     /// the mask holds it already, and only the differences are if it holds a mask that shares its greater part:
     /// the same inside of a string, or two masks of a few tokens each.
+    ///
+    /// So that this is nearly always so, up to eight buffers are kept, of which [`as_words`](Self::as_words) shows the one
+    /// that is meant: it may lie at another address after each call.
     pub fn load(&mut self, stored: &Arc<StoredMask>, vocabulary: &Vocabulary) {
-        if self.holds.as_ref().is_some_and(|before| Arc::ptr_eq(before, stored)) {
+        let Some(before) = &self.holds else {
+            stored.write(vocabulary, &mut self.words);
+            self.holds = Some(Arc::clone(stored));
+            return;
+        };
+        if Arc::ptr_eq(before, stored) {
             return;
         }
-        let before = self.holds.take();
-        stored.write_over(before.as_deref(), vocabulary, &mut self.words);
+        if !stored.write_changes(before, vocabulary, &mut self.words) {
+            match stored.succeeds(before) {
+                true => stored.write(vocabulary, &mut self.words),
+                false => self.show_behind(stored, vocabulary),
+            }
+        }
         self.holds = Some(Arc::clone(stored));
+    }
+
+    /// Shows words in place of others that hold too different a mask.
+    #[inline(never)]
+    fn show_behind(&mut self, stored: &Arc<StoredMask>, vocabulary: &Vocabulary) {
+        let found = self.behind.iter_mut().rposition(|Behind { words, holds }| {
+            Arc::ptr_eq(holds, stored) || stored.write_changes(holds, vocabulary, words)
+        });
+        let mut shown = match found {
+            Some(place) => self.behind.remove(place).words,
+            None => {
+                let mut words = match self.behind.len() < MAX_BEHIND {
+                    true => vec![0; self.words.len()].into_boxed_slice(),
+                    false => self.behind.remove(0).words,
+                };
+                stored.write(vocabulary, &mut words);
+                words
+            }
+        };
+        std::mem::swap(&mut shown, &mut self.words);
+        self.behind.extend(self.holds.take().map(|holds| Behind { words: shown, holds }));
     }
 
     /// Puts an id into the set. Ids past the last one are ignored.
@@ -149,7 +201,8 @@ impl TokenMask {
 
     /// Bytes of memory held.
     pub fn memory_usage(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.words)
+        let behind = self.behind.iter().map(|behind| size_of::<Behind>() + size_of_val(&*behind.words));
+        size_of::<Self>() + size_of_val(&*self.words) + behind.sum::<usize>()
     }
 }
 

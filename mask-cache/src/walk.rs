@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
+use crate::sparse::Sparse;
 use crate::{Part, Slice, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
@@ -46,6 +47,16 @@ impl Scratch {
         std::mem::swap(&mut self.ids, &mut self.words);
     }
 
+    /// The ids found, as bits.
+    pub(crate) fn sparse_ids(&mut self, vocabulary_len: usize) -> Sparse {
+        Sparse::from_ids(&self.ids, vocabulary_len, &mut self.words)
+    }
+
+    /// Ids as bits.
+    pub(crate) fn sparse_of(&mut self, ids: &[u32], vocabulary_len: usize) -> Sparse {
+        Sparse::from_ids(ids, vocabulary_len, &mut self.words)
+    }
+
     /// The ids found.
     pub(crate) fn ids(&mut self) -> &mut Vec<u32> {
         &mut self.ids
@@ -58,6 +69,8 @@ pub(crate) struct Found<'v, 's> {
     pub(crate) slice: Option<(Slice<'v>, Option<u32>)>,
     /// The other tokens, each once, in no order.
     pub(crate) ids: &'s mut Vec<u32>,
+    /// Room to work with the ids in.
+    pub(crate) scratch: &'s mut Vec<u32>,
 }
 
 impl Found<'_, '_> {
@@ -112,7 +125,7 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     };
     try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Found { slice, ids: &mut scratch.ids })
+    Ok(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words })
 }
 
 /// Adds to the scratch ids those of all tokens in the trie that a state reads, whitespace and digits by the list.
@@ -153,7 +166,7 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     scratch.ids.clear();
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Found { slice, ids: &mut scratch.ids })
+    Ok(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words })
 }
 
 /// Adds to the scratch ids those of all tokens that a state reads, those too long for a trie left out. For states in

@@ -151,6 +151,40 @@ impl<B: Backend> Matcher<B> {
         if self.terminated {
             return Err(MatchError::Terminated);
         }
+        if let Some(next) = self.read_known(id) {
+            self.states.push(next);
+            self.counts.recent.steps += 1;
+            return Ok(());
+        }
+        self.accept_slowly(id)
+    }
+
+    /// The state after a token that is neither a stop token nor named by the grammar, and all of whose bytes are
+    /// steps that were taken before: what nearly every call finds. Shared counts, fuel and the tables' budget need no
+    /// thought then. `None`: not that simple, or refused.
+    #[inline]
+    fn read_known(&self, id: TokenId) -> Option<B::State> {
+        let (vocabulary, generation) = (self.grammar.vocabulary(), self.generation());
+        let bytes = vocabulary.token_bytes(id);
+        let engine = &generation.engine;
+        let mut state = self.state();
+        if bytes.is_empty()
+            || generation.is_retired()
+            || self.stop.contains(id, vocabulary)
+            || !engine.token_labels(state).is_empty()
+        {
+            return None;
+        }
+        // Without fuel only what is known can be stepped.
+        let mut fuel = Fuel::new(0);
+        for &byte in bytes {
+            state = engine.step(state, byte, &mut fuel).ok()??;
+        }
+        Some(state)
+    }
+
+    #[inline(never)]
+    fn accept_slowly(&mut self, id: TokenId) -> Result<(), MatchError> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
         let is_stop = self.stop.contains(id, &vocabulary);
         let is_named = names_token(&self.generation().engine, self.state(), id);
@@ -229,7 +263,14 @@ impl<B: Backend> Matcher<B> {
     ///
     /// As for [`fill_mask`](Self::fill_mask).
     pub fn mask(&mut self) -> Result<Arc<StoredMask>, MatchError> {
-        self.find_mask().map(|found| found.mask)
+        let name = self.mask_name();
+        match self.last_mask_if(name).map(|last| Arc::clone(&last.mask)) {
+            Some(last) => {
+                self.counts.recent.unchanged += 1;
+                Ok(last)
+            }
+            None => self.find_other_mask(name).map(|found| found.mask),
+        }
     }
 
     /// The mask of the next token if it was computed before, in this text or another; as [`mask`](Self::mask),
@@ -422,7 +463,10 @@ impl<B: Backend> Matcher<B> {
     /// The stored masks know the vocabulary's stop tokens only; those of this matcher are put in their place.
     fn fill_with_own_stop_tokens(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
         let complete = self.is_completed();
-        let found = match self.find_mask() {
+        let name = self.mask_name();
+        let last = self.last_mask_if(name).cloned();
+        let unchanged = last.is_some();
+        let found = match last.map_or_else(|| self.find_other_mask(name), Ok) {
             Ok(found) => Some(found),
             // Nothing else can follow, but one of this matcher's own stop tokens may.
             Err(MatchError::Limit(StepError::NoStopToken | StepError::Unspellable { .. })) if complete => {
@@ -448,7 +492,7 @@ impl<B: Backend> Matcher<B> {
         if words.iter().all(|&word| word == 0) {
             return Err(StepError::NoStopToken.into());
         }
-        let unchanged = found.is_some() && self.current_last_mask().is_some();
+        self.counts.recent.unchanged += u64::from(unchanged);
         self.last_mask = found;
         Ok(if unchanged { MaskKind::Unchanged } else { MaskKind::Some })
     }
@@ -471,33 +515,36 @@ impl<B: Backend> Matcher<B> {
         &mut self,
         write: impl FnOnce(&Arc<StoredMask>, &Vocabulary),
     ) -> Result<MaskKind, MatchError> {
-        if let Some(last) = self.current_last_mask() {
+        let name = self.mask_name();
+        if let Some(last) = self.last_mask_if(name) {
             write(&last.mask, self.grammar.vocabulary());
             self.counts.recent.unchanged += 1;
             return Ok(MaskKind::Unchanged);
         }
-        let found = self.find_mask()?;
+        let found = self.find_other_mask(name)?;
         write(&found.mask, self.grammar.vocabulary());
         let kind = found.kind();
         self.last_mask = Some(found);
         Ok(kind)
     }
 
-    fn find_mask(&mut self) -> Result<NamedMask, MatchError> {
+    /// The mask that was filled last, if it has this name.
+    fn last_mask_if(&self, name: MaskName) -> Option<&NamedMask> {
+        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name)
+    }
+
+    /// The mask of the current state, of this name, if it is not the one that was filled last.
+    fn find_other_mask(&mut self, name: MaskName) -> Result<NamedMask, MatchError> {
         if self.terminated {
             return Err(MatchError::Terminated);
         }
-        if let Some(last) = self.current_last_mask() {
-            let last = last.clone();
-            self.counts.recent.unchanged += 1;
-            return Ok(last);
+        match self.generation().masks.known(&name.1) {
+            Some(mask) => {
+                self.counts.recent.hits += 1;
+                Ok(NamedMask { name, mask })
+            }
+            None => self.compute_mask(),
         }
-        let name = self.mask_name();
-        if let Some(mask) = self.generation().masks.known(&name.1) {
-            self.counts.recent.hits += 1;
-            return Ok(NamedMask { name, mask });
-        }
-        self.compute_mask()
     }
 
     #[cold]
@@ -510,12 +557,6 @@ impl<B: Backend> Matcher<B> {
         })?;
         self.grammar.grown(self.generation());
         Ok(NamedMask { name: self.mask_name(), mask })
-    }
-
-    /// The mask that was filled last, if it is that of the current state.
-    fn current_last_mask(&self) -> Option<&NamedMask> {
-        let name = self.mask_name();
-        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name)
     }
 
     fn mask_name(&self) -> MaskName {
