@@ -65,6 +65,12 @@ impl BuildError {
         self.rule.as_deref()
     }
 
+    /// The same error without the rule's name, for readers who know no rules.
+    #[must_use]
+    pub fn without_rule(self) -> Self {
+        Self { rule: None, ..self }
+    }
+
     pub(crate) fn left_recursive_parts(rule: &str) -> Self {
         Self { rule: Some(rule.into()), kind: Kind::LeftRecursiveParts }
     }
@@ -100,7 +106,8 @@ impl fmt::Display for BuildError {
                  escaping; compile it along with the rest",
             ),
             Kind::Failure(Failure::Limit { what, limit, knob }) => {
-                write!(formatter, "limit reached, more than {limit} {what}; simplify the rule")?;
+                let part = if self.rule.is_some() { "the rule" } else { "it" };
+                write!(formatter, "limit reached, more than {limit} {what}; simplify {part}")?;
                 knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
             }
             Kind::Failure(Failure::Interrupted(reason)) => reason.fmt(formatter),

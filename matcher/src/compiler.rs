@@ -37,6 +37,10 @@ pub struct Compiler<B: BuildBackend = Engine> {
     cache: Arc<Grammars<B>>,
 }
 
+/// Edges of automata that a schema may have for each of its bytes, and for each a state; those of objects with short
+/// names, one in the other, have half as many.
+const EDGES_OF_BYTE: usize = 4;
+
 /// Grammars by the content of their source.
 type Grammars<B> = CompileCache<CompiledGrammar<B>>;
 
@@ -307,8 +311,17 @@ impl<B: BuildBackend> Compiler<B> {
                     false => json_schema::compile_grammar(schema, &self.interrupted_by(options))?,
                 })
             };
-            self.timed(read, |error, _| error)
+            let automata = self.automata_of_schema(schema);
+            self.timed(read, &automata, |error, _| error.in_schema(schema, options, &automata))
         })
+    }
+
+    /// Large schemas of many small parts are ordinary: their automata may grow with the text.
+    fn automata_of_schema(&self, schema: &str) -> CompileOptions {
+        let mut automata = self.automata_under_interrupt();
+        automata.max_states = automata.max_states.max(schema.len());
+        automata.max_edges = automata.max_edges.max(schema.len().saturating_mul(EDGES_OF_BYTE));
+        automata
     }
 
     /// Compiles a JSON Schema, and says of every keyword what became of it. What was compiled before is not used.
@@ -321,7 +334,9 @@ impl<B: BuildBackend> Compiler<B> {
             true => json_schema::compile(schema, options)?,
             false => json_schema::compile(schema, &self.interrupted_by(options))?,
         };
-        Ok((self.grammar(&compiled.grammar)?, compiled.report))
+        let automata = self.automata_of_schema(schema);
+        let grammar = self.grammar_under(&compiled.grammar, &[], &automata, Duration::ZERO);
+        Ok((grammar.map_err(|error| error.in_schema(schema, options, &automata))?, compiled.report))
     }
 
     fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
@@ -410,13 +425,14 @@ impl<B: BuildBackend> Compiler<B> {
         source: &str,
         read: impl FnOnce() -> Result<Grammar, CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.timed(read, |error, grammar| error.located(source, grammar))
+        self.timed(read, &self.automata_under_interrupt(), |error, grammar| error.located(source, grammar))
     }
 
     /// Compiles a grammar that is read first.
     pub(crate) fn timed(
         &self,
         read: impl FnOnce() -> Result<Grammar, CompileError>,
+        automata: &CompileOptions,
         locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.parts.clock.now();
@@ -425,7 +441,7 @@ impl<B: BuildBackend> Compiler<B> {
             read()?
         };
         let frontend = self.parts.clock.now().saturating_sub(start);
-        self.grammar_after(&grammar, frontend).map_err(|error| locate(error, &grammar))
+        self.grammar_under(&grammar, &[], automata, frontend).map_err(|error| locate(error, &grammar))
     }
 
     /// Compiles a grammar given as data. Every call compiles.
@@ -434,15 +450,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        self.grammar_after(grammar, Duration::ZERO)
-    }
-
-    fn grammar_after(
-        &self,
-        grammar: &Grammar,
-        frontend: Duration,
-    ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.grammar_with(grammar, &[], frontend)
+        self.grammar_with(grammar, &[], Duration::ZERO)
     }
 
     /// Compiles a grammar, some of whose rules were compiled before.
@@ -452,11 +460,21 @@ impl<B: BuildBackend> Compiler<B> {
         parts: &[Part<'_>],
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.grammar_under(grammar, parts, &self.automata_under_interrupt(), frontend)
+    }
+
+    fn grammar_under(
+        &self,
+        grammar: &Grammar,
+        parts: &[Part<'_>],
+        automata: &CompileOptions,
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.now();
         let program = {
             span!("automata");
             let grammar = self.resolver().resolve(grammar)?;
-            grammask_fsm::compile_with(&grammar, &self.automata_under_interrupt(), parts)?
+            grammask_fsm::compile_with(&grammar, automata, parts)?
         };
         let automata = self.now().saturating_sub(start);
         self.program_after(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })

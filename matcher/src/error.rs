@@ -1,7 +1,8 @@
 //! What can go wrong, by who can mend it.
 
-use grammask_fsm::Cause;
+use grammask_fsm::{Cause, CompileOptions};
 use grammask_grammar_frontends::Diagnostics;
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 use grammask_grammar_ir::passes::ResolveTokensError;
 use grammask_grammar_ir::{Grammar, Interrupted};
 use grammask_mask_cache::TokenId;
@@ -70,6 +71,26 @@ impl CompileError {
             _ => "grammar",
         };
         Diagnostics::from_later_stage(source, grammar, error.rule(), code, error.to_string()).into()
+    }
+}
+
+impl CompileError {
+    /// The same error, with its place in a JSON schema.
+    pub(crate) fn in_schema(
+        self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+        automata: &CompileOptions,
+    ) -> Self {
+        let CompileErrorKind::Automata(error) = &self.kind else { return self };
+        let code = match error.cause() {
+            Cause::Interrupted => return self,
+            Cause::EmptyLanguage => "json-schema/unsatisfiable",
+            Cause::LimitReached => "json-schema/limit",
+            _ => "json-schema/unsupported",
+        };
+        let message = error.clone().without_rule().to_string();
+        json_schema::located(schema, options, error.rule(), &automata.text, (code, &message)).into()
     }
 }
 

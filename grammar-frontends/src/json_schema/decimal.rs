@@ -278,10 +278,11 @@ mod tests {
 
     #[test]
     fn multiples() {
-        let step = Step::new(&decimal("0.25")).expect("small");
-        assert!(step.divides(&decimal("1.75")) && !step.divides(&decimal("1.8")));
-        let both = step.least_common_multiple(Step::new(&decimal("0.1")).expect("small"));
+        let step = |text: &str| Step::new(&decimal(text)).expect("small");
+        let quarter = step("0.25");
+        assert!(quarter.divides(&decimal("1.75")) && !quarter.divides(&decimal("1.8")));
+        let both = quarter.least_common_multiple(step("0.1"));
         assert_eq!(both, Step::new(&decimal("0.5")));
-        assert!(Step::new(&decimal("8")).expect("small").divides(&decimal("1e100")));
+        assert!(step("8").divides(&decimal("1e100")));
     }
 }

@@ -75,6 +75,15 @@ impl<'s> Inhabited<'s> {
     }
 }
 
+/// The texts of a shape as an expression; `None` where it nests too deep.
+pub(super) fn expression_within<'s>(
+    builder: &mut GrammarBuilder,
+    shape: &StringShape<'s>,
+    tests: &TextTests<'s>,
+) -> Option<ExprId> {
+    expression(builder, shape, tests, (Side::Within, DEPTH))
+}
+
 /// The shape from one side as an expression; `None` where it nests too deep.
 fn expression<'s>(
     builder: &mut GrammarBuilder,

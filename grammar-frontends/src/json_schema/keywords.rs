@@ -11,6 +11,7 @@ use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
 use super::document::{Document, Draft, NodeId, RefError, Step, member};
 use super::goal::{Atom, GoalId};
+use super::locate::Places;
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
@@ -42,6 +43,10 @@ pub(super) struct Normalizer<'s> {
     pub(super) cases: AHashMap<NodeId, Rc<Vec<Case<'s>>>>,
     pub(super) evaluating: AHashSet<NodeId>,
     reported: AHashSet<NodeId>,
+    /// What is read at present, for messages.
+    at: Option<Atom>,
+    /// Where places are asked for.
+    pub(super) places: Option<Places>,
     /// That somebody wanted the work to end. A proof that meets it gives up and goes on; nothing else does.
     interrupted: Cell<Option<Interrupted>>,
 }
@@ -68,6 +73,8 @@ impl<'s> Normalizer<'s> {
             cases: AHashMap::new(),
             evaluating: AHashSet::new(),
             reported: AHashSet::new(),
+            at: None,
+            places: None,
             interrupted: Cell::new(None),
         }
     }
@@ -80,9 +87,10 @@ impl<'s> Normalizer<'s> {
         if goal == GoalId::NEVER {
             return Ok(Rc::new(Norm::never()));
         }
+        self.at = self.algebra.goals.atoms(goal).first().copied();
         let limit = self.options.limits.goals;
         if self.algebra.goals.len() > limit || self.document.len() > limit {
-            return Err(Box::new(limit_error("goals", limit)));
+            return Err(self.limit_here("goals", limit));
         }
         self.check_work()?;
         let count = self.algebra.goals.atoms(goal).len();
@@ -121,7 +129,7 @@ impl<'s> Normalizer<'s> {
         }
         let limit = self.options.limits.work;
         if self.algebra.work > limit as u64 {
-            return Err(Box::new(limit_error("work", limit)));
+            return Err(self.limit_here("work", limit));
         }
         if let Some((test, node)) = self.algebra.tests.undecided() {
             let name = self.algebra.tests.name(test);
@@ -134,6 +142,20 @@ impl<'s> Normalizer<'s> {
             ));
         }
         Ok(())
+    }
+
+    /// A limit that was reached while a schema was read; the keyword that combines schemas there is the likeliest to
+    /// have taken the work.
+    fn limit_here(&self, name: &str, limit: usize) -> Box<Diagnostic> {
+        let node = self.at.map_or(Document::ROOT, |atom| self.atom_node(atom));
+        let members = self.document.value(node).as_object();
+        let combines = |members: &Members| {
+            COMBINATORS.iter().map(|&(keyword, ..)| keyword).find(|keyword| members.contains_key(*keyword))
+        };
+        let keyword = members.and_then(combines).filter(|_| name == "work");
+        let pointer = self.document.pointer(node);
+        let pointer = keyword.map_or(pointer.clone(), |keyword| format!("{pointer}/{keyword}"));
+        Box::new(limit_error(name, limit).with_pointer(pointer))
     }
 
     fn with_owed_split(&mut self, norm: &Norm<'s>, atom: Atom) -> Fallible<Norm<'s>> {

@@ -43,6 +43,26 @@ pub(super) enum Task<'s> {
     Object(RuleId, ObjectShape<'s>, NodeId),
 }
 
+impl Task<'_> {
+    fn rule(&self) -> RuleId {
+        let (Self::MarkedArray(rule, ..)
+        | Self::MarkedObject(rule, ..)
+        | Self::Value(rule, ..)
+        | Self::Array(rule, ..)
+        | Self::Object(rule, ..)) = self;
+        *rule
+    }
+
+    fn node(&self) -> NodeId {
+        let (Self::MarkedArray(_, _, node, _)
+        | Self::MarkedObject(_, _, node, _)
+        | Self::Value(_, _, node)
+        | Self::Array(_, _, node)
+        | Self::Object(_, _, node)) = self;
+        *node
+    }
+}
+
 /// What values share that stand at the same depth. Where lines are not indented, all do.
 #[derive(Default)]
 struct Level<'s> {
@@ -125,10 +145,12 @@ pub(super) fn lower<'s>(
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
     while let Some((depth, task)) = lowering.tasks.pop() {
+        let node = task.node();
         lowering.run(depth, task)?;
         let last = lowering.builder.empty();
         if last.index() > limit {
-            return Err(Box::new(limit_error("expressions", limit)));
+            let error = limit_error("expressions", limit);
+            return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
         }
     }
     let Lowering { normalizer, builder, .. } = lowering;
@@ -196,6 +218,9 @@ impl<'s> Lowering<'s> {
 
     /// A rule whose body is written later, at this depth.
     pub(super) fn later(&mut self, task: Task<'s>) {
+        if let Some(places) = &mut self.normalizer.places {
+            places.rule(task.rule(), task.node());
+        }
         self.tasks.push((self.depth, task));
     }
 

@@ -143,6 +143,9 @@ impl<'s> Lowering<'s> {
             let values: Vec<ExprId> = values.iter().map(|value| self.builder.literal(value)).collect();
             return Ok(Some(self.builder.choice(values)));
         }
+        if let Some(places) = &mut self.normalizer.places {
+            places.text(shape, &self.normalizer.algebra.tests, node);
+        }
         if !self.normalizer.algebra.may_be(shape) {
             let conditions = shape.conditions(&self.normalizer.algebra.tests);
             self.normalizer.conflict(node, &format!("no string satisfies all of this: {conditions}"));
@@ -273,6 +276,9 @@ impl<'s> Lowering<'s> {
         clashing.sort_unstable();
         clashing.dedup();
         let shape = StringShape { tests: tests.to_vec(), excluded: clashing, ..StringShape::any() };
+        if let Some(places) = &mut self.normalizer.places {
+            places.text(&shape, &self.normalizer.algebra.tests, node);
+        }
         if !self.normalizer.algebra.may_be(&shape) {
             return Ok(None);
         }

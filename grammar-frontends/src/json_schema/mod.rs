@@ -82,6 +82,7 @@ mod formats;
 mod goal;
 mod inhabited;
 mod keywords;
+mod locate;
 mod lower;
 mod lower_contains;
 mod lower_debts;
@@ -118,6 +119,7 @@ mod vocabulary;
 use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
 
+pub use locate::located;
 pub use options::{
     Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Objects, Unsupported, Whitespace,
 };
@@ -188,8 +190,18 @@ fn compile_text(
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
-    compile_parsed(&value, options, Written::Json, report)
+    compile_parsed(&value, &with_limits_of(schema, options), Written::Json, report)
         .map_err(|error| (*error).with_json_source(schema).into())
+}
+
+/// Bytes of a schema for each schema in it that always may be reached.
+const BYTES_OF_GOAL: usize = 32;
+
+/// The options with the limits that a text of this size has.
+fn with_limits_of(schema: &str, options: &JsonSchemaOptions) -> JsonSchemaOptions {
+    let mut options = options.clone();
+    options.limits.goals = options.limits.goals.max(schema.len() / BYTES_OF_GOAL);
+    options
 }
 
 /// Where the text stops being JSON.
@@ -262,6 +274,23 @@ fn compile_parsed(
     written: Written,
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
+    with_normalizer(schema, options, report, |normalizer, root| {
+        let (grammar, normalizer) = lower::lower(normalizer, root, written)?;
+        let mut report = normalizer.report;
+        if let Some(report) = &mut report {
+            report.settle();
+        }
+        Ok((grammar, report))
+    })
+}
+
+/// Does something with what reads the schemas of a document, and with the goal of the whole document.
+fn with_normalizer<T>(
+    schema: &Value,
+    options: &JsonSchemaOptions,
+    report: Option<Report>,
+    then: impl FnOnce(Normalizer<'_>, GoalId) -> Result<T, Box<Diagnostic>>,
+) -> Result<T, Box<Diagnostic>> {
     let arena = Arena::default();
     let sources = Sources {
         retriever: options.retriever.clone(),
@@ -277,12 +306,7 @@ fn compile_parsed(
         Value::Bool(true) => GoalId::ANY,
         _ => normalizer.algebra.goals.atom(Atom::Schema(entry)),
     };
-    let (grammar, normalizer) = lower::lower(normalizer, root, written)?;
-    let mut report = normalizer.report;
-    if let Some(report) = &mut report {
-        report.settle();
-    }
-    Ok((grammar, report))
+    then(normalizer, root)
 }
 
 /// The dialect that the document asks for; draft 2020-12 where it names none or one that is not known.

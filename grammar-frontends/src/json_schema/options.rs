@@ -200,10 +200,10 @@ pub struct JsonSchemaLimits {
     /// Bytes of schema text. Default: 16 MiB.
     pub schema_bytes: usize,
     /// JSON values in the schema, names counted too; they take some 300 bytes each while it is read.
-    /// Default: 1,000,000.
+    /// Default: 1,500,000.
     pub values: usize,
-    /// Schemas (and constants' parts) that the root reaches, and their combinations; 100,000 of them take some
-    /// three seconds and 600 MiB. Default: 50,000.
+    /// Schemas (and constants' parts) that the root reaches, and their combinations; 200,000 of them take some
+    /// second and 300 MiB. Default: 50,000. A text of a schema may reach one for every 32 of its bytes in any case.
     pub goals: usize,
     /// Comparisons of alternatives and their properties while schemas are combined, some 0.3 microseconds each.
     /// Default: 2,000,000.
@@ -228,7 +228,7 @@ impl Default for JsonSchemaLimits {
     fn default() -> Self {
         Self {
             schema_bytes: 16 << 20,
-            values: 1_000_000,
+            values: 1_500_000,
             goals: 50_000,
             work: 2_000_000,
             depth: 100,

@@ -1,28 +1,15 @@
 //! What an array or an object owes: items and members that must occur somewhere.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile_value};
-use grammask_oracle::Recogniser;
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use serde_json::{Value, json};
+
+use crate::schema_texts;
 
 /// The grammar of a schema has the first texts and lacks the others, in each order of keys.
 #[track_caller]
 fn check(schema: Value, accepted: &[&str], rejected: &[&str]) {
     for order in [KeyOrder::Declared, KeyOrder::Any] {
-        let compiled = match compile_value(&schema, &JsonSchemaOptions::default().key_order(order)) {
-            Ok(compiled) => compiled,
-            Err(error) => panic!("{schema}\n{error}"),
-        };
-        let recogniser = Recogniser::new(&compiled.grammar);
-        let has = |text: &str| {
-            let mut chart = recogniser.begin();
-            text.bytes().all(|byte| chart.push(byte)) && chart.is_complete()
-        };
-        for text in accepted {
-            assert!(has(text), "{order:?}: the grammar lacks {text}\n{schema}");
-        }
-        for text in rejected {
-            assert!(!has(text), "{order:?}: the grammar has {text}\n{schema}");
-        }
+        schema_texts::check(&schema, &JsonSchemaOptions::default().key_order(order), accepted, rejected);
     }
 }
 

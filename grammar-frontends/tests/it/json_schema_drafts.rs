@@ -3,8 +3,9 @@
 use grammask_grammar_frontends::json_schema::{
     Formats, JsonSchemaOptions, Retriever, Treatment, compile, compile_value,
 };
-use grammask_oracle::Recogniser;
 use serde_json::{Value, json};
+
+use crate::schema_texts;
 
 const DRAFT_4: &str = "http://json-schema.org/draft-04/schema#";
 const DRAFT_6: &str = "http://json-schema.org/draft-06/schema#";
@@ -27,21 +28,7 @@ fn check_with(
     options: &JsonSchemaOptions,
 ) {
     schema["$schema"] = json!(draft);
-    let compiled = match compile_value(&schema, options) {
-        Ok(compiled) => compiled,
-        Err(error) => panic!("{schema}\n{error}"),
-    };
-    let recogniser = Recogniser::new(&compiled.grammar);
-    let has = |text: &str| {
-        let mut chart = recogniser.begin();
-        text.bytes().all(|byte| chart.push(byte)) && chart.is_complete()
-    };
-    for text in accepted {
-        assert!(has(text), "the grammar lacks {text}\n{schema}");
-    }
-    for text in rejected {
-        assert!(!has(text), "the grammar has {text}\n{schema}");
-    }
+    schema_texts::check(&schema, options, accepted, rejected);
 }
 
 #[test]

@@ -1,27 +1,14 @@
 //! `unevaluatedProperties` and `unevaluatedItems`: what other keywords saw depends on which of them hold.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile_value};
-use grammask_oracle::Recogniser;
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use serde_json::{Value, json};
+
+use crate::schema_texts;
 
 /// The grammar of a schema has the first texts and lacks the others. Keys come in any order.
 #[track_caller]
 fn check(schema: Value, accepted: &[&str], rejected: &[&str]) {
-    let compiled = match compile_value(&schema, &JsonSchemaOptions::default().key_order(KeyOrder::Any)) {
-        Ok(compiled) => compiled,
-        Err(error) => panic!("{schema}\n{error}"),
-    };
-    let recogniser = Recogniser::new(&compiled.grammar);
-    let has = |text: &str| {
-        let mut chart = recogniser.begin();
-        text.bytes().all(|byte| chart.push(byte)) && chart.is_complete()
-    };
-    for text in accepted {
-        assert!(has(text), "the grammar lacks {text}\n{schema}");
-    }
-    for text in rejected {
-        assert!(!has(text), "the grammar has {text}\n{schema}");
-    }
+    schema_texts::check(&schema, &JsonSchemaOptions::default().key_order(KeyOrder::Any), accepted, rejected);
 }
 
 #[test]

@@ -20,4 +20,5 @@ mod regex_language;
 mod reports;
 mod reports_regex;
 mod robustness;
+mod schema_texts;
 mod structural_tag;

@@ -8,6 +8,7 @@ mod broken;
 mod common;
 mod exact;
 mod memory;
+mod rust_types;
 mod threads;
 mod tool_families;
 mod tool_formats;

@@ -57,6 +57,22 @@ fn large_schemas() {
 }
 
 #[test]
+fn definitions_that_are_all_used() {
+    let count = sized(50_000);
+    let definitions: Vec<String> = (0..count)
+        .map(|number| {
+            format!(
+                r##""d{number}":{{"type":"object","description":"One of many definitions, and what it is there for.","properties":{{"p{number}":{{"type":"string"}},"next":{{"$ref":"#/$defs/d{}"}}}},"required":["p{number}"]}}"##,
+                (number + 1) % count
+            )
+        })
+        .collect();
+    let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{}}}}}"##, definitions.join(","));
+    let grammar = attempt(Syntax::Schema, &schema).unwrap();
+    follow("definitions in a row", &grammar, br#"{"p0": "", "next": {"p1": "", "next": {"p2": "a"}}}"#);
+}
+
+#[test]
 fn references() {
     let count = sized(100_000);
     for link in [

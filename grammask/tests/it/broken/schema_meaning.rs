@@ -438,3 +438,30 @@ fn unsupported_keywords() {
     ───╯
     "#);
 }
+
+/// What is refused behind the frontend is told at its place in the schema, not by rules that nobody wrote.
+#[test]
+fn limits_of_later_stages() {
+    assert_snapshot!(schema(r#"{"properties": {"a": {"minimum": 1}, "b": {"type": "string", "pattern": "^(a|b)*a(a|b){20}c$", "not": {"pattern": "bab"}}}}"#), @r#"
+    [json-schema/limit] Error: `pattern`: limit reached, more than 50000 states for its text; simplify it or raise `text.max_states`
+       ╭─[ schema.json:1:73 ]
+       │
+     1 │ {"properties": {"a": {"minimum": 1}, "b": {"type": "string", "pattern": "^(a|b)*a(a|b){20}c$", "not": {"pattern": "bab"}}}}
+       │                                                                         ──────────┬──────────
+       │                                                                                   ╰──────────── here
+       │
+       │ Note: at `/properties/b/pattern`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"properties": {"a": {"propertyNames": {"allOf": [{"pattern": "a.{20}b"}, {"pattern": "c.{20}d"}]}}}}"#), @r#"
+    [json-schema/limit] Error: `propertyNames`: limit reached, more than 50000 states for its text; simplify it or raise `text.max_states`
+       ╭─[ schema.json:1:40 ]
+       │
+     1 │ {"properties": {"a": {"propertyNames": {"allOf": [{"pattern": "a.{20}b"}, {"pattern": "c.{20}d"}]}}}}
+       │                                        ─────────────────────────────┬─────────────────────────────
+       │                                                                     ╰─────────────────────────────── here
+       │
+       │ Note: at `/properties/a/propertyNames`
+    ───╯
+    "#);
+}
