@@ -14,10 +14,11 @@ use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::tool_formats::Reasoning;
 use grammask::{
-    BuildBackend, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher, StepError,
-    StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, VocabularyOptions, pda,
+    BuildBackend, CaptureEnds, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher,
+    StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest,
+    VocabularyOptions, pda,
 };
-pub(crate) use grammask::{TokenId, TokenKind, TokenMask};
+pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
 use crate::arguments::{
     Backend, EngineArguments, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments,
@@ -243,6 +244,8 @@ trait Follow {
     fn is_completed(&self) -> bool;
 
     fn next_bytes(&self) -> [u64; 4];
+
+    fn captures(&mut self) -> Result<Vec<Capture>, MatchError>;
 }
 
 impl<B: grammask::Backend> Follow for Matcher<B> {
@@ -272,6 +275,10 @@ impl<B: grammask::Backend> Follow for Matcher<B> {
 
     fn next_bytes(&self) -> [u64; 4] {
         self.next_bytes()
+    }
+
+    fn captures(&mut self) -> Result<Vec<Capture>, MatchError> {
+        self.captures(CaptureEnds::Longest)
     }
 }
 
@@ -455,6 +462,11 @@ impl Cursor {
     /// The bytes that may come next, bit `b % 64` of word `b / 64`.
     pub(crate) fn next_bytes(&self) -> [u64; 4] {
         self.matcher.next_bytes()
+    }
+
+    /// What the rules with a name have read.
+    pub(crate) fn captures(&mut self) -> Result<Vec<Capture>> {
+        self.matcher.captures().map_err(explain)
     }
 }
 

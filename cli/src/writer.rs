@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::engine::TokenId;
 use anyhow::{Result, bail};
 
-use crate::engine::{Cursor, Structure, Vocabulary};
+use crate::engine::{Capture, Cursor, Structure, Vocabulary};
 use crate::sampler::{Choice, Sampler, TokenTable};
 
 /// What texts of one vocabulary share.
@@ -19,6 +19,8 @@ pub(crate) struct Writing {
     pub(crate) bytes: Vec<u8>,
     pub(crate) steps: Vec<Step>,
     pub(crate) ending: Ending,
+    /// What the rules with a name have read.
+    pub(crate) captures: Vec<Capture>,
 }
 
 /// One token.
@@ -59,8 +61,15 @@ impl<'v> Writer<'v> {
     /// Writes a text. After `max_tokens` tokens it takes the shortest way to the end, so that it always ends.
     pub(crate) fn write(&self, structure: &Structure, seed: u64, max_tokens: usize) -> Result<Writing> {
         let mut cursor = structure.cursor();
+        let mut writing = self.tokens(&mut cursor, seed, max_tokens)?;
+        writing.captures = cursor.captures()?;
+        Ok(writing)
+    }
+
+    fn tokens(&self, cursor: &mut Cursor, seed: u64, max_tokens: usize) -> Result<Writing> {
         let mut sampler = Sampler::new(&self.table, seed, max_tokens);
-        let mut writing = Writing { bytes: Vec::new(), steps: Vec::new(), ending: Ending::Chosen };
+        let mut writing =
+            Writing { bytes: Vec::new(), steps: Vec::new(), ending: Ending::Chosen, captures: Vec::new() };
         while writing.steps.len() < max_tokens {
             let may_stop = cursor.is_complete();
             if may_stop && cursor.next_bytes() == [0; 4] {
@@ -73,14 +82,14 @@ impl<'v> Writer<'v> {
             match sampler.choose(allowed, may_stop) {
                 Some(Choice::Stop) => return Ok(writing),
                 Some(Choice::Token(token)) => {
-                    self.take(&mut cursor, &mut writing, token, (count, elapsed))?;
+                    self.take(cursor, &mut writing, token, (count, elapsed))?;
                     sampler.write(self.vocabulary.bytes(token));
                 }
                 None => bail!("no token that spells text is allowed after {} bytes", writing.bytes.len()),
             }
         }
         if !cursor.is_complete() {
-            self.steer(&mut cursor, &mut writing)?;
+            self.steer(cursor, &mut writing)?;
         }
         Ok(writing)
     }

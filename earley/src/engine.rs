@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{ByteClasses, ExpandedSuffixes, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts, TokenSet,
+    Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Requirement, Run, Split, StepError,
+    TableCounts, TokenSet,
 };
 
 use crate::Config;
@@ -489,6 +490,10 @@ impl Backend for Engine {
         endings.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
     }
 
+    fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        crate::readings::assemble(self, configuration, fuel)
+    }
+
     fn fresh(&self) -> Result<Self, BuildError> {
         Self::new(Arc::clone(&self.program), self.config)
     }
@@ -506,7 +511,11 @@ impl Backend for Engine {
     fn serves(&self, requirement: Requirement) -> bool {
         matches!(
             requirement,
-            Requirement::Counts | Requirement::LeftRecursion | Requirement::Tokens | Requirement::Distinct
+            Requirement::Counts
+                | Requirement::LeftRecursion
+                | Requirement::Tokens
+                | Requirement::Distinct
+                | Requirement::Attributes
         )
     }
 

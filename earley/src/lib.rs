@@ -44,6 +44,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Options of rules
+//!
+//! Which tokens of a rule were counted, what a rule has read and which rules are open is not in a state of the engine:
+//! [`Readings`] keep every reading of one text for that.
+//!
 //! # Errors and limits
 //!
 //! [`Config`] bounds memory and the size of a set; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a
@@ -68,6 +73,7 @@ mod follow;
 mod kernels;
 mod left_corner;
 mod loops;
+mod readings;
 mod rebuild;
 mod runs;
 mod seen;
@@ -82,3 +88,4 @@ mod unordered;
 
 pub use config::Config;
 pub use engine::{Engine, State};
+pub use readings::{CaptureEnds, Captured, Readings, Unit, WholeToken};

@@ -6,6 +6,7 @@
 //! read again, or where the parts that are still owed would not fit in behind it.
 
 use grammask_fsm::Unordered;
+use grammask_parser_backend::Progress;
 
 /// The parts that were read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -32,6 +33,30 @@ impl Read {
             // Parts are numbered in 32 bits.
             optional: optional as u32,
         }
+    }
+
+    /// As numbers that are not the engine's.
+    pub(crate) fn to_progress(&self) -> Progress {
+        Progress::Parts { once: self.parts.clone(), count: self.count }
+    }
+
+    /// What was read, if that can be.
+    pub(crate) fn from_parts(unordered: &Unordered, once: &[u64], count: u32) -> Option<Self> {
+        let mut read = Self::nothing(unordered);
+        if once.len() != read.parts.len() {
+            return None;
+        }
+        read.parts = once.into();
+        read.count = count;
+        for part in 0..unordered.once {
+            if read.contains(part) {
+                match part < unordered.required {
+                    true => read.owed = read.owed.checked_sub(1)?,
+                    false => read.optional = read.optional.checked_sub(1)?,
+                }
+            }
+        }
+        Some(read)
     }
 
     pub(crate) fn bytes(&self) -> usize {

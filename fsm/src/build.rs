@@ -659,6 +659,7 @@ impl<'g> Builder<'g> {
         };
         if place.depth == 0 {
             self.plain_rules[rule.index()] = fragment;
+            self.draft.fragments[fragment as usize].stands_for_rule = true;
         } else {
             self.escaped_rules.insert((rule, place.depth), fragment);
         }
@@ -677,6 +678,7 @@ impl<'g> Builder<'g> {
             count: None,
             nullable: program.fragment(program.root()).nullable,
             role: DraftRole::None,
+            stands_for_rule: true,
         });
         self.draft.fragments.len() as u32 - 1
     }

@@ -101,7 +101,10 @@ impl Common {
         let (program, made) = compile_with_places(&grammar, &options).ok()?;
         let is_plain = program.token_edges.is_empty()
             && program.labels.is_empty()
-            && program.fragments.iter().all(|fragment| fragment.role == Role::None);
+            && program
+                .fragments
+                .iter()
+                .all(|fragment| fragment.role == Role::None && fragment.options.is_none());
         if !is_plain {
             return None;
         }
@@ -146,6 +149,7 @@ impl Common {
                 count: fragment.count,
                 nullable: fragment.nullable,
                 role: DraftRole::None,
+                stands_for_rule: false,
             });
         }
         let rules = counterparts.rules.iter().zip(&self.rules);

@@ -89,6 +89,8 @@ pub(crate) struct DraftFragment {
     /// Whether the body derives the empty string. Known from the pass `nullable` on.
     pub(crate) nullable: bool,
     pub(crate) role: DraftRole,
+    /// Whether its rule's options are those of the fragment.
+    pub(crate) stands_for_rule: bool,
 }
 
 /// As [`Role`](crate::Role), with the numbers of the draft.
@@ -167,6 +169,7 @@ impl Draft {
             count,
             nullable: false,
             role: DraftRole::None,
+            stands_for_rule: false,
         });
         id
     }

@@ -167,6 +167,7 @@ pub(crate) fn finished(
         count: None,
         nullable,
         role: DraftRole::None,
+        stands_for_rule: false,
     };
     draft.fragments.push(fragment);
     draft.fragments.len() as u32 - 1

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{Fragment, Program, Role, TokenSide, Unordered};
+use crate::{Fragment, Options, Program, Role, TokenSide, Unordered};
 
 impl Program {
     /// A hash of the automata, without the names of rules: equal for equal automata on every platform and in every
@@ -26,7 +26,7 @@ impl Program {
         words.hash.update(b"grammask program 1\n");
         words.push(root.raw());
         words.length(fragments.len());
-        for Fragment { name: _, start, nullable, count, role } in fragments {
+        for Fragment { name: _, start, nullable, count, role, options } in fragments {
             words.push(start.raw());
             words.push(u32::from(*nullable));
             let (kind, min, max) = match count {
@@ -35,6 +35,9 @@ impl Program {
             };
             words.all([kind, min, max]);
             words.role(role);
+            if let Some(options) = options {
+                words.options(options);
+            }
         }
         words.length(states.len());
         for row in states {
@@ -99,6 +102,18 @@ impl Words {
                 self.length(parts.len());
                 self.all(parts.iter().map(id));
             }
+        }
+    }
+
+    /// Behind a number that no role begins with.
+    fn options(&mut self, options: &Options) {
+        let Options { max_tokens, capture, temperature } = options;
+        self.all([4, *max_tokens, u32::from(temperature.is_some()), temperature.unwrap_or(0)]);
+        self.push(u32::from(capture.is_some()));
+        if let Some((name, hidden)) = capture {
+            self.push(*hidden);
+            self.length(name.len());
+            self.all(name.bytes().map(u32::from));
         }
     }
 

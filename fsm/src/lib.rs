@@ -89,6 +89,6 @@ pub use expanded_suffixes::{ExpandedSuffixes, Followed};
 pub use link::Part;
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{
-    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Program, Role, State, StateId, TokenEdge,
+    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Program, Role, State, StateId, TokenEdge,
     TokenLabel, TokenSide, Unordered,
 };

@@ -162,7 +162,13 @@ impl<'p> Linked<'p> {
             })),
             other => other.clone(),
         };
-        Fragment { name: fragment.name.clone(), start: self.state(fragment.start), role, ..*fragment }
+        Fragment {
+            name: fragment.name.clone(),
+            start: self.state(fragment.start),
+            role,
+            options: fragment.options.clone(),
+            ..*fragment
+        }
     }
 
     /// Adds the part's states to the tables; the row behind the last one is not among them.

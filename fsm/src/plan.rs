@@ -60,6 +60,9 @@ impl Plan {
                     plan.rules[rule].cost = BIG;
                     return;
                 }
+                if !grammar.rule(id).options().is_empty() {
+                    return;
+                }
                 let cost = plan.cost(grammar, grammar.rule(id).body(), budget).unwrap_or(BIG);
                 let entry = &mut plan.rules[rule];
                 if cost <= options.inline_states {

@@ -125,6 +125,21 @@ pub struct Fragment {
     pub count: Option<Count>,
     /// What the fragment is among parts in any order.
     pub role: Role,
+    /// What its rule says beside its texts. Automata do not look at it; a fragment that has some is called wherever the
+    /// grammar mentions its rule.
+    pub options: Option<Box<Options>>,
+}
+
+/// What a rule says beside its texts, as [`RuleOptions`](grammask_grammar_ir::RuleOptions) describes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Options {
+    /// Most tokens of one occurrence; 0 for any number.
+    pub max_tokens: u32,
+    /// The name under which the text is handed out, and how many bytes at its end are not.
+    pub capture: Option<(Box<str>, u32)>,
+    /// The bits of the temperature, a number of 32 bits.
+    pub temperature: Option<u32>,
 }
 
 impl Fragment {
@@ -139,7 +154,9 @@ impl Fragment {
             Cow::Borrowed(_) => 0,
             Cow::Owned(name) => name.capacity(),
         };
-        size_of::<Self>() + name
+        let capture = |options: &Options| options.capture.as_ref().map_or(0, |(name, _)| name.len());
+        let options = self.options.as_ref().map_or(0, |options| size_of::<Options>() + capture(options));
+        size_of::<Self>() + name + options
     }
 }
 
@@ -297,6 +314,11 @@ impl Program {
     /// Classes of bytes that no edge tells apart.
     pub fn byte_classes(&self) -> &ByteClasses {
         &self.byte_classes
+    }
+
+    /// Whether a rule has options that say so.
+    pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
+        self.fragments.iter().any(|fragment| fragment.options.as_deref().is_some_and(&which))
     }
 
     /// Bytes of memory that the tables hold.

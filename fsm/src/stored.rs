@@ -59,6 +59,7 @@ impl TryFrom<Unchecked> for Program {
         require(fragments.iter().all(|fragment| is_state(fragment.start)), "the start of a fragment")?;
         require(is_fragment(root) && fragments[root.index()].count.is_none(), "the root")?;
         require(fragments.iter().all(has_sound_count), "a count")?;
+        require(fragments.iter().all(has_sound_options), "the options of a rule")?;
         let byte_classes = ByteClasses::from_ranges(byte_edges.iter().map(|edge| (edge.start, edge.end)));
         let program = Program {
             states,
@@ -103,6 +104,11 @@ fn check_rows(states: &[StateRow], lengths: [usize; 4]) -> Result<(), Malformed>
         (0..4).all(|table| here[table] <= next[table])
     };
     require(states.windows(2).all(grows), "the order of rows")
+}
+
+fn has_sound_options(fragment: &Fragment) -> bool {
+    let temperature = fragment.options.as_ref().and_then(|options| options.temperature).map(f32::from_bits);
+    temperature.is_none_or(|temperature| temperature.is_finite() && temperature >= 0.0)
 }
 
 fn has_sound_count(fragment: &Fragment) -> bool {

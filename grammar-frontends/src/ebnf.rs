@@ -38,8 +38,13 @@
 //!   `json_string` it is spelled as the inside of a JSON string, as by `JsonEscaped`. The string has escapes of its
 //!   own: `Regex("\\d+")`.
 //! - `Substring("one ", "two ", "three")` is any stretch of the chunks, from one to a later one, or nothing.
+//! - Options stand between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`. `max_tokens=n`
+//!   bounds the tokens of each place where the rule is read ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how),
+//!   `capture` or `capture="name"` (with `\u005D` for `]`) hands out its text, `temperature=t` is what to sample it with. `lazy` keeps the
+//!   shortest matches, those that do not begin with another one, and `max_chars=n` the matches of at most so many
+//!   characters; both need a body that is regular.
 //!
-//! Rule options (`name[...] ::=`) are refused by name. What [`Grammar`]'s `Display` prints is read back as the same grammar.
+//! What [`Grammar`]'s `Display` prints is read back as the same grammar.
 //!
 //! # How it is read
 //!
@@ -51,6 +56,7 @@ mod escape;
 mod fault;
 mod lower;
 mod macros;
+mod options;
 mod syntax;
 mod token;
 
@@ -67,6 +73,7 @@ use escape::Reader;
 use fault::{Fault, Mistake, ir_span};
 use lower::Lowering;
 pub(crate) use lower::closest;
+use options::Options;
 use syntax::Body;
 use token::{Continue, Macro, Spanned, Token};
 
@@ -171,6 +178,8 @@ pub(crate) fn parse_dialect(
 /// A rule's tokens.
 struct RuleTokens<'t> {
     name: SimpleSpan,
+    /// The brackets between the two.
+    options: Option<SimpleSpan>,
     /// Everything after `::=`.
     body: &'t [Spanned],
 }
@@ -221,23 +230,25 @@ fn split<'t>(
         Token::Integer(_) => dialect == Dialect::Gbnf,
         _ => false,
     };
-    // Each start as the index of its name and of what follows `::=`.
-    let mut starts: Vec<(usize, usize)> = Vec::new();
+    // Each start as the index of its name and of what follows `::=`, and the options in between.
+    let mut starts: Vec<(usize, usize, Option<SimpleSpan>)> = Vec::new();
     for (index, &(token, span)) in tokens.iter().enumerate() {
         if token != Token::Assign || index == 0 {
             continue;
         }
         let (before, before_span) = tokens[index - 1];
         if is_name(before) {
-            starts.push((index - 1, index + 1));
+            starts.push((index - 1, index + 1, None));
         } else if before == Token::Class && index >= 2 && is_name(tokens[index - 2].0) {
-            reports.fault(Fault::new(before_span, Mistake::RuleOptions));
-            starts.push((index - 2, index + 1));
+            if dialect == Dialect::Gbnf {
+                reports.fault(Fault::new(before_span, Mistake::RuleOptions));
+            }
+            starts.push((index - 2, index + 1, Some(before_span)));
         } else {
             reports.fault(Fault::new(span, Mistake::Unexpected));
         }
     }
-    let first = starts.first().map_or(tokens.len(), |&(name, _)| name);
+    let first = starts.first().map_or(tokens.len(), |&(name, ..)| name);
     if let Some(&(_, span)) = tokens[..first].first() {
         let stray = match tokens.get(1) {
             Some(&(Token::Equals, equals)) => Fault::new(equals, Mistake::MissingAssign),
@@ -245,9 +256,9 @@ fn split<'t>(
         };
         reports.fault(stray);
     }
-    let ends = starts.iter().skip(1).map(|&(name, _)| name).chain([tokens.len()]);
+    let ends = starts.iter().skip(1).map(|&(name, ..)| name).chain([tokens.len()]);
     let mut rules = Vec::with_capacity(starts.len());
-    for (&(name, body), end) in starts.iter().zip(ends) {
+    for (&(name, body, options), end) in starts.iter().zip(ends) {
         let span = tokens[name].1;
         let line_start = source[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
         if name > 0 && tokens[name - 1].1.end > line_start {
@@ -257,7 +268,7 @@ fn split<'t>(
         if dialect == Dialect::Gbnf {
             body = until_line_end(source, body, reports);
         }
-        rules.push(RuleTokens { name: span, body });
+        rules.push(RuleTokens { name: span, options, body });
     }
     rules
 }
@@ -389,10 +400,19 @@ fn build(
         regex: RegexLimits::default(),
         chunks: limits.chunks,
     };
-    for (body, &id) in bodies.iter().zip(&ids) {
-        let expression = lowering.expression(&body.expression);
+    for ((body, rule), &id) in bodies.iter().zip(rules).zip(&ids) {
+        let mut expression = lowering.expression(&body.expression);
         let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
         let Some(id) = id else { continue };
+        if let Some(brackets) = rule.options {
+            match Options::read(source, rule.name, brackets) {
+                Ok(options) => {
+                    expression = options.apply(lowering.builder, expression);
+                    lowering.builder.set_options(id, options.into_kept());
+                }
+                Err(fault) => lowering.faults.push(fault),
+            }
+        }
         if let Some(lookahead) = lookahead {
             lowering.builder.set_lookahead(id, lookahead);
         }

@@ -29,6 +29,8 @@
 //!   are stretches of a text.
 //! - Attributes, `name[a, b=1]: ...`, on rules whose body is as a terminal's: `lazy` keeps the shortest match,
 //!   `suffix="..."` and `stop=/.../` end the rule where that text first ends, `max_chars=n` bounds its length.
+//! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
+//!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured.
 //!
 //! `?` and `!` before a rule's name and `-> name` behind an alternative shape parse trees, which do not exist
 //! here; they are read and mean nothing.
@@ -43,7 +45,7 @@
 //! # Errors and limits
 //!
 //! [`Diagnostics`] with the line, its place and what to write instead; priorities, templates, conditions, and
-//! the attributes `max_tokens`, `temperature` and `capture` are refused. [`LarkLimits`] bounds what is read.
+//! the attribute `stop_capture` are refused. [`LarkLimits`] bounds what is read.
 
 mod attributes;
 mod common;

@@ -56,6 +56,7 @@ pub mod gbnf;
 pub mod json_schema;
 pub mod lark;
 pub mod regex;
+mod rule_texts;
 pub mod structural_tag;
 mod substring;
 pub mod tool_formats;

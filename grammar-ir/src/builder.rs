@@ -12,7 +12,7 @@ use crate::grammar::{Node, Pools, Slice};
 use crate::unordered::Counts;
 use crate::{
     AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Occurrence, Pattern, Rule,
-    RuleId, Span, TagDispatch, TokenRef,
+    RuleId, RuleOptions, Span, TagDispatch, TokenRef,
 };
 
 /// Builds a [`Grammar`].
@@ -46,6 +46,7 @@ struct PendingRule {
     name: Box<str>,
     body: Option<ExprId>,
     lookahead: Option<ExprId>,
+    options: RuleOptions,
     span: Option<Span>,
 }
 
@@ -100,7 +101,13 @@ impl GrammarBuilder {
             GrammarError::new(GrammarErrorKind::TooLarge { what: "rules", limit: LIMIT }, None)
         })?;
         place.insert(id);
-        rules.push(PendingRule { name: name.into(), body: None, lookahead: None, span: None });
+        rules.push(PendingRule {
+            name: name.into(),
+            body: None,
+            lookahead: None,
+            options: RuleOptions::default(),
+            span: None,
+        });
         Ok(Some(id))
     }
 
@@ -139,6 +146,11 @@ impl GrammarBuilder {
     /// Records a written lookahead. It is printed and has no effect on the language.
     pub fn set_lookahead(&mut self, rule: RuleId, lookahead: ExprId) {
         self.rules[rule.index()].lookahead = Some(lookahead);
+    }
+
+    /// Gives a declared rule its options, in place of those it had.
+    pub fn set_options(&mut self, rule: RuleId, options: RuleOptions) {
+        self.rules[rule.index()].options = options;
     }
 
     /// Records where a rule stands in its source.
@@ -438,7 +450,7 @@ impl GrammarBuilder {
     /// Checks the grammar and hands it out.
     ///
     /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
-    /// recursive or holds a token, a tag dispatch, parts in any order or a literal that is not
+    /// recursive or holds a token, a tag dispatch, parts in any order, a rule with options or a literal that is not
     /// UTF-8, if one of several parts in any order may be empty, if a pattern of a tag dispatch is
     /// empty or can never be completed, if a tag dispatch has no way to end, or if the grammar is larger than the limits named in the
     /// crate's documentation.
@@ -452,8 +464,8 @@ impl GrammarBuilder {
                 let kind = GrammarErrorKind::RuleNotDefined { name: pending.name.into() };
                 return Err(GrammarError::new(kind, pending.span));
             };
-            let PendingRule { name, lookahead, span, .. } = pending;
-            rules.push(Rule { name, body, lookahead, span });
+            let PendingRule { name, lookahead, options, span, .. } = pending;
+            rules.push(Rule { name, body, lookahead, options, span });
         }
         let grammar = Grammar {
             rules,

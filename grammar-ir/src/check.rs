@@ -137,6 +137,14 @@ fn check_operand(
         marks[id.index()] = Mark::Open;
         stack.push(Step::Close(id));
         match grammar.expr(id) {
+            Expr::Rule(through) if !grammar.rule(through).options().is_empty() => {
+                let kind = GrammarErrorKind::OperandHasOptions {
+                    name: rule.name().into(),
+                    operator: word,
+                    with_options: grammar.rule(through).name().into(),
+                };
+                return Err(GrammarError::new(kind, rule.span()));
+            }
             Expr::Rule(through) => {
                 open_rules.push(through);
                 stack.push(Step::Visit(grammar.rule(through).body()));

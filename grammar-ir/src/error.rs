@@ -62,6 +62,11 @@ pub(crate) enum GrammarErrorKind {
     )]
     UnorderedOperand { name: String, operator: &'static str },
     #[error(
+        "rule `{name}`: {operator} is only defined for regular expressions, but its operand refers to rule `{with_options}`, \
+         which has options; take the options away, or write the rule's body in its place"
+    )]
+    OperandHasOptions { name: String, operator: &'static str, with_options: String },
+    #[error(
         "rule `{name}`: a part that stands in any order among others may be empty; make it optional instead"
     )]
     PartMayBeEmpty { name: String },

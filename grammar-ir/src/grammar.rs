@@ -2,7 +2,7 @@
 
 use crate::dispatch::DispatchData;
 use crate::unordered::Counts;
-use crate::{CharRange, Dispatch, ExprId, RuleId, Span, TokenRef, Unordered};
+use crate::{CharRange, Dispatch, ExprId, RuleId, RuleOptions, Span, TokenRef, Unordered};
 
 /// A grammar: a set of rules, one of which is the root.
 ///
@@ -31,6 +31,7 @@ pub struct Rule {
     pub(crate) name: Box<str>,
     pub(crate) body: ExprId,
     pub(crate) lookahead: Option<ExprId>,
+    pub(crate) options: RuleOptions,
     pub(crate) span: Option<Span>,
 }
 
@@ -49,6 +50,11 @@ impl Rule {
     /// A written lookahead `(=...)`. It is kept for printing and has no effect on the language.
     pub fn lookahead(&self) -> Option<ExprId> {
         self.lookahead
+    }
+
+    /// What the rule says beside its texts.
+    pub fn options(&self) -> &RuleOptions {
+        &self.options
     }
 
     /// Where the rule stands in the source that it came from.

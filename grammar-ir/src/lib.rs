@@ -17,6 +17,9 @@
 //! must not be recursive. [`Expr::Unordered`] is neither regular (it must not stand below one of them) nor needs
 //! more than a parser that remembers which of its parts it has read.
 //!
+//! Rules may carry [`RuleOptions`]: a bound on the number of their tokens, a name for what they read, a temperature to
+//! sample with. Only the first has a say in what is allowed, and only where tokens are counted.
+//!
 //! # Example
 //!
 //! ```
@@ -56,6 +59,7 @@ mod ids;
 mod interrupt;
 pub mod passes;
 mod print;
+mod rule_options;
 mod same;
 mod span;
 mod token;
@@ -69,6 +73,7 @@ pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
+pub use rule_options::{Capture, RuleOptions, Temperature};
 pub use same::Counterparts;
 pub use span::Span;
 pub use token::TokenRef;

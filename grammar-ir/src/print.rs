@@ -19,6 +19,7 @@
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
 //! | parts in any order | `Unordered(separator, Required(a), Optional(b), Repeatable(c), ""{n,m})`, the bounds where they say more than the parts |
 //! | lookahead | ` (=(a))` at the end of the rule |
+//! | options of a rule | `name[max_tokens=9, capture="x", temperature=0.5] ::= ...` |
 //!
 //! A shared expression is written out wherever it stands, which can take exponential room; the length is
 //! limited.
@@ -29,7 +30,7 @@ use std::fmt::{self, Write as _};
 use crate::char_class::complement_ranges;
 use crate::{
     AfterDispatch, CharRange, Dispatch, DispatchEnd, Expr, ExprId, Grammar, Occurrence, Pattern, PatternPart,
-    TokenRef, Unordered,
+    RuleOptions, TokenRef, Unordered,
 };
 
 /// Knobs of [`print()`].
@@ -62,6 +63,7 @@ pub fn print(grammar: &Grammar, options: &PrintOptions) -> Result<String, PrintE
     for rule in grammar.rule_ids() {
         let rule_name = &printer.names[rule.index()];
         printer.out.push_str(rule_name);
+        printer.options(grammar.rule(rule).options());
         printer.out.push_str(" ::= ");
         printer.expr(grammar.rule(rule).body(), options.max_bytes)?;
         if let Some(lookahead) = grammar.rule(rule).lookahead() {
@@ -226,6 +228,36 @@ impl<'g> Printer<'g> {
             }
             Expr::TagDispatch(dispatch) => self.push_dispatch(&dispatch, stack),
             Expr::Unordered(unordered) => self.push_unordered(unordered, stack),
+        }
+    }
+
+    fn options(&mut self, options: &RuleOptions) {
+        let RuleOptions { max_tokens, capture, temperature } = options;
+        let mut before = "[";
+        let mut begin = |out: &mut String| out.push_str(std::mem::replace(&mut before, ", "));
+        // Writing to a string cannot fail.
+        if let Some(most) = max_tokens {
+            begin(&mut self.out);
+            _ = write!(self.out, "max_tokens={most}");
+        }
+        if let Some(capture) = capture {
+            begin(&mut self.out);
+            self.out.push_str("capture=");
+            let start = self.out.len();
+            self.literal(capture.name.as_bytes());
+            // Brackets hold no closing one.
+            let name = self.out.split_off(start).replace(']', "\\u005D");
+            self.out.push_str(&name);
+            if capture.hidden_suffix > 0 {
+                _ = write!(self.out, ", capture_hidden_suffix_bytes={}", capture.hidden_suffix);
+            }
+        }
+        if let Some(temperature) = temperature {
+            begin(&mut self.out);
+            _ = write!(self.out, "temperature={}", temperature.value());
+        }
+        if !options.is_empty() {
+            self.out.push(']');
         }
     }
 

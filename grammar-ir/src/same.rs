@@ -13,7 +13,7 @@ enum Names {
 
 impl Grammar {
     /// Whether both have the same root and the same rules in the same order, with the same names and the same
-    /// expressions and lookaheads. Where rules stand in their sources does not count, nor how expressions are
+    /// expressions, options and lookaheads. Where rules stand in their sources does not count, nor how expressions are
     /// shared.
     pub fn is_same(&self, other: &Self) -> bool {
         self.compare(other, Names::Compared)
@@ -34,6 +34,9 @@ impl Grammar {
         for id in self.rule_ids() {
             let (ours, theirs) = (self.rule(id), other.rule(id));
             if names == Names::Compared && ours.name() != theirs.name() {
+                return false;
+            }
+            if ours.options() != theirs.options() {
                 return false;
             }
             match (ours.lookahead(), theirs.lookahead()) {
@@ -70,7 +73,7 @@ pub struct Counterparts {
 }
 
 impl Grammar {
-    /// Whether a rule says the same as another grammar, names apart, and which parts are the same then. Each rule of
+    /// Whether a rule says the same as another grammar, names apart and without options, and which parts are the same then. Each rule of
     /// the other one has one counterpart at most. `None` also where more than `most` expressions would have to be
     /// compared.
     pub fn counterparts(&self, rule: RuleId, other: &Self, most: usize) -> Option<Counterparts> {
@@ -84,6 +87,7 @@ impl Grammar {
                     rules[theirs.index()] = Some(ours);
                     let (ours, theirs) = (self.rule(ours), other.rule(theirs));
                     let plain = ours.lookahead().is_none() && theirs.lookahead().is_none();
+                    let plain = plain && ours.options().is_empty() && theirs.options().is_empty();
                     plain.then(|| Some((ours.body(), theirs.body())))
                 }
             };

@@ -72,9 +72,10 @@ pub use grammask_mask_cache::{
 };
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BuildBackend,
-    CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler, CompilerBuilder, CompilerStats,
-    DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher,
-    MatcherStats, OtherRows, Replay, RoomError, Stats, StopTokens, Threads, ThreadsError, Usage,
+    Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
+    CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, Limits,
+    MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, RoomError, Stats, StopTokens, Threads,
+    ThreadsError, Usage,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryUse, StoreDirectory, StoreError};

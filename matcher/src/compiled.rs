@@ -10,6 +10,7 @@ use grammask_parser_backend::{Backend, BuildError, StepError};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::budget::{Member, Release};
+use crate::matcher::Asked;
 use crate::stats::Counters;
 use crate::trace::span;
 use crate::{Budget, CompileTimes, Limits, Matcher, Stats};
@@ -32,6 +33,8 @@ struct Shared<B: Backend> {
     parts: Parts,
     compile: CompileTimes,
     fingerprint: OnceLock<u128>,
+    /// What the options of rules ask for, if any rule has some.
+    asked: Option<Asked>,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
     /// The number of the last use in the budget.
@@ -116,7 +119,8 @@ pub struct Usage {
 
 impl<B: Backend> CompiledGrammar<B> {
     /// Puts a backend of any kind over a vocabulary. [`Compiler`](crate::Compiler) does this for the Earley
-    /// engine.
+    /// engine. What a backend is made of is not known then, and with it what the options of rules ask for: there are no
+    /// captures and no temperatures, and no bounds on tokens.
     ///
     /// The pool holds masks that grammars of this vocabulary share; give each grammar the same one.
     pub fn from_backend(
@@ -144,7 +148,9 @@ impl<B: Backend> CompiledGrammar<B> {
     pub(crate) fn from_parts(engine: B, parts: Parts, compile: CompileTimes) -> Self {
         let current = Mutex::new(Arc::new(Generation::new(engine, &parts)));
         let last_use = AtomicU64::new(parts.budget.next_use());
-        let shared = Arc::new(Shared { parts, compile, fingerprint: OnceLock::new(), current, last_use });
+        let asked = parts.program.as_deref().and_then(Asked::of);
+        let fingerprint = OnceLock::new();
+        let shared = Arc::new(Shared { parts, compile, fingerprint, asked, current, last_use });
         let member: Weak<dyn Member> = Arc::downgrade(&(Arc::clone(&shared) as Arc<dyn Member>));
         shared.parts.budget.add_grammar(member);
         shared.parts.budget.enforce();
@@ -215,6 +221,11 @@ impl<B: Backend> CompiledGrammar<B> {
     /// Bytes of the grammar as a whole.
     pub(crate) fn memory_usage(&self) -> usize {
         size_of::<Shared<B>>() + self.generation().memory_usage()
+    }
+
+    /// What the options of rules ask for, if any rule has some.
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        self.shared.asked
     }
 
     pub(crate) fn counters(&self) -> &Arc<Counters> {

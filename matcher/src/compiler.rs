@@ -16,6 +16,7 @@ use grammask_grammar_frontends::structural_tag::KnownSchemas;
 use grammask_grammar_ir::passes::{SpecialNames, mentions_tokens, resolve_tokens_with};
 use grammask_grammar_ir::{Grammar, Interrupt};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
+use grammask_parser_backend::{BuildError, Requirement};
 
 use crate::budget::Cache;
 use crate::compile_tags::SchemaPrograms;
@@ -508,6 +509,12 @@ impl<B: BuildBackend> Compiler<B> {
         };
         let start = clock.now();
         let engine = B::build(Arc::clone(&program), &settings)?;
+        if program.has_options(|options| options.max_tokens > 0) && !engine.serves(Requirement::Attributes) {
+            return Err(BuildError::new(
+                "this backend does not count the tokens of a rule (`max_tokens`); use the Earley engine, or `max_chars`",
+            )
+            .into());
+        }
         let times = CompileTimes { backend: clock.now().saturating_sub(start), ..times };
         interrupt.check()?;
         let parts = crate::compiled::Parts {

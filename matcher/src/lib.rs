@@ -75,7 +75,9 @@ pub use compiler::{Compiler, CompilerBuilder};
 pub use error::{CompileError, MatchError};
 pub use explain::Explanation;
 pub use limits::Limits;
-pub use matcher::{DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows, Replay};
+pub use matcher::{
+    Capture, CaptureEnds, DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows, Replay,
+};
 pub use room::RoomError;
 pub use stats::{CompileTimes, CompilerStats, MatcherStats, Stats};
 pub use stop_tokens::StopTokens;

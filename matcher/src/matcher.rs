@@ -1,6 +1,7 @@
 //! Following one text.
 
 mod draft;
+mod following;
 mod forced;
 mod history;
 mod switch;
@@ -19,7 +20,11 @@ use crate::stats::OwnCounts;
 use crate::trace::span;
 use crate::{CompiledGrammar, MatchError, MatcherStats, StopTokens};
 
+use following::{Following, Step};
+
 pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
+pub(crate) use following::Asked;
+pub use following::{Capture, CaptureEnds};
 pub use forced::ForcedTokens;
 pub use switch::Replay;
 
@@ -57,6 +62,8 @@ pub struct Matcher<B: Backend = Engine> {
     last_mask: Option<NamedMask>,
     scratch: Scratch,
     counts: OwnCounts,
+    /// The text, where rules have options.
+    following: Option<Box<Following>>,
 }
 
 impl<B: Backend> Clone for Matcher<B> {
@@ -71,6 +78,7 @@ impl<B: Backend> Clone for Matcher<B> {
             last_mask: self.last_mask.clone(),
             scratch: Scratch::default(),
             counts: self.counts.clone(),
+            following: self.following.clone(),
         }
     }
 }
@@ -93,6 +101,7 @@ impl<B: Backend> Matcher<B> {
         grammar.touch();
         Self {
             counts: OwnCounts::new(Arc::clone(grammar.counters())),
+            following: grammar.asked().map(|asked| Box::new(Following::new(asked))),
             grammar,
             generations: vec![(0, generation)],
             states: vec![start],
@@ -193,6 +202,7 @@ impl<B: Backend> Matcher<B> {
                 return Err(MatchError::TokenRefused(id));
             }
             self.states.push(self.state());
+            self.follow(Step::Stop, &[])?;
             self.history.push_token(id);
             self.terminated = true;
             self.counts.recent.steps += 1;
@@ -202,6 +212,9 @@ impl<B: Backend> Matcher<B> {
             read_token(&generation.engine, state, &vocabulary, id, fuel)
         })?;
         self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        if self.following.is_some() {
+            self.follow(Step::Token(id), vocabulary.token_bytes(id))?;
+        }
         self.history.push_token(id);
         self.counts.recent.steps += 1;
         // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
@@ -228,6 +241,7 @@ impl<B: Backend> Matcher<B> {
             Ok(Ok(state))
         })??;
         self.states.push(next);
+        self.follow(Step::Bytes, bytes)?;
         self.history.push_bytes(bytes);
         self.counts.recent.steps += 1;
         Ok(())
@@ -352,6 +366,9 @@ impl<B: Backend> Matcher<B> {
             self.terminated = false;
         }
         self.states.truncate(self.states.len().saturating_sub(steps).max(1));
+        if let Some(following) = self.following.as_deref_mut() {
+            following.truncate(self.states.len() - 1);
+        }
         self.history.truncate(self.states.len() - 1);
         while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
             self.generations.pop();

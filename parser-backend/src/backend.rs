@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::{BuildError, CharClass, Fuel, Run, StepError, TableCounts, TokenSet};
+use crate::{BuildError, CharClass, Configuration, Fuel, Run, StepError, TableCounts, TokenSet};
 
 /// A name for the mask of a state: two states of one engine with equal keys have equal masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,7 +46,7 @@ pub enum Requirement {
     LeftRecursion,
     /// Names or scalars that must not occur twice.
     Distinct,
-    /// Rules with budgets, captures or a temperature.
+    /// Rules with a bound on their tokens: states that are made of a [`Configuration`].
     Attributes,
     /// Tokens that are read as a whole.
     Tokens,
@@ -176,6 +176,17 @@ pub trait Backend: Send + Sync + 'static {
             true => Ok(one),
             false => Err(StepError::OutOfWork { limit: 0 }),
         }
+    }
+
+    /// The state that a configuration describes. `None` where there is none such, and from a backend that does not serve
+    /// [`Requirement::Attributes`].
+    fn assemble(
+        &self,
+        configuration: &Configuration,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Self::State>, StepError> {
+        let _ = (configuration, fuel);
+        Ok(None)
     }
 
     /// The least number of bytes with which a sentence can be finished; 0 where what was read is one, and

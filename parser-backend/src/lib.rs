@@ -2,7 +2,7 @@
 //!
 //! A *backend* follows a grammar byte by byte. Whoever computes masks sees only the trait [`Backend`]: opaque
 //! states that can be stepped, compared and hashed. What is not context-free (the counts of open repeats, the
-//! names that an object has used up, budgets of rules) lives inside the state, so that rollback and fork
+//! names that an object has used up) lives inside the state, so that rollback and fork
 //! remain copies of a value.
 //!
 //! This crate holds the trait and its vocabulary types, and nothing else: no engine, no automaton.
@@ -11,6 +11,7 @@
 
 mod backend;
 mod class;
+mod configuration;
 mod counts;
 mod error;
 mod fuel;
@@ -18,6 +19,7 @@ mod tokens;
 
 pub use backend::{Backend, Ended, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
+pub use configuration::{Configuration, OpenCall, OpenGroup, Progress};
 pub use counts::TableCounts;
 pub use error::{BuildError, StepError};
 pub use fuel::Fuel;

@@ -121,7 +121,7 @@ impl BatchGrammarMatcher {
         let indices = indices.unwrap_or_else(|| (0..count).collect());
         same_length(temperatures.py(), matchers.len(), indices.len(), "indices")?;
         for (matcher, index) in matchers.iter().zip(indices) {
-            if let Some(temperature) = matcher.try_borrow()?.temperature() {
+            if let Some(temperature) = matcher.try_borrow_mut()?.temperature(matcher.py())? {
                 temperatures.set_item(index, temperature)?;
             }
         }

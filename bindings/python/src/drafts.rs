@@ -58,6 +58,15 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// The temperatures of rules behind each node.
+    pub(crate) fn temperatures(&self, py: Python<'_>, matcher: &mut Matcher) -> PyResult<Vec<Option<f32>>> {
+        let tree = DraftTree::new(&self.child, &self.sibling, &self.token)
+            .map_err(|error| raise(py, "MatcherError", error.to_string()))?;
+        matcher.draft_temperatures(&tree).map_err(|error| match_error(py, &error))
+    }
+}
+
 /// An interrupt after so many seconds; never for a negative number or one that is none.
 fn deadline(seconds: f64) -> Interrupt {
     match Duration::try_from_secs_f64(seconds) {

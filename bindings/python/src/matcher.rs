@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grammask::{
-    DraftRow, Explanation, MatchError, Matcher, Replay, StopTokens, StoredMask, TokenId, TokenKind,
+    CaptureEnds, DraftRow, Explanation, MatchError, Matcher, Replay, StopTokens, StoredMask, TokenId,
+    TokenKind,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
@@ -31,7 +32,7 @@ use crate::tokenizer::TokenizerInfo;
 /// max_rollback_tokens : int
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
-///     What `temperature` says.
+///     What `temperature` says where no rule of the grammar has one.
 #[pyclass(module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: Matcher,
@@ -137,8 +138,10 @@ impl GrammarMatcher {
         self.matcher.rollback(steps).map_err(|error| match_error(py, &error))
     }
 
-    pub(crate) fn temperature(&self) -> Option<f64> {
-        self.temperature
+    /// The temperature of the rule that is open, or the one that the caller gave.
+    pub(crate) fn temperature(&mut self, py: Python<'_>) -> PyResult<Option<f64>> {
+        let of_rule = self.matcher.temperature().map_err(|error| match_error(py, &error))?;
+        Ok(written(of_rule).or(self.temperature))
     }
 
     fn id(&self, py: Python<'_>, token_id: i64) -> PyResult<TokenId> {
@@ -287,10 +290,13 @@ impl GrammarMatcher {
         let rows = MaskRows::of(token_bitmask, &mut self.last_tensor)?;
         let tree = Tree::of(retrieve_next_token, retrieve_next_sibling, draft_tokens)?;
         let (filled, is_whole) = tree.fill(py, &mut self.matcher, rows, self.words, time_threshold)?;
-        if let (Some(temperatures), Some(temperature)) = (temperatures, self.temperature) {
-            for (place, _) in filled.iter().enumerate().filter(|(_, row)| matches!(row, DraftRow::Filled(_)))
-            {
-                temperatures.set_item(place, temperature)?;
+        if let Some(temperatures) = temperatures {
+            let of_rules = tree.temperatures(py, &mut self.matcher)?;
+            let filled = filled.iter().map(|row| matches!(row, DraftRow::Filled(_)));
+            for (place, (of_rule, is_filled)) in of_rules.into_iter().zip(filled).enumerate() {
+                if let (Some(temperature), true) = (written(of_rule).or(self.temperature), is_filled) {
+                    temperatures.set_item(place, temperature)?;
+                }
             }
         }
         Ok(is_whole)
@@ -454,11 +460,13 @@ impl GrammarMatcher {
         self.matcher.is_completed()
     }
 
-    /// The captured parts of the text. Always empty: no syntax that is read today has captures.
+    /// The parts of the text that rules with the option `capture` have read, as pairs of a name and bytes, by where they
+    /// end. Where a rule was read from one place in several ways the longest one, without `deduplicate` all.
     #[pyo3(signature = (*, deduplicate=true))]
-    fn get_captures<'py>(&self, py: Python<'py>, deduplicate: bool) -> Bound<'py, PyList> {
-        let _ = deduplicate;
-        PyList::empty(py)
+    fn get_captures<'py>(&mut self, py: Python<'py>, deduplicate: bool) -> PyResult<Bound<'py, PyList>> {
+        let ends = if deduplicate { CaptureEnds::Longest } else { CaptureEnds::All };
+        let captures = self.matcher.captures(ends).map_err(|error| match_error(py, &error))?;
+        PyList::new(py, captures.iter().map(|capture| (&capture.name, PyBytes::new(py, &capture.bytes))))
     }
 
     /// Always -1: any number of steps can be rolled back.
@@ -467,10 +475,11 @@ impl GrammarMatcher {
         -1
     }
 
-    /// The temperature to sample the next token with, if the caller gave one.
+    /// The temperature to sample the next token with: that of the innermost rule around it that has one, or else the one
+    /// that the caller gave.
     #[getter(temperature)]
-    fn next_temperature(&self) -> Option<f64> {
-        self.temperature
+    fn next_temperature(&mut self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.temperature(py)
     }
 
     /// The ids that end this text.
@@ -511,6 +520,11 @@ impl GrammarMatcher {
             "a matcher cannot be pickled; send the compiled grammar and the accepted tokens instead",
         ))
     }
+}
+
+/// The number that was written in the grammar: 0.7, and not the nearest one of 32 bits in 64.
+fn written(temperature: Option<f32>) -> Option<f64> {
+    temperature.and_then(|temperature| temperature.to_string().parse().ok())
 }
 
 /// A list of numbers, which Python would not make of bytes.

@@ -362,3 +362,60 @@ def test_settings_of_a_matcher(compiler):
     assert text.temperature == 0.5 and text.max_rollback_tokens == -1 and text.get_captures() == []
     with pytest.raises(TypeError):
         grammask.GrammarMatcher("no grammar")
+
+
+def test_rules_capture_what_they_read(compiler):
+    grammar = '''
+    root ::= key "=" value
+    key[capture] ::= [a-z]+
+    value[capture="the value"] ::= digit+
+    digit[capture] ::= [0-9]
+    '''
+    text = grammask.GrammarMatcher(compiler.compile_grammar(grammar))
+    assert text.get_captures() == []
+    assert text.accept_string("ab=12")
+    assert text.get_captures() == [
+        ("key", b"ab"), ("digit", b"1"), ("digit", b"2"), ("the value", b"12")
+    ]
+    assert ("the value", b"1") not in text.get_captures(deduplicate=False)
+    fork = text.fork()
+    text.rollback()
+    assert text.get_captures() == [] and len(fork.get_captures()) == 4
+
+
+def test_rules_have_temperatures(compiler):
+    grammar = 'root ::= a "b"\na[temperature=0.7] ::= "x"{2}'
+    text = grammask.GrammarMatcher(compiler.compile_grammar(grammar), default_temperature=1.5)
+    assert text.temperature == 0.7
+    temperatures = np.zeros(3)
+    tokens = [0, ord("x"), ord("x")]
+    mask = bitmask(3)
+    assert text.traverse_draft_tree([1, 2, -1], [-1] * 3, tokens, mask, temperatures=temperatures)
+    assert temperatures.tolist() == [0.7, 0.7, 1.5]
+    assert text.accept_string("xx") and text.temperature == 1.5
+    several = np.zeros(2)
+    grammask.BatchGrammarMatcher.batch_fill_temperature([text, text.fork()], several)
+    assert several.tolist() == [1.5, 1.5]
+
+
+def test_tokens_of_a_rule_are_counted(compiler):
+    grammar = 'root ::= think "."\nthink[max_tokens=2] ::= [a-z]*'
+    tag = '''{"type": "structural_tag", "format": {"type": "tag", "begin": "", "end": ".",
+        "content": {"type": "any_text", "max_tokens": 2}}}'''
+    for compiled in (compiler.compile_grammar(grammar), compiler.compile_structural_tag(tag)):
+        text = grammask.GrammarMatcher(compiled)
+        mask = bitmask()
+        for letter in "ab":
+            text.fill_next_token_bitmask(mask)
+            assert {ord("a"), ord(".")} <= allowed(mask)
+            assert text.accept_token(ord(letter))
+        text.fill_next_token_bitmask(mask)
+        assert allowed(mask) == {ord(".")}
+        assert not text.accept_token(ord("a")) and text.accept_token(ord("."))
+
+
+def test_macros_of_ebnf(compiler):
+    grammar = r'root ::= Regex("[a-c]+\\d", flags="i") Substring("one ", "two ")'
+    compiled = compiler.compile_grammar(grammar)
+    assert grammask.GrammarMatcher(compiled).accept_string("aBc1one two ")
+    assert not grammask.GrammarMatcher(compiled).accept_string("abc1two one")

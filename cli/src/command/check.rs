@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, read_bytes};
-use crate::engine::{Structure, Vocabulary};
+use crate::engine::{Capture, Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
 use crate::place::Place;
 use crate::style;
@@ -64,27 +64,30 @@ pub(crate) fn trim(text: &mut Vec<u8>) {
 
 /// Says whether a text obeys a structure.
 pub(crate) fn report(global: &Global, structure: &Structure, text: &[u8]) -> Result<ExitCode> {
-    let refusal = examine(structure, text)?;
+    let outcome = examine(structure, text)?;
     if global.json {
-        print_json(refusal.as_ref());
+        print_json(&outcome);
     } else {
-        print(refusal.as_ref(), text.len());
+        print(&outcome, text.len());
     }
-    Ok(ExitCode::from(u8::from(refusal.is_some())))
+    Ok(ExitCode::from(u8::from(outcome.is_err())))
 }
 
-fn examine(structure: &Structure, text: &[u8]) -> Result<Option<Refusal>> {
+/// What the rules with a name have read, or what is wrong.
+type Outcome = Result<Vec<Capture>, Refusal>;
+
+fn examine(structure: &Structure, text: &[u8]) -> Result<Outcome> {
     let mut cursor = structure.cursor();
     let read = cursor.read(text)?;
     if read == text.len() && cursor.is_complete() {
-        return Ok(None);
+        return Ok(Ok(cursor.captures()?));
     }
     let mut expected = byte_set(cursor.next_bytes());
     if cursor.is_complete() {
         expected.push("the end of the text".to_owned());
     }
     let found = (read < text.len()).then(|| quoted(character_at(text, read)));
-    Ok(Some(Refusal { place: Place::of(text, read), found, expected, forced: cursor.forced()? }))
+    Ok(Err(Refusal { place: Place::of(text, read), found, expected, forced: cursor.forced()? }))
 }
 
 /// The character that begins at or holds a byte; the byte itself where the text is not UTF-8 there.
@@ -104,12 +107,19 @@ impl Refusal {
     }
 }
 
-fn print(refusal: Option<&Refusal>, length: usize) {
+fn print(outcome: &Outcome, length: usize) {
     let (ok, error, text, forced, faint) =
         (style::OK, style::ERROR, style::TEXT, style::FORCED, style::FAINT);
-    let Some(refusal) = refusal else {
-        anstream::println!("{ok}ok{ok:#}: the text obeys the structure ({length} bytes)");
-        return;
+    let refusal = match outcome {
+        Ok(captures) => {
+            anstream::println!("{ok}ok{ok:#}: the text obeys the structure ({length} bytes)");
+            for capture in captures {
+                let (start, bytes) = (capture.range.start, quoted(&capture.bytes));
+                anstream::println!("{} at byte {start}: {text}{bytes}{text:#}", capture.name);
+            }
+            return;
+        }
+        Err(refusal) => refusal,
     };
     let place = &refusal.place;
     anstream::println!(
@@ -133,10 +143,20 @@ fn print(refusal: Option<&Refusal>, length: usize) {
     }
 }
 
-fn print_json(refusal: Option<&Refusal>) {
-    let value = match refusal {
-        None => json!({ "ok": true }),
-        Some(refusal) => json!({
+/// Captures as JSON, with their places in bytes.
+pub(crate) fn captures_as_json(captures: &[Capture]) -> Value {
+    let as_json = |capture: &Capture| {
+        let (range, text) = (&capture.range, String::from_utf8_lossy(&capture.bytes));
+        json!({ "name": capture.name, "text": text, "start": range.start, "end": range.end })
+    };
+    captures.iter().map(as_json).collect()
+}
+
+fn print_json(outcome: &Outcome) {
+    let value = match outcome {
+        Ok(captures) if captures.is_empty() => json!({ "ok": true }),
+        Ok(captures) => json!({ "ok": true, "captures": captures_as_json(captures) }),
+        Err(refusal) => json!({
             "ok": false,
             "message": refusal.message(),
             "line": refusal.place.line,

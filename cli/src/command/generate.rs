@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::check::captures_as_json;
 use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
@@ -95,6 +96,9 @@ fn trace(vocabulary: &Vocabulary, writing: &Writing) -> Result<()> {
         writing.bytes.len(),
         writing.ending.name(),
     )?;
+    for capture in &writing.captures {
+        writeln!(out, "{} at byte {}: {}", capture.name, capture.range.start, quoted(&capture.bytes))?;
+    }
     Ok(())
 }
 
@@ -112,10 +116,14 @@ fn as_json(vocabulary: &Vocabulary, writing: &Writing, seed: u64) -> Value {
             })
         })
         .collect();
-    json!({
+    let mut value = json!({
         "text": String::from_utf8_lossy(&writing.bytes),
         "seed": seed,
         "ending": writing.ending.name(),
         "steps": steps,
-    })
+    });
+    if !writing.captures.is_empty() {
+        value["captures"] = captures_as_json(&writing.captures);
+    }
+    value
 }

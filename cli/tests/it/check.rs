@@ -55,6 +55,23 @@ fn json_says_ok() {
 }
 
 #[test]
+fn captures_are_shown() {
+    let grammar = "root ::= name \"=\" [0-9]+\nname[capture=\"key\"] ::= [a-z]+";
+    let run = run(&["check", "--ebnf-text", grammar, "--text", "ab=12"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (0, "ok: the text obeys the structure (5 bytes)\nkey at byte 0: \"ab\"\n")
+    );
+    let run = crate::program::run(&["check", "--ebnf-text", grammar, "--text", "ab=12", "--json"]);
+    let captures = serde_json::json!([{ "name": "key", "text": "ab", "start": 0, "end": 2 }]);
+    assert_eq!(run.json()["captures"], captures);
+    let run = crate::program::run(&["generate", "--ebnf-text", grammar, "--seed", "3", "--json"]);
+    let value = run.json();
+    let text = value["text"].as_str().unwrap();
+    assert_eq!(value["captures"][0]["text"].as_str(), text.split('=').next());
+}
+
+#[test]
 fn mistakes_end_with_2() {
     for arguments in [
         &["check", "--schema", "no-such-file.json", "--text", "1"][..],

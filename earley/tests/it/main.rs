@@ -4,6 +4,7 @@
 
 mod growth;
 mod oracle;
+mod readings;
 mod split;
 
 use std::sync::Arc;

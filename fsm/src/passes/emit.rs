@@ -10,7 +10,8 @@ use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
 use crate::program::StateRow;
 use crate::{
-    ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Program, Role, StateId, TokenEdge, Unordered,
+    ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Program, Role, StateId, TokenEdge,
+    Unordered,
 };
 
 /// Which fragments of the draft became which of the program, and their states there.
@@ -43,7 +44,10 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         if fragment.linked.is_some()
             && let Some(part) = next_linked.next()
         {
-            program.fragments.push(part.root());
+            let root = part.root();
+            // What a part says of its own root goes before what the whole says of its rule.
+            let options = root.options.clone().or_else(|| options(grammar, fragment.rule));
+            program.fragments.push(Fragment { options, ..root });
             part.push_states(&mut program);
             continue;
         }
@@ -60,6 +64,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             nullable: fragment.nullable,
             count: fragment.count,
             role: role(&fragment.role, &numbering),
+            options: if fragment.stands_for_rule { options(grammar, fragment.rule) } else { None },
         });
         if let Some(states) = fragment.finished {
             push_finished(
@@ -97,6 +102,18 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number })
+}
+
+/// The options of a rule, if it has any.
+fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
+    let rule = RuleId::new(rule as usize).filter(|rule| rule.index() < grammar.rule_count())?;
+    let options = grammar.rule(rule).options();
+    let kept = Options {
+        max_tokens: options.max_tokens.map_or(0, std::num::NonZeroU32::get),
+        capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
+        temperature: options.temperature.map(|temperature| temperature.value().to_bits()),
+    };
+    (!options.is_empty()).then(|| Box::new(kept))
 }
 
 /// A part that nothing reaches derives nothing.

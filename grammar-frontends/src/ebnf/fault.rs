@@ -37,6 +37,9 @@ pub(super) enum Mistake {
     NothingToRepeat,
     NotARange,
     NotAsciiInBytes,
+    OptionTwice,
+    OptionUnknown,
+    OptionValue,
     OutsideRule,
     RangeSwapped,
     RuleEndsAtLine,
@@ -211,6 +214,22 @@ impl Mistake {
                 "gbnf/line",
                 format!("the rule ended with its line, and `{written}` starts no new one"),
                 "continue a rule inside parentheses or after `|`, or write `name ::=`".to_owned(),
+            ),
+            Mistake::OptionTwice => (
+                "ebnf/rule-options",
+                format!("the option `{written}` stands there twice"),
+                "leave one out".to_owned(),
+            ),
+            Mistake::OptionUnknown => (
+                "ebnf/rule-options",
+                format!("there is no option `{written}`"),
+                "the options are max_tokens, max_chars, lazy, capture and temperature, with commas between"
+                    .to_owned(),
+            ),
+            Mistake::OptionValue => own(
+                "ebnf/rule-options",
+                "this option has another kind of value",
+                "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"` or `temperature=0.7`",
             ),
             Mistake::RuleOptions => (
                 "ebnf/rule-options",

@@ -1,19 +1,26 @@
 //! What stands in brackets behind a rule's name.
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, Span};
+use std::num::NonZeroU32;
+
+use grammask_grammar_ir::{Capture, ExprId, GrammarBuilder, RuleOptions, Span, Temperature};
 
 use super::fault::Fault;
 use super::syntax::Attribute;
 use super::token::Sort;
+use crate::rule_texts::{at_most, shortest};
 
-/// The attributes that change which texts a rule has.
-#[derive(Clone, Copy, Debug, Default)]
+/// The attributes of a rule.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Attributes {
     /// The shortest match only.
     lazy: bool,
     /// The text behind the body, at whose first occurrence the rule ends: a string or a regular expression.
     end: Option<(Sort, Span)>,
     max_chars: Option<(u32, Span)>,
+    max_tokens: Option<(NonZeroU32, Span)>,
+    temperature: Option<Temperature>,
+    /// The name under which the text is handed out: a string, or that of the rule.
+    capture: Option<(Option<Span>, Span)>,
 }
 
 impl Attributes {
@@ -60,10 +67,28 @@ impl Attributes {
                         name,
                     ));
                 }
-                ("max_tokens" | "temperature" | "capture" | "stop_capture", _) => {
+                ("max_tokens", Some((Sort::Integer, value))) if text(value).parse::<NonZeroU32>().is_ok() => {
+                    read.max_tokens = text(value).parse().ok().map(|most| (most, name));
+                }
+                ("temperature", Some((Sort::Integer | Sort::Decimal, value))) => {
+                    read.temperature = text(value).parse().ok().and_then(Temperature::new);
+                }
+                ("capture", None) => read.capture = Some((None, name)),
+                ("capture", Some((Sort::String, value))) if text(value).ends_with('"') => {
+                    read.capture = Some((Some(value), name));
+                }
+                ("max_tokens" | "temperature" | "capture", _) => {
+                    return Err(Fault::new(
+                        "lark/attribute",
+                        "this attribute has another kind of value",
+                        "write `max_tokens=100` (from 1 on), `temperature=0.7`, `capture` or `capture=\"name\"`",
+                        name,
+                    ));
+                }
+                ("stop_capture", _) => {
                     return Err(Fault::unsupported(
-                        format!("the attribute `{}` is not supported", text(name)),
-                        "leave it out; `max_chars` bounds the length of a rule",
+                        "the attribute `stop_capture` is not supported",
+                        "leave it out; `capture` hands out the text before a `suffix` or `stop` that is a string",
                         name,
                     ));
                 }
@@ -71,16 +96,28 @@ impl Attributes {
                     return Err(Fault::new(
                         "lark/attribute",
                         format!("there is no attribute `{other}`"),
-                        "the attributes are lazy, suffix, stop and max_chars",
+                        "the attributes are lazy, suffix, stop, max_chars, max_tokens, temperature and capture",
                         name,
                     ));
                 }
             }
         }
-        match (read.end, read.max_chars) {
-            (Some(_), Some((_, at))) => Err(Fault::unsupported(
+        if let (Some(_), Some((_, at))) = (read.end, read.max_tokens) {
+            return Err(Fault::unsupported(
+                "`max_tokens` beside `suffix` or `stop` would not bound the text, which cannot end without them",
+                "give the part before the end a rule of its own: `thought: text \"</think>\"` and `text[max_tokens=100]: /[^<]*/`",
+                at,
+            ));
+        }
+        match (read.end, read.max_chars, read.capture) {
+            (Some(_), Some((_, at)), _) => Err(Fault::unsupported(
                 "`max_chars` beside `suffix` or `stop` is not supported",
                 "give the part before the end a rule of its own",
+                at,
+            )),
+            (Some((Sort::Regex, _)), _, Some((_, at))) => Err(Fault::unsupported(
+                "`capture` beside an end that is a regular expression is not supported",
+                "name the text that ends the rule as a string, or give the rule another one around it to capture",
                 at,
             )),
             _ => Ok(read),
@@ -108,21 +145,27 @@ impl Attributes {
             false => whole,
         };
         match self.max_chars {
-            Some((most, _)) => {
-                let any = builder.any_char();
-                let short = builder.repeat(any, 0, Some(most));
-                builder.intersection([texts, short])
-            }
+            Some((most, _)) => at_most(builder, texts, most),
             None => texts,
         }
     }
-}
 
-/// The texts of a language that go on no other text of it: those, less every text of it that more was added to.
-fn shortest(builder: &mut GrammarBuilder, language: ExprId) -> ExprId {
-    let any = builder.any_char();
-    let more = builder.repeat(any, 1, None);
-    let longer = builder.sequence([language, more]);
-    let others = builder.complement(longer);
-    builder.intersection([language, others])
+    /// Where the capture's name is written, if it is.
+    pub(super) fn capture_name(&self) -> Option<Span> {
+        self.capture.and_then(|(name, _)| name)
+    }
+
+    /// What the grammar keeps of a rule of that name whose text ends with an end of so many bytes.
+    pub(super) fn options(&self, name: &str, end: usize) -> RuleOptions {
+        let capture = self.capture.map(|_| Capture {
+            name: name.into(),
+            // A source is far shorter than 4 GiB.
+            hidden_suffix: u32::try_from(end).unwrap_or(u32::MAX),
+        });
+        RuleOptions {
+            max_tokens: self.max_tokens.map(|(most, _)| most),
+            capture,
+            temperature: self.temperature,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, Span, TokenRef, passes};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use serde_json::Value;
 
 use super::attributes::Attributes;
@@ -92,7 +92,7 @@ impl<'a> Scope<'a, '_> {
             if self.shared.origin == Origin::Main {
                 self.shared.builder.set_span(id, rule.name);
             }
-            let body = match self.rule(rule) {
+            let body = match self.rule(rule, id) {
                 Ok(body) => body,
                 Err(fault) => {
                     report(fault);
@@ -191,10 +191,12 @@ impl<'a> Scope<'a, '_> {
         Ok(())
     }
 
-    fn rule(&mut self, rule: &RuleSyntax) -> Result<ExprId, Fault> {
+    fn rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<ExprId, Fault> {
         let attributes = Attributes::read(self.source, &rule.attributes)?;
         let is_terminal = is_terminal(self.text(rule.name));
+        let options = self.rule_options(rule, &attributes)?;
         if !attributes.need_regular_body() {
+            self.shared.builder.set_options(id, options);
             return self.expression(&rule.body, if is_terminal { Level::Terminal } else { Level::Rule });
         }
         let body = self.expression(&rule.body, Level::Terminal)?;
@@ -209,11 +211,27 @@ impl<'a> Scope<'a, '_> {
         match (is_terminal, self.skipped) {
             (false, Some(_)) => {
                 let terminal = self.fresh(self.text(rule.name), texts)?;
+                self.shared.builder.set_options(terminal, options);
                 let terminal = self.shared.builder.rule(terminal);
                 Ok(self.lexeme(terminal, Level::Rule))
             }
-            _ => Ok(texts),
+            _ => {
+                self.shared.builder.set_options(id, options);
+                Ok(texts)
+            }
         }
+    }
+
+    /// What the grammar keeps of a rule's attributes.
+    fn rule_options(&mut self, rule: &RuleSyntax, attributes: &Attributes) -> Result<RuleOptions, Fault> {
+        let end = match attributes.end() {
+            Some((Sort::String, span)) => self.decoded(span)?.0.len(),
+            _ => 0,
+        };
+        Ok(match attributes.capture_name() {
+            Some(span) => attributes.options(&self.decoded(span)?.0, end),
+            None => attributes.options(self.text(rule.name), end),
+        })
     }
 
     fn expression(&mut self, syntax: &Syntax, level: Level) -> Result<ExprId, Fault> {

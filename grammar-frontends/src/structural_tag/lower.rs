@@ -5,12 +5,13 @@
 //! the end ([`Lowering::ended`]), as stop strings of one dispatch. Text and end in a sequence would be the same
 //! language, read in two ways at every byte with which an end may begin.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use ahash::AHashMap;
 use grammask_grammar_ir::{
     AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart,
-    TagDispatch, TokenRef, passes,
+    RuleOptions, TagDispatch, TokenRef, passes,
 };
 
 use super::StructuralTagOptions;
@@ -200,14 +201,44 @@ impl<'o> Lowering<'o> {
 
     /// Free text, and the ends where there are any.
     fn any_text(&mut self, text: &AnyText, ends: &[Box<str>], place: &Place<'_>) -> Fallible<ExprId> {
-        if text.max_tokens.is_some() {
-            let place = place.key("max_tokens");
-            return Err(unsupported(&place, "`max_tokens`: tokens are not counted", "use `max_chars`"));
+        if let Some(most) = text.max_tokens {
+            return self.counted_text(text, most, ends, place);
         }
         Ok(match text.max_chars {
             Some(most) => self.bounded_text(text, ends, most),
             None => self.dispatched(TagDispatch::new(), &text.excludes, ends),
         })
+    }
+
+    /// Free text of at most so many tokens, and the ends where there are any. The ends are no part of what is counted.
+    fn counted_text(
+        &mut self,
+        text: &AnyText,
+        most: u32,
+        ends: &[Box<str>],
+        place: &Place<'_>,
+    ) -> Fallible<ExprId> {
+        let Some(max_tokens) = NonZeroU32::new(most) else {
+            let nothing = self.builder.empty();
+            return Ok(self.with_end(nothing, ends));
+        };
+        let excluded = text.excludes.iter().chain(ends).filter(|text| !text.is_empty());
+        let body = match text.max_chars {
+            Some(_) => {
+                let excludes = excluded.cloned().collect();
+                self.any_text(&AnyText { excludes, max_tokens: None, ..text.clone() }, &[], place)?
+            }
+            None => {
+                let excludes: Vec<_> = excluded.cloned().collect();
+                self.dispatched(TagDispatch::new(), &excludes, &[])
+            }
+        };
+        let rule = self.builder.declare_fresh("text").map_err(|error| grammar_error(place, &error))?;
+        self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+        self.builder
+            .set_options(rule, RuleOptions { max_tokens: Some(max_tokens), ..RuleOptions::default() });
+        let text = self.builder.rule(rule);
+        Ok(self.with_end(text, ends))
     }
 
     /// Free text of at most so many characters, and the ends where there are any.

@@ -79,6 +79,46 @@ fn patterns_and_stretches() {
 }
 
 #[test]
+fn options_of_rules() {
+    assert_snapshot!(printed(r#"
+        root[capture] ::= thought answer
+        thought[max_tokens = 9, temperature=0.25] ::= [^<]* "</think>"
+        answer [capture="the \u005D\"answer", capture_hidden_suffix_bytes=1 , lazy] ::= [a-z]* "."
+    "#), @r##"
+    root[capture="root"] ::= thought answer
+    thought[max_tokens=9, temperature=0.25] ::= [^<]* "</think>"
+    answer[capture="the \u005D\"answer", capture_hidden_suffix_bytes=1] ::= Intersection([a-z]* ".", Complement([a-z]* "." [^]+))
+    "##);
+    let judge = |source: &str, sentences: &[&str], others: &[&str]| {
+        let grammar = grammar(source);
+        let recogniser = Recogniser::new(&grammar);
+        sentences.iter().for_each(|text| assert!(recogniser.accepts(text.as_bytes()), "{source} {text:?}"));
+        others.iter().for_each(|text| assert!(!recogniser.accepts(text.as_bytes()), "{source} {text:?}"));
+    };
+    judge("root ::= a \"x\"\na[max_chars=2] ::= [aé]*", &["x", "aéx"], &["aaax", "ééé"]);
+    judge("root ::= a [ab]*\na[lazy] ::= \"a\"+ \"b\"?", &["a", "aab"], &["", "b"]);
+    judge("root ::= a \"b\"\na[lazy] ::= \"a\" | \"ab\"", &["ab"], &["abb", "a"]);
+    for (source, reason) in [
+        ("root[lazy] ::= \"a\" root | \"b\"", "recursive"),
+        ("root[max_chars=5] ::= \"a\" root | \"b\"", "recursive"),
+        ("root ::= Complement(a)\na[capture] ::= \"a\"", "has options"),
+        ("root[max_tokens=0] ::= \"a\"", "another kind of value"),
+        ("root[capture=x] ::= \"a\"", "another kind of value"),
+        ("root[capture=\"\\q\"] ::= \"a\"", "escape"),
+        ("root[lazy=1] ::= \"a\"", "another kind of value"),
+        ("root[lazy capture] ::= \"a\"", "no option"),
+        ("root[] ::= \"a\"", "no option"),
+        ("root[stop_capture=\"x\"] ::= \"a\"", "no option"),
+        ("root[temperature=] ::= \"a\"", "another kind of value"),
+        ("root[temperature=1e99] ::= \"a\"", "another kind of value"),
+    ] {
+        let error = parse(source, &EbnfOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{source}: {error}");
+        assert!(error.starts_with("1:") || error.starts_with("2:"), "it has a place: {error}");
+    }
+}
+
+#[test]
 fn tokens_and_tags() {
     assert_snapshot!(printed(r#"
         root ::= TagDispatch(("<f=", args), ("<g>", "x" | "y"), loop_after_dispatch=true, excludes=("<t>",))

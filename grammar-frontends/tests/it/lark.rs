@@ -96,6 +96,25 @@ fn attributes_bound_a_rule() {
 }
 
 #[test]
+fn attributes_are_kept() {
+    assert_snapshot!(grammar(
+        r#"
+        start[temperature=1]: thought answer
+        thought[suffix="</think>", capture="reasoning", temperature=0.25]: /[^<]*/
+        answer[capture, max_tokens=100]: "a" | thought
+        %ignore " "
+        "#,
+    ), @r#"
+    root ::= start
+    start[temperature=1] ::= thought answer
+    thought ::= thought_5 ignored
+    answer[max_tokens=100, capture="answer"] ::= "a" ignored | thought
+    ignored ::= " "*
+    thought_5[capture="reasoning", capture_hidden_suffix_bytes=8, temperature=0.25] ::= Intersection([^<]* "</think>", Complement([^<]* "</think>" [^]+))
+    "#);
+}
+
+#[test]
 fn structures_inside() {
     let source = r#"
         start: "f(" %json {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false} ")" tail
@@ -229,7 +248,13 @@ fn reports() {
         "start: %lark { start: \"a\"\n",
         "start.2: \"a\"\n",
         "start{a}: a\n",
-        "start[max_tokens=3]: \"a\"\n",
+        "start[max_tokens=0]: \"a\"\n",
+        "start[capture=5]: \"a\"\n",
+        "start[temperature=\"hot\"]: \"a\"\n",
+        "start[stop_capture=\"x\", stop=\"b\"]: \"a\"\n",
+        "start[capture, stop=/b/]: \"a\"\n",
+        "start[max_tokens=3, suffix=\"b\"]: \"a\"\n",
+        "start: /a/ & b\nb[capture]: \"a\"\n",
         "start[lasy]: \"a\"\n",
         "start[suffix=]: \"a\"\n",
         "start[suffix=\"\"]: \"a\"\n",

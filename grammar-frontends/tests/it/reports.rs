@@ -97,15 +97,35 @@ fn rules() {
        │ Help: start with a rule: `root ::= ...`
     ───╯
     "#);
-    assert_snapshot!(ebnf("root[max_tokens=5] ::= \"a\""), @r#"
-    [ebnf/rule-options] Error: rule options are not supported in this dialect
-       ╭─[ grammar.ebnf:1:5 ]
+    assert_snapshot!(ebnf("root[max_token=5] ::= a\na[lazy, lazy] ::= b\nb[temperature=-1] ::= \"a\""), @r#"
+    [ebnf/rule-options] Error: there is no option `max_token`
+       ╭─[ grammar.ebnf:1:6 ]
        │
-     1 │ root[max_tokens=5] ::= "a"
-       │     ───────┬──────
-       │            ╰──────── here
+     1 │ root[max_token=5] ::= a
+       │      ────┬────
+       │          ╰────── here
        │
-       │ Help: leave out `[max_tokens=5]`
+       │ Help: the options are max_tokens, max_chars, lazy, capture and temperature, with commas between
+    ───╯
+
+    [ebnf/rule-options] Error: the option `lazy` stands there twice
+       ╭─[ grammar.ebnf:2:9 ]
+       │
+     2 │ a[lazy, lazy] ::= b
+       │         ──┬─
+       │           ╰─── here
+       │
+       │ Help: leave one out
+    ───╯
+
+    [ebnf/rule-options] Error: this option has another kind of value
+       ╭─[ grammar.ebnf:3:15 ]
+       │
+     3 │ b[temperature=-1] ::= "a"
+       │               ─┬
+       │                ╰── here
+       │
+       │ Help: write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture="name"` or `temperature=0.7`
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= 1st\n1st ::= \"a\""), @r#"

@@ -57,6 +57,7 @@ pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId,
         let rule = grammar.rule(id);
         let body = copy_tree(builder, grammar, rule.body(), &rules, &mut copied);
         builder.define(new, body)?;
+        builder.set_options(new, rule.options().clone());
         if let Some(lookahead) = rule.lookahead() {
             let lookahead = copy_tree(builder, grammar, lookahead, &rules, &mut copied);
             builder.set_lookahead(new, lookahead);

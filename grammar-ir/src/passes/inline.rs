@@ -31,7 +31,8 @@ impl Default for InlineOptions {
 #[error("inlining rules: {0}; lower `max_size`")]
 pub struct InlineError(GrammarError);
 
-/// Replaces references to rules that are small, not recursive and without a written lookahead by their bodies.
+/// Replaces references to rules that are small, not recursive and without options or a written lookahead by their
+/// bodies.
 pub fn inline(grammar: &Grammar, options: &InlineOptions) -> Result<Grammar, InlineError> {
     let mut inliner = Inliner { is_inlined: inlined(grammar, options.max_size) };
     rewrite(grammar, |_| true, &mut inliner).map_err(InlineError)
@@ -58,6 +59,7 @@ fn inlined(grammar: &Grammar, max_size: u32) -> Vec<bool> {
         let rule_data = grammar.rule(rule);
         !is_recursive[rule.index()]
             && rule_data.lookahead().is_none()
+            && rule_data.options().is_empty()
             && sizes[rule_data.body().index()] <= max_size
     };
     // Bodies of rules that are not recursive come before references to them.

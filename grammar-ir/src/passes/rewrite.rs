@@ -42,6 +42,7 @@ pub(super) fn rewrite(
             let lookahead = copier.copy(lookahead, pass);
             copier.builder.set_lookahead(new, lookahead);
         }
+        copier.builder.set_options(new, rule.options().clone());
         if let Some(span) = rule.span() {
             copier.builder.set_span(new, span);
         }

@@ -178,6 +178,32 @@ impl<B: Backend> Matcher<B> {
         Ok(rows)
     }
 
+    /// The temperature to sample with behind each node of a draft, as [`temperature`](Self::temperature) tells it; `None`
+    /// also for nodes that cannot be accepted or end the text. The matcher is at the same place afterwards.
+    ///
+    /// # Errors
+    ///
+    /// As for [`temperature`](Self::temperature).
+    pub fn draft_temperatures(&mut self, tree: &DraftTree<'_>) -> Result<Vec<Option<f32>>, MatchError> {
+        let mut temperatures = vec![None; tree.len()];
+        if !self.has_temperatures() {
+            return Ok(temperatures);
+        }
+        let steps = self.steps();
+        let mut rows = vec![DraftRow::Skipped; tree.len()];
+        self.walk_draft(tree, &Interrupt::never(), &mut rows, |matcher, place| {
+            temperatures[place] = matcher.temperature()?;
+            Ok(MaskKind::Some)
+        });
+        let taken = self.steps().saturating_sub(steps);
+        self.take_back(taken);
+        let failed = rows.into_iter().find_map(|row| match row {
+            DraftRow::Failed(error) => Some(error),
+            _ => None,
+        });
+        failed.map_or(Ok(temperatures), Err)
+    }
+
     /// Depth first, in the order of children and siblings. Leaves the matcher somewhere in the tree.
     fn walk_draft(
         &mut self,

@@ -6,6 +6,7 @@ mod background;
 mod drafts;
 mod forced;
 mod matching;
+mod options;
 mod oracle;
 mod random;
 mod serving;

@@ -1,0 +1,84 @@
+//! What a rule says beside its texts.
+//!
+//! # `max_tokens`
+//!
+//! A bound on how many tokens an *occurrence* of the rule (a place in a text where the rule begins) may be made of. Which
+//! texts a rule has does not depend on it; which *tokens* are allowed does. So it never shows where bytes are judged
+//! without tokens.
+//!
+//! * An occurrence counts the tokens that begin in it: at its first byte or behind. A token that began before it is not
+//!   counted; one that reaches beyond its end is.
+//! * Where a token is about to begin and the occurrence has counted as many as the bound, it is *spent*. If the text so far
+//!   can be read so that it ends here, it has ended: no other reading goes on in it. If it cannot, the bound waits until
+//!   the next token is about to begin. So there is always a way on.
+//! * A text may be read in several ways, in which the rule begins at different places. Each has a count of its own, and a
+//!   token is allowed if some reading allows it. Readings in which the rule begins at the same place share the count.
+//! * Rules inside one another, and a rule inside itself, each keep their own bound.
+//! * Bytes that are accepted outside of all tokens are not counted.
+//!
+//! # `capture`
+//!
+//! The text that the rule reads is handed out under a name.
+//!
+//! # `temperature`
+//!
+//! The temperature to sample with while the rule is read. It says nothing about texts. The innermost rule that has one
+//! decides; where several ways to read the text are open, the greatest of their temperatures.
+
+use std::num::NonZeroU32;
+
+/// Options of a rule. They concern the rule where it is mentioned as such: a rule with options is never put in the place
+/// of a reference, and cannot stand below a regular operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RuleOptions {
+    /// Most tokens of one occurrence.
+    ///
+    /// An occurrence counts the tokens that begin in it. Where it has counted so many and another token is about to
+    /// begin, it ends if it can end there; if it cannot, this is asked again before the next token. A token that began
+    /// before the occurrence is not counted, one that reaches beyond its end is; bytes outside of all tokens are not.
+    pub max_tokens: Option<NonZeroU32>,
+    /// The name under which the text is handed out.
+    pub capture: Option<Capture>,
+    /// The temperature to sample with while the rule is read.
+    pub temperature: Option<Temperature>,
+}
+
+impl RuleOptions {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The text of a rule under a name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Capture {
+    /// The name. Several rules may have the same.
+    pub name: Box<str>,
+    /// Bytes at the end of the rule's text that are no part of what is handed out, as those of a stop string.
+    pub hidden_suffix: u32,
+}
+
+impl Capture {
+    /// All of the rule's text.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), hidden_suffix: 0 }
+    }
+}
+
+/// A sampling temperature: finite and not negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Temperature(u32);
+
+impl Temperature {
+    /// The temperature, unless it is infinite, negative or not a number.
+    pub fn new(value: f32) -> Option<Self> {
+        // The bits of numbers that are not negative are in the order of the numbers. -0 is 0.
+        (value.is_finite() && value >= 0.0).then(|| Self((value + 0.0).to_bits()))
+    }
+
+    /// The number.
+    pub fn value(self) -> f32 {
+        f32::from_bits(self.0)
+    }
+}

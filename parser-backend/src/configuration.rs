@@ -1,0 +1,52 @@
+//! A place in a text, told by what is open there.
+
+/// What a parser is in the middle of, in plain numbers: those of the program that the backend was made of. Whoever parses
+/// the text another way, and knows what the backend does not, hands its findings over with it; see
+/// [`Backend::assemble`](crate::Backend::assemble).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// The states that read the next byte or token, each with the number of its call.
+    pub items: Vec<(u32, u32)>,
+    /// The open calls.
+    pub calls: Vec<OpenCall>,
+    /// Those who wait for them.
+    pub groups: Vec<OpenGroup>,
+    /// Whether the text is a sentence.
+    pub is_complete: bool,
+}
+
+/// An open call of a fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The number of its group.
+    pub group: u32,
+    /// How far it is, beyond what its states say.
+    pub progress: Progress,
+}
+
+/// Open calls of one fragment for which the same ones wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenGroup {
+    /// The fragment.
+    pub fragment: u32,
+    /// The states to go on in, each with the number of its call.
+    pub waiting: Vec<(u32, u32)>,
+    /// Whether the end of the call is that of the text.
+    pub is_text: bool,
+}
+
+/// What is counted in an open call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing.
+    None,
+    /// Iterations of a repeat that are over.
+    Iterations(u32),
+    /// Parts in any order that were read.
+    Parts {
+        /// One bit for each part that occurs at most once.
+        once: Box<[u64]>,
+        /// How many parts were read.
+        count: u32,
+    },
+}
