@@ -1,7 +1,7 @@
 //! Masks that were computed, kept by what they depend on.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
 
@@ -38,6 +38,10 @@ pub struct MaskMemo {
     masks: Recent<MaskKey, Arc<StoredMask>>,
     /// Gets a quarter of the budget.
     locals: Recent<MaskKey, LocalEntry>,
+    /// The masks by a hash of what they hold: those of different states are often equal, and one in place of two is
+    /// one that a caller's buffer holds already.
+    by_content: Recent<u64, Weak<StoredMask>>,
+    hasher: ahash::RandomState,
     pool: Arc<LocalPool>,
     options: MaskOptions,
     counters: Arc<MaskCounters>,
@@ -51,6 +55,8 @@ impl MaskMemo {
             vocabulary,
             masks: Recent::new(max_bytes - max_bytes / 4),
             locals: Recent::new(max_bytes / 4),
+            by_content: Recent::new(max_bytes / 16),
+            hasher: ahash::RandomState::default(),
             pool,
             options: MaskOptions::default(),
             counters: Arc::default(),
@@ -96,7 +102,7 @@ impl MaskMemo {
         if let Some(mask) = self.known(&key) {
             return Ok(mask);
         }
-        let mask = Arc::new(self.compute(backend, state, scratch, fuel)?);
+        let mask = self.equal_or_own(self.compute(backend, state, scratch, fuel)?);
         self.keep(key, &mask);
         Ok(mask)
     }
@@ -108,7 +114,7 @@ impl MaskMemo {
 
     /// Bytes of memory that the masks hold.
     pub fn memory_usage(&self) -> usize {
-        self.masks.memory_usage() + self.locals.memory_usage()
+        self.masks.memory_usage() + self.locals.memory_usage() + self.by_content.memory_usage()
     }
 
     /// How many masks are kept.
@@ -318,6 +324,18 @@ impl MaskMemo {
             }
         }
         Ok(made.map_or(LocalEntry::None, LocalEntry::Mask))
+    }
+
+    /// The mask that another state has, if it is equal to this one.
+    fn equal_or_own(&self, mask: StoredMask) -> Arc<StoredMask> {
+        let hash = self.hasher.hash_one(&mask);
+        let known = self.by_content.get(&hash).and_then(|known| known.upgrade());
+        if let Some(known) = known.filter(|known| **known == mask) {
+            return known;
+        }
+        let mask = Arc::new(mask);
+        self.by_content.keep(hash, Arc::downgrade(&mask), 4 * size_of::<u64>() + size_of::<StoredMask>());
+        mask
     }
 
     fn keep(&self, key: MaskKey, mask: &Arc<StoredMask>) {

@@ -7,13 +7,13 @@
 use crate::{bits, words_for};
 
 /// Bits, by the words in which any is set; each place once, in no order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Sparse(Box<[WordAt]>);
 
 /// So many ids find their words fastest by comparing.
 const FEW: usize = 16;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct WordAt {
     place: u32,
     word: u32,

@@ -5,6 +5,7 @@
 //! a local part, or another mask. A buffer that is known to hold one mask becomes another one over the same thing by
 //! taking back what made the first particular: a few words, where the whole copy has four thousand.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use grammask_parser_backend::Backend;
@@ -40,6 +41,45 @@ pub(crate) enum Form {
     /// Bits.
     Words(Box<[u32]>),
 }
+
+/// Whether both are kept as the same thing: equal content over the same memory. Masks that are kept otherwise may still
+/// hold the same tokens.
+impl PartialEq for StoredMask {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len
+            && match (&self.form, &other.form) {
+                (Form::Ids(ids), Form::Ids(others)) => ids == others,
+                (
+                    Form::Slice { place, at_most, ids },
+                    Form::Slice { place: there, at_most: most, ids: others },
+                ) => (place, at_most, ids) == (there, most, others),
+                (Form::Local { mask, ids }, Form::Local { mask: there, ids: others }) => {
+                    Arc::ptr_eq(mask, there) && ids == others
+                }
+                (
+                    Form::Difference { base, added, removed },
+                    Form::Difference { base: there, added: more, removed: less },
+                ) => Arc::ptr_eq(base, there) && (added, removed) == (more, less),
+                (Form::Words(words), Form::Words(others)) => words == others,
+                _ => false,
+            }
+    }
+}
+
+impl Hash for StoredMask {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match &self.form {
+            Form::Ids(ids) => (0, ids).hash(state),
+            Form::Slice { place, at_most, ids } => (1, place, at_most, ids).hash(state),
+            Form::Local { mask, ids } => (2, Arc::as_ptr(mask), ids).hash(state),
+            Form::Difference { base, added, removed } => (3, Arc::as_ptr(base), added, removed).hash(state),
+            Form::Words(words) => (4, words).hash(state),
+        }
+    }
+}
+
+/// To put so many words into a buffer takes as long as to find another buffer.
+const LARGE: usize = 64;
 
 /// What the ids of a form are added to, as words. Past their end all words are 0.
 #[derive(Clone, Copy)]
@@ -243,6 +283,16 @@ impl StoredMask {
             (Form::Slice { place, .. }, Form::Slice { place: other, at_most: Some(_), .. }) => place == other,
             _ => false,
         }
+    }
+
+    /// Whether the mask has so many words of its own that a buffer that holds it is worth keeping.
+    pub(crate) fn is_large(&self) -> bool {
+        let own = match &self.form {
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::Local { ids, .. } => ids.words(),
+            Form::Difference { added, removed, .. } => added.words() + removed.words(),
+            Form::Words(words) => words.len(),
+        };
+        own > LARGE
     }
 
     /// The ids of the mask, and what they stand over.

@@ -113,7 +113,8 @@ impl TokenMask {
         if Arc::ptr_eq(before, stored) {
             return;
         }
-        if !stored.write_changes(before, vocabulary, &mut self.words) {
+        let is_large = stored.is_large() || before.is_large();
+        if is_large || !stored.write_changes(before, vocabulary, &mut self.words) {
             match stored.succeeds(before) {
                 true => stored.write(vocabulary, &mut self.words),
                 false => self.show_behind(stored, vocabulary),
@@ -125,10 +126,8 @@ impl TokenMask {
     /// Shows words in place of others that hold too different a mask.
     #[inline(never)]
     fn show_behind(&mut self, stored: &Arc<StoredMask>, vocabulary: &Vocabulary) {
-        let found = self.behind.iter_mut().rposition(|Behind { words, holds }| {
-            Arc::ptr_eq(holds, stored) || stored.write_changes(holds, vocabulary, words)
-        });
-        let mut shown = match found {
+        let same = self.behind.iter().rposition(|behind| Arc::ptr_eq(&behind.holds, stored));
+        let mut shown = match same.or_else(|| self.change_behind(stored, vocabulary)) {
             Some(place) => self.behind.remove(place).words,
             None => {
                 let mut words = match self.behind.len() < MAX_BEHIND {
@@ -141,6 +140,16 @@ impl TokenMask {
         };
         std::mem::swap(&mut shown, &mut self.words);
         self.behind.extend(self.holds.take().map(|holds| Behind { words: shown, holds }));
+    }
+
+    /// Turns words behind those that are shown into a mask, if that takes little.
+    fn change_behind(&mut self, stored: &StoredMask, vocabulary: &Vocabulary) -> Option<usize> {
+        if stored.is_large() {
+            return None;
+        }
+        self.behind.iter_mut().rposition(|Behind { words, holds }| {
+            !holds.is_large() && stored.write_changes(holds, vocabulary, words)
+        })
     }
 
     /// Puts an id into the set. Ids past the last one are ignored.

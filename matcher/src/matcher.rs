@@ -162,6 +162,7 @@ impl<B: Backend> Matcher<B> {
         }
         if let Some(next) = self.read_known(id) {
             self.states.push(next);
+            self.history.push_token(id);
             self.counts.recent.steps += 1;
             return Ok(());
         }
@@ -540,7 +541,9 @@ impl<B: Backend> Matcher<B> {
         }
         let found = self.find_other_mask(name)?;
         write(&found.mask, self.grammar.vocabulary());
-        let kind = found.kind();
+        // Different states may have equal masks, which are kept once.
+        let is_same = self.last_mask.as_ref().is_some_and(|last| Arc::ptr_eq(&last.mask, &found.mask));
+        let kind = if is_same { MaskKind::Unchanged } else { found.kind() };
         self.last_mask = Some(found);
         Ok(kind)
     }
