@@ -90,7 +90,7 @@ fn place(
     let options = super::with_limits_of(schema, options);
     let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
         normalizer.places = Some(Places { limits: *limits, rules: Vec::new(), too_large: None });
-        let (grammar, normalizer) = lower::lower(normalizer, root, Written::Json)?;
+        let (grammar, normalizer) = lower::lower(normalizer, root, Written::Json, &[])?;
         let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));
         Ok(found(&normalizer, rule))
     });

@@ -78,6 +78,8 @@ pub(super) struct Lowering<'s> {
     pub(super) builder: GrammarBuilder,
     /// How values are spelled, where that is not JSON.
     pub(super) notation: Option<&'static Notation>,
+    /// The texts that a string may be, as it is written, where some are excluded.
+    without: Option<ExprId>,
     /// That of the array or object that is being written.
     pub(super) punctuation: Punctuation,
     /// By depth; one where lines are not indented.
@@ -103,6 +105,7 @@ pub(super) fn lower<'s>(
     normalizer: Normalizer<'s>,
     root: GoalId,
     written: Written,
+    excludes: &[Box<str>],
 ) -> Fallible<(Grammar, Normalizer<'s>)> {
     let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
     let root_rule = builder.declare("root").map_err(grammar_error)?;
@@ -117,9 +120,18 @@ pub(super) fn lower<'s>(
             (punctuations[0], punctuations)
         }
     };
+    let without = (!excludes.is_empty()).then(|| {
+        let any = builder.any_char();
+        let around = builder.repeat(any, 0, None);
+        let excluded: Vec<ExprId> = excludes.iter().map(|text| builder.literal(text)).collect();
+        let excluded = builder.choice(excluded);
+        let holding = builder.sequence([around, excluded, around]);
+        builder.complement(holding)
+    });
     let mut lowering = Lowering {
         normalizer,
         builder,
+        without,
         notation: match written {
             Written::Noted(notation) => Some(notation),
             Written::Json | Written::Marked(_) => None,
@@ -207,6 +219,18 @@ impl<'s> Lowering<'s> {
         };
         self.levels[self.depth].norms.insert(Rc::clone(norm), expr);
         Ok(Some(expr))
+    }
+
+    /// A string or name as it is written, without what is excluded.
+    pub(super) fn kept(&mut self, text: ExprId) -> ExprId {
+        match self.without {
+            Some(without) => self.builder.intersection([text, without]),
+            None => text,
+        }
+    }
+
+    pub(super) fn excludes_texts(&self) -> bool {
+        self.without.is_some()
     }
 
     /// The schema to name when a goal makes trouble.

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use grammask_grammar_ir::{DispatchEnd, ExprId, TagDispatch};
+use grammask_grammar_ir::{DispatchEnd, ExprId, Occurrence, TagDispatch};
 
 use super::array_shape::ArrayShape;
 use super::document::NodeId;
@@ -17,6 +17,7 @@ use super::lower::{Lowering, Task, grammar_error};
 use super::markup::{Inside, Kind, Markup};
 use super::norm::Norm;
 use super::object_shape::{Cell, ObjectShape, Presence};
+use super::options::KeyOrder;
 use super::string_shape::StringShape;
 use super::text_tests::Side;
 
@@ -62,8 +63,8 @@ impl<'s> Lowering<'s> {
                 goal => self.marked_member(&Name::Declared(property.name), goal, node, markup)?,
             };
             match (member, property.presence) {
-                (Some(member), Presence::Required) => parts.push(member),
-                (Some(member), Presence::Optional) => parts.push(self.builder.optional(member)),
+                (Some(member), Presence::Required) => parts.push((member, Occurrence::Required)),
+                (Some(member), Presence::Optional) => parts.push((member, Occurrence::Optional)),
                 (None, Presence::Required) => return Ok(None),
                 (None, Presence::Optional) => {}
             }
@@ -74,11 +75,29 @@ impl<'s> Lowering<'s> {
             free.extend(self.marked_free(cell, &names, node, markup)?);
         }
         if !free.is_empty() {
-            let free = self.builder.choice(free);
-            parts.push(self.builder.repeat(free, 0, None));
+            parts.push((self.builder.choice(free), Occurrence::Repeatable));
         }
-        parts.push(self.punctuation.space);
-        Ok(Some(self.builder.sequence(parts)))
+        let members = self.marked_members(parts);
+        Ok(Some(self.builder.sequence([members, self.punctuation.space])))
+    }
+
+    /// Members in the order that the options ask for.
+    fn marked_members(&mut self, parts: Vec<(ExprId, Occurrence)>) -> ExprId {
+        if self.normalizer.options.key_order == KeyOrder::Any && parts.len() > 1 {
+            let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
+            let nothing = self.builder.empty();
+            let members = self.builder.unordered(nothing, parts, 1, None);
+            return if is_required { members } else { self.builder.optional(members) };
+        }
+        let mut members = Vec::with_capacity(parts.len());
+        for (member, occurrence) in parts {
+            members.push(match occurrence {
+                Occurrence::Required => member,
+                Occurrence::Optional => self.builder.optional(member),
+                Occurrence::Repeatable => self.builder.repeat(member, 0, None),
+            });
+        }
+        self.builder.sequence(members)
     }
 
     /// A member whose name no schema declares: an identifier.
@@ -187,7 +206,7 @@ impl<'s> Lowering<'s> {
         close: &str,
         node: NodeId,
     ) -> Fallible<Option<ExprId>> {
-        if *shapes == [StringShape::any()] {
+        if *shapes == [StringShape::any()] && !self.excludes_texts() {
             let text = TagDispatch::new().stop(close).end(DispatchEnd::AtStop);
             return Ok(Some(self.builder.tag_dispatch(text)));
         }
@@ -210,6 +229,7 @@ impl<'s> Lowering<'s> {
             return Ok(None);
         }
         let text = self.builder.choice(texts);
+        let text = self.kept(text);
         Ok(Some(self.closed(text, close)))
     }
 

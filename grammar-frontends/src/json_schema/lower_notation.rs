@@ -55,7 +55,8 @@ impl<'s> Lowering<'s> {
         match (self.punctuation.names, self.notation) {
             (Names::Json, _) | (_, None) => {
                 let name = self.builder.literal(name);
-                Ok(self.builder.json_escaped(name))
+                let name = self.builder.json_escaped(name);
+                Ok(self.kept(name))
             }
             (Names::Strings, Some(_)) => Ok(self.python_literals(name)),
             (Names::Bare, Some(notation)) => {
@@ -75,7 +76,10 @@ impl<'s> Lowering<'s> {
     /// A name of which the text is given, as [`declared_name`](Self::declared_name).
     pub(super) fn spelled_name(&mut self, text: ExprId) -> ExprId {
         match self.punctuation.names {
-            Names::Json => self.builder.json_escaped(text),
+            Names::Json => {
+                let name = self.builder.json_escaped(text);
+                self.kept(name)
+            }
             Names::Strings => self.python_text(text),
             Names::Bare => {
                 let first = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_')]);

@@ -28,7 +28,7 @@ impl<'s> Lowering<'s> {
         }
         let expr = if let Some(notation) = self.notation {
             self.noted_string(shapes, node, notation)?
-        } else if *shapes == [StringShape::any()] {
+        } else if *shapes == [StringShape::any()] && !self.excludes_texts() {
             let quote = self.punctuation.quote;
             Some(self.shared("json_string", |builder| {
                 let any = builder.any_char();
@@ -45,6 +45,7 @@ impl<'s> Lowering<'s> {
                 None
             } else {
                 let content = self.builder.choice(contents);
+                let content = self.kept(content);
                 let quote = self.punctuation.quote;
                 Some(self.builder.sequence([quote, content, quote]))
             }
@@ -295,7 +296,8 @@ impl<'s> Lowering<'s> {
             let any = self.builder.any_char();
             if self.punctuation.names == Names::Json {
                 let any = self.builder.json_escaped(any);
-                return Ok(Some(self.builder.repeat(any, 0, None)));
+                let text = self.builder.repeat(any, 0, None);
+                return Ok(Some(self.kept(text)));
             }
             operands.push(self.builder.repeat(any, 0, None));
         }

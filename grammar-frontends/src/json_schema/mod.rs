@@ -190,7 +190,7 @@ fn compile_text(
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
-    compile_parsed(&value, &with_limits_of(schema, options), Written::Json, report)
+    compile_parsed(&value, &with_limits_of(schema, options), Written::Json, &[], report)
         .map_err(|error| (*error).with_json_source(schema).into())
 }
 
@@ -251,7 +251,7 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    let (grammar, report) = compile_parsed(schema, options, Written::Json, Some(Report::default()))
+    let (grammar, report) = compile_parsed(schema, options, Written::Json, &[], Some(Report::default()))
         .map_err(|error| Diagnostics::from(*error))?;
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
@@ -261,8 +261,9 @@ pub(crate) fn compile_within(
     schema: &Value,
     options: &JsonSchemaOptions,
     written: Written,
+    excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(schema, options, written, None) {
+    match compile_parsed(schema, options, written, excludes, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }
@@ -272,10 +273,11 @@ fn compile_parsed(
     schema: &Value,
     options: &JsonSchemaOptions,
     written: Written,
+    excludes: &[Box<str>],
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
     with_normalizer(schema, options, report, |normalizer, root| {
-        let (grammar, normalizer) = lower::lower(normalizer, root, written)?;
+        let (grammar, normalizer) = lower::lower(normalizer, root, written, excludes)?;
         let mut report = normalizer.report;
         if let Some(report) = &mut report {
             report.settle();

@@ -63,7 +63,7 @@ pub(crate) struct JsonSchemaFormat {
     pub(crate) key_order: KeyOrder,
     /// Most whitespace characters in a row; as the options say where absent.
     pub(crate) max_whitespace: Option<u32>,
-    /// Strings that no JSON string in the value may hold.
+    /// Texts that no string and no name in the value may hold as it is written.
     pub(crate) excludes: Vec<Box<str>>,
     /// Where the schema came from, where that is not this document.
     pub(crate) origin: Option<Box<str>>,

@@ -17,11 +17,12 @@ use grammask_grammar_ir::{
 use super::StructuralTagOptions;
 use super::fields::Place;
 use super::format::{
-    AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Style, Tag,
+    AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, Least, Tag,
     TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
 use super::outline::{EmbeddedSchema, Outline, SchemaContent};
 use super::read::Fallible;
+use crate::json_schema::Written;
 use crate::regex::{self, Dialect, RegexOptions};
 use crate::{Diagnostic, Diagnostics, ebnf};
 
@@ -442,23 +443,13 @@ impl<'o> Lowering<'o> {
 
     fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Fallible<ExprId> {
         let content = SchemaContent::new(it);
-        if it.excludes.is_empty()
-            && let Some(&known) = self.schemas.get(content.key())
-        {
+        if let Some(&known) = self.schemas.get(content.key()) {
             return Ok(known);
         }
-        if it.key_order == KeyOrder::Any && it.style != Style::Json {
-            let place = place.key("any_order");
-            let message = "`any_order`: members between marks come in the order in which they are declared";
-            return Err(unsupported(&place, message, "leave it out, or use the style `json`"));
-        }
-        if !it.excludes.is_empty() {
+        if !it.excludes.is_empty() && matches!(it.style.written(), Written::Noted(_)) {
             let place = place.key("excludes");
-            return Err(unsupported(
-                &place,
-                "`excludes`: strings in JSON cannot be kept from holding others",
-                "leave it out",
-            ));
+            let message = "`excludes`: strings in this style cannot be kept from holding others";
+            return Err(unsupported(&place, message, "leave it out, or use the style `json`"));
         }
         let prefix = match &it.origin {
             Some(origin) => origin.to_string(),

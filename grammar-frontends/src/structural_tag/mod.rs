@@ -36,7 +36,8 @@
 //!   `at_least_one` a tag comes first, before any text; with `stop_after_first` nothing follows the first tag. At
 //!   the end of a tag its ends end the text around the inner tags.
 //! * `json_schema`: a value of the schema, its keys in the declared order; objects that declare properties are
-//!   closed.
+//!   closed. No string and no name in it holds one of the `excludes` as it is written: where escapes can spell it
+//!   otherwise they may.
 //! * `regex` matches as a whole.
 //! * The formats of tokens (`token`, `exclude_token`, `any_tokens`, `token_triggered_tags`, `token_dispatch`) read
 //!   tokens whatever their bytes are.

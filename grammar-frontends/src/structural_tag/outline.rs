@@ -37,13 +37,14 @@ pub(super) struct SchemaContent {
     style: Style,
     key_order: KeyOrder,
     max_whitespace: Option<u32>,
+    excludes: Vec<Box<str>>,
     key: Arc<str>,
 }
 
 impl SchemaContent {
     pub(super) fn new(it: &JsonSchemaFormat) -> Self {
-        let JsonSchemaFormat { schema, text, style, key_order, max_whitespace, .. } = it;
-        let how = format!("{style:?} {key_order:?} {max_whitespace:?} ");
+        let JsonSchemaFormat { schema, text, style, key_order, max_whitespace, excludes, .. } = it;
+        let how = format!("{style:?} {key_order:?} {max_whitespace:?} {excludes:?} ");
         Self {
             key: match &text.0 {
                 Some(text) => (how + text).into(),
@@ -53,6 +54,7 @@ impl SchemaContent {
             style: *style,
             key_order: *key_order,
             max_whitespace: *max_whitespace,
+            excludes: excludes.clone(),
         }
     }
 
@@ -76,7 +78,7 @@ impl SchemaContent {
         if let Some(most) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
         }
-        json_schema::compile_within(&self.schema, &options, self.style.written())
+        json_schema::compile_within(&self.schema, &options, self.style.written(), &self.excludes)
             .map_err(|error| (*below(error, prefix)).into())
     }
 }

@@ -203,3 +203,10 @@ fn keys_in_any_order() {
     assert!(recogniser.accepts(format!("{declared}{other}").as_bytes()));
     assert!(!recogniser.accepts(format!("{other}{declared}").as_bytes()));
 }
+
+#[test]
+fn texts_that_strings_do_not_hold_are_refused_where_they_cannot_be_spelled_otherwise() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let format = json!({"json_schema": schema, "style": "pythonic", "excludes": ["x"]});
+    assert_snapshot!(refusal(format), @"structural-tag/unsupported at `/format/excludes`: `excludes`: strings in this style cannot be kept from holding others (leave it out, or use the style `json`)");
+}

@@ -9,6 +9,7 @@ mod common;
 mod exact;
 mod memory;
 mod rust_types;
+mod structural_tags;
 mod threads;
 mod tool_families;
 mod tool_formats;

@@ -255,9 +255,8 @@ fn kimi_k3() {
     check(family, &maybe, &[&format!("<|open|>think<|sep|>Hm.<|close|>think<|sep|>{one}"), &one], &[]);
 }
 
-/// Arguments of every kind, nested, in the notations that are not JSON.
-#[test]
-fn values_in_other_notations() {
+/// A tool with arguments of every kind, nested.
+pub(crate) fn notation_tools() -> Value {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -269,8 +268,13 @@ fn values_in_other_notations() {
             "map": {"type": "object", "properties": {"a-b": {"type": "number"}}, "additionalProperties": {"const": ""}},
         },
     });
-    let tools = json!([{"type": "function", "function": {"name": "f", "parameters": schema}}]);
-    let request = json!({"tools": tools, "tool_choice": "required"});
+    json!([{"type": "function", "function": {"name": "f", "parameters": schema}}])
+}
+
+/// Arguments in the notations that are not JSON.
+#[test]
+fn values_in_other_notations() {
+    let request = json!({"tools": notation_tools(), "tool_choice": "required"});
     let request = ToolRequest::from_value(&request).unwrap().reasoning(Reasoning::Disabled);
     let mut compared = 0;
     let mut check_values = |family: &str, (open, close): (&str, &str), right: &[&str], wrong: &[&str]| {

@@ -16,7 +16,7 @@ use grammask_oracle::{Readings, Recogniser};
 use serde_json::{Value, json};
 
 use crate::tool_families::{Around, CASES};
-use crate::tool_formats::tools;
+use crate::tool_formats::{notation_tools, tools};
 
 /// A vocabulary: the bytes of all answers and some more, pieces of them, and their marks as special tokens.
 struct Words {
@@ -84,7 +84,8 @@ const PIECES: &[&str] = &[
 
 impl Words {
     fn new(texts: &[String]) -> Self {
-        let used: BTreeSet<u8> = texts.iter().flat_map(|text| text.bytes()).chain(*b"q07~\xc3\xa9").collect();
+        let used: BTreeSet<u8> =
+            texts.iter().flat_map(|text| text.bytes()).chain(*b"q07~'\\\xc3\xa9").collect();
         let mut bytes: Vec<Vec<u8>> = used.into_iter().map(|byte| vec![byte]).collect();
         bytes.extend(PIECES.iter().filter(|piece| piece.len() > 1).map(|piece| piece.as_bytes().to_vec()));
         let first_special = bytes.len();
@@ -219,6 +220,7 @@ impl TokenNames for Words {
 /// An answer in several settings.
 struct Answer {
     family: &'static str,
+    tools: Value,
     choice: Value,
     reasoning: Reasoning,
     parallel: ParallelCalls,
@@ -253,8 +255,8 @@ fn answers() -> Vec<Answer> {
                         (true, false) => &two,
                     };
                     let text = format!("{thoughts}{says}{calls}");
-                    let (family, choice) = (case.family, choice.clone());
-                    answers.push(Answer { family, choice, reasoning, parallel, text });
+                    let (family, tools, choice) = (case.family, tools(), choice.clone());
+                    answers.push(Answer { family, tools, choice, reasoning, parallel, text });
                 }
             }
         }
@@ -273,10 +275,39 @@ fn answers() -> Vec<Answer> {
         ("kimi_k3", "auto", on, format!("Hm.<|close|>think<|sep|>{tools}")),
         ("kimi_k3", "required", off, tools.to_owned()),
     ] {
-        let parallel = ParallelCalls::Allowed;
-        answers.push(Answer { family, choice: json!(choice), reasoning, parallel, text });
+        let (tools, parallel) = (self::tools(), ParallelCalls::Allowed);
+        answers.push(Answer { family, tools, choice: json!(choice), reasoning, parallel, text });
     }
+    answers.extend(nested_answers());
     answers
+}
+
+/// Values of all kinds in the notations that are not JSON.
+fn nested_answers() -> impl Iterator<Item = Answer> {
+    let texts = [
+        (
+            "llama_4",
+            r#"[f(on=True, kind='it\'s', zip="a'", list=['a', "\u00e9"], map={'a-b': -1.5, "c": ''})]"#,
+        ),
+        ("llama_4", r#"[f(kind=None, short="\n\"", list=[]), f()]"#),
+        ("olmo_3", "f(on=false, kind=2, map={'c': \"\"})\nf()"),
+        (
+            "gemma_3",
+            "<start_function_call>call:f{kind:<escape>b\\c<escape>,list:[<escape>a<escape>]}<end_function_call>",
+        ),
+        (
+            "gemma_4",
+            "<|tool_call>call:f{on:true,zip:<|\"|>a'<|\"|>,map:{a-b:1e3,c:<|\"|><|\"|>}}<tool_call|>",
+        ),
+    ];
+    texts.into_iter().map(|(family, text)| Answer {
+        family,
+        tools: notation_tools(),
+        choice: json!("required"),
+        reasoning: Reasoning::Disabled,
+        parallel: ParallelCalls::Allowed,
+        text: text.to_owned(),
+    })
 }
 
 #[test]
@@ -286,7 +317,7 @@ fn masks_of_all_families_equal_the_oracle() {
     let words = Words::new(&texts);
     let mut compared = 0;
     for (seed, answer) in answers.iter().enumerate() {
-        let request = json!({"tools": tools(), "tool_choice": answer.choice});
+        let request = json!({"tools": answer.tools, "tool_choice": answer.choice});
         let request = ToolRequest::from_value(&request).unwrap();
         let request = request.reasoning(answer.reasoning).parallel(answer.parallel);
         let options = StructuralTagOptions::default();
