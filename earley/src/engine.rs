@@ -104,7 +104,6 @@ impl Engine {
         let sets = Sets::new(&program);
         let names_tokens = !program.labels().is_empty();
         let program_classes = program.byte_classes().clone();
-        let mut builder = Builder::new();
         let mut engine = Self {
             program_bytes: program.memory_usage(),
             program,
@@ -118,18 +117,19 @@ impl Engine {
             suffixes: OnceLock::new(),
             builder: Mutex::new(Builder::new()),
         };
-        builder.closure.begin();
-        builder.closure.push_root(&engine.grammar());
-        let set = engine.close(&mut builder, &[0; SLOTS], &mut Fuel::unlimited());
-        let set = match set {
+        let first = {
+            let mut builder = engine.lock();
+            builder.closure.begin();
+            builder.closure.push_root(&engine.grammar());
+            engine.close(&mut builder, &[0; SLOTS], &mut Fuel::unlimited())
+        };
+        engine.start.set = match first {
             Ok(Ok((set, _))) => set,
             Ok(Err(SlotConflict)) => {
                 return Err(BuildError::new("repeats at the start of the grammar disagree on their counts"));
             }
             Err(limit) => return Err(BuildError::new(limit.to_string())),
         };
-        engine.start.set = set;
-        engine.builder = Mutex::new(builder);
         Ok(engine)
     }
 

@@ -9,7 +9,7 @@
 //! The order of construction does not matter, so expressions that are still to be written lie on an explicit
 //! stack, and deep grammars do not overflow.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, RandomState};
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 
 use crate::common::{Found, find_common};
@@ -36,6 +36,8 @@ pub(crate) fn build(
     // Below a rule that was compiled before nothing is what it looks like.
     let common = parts.is_empty().then(|| find_common(grammar, options)).flatten();
     let plan = Plan::new(grammar, options, parts, common.as_ref().and(grammar.common()));
+    // To make a hasher takes longer than most of these maps are used for.
+    let hashing = RandomState::new();
     let mut builder = Builder {
         grammar,
         options,
@@ -47,15 +49,15 @@ pub(crate) fn build(
         json: JsonSpeller::default(),
         evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
         plain_rules: vec![u32::MAX; grammar.rule_count()],
-        escaped_rules: AHashMap::new(),
-        counted: AHashMap::new(),
-        texts: AHashMap::new(),
-        unordered: AHashMap::new(),
+        escaped_rules: AHashMap::with_hasher(hashing.clone()),
+        counted: AHashMap::with_hasher(hashing.clone()),
+        texts: AHashMap::with_hasher(hashing.clone()),
+        unordered: AHashMap::with_hasher(hashing.clone()),
         classes: Classes::default(),
-        operators: AHashMap::new(),
-        others: AHashMap::new(),
-        dispatches: AHashMap::new(),
-        body_fragments: AHashMap::new(),
+        operators: AHashMap::with_hasher(hashing.clone()),
+        others: AHashMap::with_hasher(hashing.clone()),
+        dispatches: AHashMap::with_hasher(hashing.clone()),
+        body_fragments: AHashMap::with_hasher(hashing.clone()),
         jobs: Vec::with_capacity(64),
         stack: Vec::with_capacity(64),
         literals: Literals::default(),

@@ -5,6 +5,7 @@
 //! sorted tables are made once, at the very end (`emit`).
 
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 use crate::Count;
 use crate::finished::{Finished, FinishedStates};
@@ -119,6 +120,15 @@ impl DraftFragment {
     }
 }
 
+/// Drafts that are empty, with room: large tables are what the allocator takes longest for.
+static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
+
+/// Drafts that are kept. A megabyte each at most.
+const MOST_SPARE: usize = 4;
+
+/// States that a draft has room for that is kept.
+const MOST_ROOM: usize = 1 << 13;
+
 /// Automata under construction. The root is fragment 0.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
@@ -134,8 +144,11 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A draft with room for about the automata of so many expressions.
+    /// A draft with room for about the automata of so many expressions: one that was used before, if there is any.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
+        if let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return spare;
+        }
         // Schemas have about a state and two edges an expression; most that is finished are escapes.
         let states = expressions.min(1 << 20);
         Self {
@@ -144,6 +157,24 @@ impl Draft {
             fragments: Vec::with_capacity(64.min(states)),
             finished: Finished::with_capacity(2 * states),
             ..Self::default()
+        }
+    }
+
+    /// Keeps the draft's room for another grammar, unless it is a lot or there is enough.
+    pub(crate) fn put_away(mut self) {
+        let room = self.states.capacity().max(self.edges.capacity() / 2).max(self.finished.capacity() / 2);
+        if room > MOST_ROOM {
+            return;
+        }
+        self.states.clear();
+        self.edges.clear();
+        self.fragments.clear();
+        self.finished.clear();
+        self.labels = Labels::default();
+        (self.current, self.has_dead_parts) = (0, false);
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < MOST_SPARE {
+            spare.push(self);
         }
     }
 

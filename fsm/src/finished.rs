@@ -44,6 +44,20 @@ impl Finished {
         }
     }
 
+    /// The entries that the largest table has room for.
+    pub(crate) fn capacity(&self) -> usize {
+        let Self { rows, byte_edges, epsilons, calls, .. } = self;
+        rows.capacity().max(byte_edges.capacity()).max(epsilons.capacity()).max(calls.capacity())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.byte_edges.clear();
+        self.epsilons.clear();
+        self.calls.clear();
+        self.open = (0, 0, 0);
+    }
+
     /// Adds the states of other tables, which call one fragment at most: `callee`. The number of the first.
     pub(crate) fn stamp(&mut self, stencil: &Self, callee: u32) -> u32 {
         let shift = self.next_state();
@@ -135,6 +149,13 @@ impl Finished {
 
     pub(crate) fn edge_count(&self) -> usize {
         self.byte_edges.len() + self.epsilons.len() + self.calls.len()
+    }
+
+    /// The calls that fragments make.
+    pub(crate) fn calls(&self, states: FinishedStates) -> &[Call] {
+        let at =
+            |state: u32| self.rows.get(state as usize).map_or(self.calls.len(), |row| row.calls as usize);
+        &self.calls[at(states.first)..at(states.end)]
     }
 
     pub(crate) fn tables(&self, states: FinishedStates) -> FinishedTables<'_> {

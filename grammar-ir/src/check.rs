@@ -11,7 +11,7 @@ use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
 pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
-    if swapped.is_empty() && grammar.nodes.iter().all(|node| is_free(grammar, node)) {
+    if swapped.is_empty() && is_all_right(grammar) {
         return Ok(());
     }
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::with_capacity(64);
@@ -49,13 +49,28 @@ pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -
     check_parts(grammar, &unordered)
 }
 
-/// Whether an expression needs no check, wherever it stands.
-fn is_free(grammar: &Grammar, node: &Node) -> bool {
-    match *node {
-        Node::Intersection(_) | Node::Complement(_) | Node::Unordered(..) => false,
-        Node::JsonEscaped(operand) => is_plain_text(grammar, operand),
-        _ => true,
-    }
+/// Whether nothing is wrong with any expression, wherever it stands; most grammars are done with that. What is wrong
+/// with an expression that no rule reaches is no fault, so that a look from the rules decides then.
+fn is_all_right(grammar: &Grammar) -> bool {
+    let mut marks = Vec::new();
+    let some_rule = grammar.rule(grammar.root());
+    grammar.nodes.iter().enumerate().all(|(index, node)| {
+        let operand_is_right = match *node {
+            Node::Unordered(..) => return false,
+            Node::JsonEscaped(operand) => is_plain_text(grammar, operand),
+            Node::Complement(operand) => match grammar.expr(operand) {
+                Expr::Choice(names) => names.iter().all(|&name| is_plain_text(grammar, name)),
+                _ => is_plain_text(grammar, operand),
+            },
+            Node::Intersection(_) => false,
+            _ => true,
+        };
+        operand_is_right || {
+            marks.resize(grammar.expr_count(), Mark::New);
+            ExprId::new(index)
+                .is_some_and(|id| check_operand(grammar, some_rule, id, "an operator", &mut marks).is_ok())
+        }
+    })
 }
 
 /// Whether an operand needs no walk.

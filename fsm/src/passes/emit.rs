@@ -100,6 +100,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
+    draft.put_away();
     let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number })
 }
@@ -168,7 +169,7 @@ impl Numbering {
                 (Some(part), _) => this.state_count += parts.program(part).state_count() as u32,
                 (None, Some(states)) => {
                     this.state_count += states.end - states.first;
-                    for call in draft.finished.tables(states).calls {
+                    for call in draft.finished.calls(states) {
                         this.reach_fragment(call.fragment.raw());
                     }
                 }

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use ahash::AHashMap;
 use serde_json::{Map, Value};
 
+use super::goal::GOALS;
 use super::names::{self, Names, Place};
 use super::retriever::{Arena, Retriever};
 use super::scope::{Scope, Scopes};
@@ -141,8 +142,8 @@ impl<'s> Document<'s> {
 
     pub(super) fn new(root: &'s Value, draft: Draft, sources: Sources<'s>) -> Self {
         let mut document = Self {
-            nodes: Vec::new(),
-            by_address: AHashMap::new(),
+            nodes: Vec::with_capacity(GOALS),
+            by_address: AHashMap::with_capacity(GOALS),
             names: None,
             scopes: Scopes::default(),
             sources,

@@ -41,11 +41,18 @@ pub(super) struct Goals {
     ids: AHashMap<Box<[Atom]>, GoalId>,
 }
 
+/// Goals of a schema of about the median size.
+pub(super) const GOALS: usize = 28;
+
 impl Goals {
     pub(super) fn new() -> Self {
         let any: Box<[Atom]> = Box::new([]);
         // `NEVER` is found by its id only; its entry keeps the numbering dense.
-        Self { atoms: vec![any.clone(), any.clone()], ids: AHashMap::from([(any, GoalId::ANY)]) }
+        let mut ids = AHashMap::with_capacity(GOALS);
+        ids.insert(any.clone(), GoalId::ANY);
+        let mut atoms = Vec::with_capacity(GOALS);
+        atoms.extend([any.clone(), any]);
+        Self { atoms, ids }
     }
 
     pub(super) fn len(&self) -> usize {

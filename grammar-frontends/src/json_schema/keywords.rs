@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
 use super::document::{Document, Draft, NodeId, RefError, Step, member};
-use super::goal::{Atom, GoalId};
+use super::goal::{Atom, GOALS, GoalId};
 use super::locate::Places;
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
@@ -67,8 +67,8 @@ impl<'s> Normalizer<'s> {
             options,
             report,
             conflicts: Vec::new(),
-            atoms: AHashMap::new(),
-            norms: AHashMap::new(),
+            atoms: AHashMap::with_capacity(GOALS),
+            norms: AHashMap::with_capacity(GOALS),
             open: AHashSet::new(),
             cases: AHashMap::new(),
             evaluating: AHashSet::new(),

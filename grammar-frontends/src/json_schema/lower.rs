@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::array_shape::{ArrayShape, Repetition};
 use super::document::{Document, NodeId};
-use super::goal::{Atom, GoalId};
+use super::goal::{Atom, GOALS, GoalId};
 use super::keywords::{Fallible, Normalizer, limit_error};
 use super::markup::Markup;
 use super::norm::Norm;
@@ -64,12 +64,23 @@ impl Task<'_> {
 }
 
 /// What values share that stand at the same depth. Where lines are not indented, all do.
-#[derive(Default)]
 struct Level<'s> {
     values: AHashMap<GoalId, Option<ExprId>>,
     norms: AHashMap<Rc<Norm<'s>>, ExprId>,
     arrays: AHashMap<ArrayShape, RuleId>,
     objects: AHashMap<ObjectShape<'s>, RuleId>,
+}
+
+impl Level<'_> {
+    /// A level with room for what a schema of the median size has: keys are large, and to move them is to hash them.
+    fn new() -> Self {
+        Self {
+            values: AHashMap::with_capacity(GOALS),
+            norms: AHashMap::with_capacity(GOALS),
+            arrays: AHashMap::with_capacity(GOALS / 4),
+            objects: AHashMap::with_capacity(GOALS / 4),
+        }
+    }
 }
 
 /// What is shared by the whole grammar.
@@ -137,7 +148,7 @@ pub(super) fn lower<'s>(
             Written::Json | Written::Marked(_) => None,
         },
         punctuation: punctuations[0],
-        levels: punctuations.iter().map(|_| Level::default()).collect(),
+        levels: punctuations.iter().map(|_| Level::new()).collect(),
         punctuations,
         depth: 0,
         strings: AHashMap::new(),

@@ -27,7 +27,8 @@ pub(super) fn read<'s>(
     let rest = rest(n, node, members)?;
     let mut shape = ObjectShape::with_rest(rest);
     split_by_patterns(n, node, &mut shape, &patterns, rest)?;
-    let mut places: AHashMap<&str, usize> = AHashMap::new();
+    let mut places: AHashMap<&str, usize> =
+        AHashMap::with_capacity(declared.map_or(0, |declared| declared.len()));
     for (name, value) in declared.into_iter().flatten() {
         let mut goal = n.subschema(node, Step::Member("properties", name), value)?;
         for &(test, pattern_goal) in &patterns {
