@@ -2,6 +2,7 @@
 
 use grammask_earley::{Config, Engine};
 use grammask_grammar_frontends::ebnf;
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, compile_grammar};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::{accepts, compile, engine, read};
@@ -120,4 +121,40 @@ fn states_move_to_fresh_engines() {
     state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
     assert!(fresh.is_complete(state));
     assert_eq!(read(&fresh, state, b")"), Err(0));
+}
+
+/// What goes on after a number, another digit or the next item, is not told apart by the count of items.
+#[test]
+fn long_lists_of_numbers() {
+    for bounds in [r#""maxItems": 5000"#, r#""minItems": 900"#, r#""minItems": 40, "maxItems": 2000"#] {
+        let schema = format!(r#"{{"type": "array", "items": {{"type": "number"}}, {bounds}}}"#);
+        let grammar = compile_grammar(&schema, &JsonSchemaOptions::default()).unwrap();
+        let engine = compile(&grammar, Config::default());
+        let mut state = read(&engine, engine.start(), b"[1").unwrap();
+        let mut sets = Vec::new();
+        for _ in 0..4 {
+            state = read(&engine, state, &b" , -12.5,7".repeat(100)).unwrap();
+            sets.push(engine.set_count());
+        }
+        assert_eq!(sets[0], sets[3], "{bounds}: {sets:?} sets");
+        assert!(sets[0] < 200, "{bounds}: {sets:?} sets");
+    }
+}
+
+/// Every number of items around both bounds, with every kind of item at the end.
+#[test]
+fn lists_are_exact_at_their_bounds() {
+    let schema =
+        r#"{"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 3, "maxItems": 40}"#;
+    let engine = compile(&compile_grammar(schema, &JsonSchemaOptions::default()).unwrap(), Config::default());
+    for items in (0..6).chain(37..44) {
+        for (item, separator) in [("17", ","), ("\"a\"", ", "), ("0", " ,\n")] {
+            let text = format!("[ {} ]", vec![item; items].join(separator));
+            assert_eq!(accepts(&engine, text.as_bytes()), (3..=40).contains(&items), "{text}");
+            assert!(
+                !accepts(&engine, format!("{}, ]", text.trim_end_matches([']', ' '])).as_bytes()),
+                "{text}"
+            );
+        }
+    }
 }

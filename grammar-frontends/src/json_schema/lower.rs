@@ -108,6 +108,9 @@ pub(super) struct Lowering<'s> {
     tasks: Vec<(usize, Task<'s>)>,
 }
 
+/// Arrays of more items are counted, not written out.
+const LONG_ARRAY: u32 = 32;
+
 /// Expressions of a schema of about the median size.
 const EXPRESSIONS: usize = 1 << 10;
 
@@ -393,6 +396,29 @@ impl<'s> Lowering<'s> {
         Ok(())
     }
 
+    /// `[`, at least one item, `]`, for bounds that are large: every item but the last ends with its comma.
+    ///
+    /// Commas that stand before items, as in [`array_text`](Self::array_text), leave it open after `1` whether the item
+    /// goes on or the next one begins, and so how many there were: a parser has to keep both counts at once. Behind a
+    /// comma there is one.
+    fn long_array_text(&mut self, item: ExprId, min: u32, max: Option<u32>) -> ExprId {
+        let Punctuation { space, before_first, after_last, bare_comma, after_comma, .. } = self.punctuation;
+        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        let with_comma = self.builder.sequence([after_comma, item, space, bare_comma]);
+        let least = min.saturating_sub(1);
+        let before = self.builder.repeat(with_comma, least, max.map(|max| max.saturating_sub(1)));
+        let items =
+            self.builder.sequence([before_first, before, after_comma, item, space, after_last, close]);
+        let inside = match min {
+            0 => {
+                let nothing = self.builder.sequence([space, close]);
+                self.builder.choice([nothing, items])
+            }
+            _ => items,
+        };
+        self.builder.sequence([open, inside])
+    }
+
     /// `[`, the items, `]`. The places after `min` may be left out from the back.
     fn array_text(
         &mut self,
@@ -405,6 +431,11 @@ impl<'s> Lowering<'s> {
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
         if max == Some(0) {
             return Ok(self.builder.sequence([open, space, close]));
+        }
+        if let (Some(item), []) = (rest, prefix)
+            && max.unwrap_or(min) > LONG_ARRAY
+        {
+            return Ok(self.long_array_text(item, min, max));
         }
         let last = self.builder.sequence([after_last, close]);
         let end = self.builder.sequence([space, last]);

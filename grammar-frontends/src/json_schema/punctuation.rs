@@ -19,6 +19,9 @@ pub(super) struct Punctuation {
     pub(super) after_last: ExprId,
     /// A comma and the space after it.
     pub(super) comma: ExprId,
+    /// The comma alone, and the space after it.
+    pub(super) bare_comma: ExprId,
+    pub(super) after_comma: ExprId,
     /// From the quote that ends a name to the value.
     pub(super) colon: ExprId,
     /// Before a name; nothing where names are not JSON's.
@@ -38,6 +41,8 @@ pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Falli
         before_first: nothing,
         after_last: nothing,
         comma: nothing,
+        bare_comma: nothing,
+        after_comma: nothing,
         colon: nothing,
         quote,
         open: builder.literal("{"),
@@ -50,20 +55,20 @@ pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Falli
             let run = builder.repeat(blank, 0, *max_run);
             let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
             let space = builder.rule(rule);
-            let (comma, colon) = (builder.literal(","), builder.literal(":"));
-            let comma = builder.sequence([comma, space]);
+            let (bare_comma, colon) = (builder.literal(","), builder.literal(":"));
+            let comma = builder.sequence([bare_comma, space]);
             let colon = builder.sequence([quote, space, colon, space]);
-            vec![Punctuation { space, comma, colon, ..unbroken }]
+            vec![Punctuation { space, comma, bare_comma, after_comma: space, colon, ..unbroken }]
         }
         Whitespace::Compact => {
             let (comma, colon) = (builder.literal(","), builder.literal("\":"));
-            vec![Punctuation { comma, colon, ..unbroken }]
+            vec![Punctuation { comma, bare_comma: comma, colon, ..unbroken }]
         }
         Whitespace::Fixed { item_separator, key_separator } => {
             check_separators(item_separator, key_separator)?;
             let comma = builder.literal(item_separator);
             let colon = builder.literal(&format!("\"{key_separator}"));
-            vec![Punctuation { comma, colon, ..unbroken }]
+            vec![Punctuation { comma, bare_comma: comma, colon, ..unbroken }]
         }
         Whitespace::Indented { indent, item_separator, key_separator, max_depth } => {
             check_separators(item_separator, key_separator)?;
@@ -78,10 +83,12 @@ pub(super) fn of(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Falli
             let colon = builder.literal(&format!("\"{key_separator}"));
             let levels = (0..=*max_depth as usize).map(|depth| {
                 let (outer, inner) = (indent.repeat(depth), indent.repeat(depth + 1));
+                let comma = builder.literal(&format!("{item_separator}\n{inner}"));
                 Punctuation {
                     before_first: builder.literal(&format!("\n{inner}")),
                     after_last: builder.literal(&format!("\n{outer}")),
-                    comma: builder.literal(&format!("{item_separator}\n{inner}")),
+                    comma,
+                    bare_comma: comma,
                     colon,
                     ..unbroken
                 }
@@ -121,6 +128,8 @@ pub(super) fn noted(
         before_first: nothing,
         after_last: nothing,
         comma: builder.sequence([comma, space]),
+        bare_comma: comma,
+        after_comma: space,
         colon: builder.sequence([space, colon, space]),
         quote: nothing,
         open: builder.literal("{"),
