@@ -20,7 +20,8 @@ pub enum Replay {
     All,
     /// What was read since the matcher was last in the state in which it began: since the last finished call, where
     /// calls stand in free text. All of the text is the same to the old grammar as this part, so that it may hold
-    /// calls of tools that are offered no more. Where the matcher was never back, all.
+    /// calls of tools that are offered no more. Where the matcher was never back, or rules of the old grammar have
+    /// options (a bound on tokens, say), all.
     SinceReturn,
     /// The last steps of it.
     Last(usize),
@@ -68,9 +69,10 @@ impl<B: Backend> Matcher<B> {
     }
 
     /// The last step at which the state was the one that the text began in. Only states of the same tables can be
-    /// compared, so that where the text has moved over to other tables since, its beginning is the answer.
+    /// compared, so that where the text has moved over to other tables since, its beginning is the answer; and so it is
+    /// where rules have options, since how many tokens a rule has read is no part of a state.
     fn last_return(&self) -> usize {
-        if self.generations.len() > 1 || self.terminated {
+        if self.generations.len() > 1 || self.terminated || self.following.is_some() {
             return 0;
         }
         self.states.iter().rposition(|state| *state == self.states[0]).unwrap_or(0)

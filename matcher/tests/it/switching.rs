@@ -162,3 +162,17 @@ fn steps_of_all_kinds_are_read_again() {
     let other = compile(&Compiler::new(vocabulary(&["other"])), &["add"]);
     assert_eq!(matcher.switch_to(&other, Replay::All), Err(MatchError::OtherVocabulary));
 }
+
+/// How many tokens a rule has read is no part of a state, so that a text with such rules is read again as a whole.
+#[test]
+fn bounds_on_tokens_are_not_forgotten() {
+    let compiler = Compiler::new(vocabulary(PIECES));
+    let few = |most: u32| {
+        let tag = json!({"format": {"type": "any_text", "max_tokens": most}}).to_string();
+        compiler.structural_tag(&tag, &StructuralTagOptions::default()).unwrap()
+    };
+    let mut matcher = few(3).matcher();
+    read(&mut matcher, "xx");
+    matcher.switch_to(&few(4), Replay::SinceReturn).unwrap();
+    assert_eq!(matcher.steps(), 2);
+}
