@@ -175,16 +175,20 @@ impl Lowering<'_> {
     }
 
     /// Numbers that are multiples of none of some steps: the whole ones by their remainder, and all others,
-    /// which no whole step divides.
+    /// which no whole step divides. Of whole numbers, those that a step with a fraction divides are those that the
+    /// least whole multiple of the step divides.
     fn without_multiples(&mut self, shape: &NumberShape, node: NodeId) -> Fallible<Option<ExprId>> {
         let one = Step { units: 1, places: 0 };
         let freed = NumberShape { not_steps: Vec::new(), ..shape.clone() };
         let whole = shape.steps.iter().try_fold(one, |step, &next| step.least_common_multiple(next));
-        let steps = shape.not_steps.iter();
-        let common = steps.clone().try_fold(whole, |common, &next| {
-            common.filter(|_| next.places == 0).map(|common| common.least_common_multiple(next))
+        let is_told = shape.kind == Kind::Integer || shape.not_steps.iter().all(|step| step.places == 0);
+        let steps = shape.not_steps.iter().filter(|_| is_told);
+        let steps: Option<Vec<Step>> = steps.map(|&step| one.least_common_multiple(step)).collect();
+        let steps = steps.unwrap_or_default();
+        let common = whole.filter(|_| !steps.is_empty()).and_then(|whole| {
+            steps.iter().try_fold(whole, |common, &next| common.least_common_multiple(next))
         });
-        let (Some(step), Some(Some(common))) = (whole, common) else {
+        let (Some(step), Some(common)) = (whole, common) else {
             let reason = "of numbers that are no multiples, only steps that are whole and small are told";
             self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
             return self.number(&freed, node);
@@ -194,7 +198,7 @@ impl Lowering<'_> {
             alternatives.extend(self.number(&NumberShape { kind: Kind::Fractional, ..freed }, node)?);
         }
         if shape.kind != Kind::Fractional {
-            let excluded = steps.map(|step| step.units).collect();
+            let excluded = steps.iter().map(|step| step.units).collect();
             let residues = Residues { modulus: common.units, excluded, ..Residues::of(step.units) };
             let (lower, upper) = shape.whole_bounds();
             alternatives.extend(self.whole_multiples(&residues, lower, upper, node)?);

@@ -261,6 +261,9 @@ fn numbers_that_are_no_multiples() {
         r#"{"type":"integer","allOf":[{"not":{"multipleOf":4}},{"not":{"multipleOf":6}}]}"#,
         r#"{"type":"number","exclusiveMinimum":5,"not":{"multipleOf":5}}"#,
         r#"{"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":5}]}"#,
+        r#"{"type":"integer","not":{"multipleOf":1.5}}"#,
+        r#"{"type":"integer","multipleOf":2.5,"not":{"multipleOf":0.4}}"#,
+        r#"{"type":"integer","anyOf":[{"not":{"multipleOf":0.01}},{"multipleOf":7}]}"#,
     ] {
         check(schema).agrees(texts()).agrees(["0.5", "-7.25", "5.01", "12.0", "15.00", "null"]);
     }
