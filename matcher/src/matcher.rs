@@ -171,7 +171,7 @@ impl<B: Backend> Matcher<B> {
 
     /// The state after a token that is neither a stop token nor named by the grammar, and all of whose bytes are
     /// steps that were taken before: what nearly every call finds. Shared counts, fuel and the tables' budget need no
-    /// thought then. `None`: not that simple, or refused.
+    /// thought then, nor do options of rules, where no rule has any. `None`: not that simple, or refused.
     #[inline]
     fn read_known(&self, id: TokenId) -> Option<B::State> {
         let (vocabulary, generation) = (self.grammar.vocabulary(), self.generation());
@@ -180,6 +180,7 @@ impl<B: Backend> Matcher<B> {
         let mut state = self.state();
         if bytes.is_empty()
             || generation.is_retired()
+            || self.following.is_some()
             || self.stop.contains(id, vocabulary)
             || !engine.token_labels(state).is_empty()
         {
