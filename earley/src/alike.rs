@@ -4,6 +4,8 @@
 //! sets of bits do it in one pass: a class is like the byte that was read if it lies inside every range that the
 //! byte lies inside of, and outside of all others.
 
+use std::ops::Range;
+
 /// The classes that match the same edges as one byte.
 pub(crate) struct Alike {
     /// The least and the greatest class inside all edges that match.
@@ -30,21 +32,27 @@ impl Alike {
         add_range(&mut self.outside, first, last);
     }
 
-    /// The classes.
-    pub(crate) fn classes(&self) -> impl Iterator<Item = usize> + '_ {
+    /// The classes, as ranges.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = Range<usize>> {
         let mut bits = [0; 4];
         if self.inside.0 <= self.inside.1 {
             add_range(&mut bits, self.inside.0, self.inside.1);
         }
-        bits.into_iter().zip(self.outside).enumerate().flat_map(|(place, (word, outside))| {
-            let mut left = word & !outside;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                Some(place * 64 + bit)
-            })
-        })
+        ranges(std::array::from_fn(|word| bits[word] & !self.outside[word]))
     }
+}
+
+/// The set bits, as ranges; one that goes over the end of a word is told in two pieces.
+pub(crate) fn ranges(bits: [u64; 4]) -> impl Iterator<Item = Range<usize>> {
+    bits.into_iter().enumerate().flat_map(|(place, word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let first = (left != 0).then(|| left.trailing_zeros())?;
+            let end = first + (left >> first).trailing_ones();
+            left &= u64::MAX.checked_shl(end).unwrap_or(0);
+            Some(place * 64 + first as usize..place * 64 + end as usize)
+        })
+    })
 }
 
 /// Sets the bits of `first..=last`.
@@ -74,6 +82,8 @@ mod tests {
                 let set = bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
                 assert_eq!(set, (start..=end).contains(&byte), "{start}..={end} at {byte}");
             }
+            let range = usize::from(start)..=usize::from(end);
+            assert_eq!(ranges(bits).flatten().collect::<Vec<_>>(), range.collect::<Vec<_>>());
         }
     }
 
@@ -89,7 +99,7 @@ mod tests {
                     false => alike.outside((first, last)),
                 }
             }
-            let found: Vec<usize> = alike.classes().collect();
+            let found: Vec<usize> = alike.classes().flatten().collect();
             let expected: Vec<usize> =
                 (0..=255).filter(|&class| matches(class) == matches(byte)).map(usize::from).collect();
             assert_eq!(found, expected, "byte {byte}");

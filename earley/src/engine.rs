@@ -11,6 +11,7 @@ use grammask_parser_backend::{
 
 use crate::Config;
 use crate::alike::Alike;
+use crate::any::Chars;
 use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
 use crate::ending::{Costs, Endings};
@@ -61,6 +62,7 @@ pub(crate) struct Builder {
     loops: Loops,
     costs: Costs,
     kernels: Kernels,
+    pub(crate) chars: Chars,
 }
 
 impl Builder {
@@ -73,6 +75,7 @@ impl Builder {
             loops: Loops::default(),
             costs: Costs::default(),
             kernels: Kernels::default(),
+            chars: Chars::default(),
         }
     }
 }
@@ -288,11 +291,12 @@ impl Engine {
     /// other character" covers half of all classes; to compute each of them costs more than to walk the trie.
     fn share(&self, set: u32, alike: &Alike, entry: u32) {
         let row = self.sets.rows.row(set as usize);
-        for class in alike.classes() {
-            if let Some(word) = row.get(class)
-                && word.load(Ordering::Relaxed) == UNKNOWN
-            {
-                word.store(entry, Ordering::Release);
+        for classes in alike.classes() {
+            let end = classes.end.min(row.len());
+            for word in row.get(classes.start..end).unwrap_or_default() {
+                if word.load(Ordering::Relaxed) == UNKNOWN {
+                    word.store(entry, Ordering::Release);
+                }
             }
         }
     }
@@ -383,6 +387,12 @@ impl Backend for Engine {
     }
 
     #[inline]
+    fn row_from<'e>(&'e self, known: State, row: &'e [AtomicU32], state: State) -> &'e [AtomicU32] {
+        // Counts have no part in it.
+        if known.set == state.set { row } else { self.row(state) }
+    }
+
+    #[inline]
     fn step_in(
         &self,
         row: &[AtomicU32],
@@ -441,6 +451,10 @@ impl Backend for Engine {
         let shape = crate::runs::explore(self, state, class, fuel);
         self.lock().runs.record(state.set, zones, class, shape);
         shape.at(&state.counts)
+    }
+
+    fn read_any(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        crate::any::read_any(self, state, class, fuel)
     }
 
     fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {

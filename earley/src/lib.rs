@@ -64,6 +64,7 @@
 #![forbid(unsafe_code)]
 
 mod alike;
+mod any;
 mod closure;
 mod config;
 mod context;

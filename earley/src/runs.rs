@@ -300,7 +300,7 @@ fn push_new(states: &mut Vec<State>, state: State) -> Option<()> {
 }
 
 /// The byte sequences of characters above U+007F (The Unicode Standard, table 3-7).
-const UTF8: &[&[(u8, u8)]] = &[
+pub(crate) const UTF8: &[&[(u8, u8)]] = &[
     &[(0xC2, 0xDF), (0x80, 0xBF)],
     &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
     &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],

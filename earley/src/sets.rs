@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use grammask_fsm::Program;
 use hashbrown::HashTable;
 
-use crate::alike::add_range;
+use crate::alike::{add_range, ranges};
 use crate::closure::{Guard, Item};
 use crate::context::Contexts;
 use crate::slots::{SLOTS, SlotChange, SlotSet};
@@ -126,8 +126,6 @@ pub(crate) struct Sets {
     pub(crate) rows: Rows,
     pub(crate) sets: Table<Set>,
     pub(crate) guarded: Table<GuardedTransition>,
-    /// A byte of each class.
-    pub(crate) representatives: Box<[u8]>,
     /// Bytes held by rows, sets, guarded transitions and contexts.
     pub(crate) bytes: AtomicUsize,
 }
@@ -138,7 +136,6 @@ impl Sets {
             rows: Rows::new(program.byte_classes().count()),
             sets: Table::new(),
             guarded: Table::new(),
-            representatives: program.byte_classes().representatives().collect(),
             bytes: AtomicUsize::new(0),
         }
     }
@@ -198,8 +195,10 @@ impl SetIndex {
         let set = describe(program, contexts, items, ends);
         let classes = program.byte_classes();
         sets.rows.allocate(id as usize);
-        for (word, &byte) in sets.rows.row(id as usize).iter().zip(&sets.representatives) {
-            if set.next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 0 {
+        let row = sets.rows.row(id as usize);
+        for dead in ranges(dead_classes(program, items)) {
+            let end = dead.end.min(row.len());
+            for word in row.get(dead.start..end).unwrap_or_default() {
                 word.store(DEAD, Ordering::Relaxed);
             }
         }
@@ -238,6 +237,16 @@ impl SetIndex {
         let _ = last.next.set(index);
         head
     }
+}
+
+/// A bit for each class of bytes that no item reads.
+fn dead_classes(program: &Program, items: &[Item]) -> [u64; 4] {
+    let classes = program.byte_classes();
+    let mut read = [0; 4];
+    for edge in items.iter().flat_map(|item| program.byte_edges(item.state)) {
+        add_range(&mut read, classes.class(edge.start), classes.class(edge.end));
+    }
+    read.map(|word| !word)
 }
 
 /// What readers want to know of a set.

@@ -12,7 +12,7 @@
 //!
 //! The search is bounded; giving up means "not covered", which costs speed and never exactness.
 
-use grammask_fsm::Program;
+use grammask_fsm::{Count, Program};
 use hashbrown::HashMap;
 
 use crate::closure::Item;
@@ -94,6 +94,11 @@ impl Coverings {
     ) -> Vec<ContextId> {
         if ids.len() == 1 {
             return ids.collect();
+        }
+        let ids: Vec<ContextId> = ids.collect();
+        if let Some(kept) = prune_counts(program, contexts, &ids) {
+            self.work += ids.len() as u64 / 4;
+            return kept;
         }
         let mut kept: Vec<ContextId> = Vec::with_capacity(ids.len());
         for id in ids {
@@ -214,15 +219,53 @@ impl Coverings {
         let count = program.fragment(small.fragment).count;
         let counts_covered = match (small.count, big.count) {
             (small, big) if small == big => true,
-            (CountKind::Exact(small), CountKind::Exact(big)) => count.is_some_and(|count| match count.max {
-                // Fewer done: more can follow, and the repeat may end as soon.
-                Some(_) => big <= small && big.saturating_add(1) >= count.min,
-                None => big >= small,
-            }),
+            (CountKind::Exact(small), CountKind::Exact(big)) => {
+                count.is_some_and(|count| count_covered(count, small, big))
+            }
             _ => false,
         };
         counts_covered && self.decide(program, contexts, small.parent, big.parent, depth)
     }
+}
+
+/// Whether whatever can follow so many iterations of a repeat can follow so many others.
+fn count_covered(count: Count, small: u32, big: u32) -> bool {
+    match count.max {
+        // Fewer done: more can follow, and the repeat may end as soon.
+        Some(_) => big <= small && big.saturating_add(1) >= count.min,
+        None => big >= small,
+    }
+}
+
+/// What [`Coverings::prune`] keeps of different counts of one repeat in one place, in one pass: a search for a word of
+/// 162 letters anywhere in a text holds 162 of them in every set.
+fn prune_counts(program: &Program, contexts: &Contexts, ids: &[ContextId]) -> Option<Vec<ContextId>> {
+    let Context::Counter(first) = contexts.get(*ids.first()?) else { return None };
+    let count = program.fragment(first.fragment).count?;
+    // `None` for a count that stands elsewhere: only itself covers it, and it covers nothing else.
+    let mut done = Vec::with_capacity(ids.len());
+    for &id in ids {
+        match contexts.get(id) {
+            Context::Counter(Counter { fragment, count, parent })
+                if (fragment, parent) == (first.fragment, first.parent) =>
+            {
+                done.push(match count {
+                    CountKind::Exact(done) => Some(done),
+                    CountKind::Slot(_) | CountKind::Met => None,
+                });
+            }
+            _ => return None,
+        }
+    }
+    // One count covers every other one that any count covers.
+    let known = done.iter().flatten().copied();
+    let best = match count.max {
+        Some(_) => known.filter(|done| done.saturating_add(1) >= count.min).min(),
+        None => known.max(),
+    };
+    let goes = |done: u32| best.is_some_and(|best| done != best && count_covered(count, done, best));
+    let kept = ids.iter().zip(done).filter(|&(_, done)| !done.is_some_and(goes));
+    Some(kept.map(|(&id, _)| id).collect())
 }
 
 /// What completing a context leads to, tail calls followed.

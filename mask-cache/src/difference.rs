@@ -62,8 +62,8 @@ pub(crate) fn difference<B: Backend>(
     let bytes = backend.next_bytes(state);
     let other_bytes = backend.next_bytes(reference);
     let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
-    let pair = (Some(state), Some(reference));
-    let mut stack = vec![pair];
+    let side = |state| Some((state, backend.row(state)));
+    let mut stack = vec![(side(state), side(reference))];
     for byte in set_bits(&either) {
         if !walk.subtree(byte, &mut stack)? {
             return Ok(None);
@@ -102,12 +102,12 @@ struct Walk<'w, B: Backend> {
     fuel: &'w mut Fuel,
 }
 
-/// The states of both sides after the bytes of a path; `None` where a side has died.
-type Pair<S> = (Option<S>, Option<S>);
+/// The state of a side after the bytes of a path, with its row; `None` where the side has died.
+type Side<'w, B> = Option<(<B as Backend>::State, <B as Backend>::Row<'w>)>;
 
-impl<B: Backend> Walk<'_, B> {
+impl<'w, B: Backend> Walk<'w, B> {
     /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
-    fn subtree(&mut self, byte: u8, stack: &mut Vec<Pair<B::State>>) -> Result<bool, StepError> {
+    fn subtree(&mut self, byte: u8, stack: &mut Vec<(Side<'w, B>, Side<'w, B>)>) -> Result<bool, StepError> {
         let nodes = self.trie.nodes();
         let range = self.trie.first_byte(byte);
         let (mut index, end) = (range.start as usize, range.end as usize);
@@ -127,20 +127,33 @@ impl<B: Backend> Walk<'_, B> {
             if node.token() != self.trie.no_token() {
                 self.found.note(node.token(), pair.0.is_some(), pair.1.is_some());
             }
-            match stack.get_mut(depth) {
-                Some(place) => *place = pair,
-                None => stack.push(pair),
+            if node.skip() as usize > index + 1 {
+                let below = (self.below(here, pair.0), self.below(there, pair.1));
+                match stack.get_mut(depth) {
+                    Some(place) => *place = below,
+                    None => stack.push(below),
+                }
             }
             index += 1;
         }
         Ok(true)
     }
 
-    fn step(&mut self, state: Option<B::State>, byte: u8) -> Result<Option<B::State>, StepError> {
-        match state {
-            Some(state) => self.backend.step(state, byte, self.fuel),
+    fn step(&mut self, side: Side<'w, B>, byte: u8) -> Result<Option<B::State>, StepError> {
+        match side {
+            Some((state, row)) => self.backend.step_in(row, state, byte, self.fuel),
             None => Ok(None),
         }
+    }
+
+    /// A state with its row, reached from a side.
+    fn below(&self, from: Side<'w, B>, state: Option<B::State>) -> Side<'w, B> {
+        let state = state?;
+        let row = match from {
+            Some((from, row)) => self.backend.row_from(from, row, state),
+            None => self.backend.row(state),
+        };
+        Some((state, row))
     }
 }
 

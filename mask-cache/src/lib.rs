@@ -73,6 +73,7 @@ mod named;
 mod options;
 mod pool;
 mod recent;
+mod rests;
 mod saved;
 mod slices;
 mod sparse;

@@ -28,6 +28,9 @@ enum LocalEntry {
     None,
 }
 
+/// A local part, and the bytes that may be read behind its rule: bit `b % 64` of word `b / 64` stands for byte `b`.
+type LocalKey = (MaskKey, [u64; 4]);
+
 /// The masks of one engine for one vocabulary.
 ///
 /// A mask is kept under its [`MaskKey`]: positions that allow the same texts share one, in this request or in
@@ -37,7 +40,7 @@ pub struct MaskMemo {
     vocabulary: Arc<Vocabulary>,
     masks: Recent<MaskKey, Arc<StoredMask>>,
     /// Gets a quarter of the budget.
-    locals: Recent<MaskKey, LocalEntry>,
+    locals: Recent<LocalKey, LocalEntry>,
     /// The masks by a hash of what they hold: those of different states are often equal, and one in place of two is
     /// one that a caller's buffer holds already.
     by_content: Recent<u64, Weak<StoredMask>>,
@@ -219,7 +222,10 @@ impl MaskMemo {
         if split.ended == Ended::Maybe && may_have_slice(backend, split.rest, &self.vocabulary) {
             return Ok(None);
         }
-        let Some(local) = self.local_mask(backend, split.local, scratch, fuel)? else { return Ok(None) };
+        let follow = backend.next_bytes(split.rest);
+        let Some(local) = self.local_mask(backend, split.local, follow, scratch, fuel)? else {
+            return Ok(None);
+        };
         let vocabulary = &*self.vocabulary;
         local.resolve(backend, split.rest, scratch, fuel)?;
         if split.ended == Ended::Maybe {
@@ -244,10 +250,11 @@ impl MaskMemo {
         &self,
         backend: &B,
         local: B::State,
+        follow: [u64; 4],
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Option<Arc<LocalMask>>, StepError> {
-        let key = backend.mask_key(local);
+        let key = (backend.mask_key(local), follow);
         let entry = match self.locals.get(&key) {
             Some(LocalEntry::Mask(mask)) => {
                 count(&self.counters.local_hits);
@@ -255,10 +262,11 @@ impl MaskMemo {
             }
             Some(LocalEntry::None) => return Ok(None),
             Some(LocalEntry::Met) => {
-                self.make_local(backend, local, backend.structure(local), scratch, fuel)?
+                let shared = structure(backend, local, &follow);
+                self.make_local(backend, local, &follow, shared, scratch, fuel)?
             }
             None if self.options.cross_grammar == Part::Off => LocalEntry::Met,
-            None => self.shared_local(backend, local, scratch, fuel)?,
+            None => self.shared_local(backend, local, &follow, scratch, fuel)?,
         };
         count(&self.counters.local_misses);
         let mask = match &entry {
@@ -267,7 +275,7 @@ impl MaskMemo {
         };
         let entry = mask.clone().map_or(entry, LocalEntry::Mask);
         let size = mask.as_ref().map_or(0, |mask| mask.memory_usage());
-        self.locals.keep(key, entry, size + 2 * size_of::<(MaskKey, LocalEntry)>());
+        self.locals.keep(key, entry, size + 2 * size_of::<(LocalKey, LocalEntry)>());
         Ok(mask)
     }
 
@@ -292,10 +300,11 @@ impl MaskMemo {
         &self,
         backend: &B,
         local: B::State,
+        follow: &[u64; 4],
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<LocalEntry, StepError> {
-        let Some(structure) = backend.structure(local) else { return Ok(LocalEntry::Met) };
+        let Some(structure) = structure(backend, local, follow) else { return Ok(LocalEntry::Met) };
         if let Some(mask) = self.pool.get(&structure) {
             count(&self.counters.cross_grammar_hits);
             return Ok(LocalEntry::Mask(mask));
@@ -303,7 +312,7 @@ impl MaskMemo {
         match self.pool.meet(&structure) {
             Meeting::First => Ok(LocalEntry::Met),
             Meeting::Hopeless => Ok(LocalEntry::None),
-            Meeting::Again => self.make_local(backend, local, Some(structure), scratch, fuel),
+            Meeting::Again => self.make_local(backend, local, follow, Some(structure), scratch, fuel),
         }
     }
 
@@ -312,11 +321,12 @@ impl MaskMemo {
         &self,
         backend: &B,
         local: B::State,
+        follow: &[u64; 4],
         structure: Option<Vec<u32>>,
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<LocalEntry, StepError> {
-        let made = LocalMask::new(backend, local, &self.vocabulary, scratch, fuel)?;
+        let made = LocalMask::new(backend, local, follow, &self.vocabulary, scratch, fuel)?;
         if let (Part::On, Some(structure)) = (self.options.cross_grammar, structure) {
             match &made {
                 Some(mask) => self.pool.keep(structure, mask),
@@ -343,4 +353,11 @@ impl MaskMemo {
         let evicted = self.masks.keep(key, Arc::clone(mask), size);
         self.counters.evicted.fetch_add(evicted, Ordering::Relaxed);
     }
+}
+
+/// What the mask of a local part depends on, told without the numbers of its grammar, if it can be told.
+fn structure<B: Backend>(backend: &B, local: B::State, follow: &[u64; 4]) -> Option<Vec<u32>> {
+    let mut words = backend.structure(local)?;
+    words.extend(follow.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
+    Some(words)
 }

@@ -19,6 +19,7 @@ use std::sync::OnceLock;
 
 use grammask_parser_backend::CharClass;
 
+use crate::rests::Rests;
 use crate::token_mask::{bits, words_for};
 use crate::{TokenId, Trie, Vocabulary};
 
@@ -83,6 +84,7 @@ impl<'v> Slice<'v> {
 
     pub(crate) fn prepare(self) {
         self.tables();
+        self.rests();
     }
 
     /// The place of the slice among those of its vocabulary; it is the same in every vocabulary.
@@ -114,6 +116,12 @@ impl<'v> Slice<'v> {
     /// The text tokens not inside the class.
     pub fn residual(self) -> &'v Trie {
         &self.tables().residual
+    }
+
+    /// What is left of the text tokens not inside the class, if these are few.
+    pub(crate) fn rests(self) -> Option<&'v Rests> {
+        let make = || Rests::new(self.vocabulary, self.residual(), self.class());
+        self.cells.slices[self.place].rests.get_or_init(make).as_ref()
     }
 
     /// Whether the tables are there. Where not, the first question for tokens builds them: some 0.3 ms for the classes
@@ -188,6 +196,7 @@ pub(crate) struct SliceCells {
 struct SliceCell {
     tables: OnceLock<Tables>,
     levels: OnceLock<Levels>,
+    rests: OnceLock<Option<Rests>>,
 }
 
 impl SliceCells {
@@ -201,7 +210,8 @@ impl SliceCells {
                 .levels
                 .get()
                 .map_or(0, |levels| size_of_val(&*levels.stored) + size_of_val(&*levels.longer));
-            tables + levels
+            let rests = cell.rests.get().and_then(Option::as_ref).map_or(0, Rests::memory_usage);
+            tables + levels + rests
         };
         classified + self.slices.iter().map(tables).sum::<usize>()
     }

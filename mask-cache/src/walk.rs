@@ -6,7 +6,7 @@
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]).
 //! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a string,
 //!   the tokens of the class are known beforehand, and only the others are walked: of Llama 3.1's 128,000 tokens
-//!   about 6,000.
+//!   about 6,000; of these only what stands [behind](crate::rests) their last character of the class, where it can be.
 //! * Tokens of whitespace, and of digits, stand in [lists](crate::lists) and are not walked where all of them, or all
 //!   up to a length, are allowed.
 //! * Accepted ids are appended without a branch: a node without a token writes, and does not advance.
@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
+use crate::rests::walk_rests;
 use crate::sparse::Sparse;
 use crate::{Part, Slice, Trie, Vocabulary, bits, words_for};
 
@@ -55,6 +56,18 @@ impl Scratch {
     /// Ids as bits.
     pub(crate) fn sparse_of(&mut self, ids: &[u32], vocabulary_len: usize) -> Sparse {
         Sparse::from_ids(ids, vocabulary_len, &mut self.words)
+    }
+
+    /// Room for ids, to be [put](Self::put_ids) in the place of those found.
+    pub(crate) fn take_words(&mut self) -> Vec<u32> {
+        let mut words = std::mem::take(&mut self.words);
+        words.clear();
+        words
+    }
+
+    /// Puts others in the place of the ids found.
+    pub(crate) fn put_ids(&mut self, others: Vec<u32>) {
+        self.words = std::mem::replace(&mut self.ids, others);
     }
 
     /// The ids found.
@@ -110,8 +123,10 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     };
     scratch.ids.clear();
     let trie = match slice {
-        Some((slice, _)) => {
-            walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
+        Some((slice, at_most)) => {
+            if !walk_rests(backend, state, slice, at_most, scratch, fuel)? {
+                walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
+            }
             slice.residual()
         }
         None if slices == Part::Off => {
@@ -151,7 +166,7 @@ fn walk_with_lists<B: Backend>(
 }
 
 /// Walks the vocabulary from a local part, and notes where its rule may end. Tokens that are too long for a trie
-/// are left out: whether they pass depends on what is behind the rule.
+/// are left out: whether they pass depends on what is behind the rule. `None` near the bound of a slice.
 pub(crate) fn walk_locally<'v, 's, B: Backend>(
     backend: &B,
     local: B::State,
@@ -159,14 +174,19 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     scratch: &'s mut Scratch,
     exits: &mut Exits,
     fuel: &mut Fuel,
-) -> Result<Found<'v, 's>, StepError> {
+) -> Result<Option<Found<'v, 's>>, StepError> {
     let next_bytes = backend.next_bytes(local);
     let slice = find_slice(backend, local, vocabulary, &next_bytes, fuel);
+    // A longer token of the slice may still pass in two pieces, one inside the rule and one behind it, and only a walk
+    // over the slice's own tokens would tell. Near a bound the state is walked as a whole.
+    if let Some((_, Some(_))) = slice {
+        return Ok(None);
+    }
     let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
     scratch.ids.clear();
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words })
+    Ok(Some(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words }))
 }
 
 /// Adds to the scratch ids those of all tokens that a state reads, those too long for a trie left out. For states in
@@ -197,7 +217,7 @@ pub(crate) fn walk_trie<B: Backend, N: Notes<B>>(
 
 /// Adds to the scratch ids those of the tries' tokens that a state reads, of each trie those that begin with one of its
 /// bytes.
-fn walk_parts<B: Backend, N: Notes<B>>(
+pub(crate) fn walk_parts<B: Backend, N: Notes<B>>(
     backend: &B,
     state: B::State,
     parts: &[(&Trie, [u64; 4])],
@@ -313,11 +333,11 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
         while index < end {
             let node = all[index];
             let depth = usize::from(node.depth());
-            let (state, row) = self.stack[depth - 1];
-            match self.backend.step_in(row, state, node.byte(), self.fuel)? {
+            let (above, row) = self.stack[depth - 1];
+            match self.backend.step_in(row, above, node.byte(), self.fuel)? {
                 Some(state) => {
                     if node.skip() as usize > index + 1 {
-                        let below = (state, self.backend.row(state));
+                        let below = (state, self.backend.row_from(above, row, state));
                         // Nodes stand in pre-order, so the place above is always there.
                         match self.stack.get_mut(depth) {
                             Some(place) => *place = below,

@@ -85,6 +85,12 @@ pub trait Backend: Send + Sync + 'static {
     /// What the state's steps are looked up in.
     fn row(&self, state: Self::State) -> Self::Row<'_>;
 
+    /// The row of a state, where the row of another one is known: inside a string each byte leads back to the same one.
+    #[inline]
+    fn row_from<'e>(&'e self, known: Self::State, row: Self::Row<'e>, state: Self::State) -> Self::Row<'e> {
+        if known == state { row } else { self.row(state) }
+    }
+
     /// As [`step`](Self::step), with the state's own row.
     fn step_in(
         &self,
@@ -108,6 +114,18 @@ pub trait Backend: Send + Sync + 'static {
     fn run_over(&self, state: Self::State, class: &CharClass, fuel: &mut Fuel) -> Run {
         let _ = (state, class, fuel);
         Run::Unknown
+    }
+
+    /// The state that every character of a class leads to, each from its first byte to its last, if all of them can be
+    /// read and lead to one. `None` is always a correct answer, and the right one where all would have to be tried.
+    fn read_any(
+        &self,
+        state: Self::State,
+        class: &CharClass,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Self::State>, StepError> {
+        let _ = (state, class, fuel);
+        Ok(None)
     }
 
     /// Takes a state apart, if one rule holds all that can be read next. States of different places in a text,

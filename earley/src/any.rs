@@ -1,0 +1,110 @@
+//! Where any character of a class leads.
+//!
+//! Inside most strings all characters lead to one state. To read each of them shows it, at some 300 steps; but classes
+//! of bytes that match the same edges share an entry in the table of transitions, so one look at the table for each
+//! class of bytes is enough, and one step for each different entry.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use grammask_fsm::ByteClasses;
+use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
+
+use crate::engine::{Engine, State};
+use crate::runs::UTF8;
+use crate::sets::{EXACT, UNKNOWN};
+
+/// Bytes of which one of each class is told.
+type Bytes = Box<[u8]>;
+
+/// The characters of a class, as sequences of bytes.
+pub(crate) struct CharBytes {
+    ascii: Bytes,
+    /// For each kind of sequence the bytes at each place.
+    others: Box<[Box<[Bytes]>]>,
+}
+
+impl CharBytes {
+    fn new(classes: &ByteClasses, class: &CharClass) -> Self {
+        let one_of_each = |bytes: &mut dyn Iterator<Item = u8>| -> Bytes {
+            let mut last = None;
+            bytes.filter(|&byte| last.replace(classes.class(byte)) != Some(classes.class(byte))).collect()
+        };
+        let ascii = one_of_each(&mut (0..128).filter(|&byte| class.contains_ascii(byte)));
+        let patterns = if class.non_ascii { UTF8 } else { &[] };
+        let others = patterns
+            .iter()
+            .map(|places| places.iter().map(|&(start, end)| one_of_each(&mut (start..=end))).collect());
+        Self { ascii, others: others.collect() }
+    }
+}
+
+/// The bytes of the classes that were asked for.
+#[derive(Default)]
+pub(crate) struct Chars {
+    known: Vec<(CharClass, Arc<CharBytes>)>,
+}
+
+impl Chars {
+    fn of(&mut self, classes: &ByteClasses, class: &CharClass) -> Arc<CharBytes> {
+        if let Some((_, bytes)) = self.known.iter().find(|(known, _)| known == class) {
+            return Arc::clone(bytes);
+        }
+        let bytes = Arc::new(CharBytes::new(classes, class));
+        self.known.push((*class, Arc::clone(&bytes)));
+        bytes
+    }
+}
+
+/// The state that every character of a class leads to, if all lead to one.
+pub(crate) fn read_any(
+    engine: &Engine,
+    state: State,
+    class: &CharClass,
+    fuel: &mut Fuel,
+) -> Result<Option<State>, StepError> {
+    let bytes = engine.lock().chars.of(engine.program.byte_classes(), class);
+    let mut found = None;
+    if !bytes.ascii.is_empty() {
+        let Some(target) = all_lead_to(engine, state, &bytes.ascii, fuel)? else { return Ok(None) };
+        found = Some(target);
+    }
+    for places in &bytes.others {
+        let mut at = state;
+        for bytes in places {
+            let Some(target) = all_lead_to(engine, at, bytes, fuel)? else { return Ok(None) };
+            at = target;
+        }
+        if *found.get_or_insert(at) != at {
+            return Ok(None);
+        }
+    }
+    Ok(found)
+}
+
+/// The state that all of some bytes lead to, if there is one.
+fn all_lead_to(
+    engine: &Engine,
+    state: State,
+    bytes: &[u8],
+    fuel: &mut Fuel,
+) -> Result<Option<State>, StepError> {
+    let classes = engine.program.byte_classes();
+    let row = engine.row(state);
+    let mut found = None;
+    let mut last = UNKNOWN;
+    for &byte in bytes {
+        let entry = &row[usize::from(classes.class(byte))];
+        // Entries that are equal say the same of equal counts, but for those that say nothing yet.
+        let now = entry.load(Ordering::Acquire);
+        if now == last && now != UNKNOWN && now != EXACT {
+            continue;
+        }
+        let Some(target) = engine.step_in(row, state, byte, fuel)? else { return Ok(None) };
+        if *found.get_or_insert(target) != target {
+            return Ok(None);
+        }
+        last = entry.load(Ordering::Acquire);
+    }
+    Ok(found)
+}
