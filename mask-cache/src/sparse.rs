@@ -4,52 +4,65 @@
 //! in 33 words of a mask, so that "any digits" is set and taken back with a few dozen writes in place of 1,300. Where
 //! ids lie apart, a word with its place takes twice the memory of an id and the same time.
 
-use crate::{bits, words_for};
+use crate::words_for;
 
-/// Bits, by the words in which any is set; each place once, in no order.
+/// Bits, by the words in which any is set; each place once, in no order. The place stands in the upper half of a number,
+/// the word in the lower: a slice of numbers is hashed and compared as one piece of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Sparse(Box<[WordAt]>);
+pub(crate) struct Sparse(Box<[u64]>);
 
 /// So many ids find their words fastest by comparing.
 const FEW: usize = 16;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct WordAt {
-    place: u32,
-    word: u32,
+fn pack(place: u32, word: u32) -> u64 {
+    u64::from(place) << 32 | u64::from(word)
+}
+
+fn unpack(packed: u64) -> (u32, u32) {
+    ((packed >> 32) as u32, packed as u32)
 }
 
 impl Sparse {
-    /// The bits of ids, in any order. `scratch` is what it works in: a word for each 32 ids of the vocabulary.
-    pub(crate) fn from_ids(ids: &[u32], vocabulary_len: usize, scratch: &mut Vec<u32>) -> Self {
+    /// The bits of ids, in any order. `zeros` is what it works in: words that are 0, and are so again when it is done.
+    pub(crate) fn from_ids(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
         if ids.len() <= FEW {
             return Self::from_few(ids);
         }
-        scratch.clear();
-        scratch.resize(words_for(vocabulary_len), 0);
-        let mut places = Vec::with_capacity(ids.len().min(scratch.len()));
+        if zeros.len() < words_for(vocabulary_len) {
+            zeros.resize(words_for(vocabulary_len), 0);
+        }
+        let mut places = Vec::with_capacity(ids.len().min(zeros.len()));
         for &id in ids {
-            if let Some(word) = scratch.get_mut(id as usize / 32) {
+            if let Some(word) = zeros.get_mut(id as usize / 32) {
                 if *word == 0 {
                     places.push(id / 32);
                 }
                 *word |= 1 << (id % 32);
             }
         }
-        Self(places.into_iter().map(|place| WordAt { place, word: scratch[place as usize] }).collect())
+        Self(
+            places.into_iter().map(|place| pack(place, std::mem::take(&mut zeros[place as usize]))).collect(),
+        )
     }
 
-    /// As [`from_ids`](Self::from_ids), without clearing as many words as the vocabulary needs.
+    /// As [`from_ids`](Self::from_ids), without words to work in.
     fn from_few(ids: &[u32]) -> Self {
-        let mut words: Vec<WordAt> = Vec::with_capacity(ids.len());
+        let mut words: Vec<u64> = Vec::with_capacity(ids.len());
         for &id in ids {
             let (place, bit) = (id / 32, 1 << (id % 32));
-            match words.iter_mut().find(|at| at.place == place) {
-                Some(at) => at.word |= bit,
-                None => words.push(WordAt { place, word: bit }),
+            match words.iter_mut().find(|packed| unpack(**packed).0 == place) {
+                Some(packed) => *packed |= bit,
+                None => words.push(pack(place, bit as u32)),
             }
         }
         Self(words.into())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.0.iter().map(|&packed| {
+            let (place, word) = unpack(packed);
+            (place as usize, word)
+        })
     }
 
     /// Number of words in which any bit is set.
@@ -59,47 +72,47 @@ impl Sparse {
 
     /// Number of bits.
     pub(crate) fn count(&self) -> usize {
-        self.0.iter().map(|at| at.word.count_ones() as usize).sum()
+        self.iter().map(|(_, word)| word.count_ones() as usize).sum()
     }
 
     /// The only bit, if there is just one.
     pub(crate) fn single(&self) -> Option<u32> {
-        match *self.0 {
-            [WordAt { place, word }] if word.is_power_of_two() => Some(place * 32 + word.trailing_zeros()),
-            _ => None,
-        }
+        let [packed] = *self.0 else { return None };
+        let (place, word) = unpack(packed);
+        word.is_power_of_two().then(|| place * 32 + word.trailing_zeros())
     }
 
     /// The positions of the bits.
     pub(crate) fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0
-            .iter()
-            .flat_map(|at| bits::iter(std::slice::from_ref(&at.word)).map(|bit| at.place * 32 + bit as u32))
+        self.0.iter().flat_map(|&packed| {
+            let (place, word) = unpack(packed);
+            (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place * 32 + bit)
+        })
     }
 
     /// Sets the bits.
     pub(crate) fn set(&self, words: &mut [u32]) {
-        for at in &self.0 {
-            if let Some(word) = words.get_mut(at.place as usize) {
-                *word |= at.word;
+        for (place, bits) in self.iter() {
+            if let Some(word) = words.get_mut(place) {
+                *word |= bits;
             }
         }
     }
 
     /// Clears the bits.
     pub(crate) fn clear(&self, words: &mut [u32]) {
-        for at in &self.0 {
-            if let Some(word) = words.get_mut(at.place as usize) {
-                *word &= !at.word;
+        for (place, bits) in self.iter() {
+            if let Some(word) = words.get_mut(place) {
+                *word &= !bits;
             }
         }
     }
 
     /// Makes the words in which any bit is set what `under` has there: 0 past its end.
     pub(crate) fn take_back(&self, under: &[u32], words: &mut [u32]) {
-        for at in &self.0 {
-            if let Some(word) = words.get_mut(at.place as usize) {
-                *word = under.get(at.place as usize).copied().unwrap_or(0);
+        for (place, _) in self.iter() {
+            if let Some(word) = words.get_mut(place) {
+                *word = under.get(place).copied().unwrap_or(0);
             }
         }
     }
@@ -113,6 +126,7 @@ impl Sparse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits;
 
     #[test]
     fn bits_are_those_of_the_ids() {
@@ -132,6 +146,7 @@ mod tests {
             assert_eq!(sparse.single(), (found.len() == 1).then(|| found[0]));
             sparse.clear(&mut words);
             assert_eq!(words, [0; 4]);
+            assert!(scratch.iter().all(|&word| word == 0));
         }
     }
 

@@ -108,7 +108,7 @@ impl Under<'_> {
 
 impl StoredMask {
     pub(crate) fn new(found: Found<'_, '_>, len: usize) -> Self {
-        let ids = Sparse::from_ids(found.ids, len, found.scratch);
+        let ids = Sparse::from_ids(found.ids, len, found.zeros);
         // A word with its place takes two words.
         let is_small = ids.words() <= (words_for(len) / 2).max(1);
         let form = match found.slice {

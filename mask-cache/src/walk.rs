@@ -30,6 +30,8 @@ pub struct Scratch {
     ids: Vec<u32>,
     /// A bit for each id found, or ids to be found later.
     words: Vec<u32>,
+    /// Words that are 0 whenever nobody works in them.
+    zeros: Vec<u32>,
 }
 
 impl Scratch {
@@ -50,12 +52,12 @@ impl Scratch {
 
     /// The ids found, as bits.
     pub(crate) fn sparse_ids(&mut self, vocabulary_len: usize) -> Sparse {
-        Sparse::from_ids(&self.ids, vocabulary_len, &mut self.words)
+        Sparse::from_ids(&self.ids, vocabulary_len, &mut self.zeros)
     }
 
     /// Ids as bits.
     pub(crate) fn sparse_of(&mut self, ids: &[u32], vocabulary_len: usize) -> Sparse {
-        Sparse::from_ids(ids, vocabulary_len, &mut self.words)
+        Sparse::from_ids(ids, vocabulary_len, &mut self.zeros)
     }
 
     /// Room for ids, to be [put](Self::put_ids) in the place of those found.
@@ -82,8 +84,8 @@ pub(crate) struct Found<'v, 's> {
     pub(crate) slice: Option<(Slice<'v>, Option<u32>)>,
     /// The other tokens, each once, in no order.
     pub(crate) ids: &'s mut Vec<u32>,
-    /// Room to work with the ids in.
-    pub(crate) scratch: &'s mut Vec<u32>,
+    /// Words that are 0 whenever nobody works in them.
+    pub(crate) zeros: &'s mut Vec<u32>,
 }
 
 impl Found<'_, '_> {
@@ -140,7 +142,7 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     };
     try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words })
+    Ok(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros })
 }
 
 /// Adds to the scratch ids those of all tokens in the trie that a state reads, whitespace and digits by the list.
@@ -186,7 +188,7 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     scratch.ids.clear();
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Some(Found { slice, ids: &mut scratch.ids, scratch: &mut scratch.words }))
+    Ok(Some(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros }))
 }
 
 /// Adds to the scratch ids those of all tokens that a state reads, those too long for a trie left out. For states in

@@ -5,8 +5,8 @@
 //! `measured` only. It is built as the tests are, so that continuous integration builds nothing twice: the numbers
 //! are good for comparison with one another, not for what a release takes.
 //!
-//! Another compiler makes other instructions: the baseline names the one that it was made with, and counts of another
-//! are printed and not judged. Hashes are seeded at random, which moves counts by some tenths of a percent.
+//! Another compiler makes other instructions, and another processor takes other routines of the C library: the baseline
+//! names both, and counts of others are printed and not judged. Hashes are seeded at random, which moves counts by some tenths of a percent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use clap::Parser;
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
 
-/// The baseline, relative to the root: the compiler in the first line, then a path and its instructions a line.
+/// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a line.
 const BASELINE: &str = "bench/instructions.csv";
 
 /// How much a path may take more than its baseline, in percent.
@@ -121,10 +121,14 @@ fn inclusive(text: &str) -> Counts {
     counts
 }
 
-/// The compiler that builds the workspace.
+/// The compiler that builds the workspace, and the processor.
 fn compiler() -> Result<String> {
     let output = Command::new("rustc").arg("--version").output().context("rustc does not start")?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let compiler = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    // Where the system does not tell its processor there is none in the baseline's line either.
+    let system = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = system.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    Ok(processor.map_or(compiler.clone(), |(_, processor)| format!("{compiler} on {processor}")))
 }
 
 /// A baseline: the compiler and the counts.
