@@ -7,33 +7,73 @@
 //! looking for them costs little for each one added.
 //!
 //! A lock that is only ever read is still a counter that every reader writes: with all threads on one grammar its cache
-//! line wanders from core to core at every step. The entries stand in a concurrent map whose readers write nothing that
-//! they share. Whoever adds takes a lock, which orders the books; an entry that goes is freed when no reader can
-//! hold on to it any more.
+//! line wanders from core to core at every step. So readers hold on to a *table* for as long as they look (an
+//! [`ArcSwap`], whose readers write to memory of their own thread), and the slots of a table are written once. Whoever
+//! adds takes a lock, which orders the books, and writes the next free slot of the entry's probe sequence; a table that
+//! is full, or of which entries go, makes room for a new one, and is freed when the last reader lets go of it.
+//!
+//! Each compiled grammar has several of these maps, most of them with a handful of entries. Concurrent maps that free
+//! their entries by epochs or hazards keep some kilobytes a map for the books of each thread: 48 KB a grammar, which had
+//! to be cleared while it was compiled, and a dozen system calls. Here an empty map holds nothing.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use papaya::{HashMap, ResizeMode};
+use arc_swap::ArcSwap;
 
 /// The part of the budget that is added in one age.
 const AGES: usize = 8;
 
-/// Entries of one thread that went and wait to be freed together: each time costs a system call.
-const FREED_TOGETHER: usize = 8;
+/// The part of the budget that may be held by entries that others have taken the place of.
+const STALE_PART: usize = 64;
+
+/// Slots of the first table that holds something.
+const LEAST_SLOTS: usize = 8;
 
 /// A map of at most so many bytes. Values are handed out as clones and outlive their entry.
 pub(crate) struct Recent<K, V> {
-    entries: HashMap<K, Entry<V>, ahash::RandomState>,
-    /// Bytes added in the current age. Whoever changes entries holds this lock.
-    added: Mutex<usize>,
+    table: ArcSwap<Table<K, V>>,
+    hasher: ahash::RandomState,
+    /// Whoever changes entries holds this lock.
+    books: Mutex<Books>,
     /// The current age.
     age: AtomicU32,
     bytes: AtomicUsize,
+    len: AtomicUsize,
     max_bytes: usize,
+}
+
+/// What writers keep.
+#[derive(Default)]
+struct Books {
+    /// Bytes added in the current age.
+    added: usize,
+    /// Slots of the current table that are written.
+    slots: usize,
+    /// Bytes of its entries that others have taken the place of.
+    stale: usize,
+}
+
+/// Entries in a power of two of slots, at most three quarters of them written; an entry is found on the way from the slot
+/// of its hash to the next one that is empty.
+struct Table<K, V> {
+    slots: Box<[Slot<K, V>]>,
+}
+
+type Slot<K, V> = OnceLock<Arc<Entry<K, V>>>;
+
+struct Entry<K, V> {
+    hash: u64,
+    key: K,
+    value: V,
+    bytes: usize,
+    /// The age of the last use.
+    used: AtomicU32,
+    /// Whether another entry with the key has taken its place.
+    is_stale: AtomicBool,
 }
 
 impl<K, V> fmt::Debug for Recent<K, V> {
@@ -46,30 +86,72 @@ impl<K, V> fmt::Debug for Recent<K, V> {
     }
 }
 
-struct Entry<V> {
-    value: V,
-    bytes: usize,
-    /// The age of the last use.
-    used: AtomicU32,
+impl<K, V> Table<K, V> {
+    /// A table with room for so many entries.
+    fn with_room(entries: usize) -> Self {
+        let slots = match entries {
+            0 => 0,
+            entries => (entries + entries / 3 + 1).next_power_of_two().max(LEAST_SLOTS),
+        };
+        Self { slots: (0..slots).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// How many slots may be written: one at least stays empty, where a search ends.
+    fn room(&self) -> usize {
+        self.slots.len() / 4 * 3
+    }
+
+    /// The slots from that of a hash on, each once.
+    fn probe(&self, hash: u64) -> impl Iterator<Item = &Slot<K, V>> {
+        let first = if self.slots.is_empty() { 0 } else { hash as usize & (self.slots.len() - 1) };
+        self.slots[first..].iter().chain(&self.slots[..first])
+    }
+
+    fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Arc<Entry<K, V>>>
+    where
+        K: Borrow<Q>,
+    {
+        self.probe(hash).map_while(OnceLock::get).find(|entry| {
+            entry.hash == hash && entry.key.borrow() == key && !entry.is_stale.load(Ordering::Acquire)
+        })
+    }
+
+    /// Adds an entry. The caller holds the lock, and has made sure that there is room.
+    fn add(&self, entry: Arc<Entry<K, V>>) {
+        if let Some(slot) = self.probe(entry.hash).find(|slot| slot.get().is_none()) {
+            let _ = slot.set(entry);
+        }
+    }
+
+    /// The entries that are found.
+    fn entries(&self) -> impl Iterator<Item = &Arc<Entry<K, V>>> {
+        let entries = self.slots.iter().filter_map(OnceLock::get);
+        entries.filter(|entry| !entry.is_stale.load(Ordering::Acquire))
+    }
 }
 
 impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        let entries = HashMap::builder()
-            .hasher(ahash::RandomState::default())
-            // One thread at a time adds, so nobody else could help to move entries.
-            .resize_mode(ResizeMode::Blocking)
-            .collector(seize::Collector::new().batch_size(FREED_TOGETHER))
-            .build();
-        Self { entries, added: Mutex::new(0), age: AtomicU32::new(0), bytes: AtomicUsize::new(0), max_bytes }
+        Self {
+            table: ArcSwap::from_pointee(Table::with_room(0)),
+            hasher: ahash::RandomState::default(),
+            books: Mutex::default(),
+            age: AtomicU32::new(0),
+            bytes: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            max_bytes,
+        }
     }
 
     pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
-        let entries = self.entries.pin();
-        let entry = entries.get(key)?;
+        if self.len() == 0 {
+            return None;
+        }
+        let table = self.table.load();
+        let entry = table.find(self.hasher.hash_one(key), key)?;
         let age = self.age.load(Ordering::Relaxed);
         if entry.used.load(Ordering::Relaxed) != age {
             entry.used.store(age, Ordering::Relaxed);
@@ -83,24 +165,45 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
         if bytes > self.max_bytes {
             return 0;
         }
-        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = self.memory_usage() + bytes <= self.max_bytes;
-        let evicted = if fits { 0 } else { self.shrink(bytes) };
-        *added += bytes;
-        if *added > self.max_bytes / AGES {
-            *added = 0;
+        let evicted = if fits { 0 } else { self.shrink(&mut books, bytes) };
+        books.added += bytes;
+        if books.added > self.max_bytes / AGES {
+            books.added = 0;
             self.age.fetch_add(1, Ordering::Relaxed);
         }
+        let hash = self.hasher.hash_one(&key);
+        let mut table = self.table.load_full();
+        let before = table.find(hash, &key).cloned();
+        if books.slots >= table.room() {
+            // Twice as many as there are, so that entries are moved once on average.
+            table = self.rebuild(&mut books, table.entries(), 2 * self.len().max(1));
+        }
         let used = AtomicU32::new(self.age.load(Ordering::Relaxed));
-        let entries = self.entries.pin();
-        let before = entries.insert(key, Entry { value, bytes, used });
-        let total = self.memory_usage() + bytes - before.map_or(0, |before| before.bytes);
+        table.add(Arc::new(Entry { hash, key, value, bytes, used, is_stale: AtomicBool::new(false) }));
+        books.slots += 1;
+        let mut total = self.memory_usage() + bytes;
+        match before {
+            // Whoever looks between the two finds the older one.
+            Some(before) => {
+                before.is_stale.store(true, Ordering::Release);
+                total -= before.bytes;
+                books.stale += before.bytes;
+                if books.stale > self.max_bytes / STALE_PART {
+                    self.rebuild(&mut books, table.entries(), self.len());
+                }
+            }
+            None => {
+                self.len.fetch_add(1, Ordering::Release);
+            }
+        }
         self.bytes.store(total, Ordering::Relaxed);
         evicted
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.len.load(Ordering::Acquire)
     }
 
     /// Bytes of all entries, as they were said to have.
@@ -112,32 +215,53 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     where
         K: Clone,
     {
-        let entries = self.entries.pin();
-        entries.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
+        self.table.load().entries().map(|entry| (entry.key.clone(), entry.value.clone())).collect()
     }
 
     /// Drops the entries that were not used for longest, until there is room for so many bytes and a quarter of the
-    /// budget is free. The caller holds the lock.
-    fn shrink(&self, room: usize) -> u64 {
+    /// budget is free.
+    fn shrink(&self, books: &mut Books, room: usize) -> u64 {
         let most = self.max_bytes - (self.max_bytes / 4).max(room);
-        let entries = self.entries.pin();
-        let mut oldest_first: Vec<(u32, &K, usize)> = entries
-            .iter()
-            .map(|(key, entry)| (entry.used.load(Ordering::Relaxed), key, entry.bytes))
-            .collect();
-        oldest_first.sort_unstable_by_key(|&(age, ..)| age);
+        let table = self.table.load_full();
+        let mut oldest_first: Vec<_> =
+            table.entries().map(|entry| (entry.used.load(Ordering::Relaxed), entry)).collect();
+        oldest_first.sort_by_key(|&(age, _)| age);
         let mut total = self.memory_usage();
         let mut count = 0;
-        for (_, key, bytes) in oldest_first {
+        for (_, entry) in &oldest_first {
             if total <= most {
                 break;
             }
-            entries.remove(key);
-            total -= bytes;
+            total -= entry.bytes;
             count += 1;
         }
+        let kept = &oldest_first[count..];
+        self.rebuild(books, kept.iter().map(|&(_, entry)| entry), 2 * kept.len());
+        self.len.store(kept.len(), Ordering::Release);
         self.bytes.store(total, Ordering::Relaxed);
-        count
+        count as u64
+    }
+
+    /// Puts a table with these entries, and room for so many, in the place of the current one.
+    fn rebuild<'e>(
+        &self,
+        books: &mut Books,
+        entries: impl Iterator<Item = &'e Arc<Entry<K, V>>>,
+        room: usize,
+    ) -> Arc<Table<K, V>>
+    where
+        K: 'e,
+        V: 'e,
+    {
+        let table = Table::with_room(room);
+        (books.slots, books.stale) = (0, 0);
+        for entry in entries {
+            table.add(Arc::clone(entry));
+            books.slots += 1;
+        }
+        let table = Arc::new(table);
+        self.table.store(Arc::clone(&table));
+        table
     }
 }
 
@@ -221,7 +345,7 @@ mod tests {
             map.keep(key, std::sync::Arc::clone(&value), 10);
         }
         let held = std::sync::Arc::strong_count(&value) - 1;
-        assert!(held <= map.len() + FREED_TOGETHER, "{held} held, {} entries", map.len());
+        assert_eq!(held, map.len());
         drop(map);
         assert_eq!(std::sync::Arc::strong_count(&value), 1);
     }
