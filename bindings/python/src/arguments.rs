@@ -7,6 +7,12 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::{is_compat, raise};
 
+/// Spaces of one level of indentation, at most.
+const WIDEST_INDENT: usize = 64;
+
+/// How deep arrays and objects nest where text is indented: every level has rules of its own.
+const DEEPEST_INDENTED: u32 = 32;
+
 /// The keyword arguments of `from_json_schema` and `compile_json_schema`.
 pub(crate) struct JsonArguments {
     pub(crate) any_whitespace: bool,
@@ -40,12 +46,18 @@ impl JsonArguments {
             };
             return Ok(Whitespace::Free { max_run });
         }
-        if self.indent.is_some() {
-            let message = "`indent` is not supported; use `any_whitespace=True`, which allows indentation, or \
-                           `separators` alone";
-            return Err(raise(py, "UnsupportedError", message));
-        }
-        let (item, key) = self.separators.clone().unwrap_or_else(|| (", ".to_owned(), ": ".to_owned()));
+        let indent = match self.indent {
+            None => None,
+            Some(indent) => match usize::try_from(indent) {
+                Ok(indent) if indent <= WIDEST_INDENT => Some(" ".repeat(indent)),
+                _ => {
+                    let message = format!("`indent` must be a number of spaces from 0 to {WIDEST_INDENT}");
+                    return Err(raise(py, "GrammaskError", message));
+                }
+            },
+        };
+        let usual_item = if indent.is_some() { "," } else { ", " };
+        let (item, key) = self.separators.clone().unwrap_or_else(|| (usual_item.to_owned(), ": ".to_owned()));
         let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
         if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
             || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
@@ -54,7 +66,15 @@ impl JsonArguments {
                 "`separators` must be a comma and a colon, each with nothing but whitespace around it";
             return Err(raise(py, "GrammaskError", message));
         }
-        Ok(Whitespace::Fixed { item_separator: item, key_separator: key })
+        Ok(match indent {
+            None => Whitespace::Fixed { item_separator: item, key_separator: key },
+            Some(indent) => Whitespace::Indented {
+                indent,
+                item_separator: item,
+                key_separator: key,
+                max_depth: DEEPEST_INDENTED,
+            },
+        })
     }
 }
 

@@ -136,7 +136,8 @@ impl GrammarCompiler {
     /// Compiles a JSON Schema: JSON text, a `dict`, or a pydantic model.
     ///
     /// With `strict_mode` (the default) objects that declare members allow no others; `any_whitespace=False`
-    /// allows exactly the `separators`, `(", ", ": ")` by default.
+    /// allows exactly the `separators`, `(", ", ": ")` by default. With `indent`, a number of spaces from 0 to 64, it
+    /// allows what `json.dumps(value, indent=indent)` writes, with at most 32 arrays and objects one inside the other.
     ///
     /// Raises `InvalidSchemaError` or `UnsupportedError`, with `pointer`.
     #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,

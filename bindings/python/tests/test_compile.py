@@ -77,15 +77,6 @@ def test_exact_mode_refuses_and_compat_mode_warns(compiler):
         compiler.compile_grammar("root ::= x")
 
 
-def test_what_is_not_supported_says_so(compiler):
-    calls = [
-        lambda: compiler.compile_json_schema({}, any_whitespace=False, indent=2),
-    ]
-    for call in calls:
-        with pytest.raises(grammask.UnsupportedError):
-            call()
-
-
 def test_lark(compiler):
     number = grammask.Grammar.from_regex("[0-9]+")
     source = 'start: "n" @number @list\n%ignore " "\n'
@@ -118,6 +109,7 @@ def test_options_of_schemas():
     tight = grammar(schema, any_whitespace=False, separators=(",", ":"))
     assert accepts(tight, '{"a":1}') and not accepts(tight, '{"a": 1}')
     assert accepts(grammar(json.dumps(schema)), '{"a":1}')
+    assert accepts(grammar(schema, indent=2), '{"a":1}'), "free whitespace takes any indentation"
     for separators in ((";", ":"), ("", ""), (",", "x:")):
         with pytest.raises(RuntimeError):
             grammar(schema, any_whitespace=False, separators=separators)
@@ -125,6 +117,26 @@ def test_options_of_schemas():
         grammar(schema, max_whitespace_cnt=0)
     with pytest.raises(ValueError):
         grammar(3)
+
+
+@pytest.mark.parametrize("indent", [0, 1, 2, 4])
+@pytest.mark.parametrize("separators", [None, (",", ":"), (" ,", " : ")])
+def test_indented_text_is_what_json_writes(indent, separators):
+    value = {"a": [1, [], {}, {"b": None, "c": [[2, 3]]}], "d": "x"}
+    grammar = grammask.Grammar.from_json_schema({}, any_whitespace=False, indent=indent, separators=separators)
+    written = json.dumps(value, indent=indent, separators=separators)
+    assert accepts(grammar, written)
+    assert not accepts(grammar, written.replace("\n", "\n ", 1))
+    assert not accepts(grammar, json.dumps(value))
+    deep = json.loads("[" * 32 + "]" * 32)
+    assert accepts(grammar, json.dumps(deep, indent=indent, separators=separators))
+    assert not accepts(grammar, json.dumps([deep], indent=indent, separators=separators)), "32 levels at most"
+
+
+@pytest.mark.parametrize("indent", [-1, 65, 1 << 40])
+def test_indentation_of_no_sense(indent):
+    with pytest.raises(grammask.GrammaskError, match="from 0 to 64"):
+        grammask.Grammar.from_json_schema({}, any_whitespace=False, indent=indent)
 
 
 def test_members_in_any_order(compiler):
