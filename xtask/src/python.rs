@@ -42,7 +42,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
     let mut build = Command::new(&python);
     build.args(["-m", "maturin", "develop", "--quiet", "--skip-install"]).current_dir(&package);
-    build.args(["--profile", if arguments.release { "release" } else { "dev" }]);
+    build.args(["--profile", if arguments.release { "wheel" } else { "dev" }]);
     build.env("VIRTUAL_ENV", &environment);
     // Cargo tells what it starts about itself, and the build would take that for its own settings.
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
