@@ -56,7 +56,12 @@ fn is_all_right(grammar: &Grammar) -> bool {
     let some_rule = grammar.rule(grammar.root());
     grammar.nodes.iter().enumerate().all(|(index, node)| {
         let operand_is_right = match *node {
-            Node::Unordered(..) => return false,
+            Node::Unordered(..) => match ExprId::new(index).map(|id| grammar.expr(id)) {
+                Some(Expr::Unordered(unordered)) => {
+                    return unordered.parts().iter().all(|&part| surely_reads(grammar, part));
+                }
+                _ => return false,
+            },
             Node::JsonEscaped(operand) => is_plain_text(grammar, operand),
             Node::Complement(operand) => match grammar.expr(operand) {
                 Expr::Choice(names) => names.iter().all(|&name| is_plain_text(grammar, name)),
@@ -82,9 +87,26 @@ fn is_plain_text(grammar: &Grammar, operand: ExprId) -> bool {
     }
 }
 
+/// Whether one look says that an expression derives no empty text. Members of objects begin with a quote.
+fn surely_reads(grammar: &Grammar, id: ExprId) -> bool {
+    let reads = |id: ExprId| match grammar.expr(id) {
+        Expr::Bytes(bytes) => !bytes.is_empty(),
+        Expr::Class(_) => true,
+        _ => false,
+    };
+    match grammar.expr(id) {
+        Expr::Sequence(parts) => parts.iter().any(|&part| reads(part)),
+        _ => reads(id),
+    }
+}
+
 /// Parts in any order must not be empty: an empty one could be said to have been read anywhere.
 fn check_parts(grammar: &Grammar, unordered: &[(RuleId, ExprId)]) -> Result<(), GrammarError> {
-    if unordered.is_empty() {
+    let may_be_empty = |&(_, id): &(RuleId, ExprId)| match grammar.expr(id) {
+        Expr::Unordered(unordered) => unordered.parts().iter().any(|&part| !surely_reads(grammar, part)),
+        _ => false,
+    };
+    if !unordered.iter().any(may_be_empty) {
         return Ok(());
     }
     let nullable = nullable(grammar);

@@ -18,8 +18,13 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
     if draft.fragments.iter().all(is_plain) {
         return None;
     }
-    // Mostly a repeat reads a byte before it calls anything.
-    if left_calls.0.iter().all(|&(caller, _)| is_plain(&draft.fragments[caller as usize])) {
+    // Mostly a repeat reads a byte before it calls anything, and parts in any order call what does.
+    let mut calls_first = vec![false; draft.fragments.len()];
+    left_calls.0.iter().for_each(|&(caller, _)| calls_first[caller as usize] = true);
+    let leads_nowhere = |&(caller, callee): &(u32, u32)| {
+        !calls_first[callee as usize] || is_plain(&draft.fragments[caller as usize])
+    };
+    if left_calls.0.iter().all(leads_nowhere) {
         return None;
     }
     let on_cycle = on_cycles(draft.fragments.len(), left_calls);
