@@ -7,12 +7,16 @@
 //! by assuming it of every state within reach and taking it back until nothing changes.
 //!
 //! A pair of a state and a place inside a UTF-8 sequence stands for "this state, so much of a character read".
+//! What is known of pairs stands in two bytes a state, a bit for each place.
+//!
+//! Most automata are deterministic. There, a pair from which some byte leads nowhere takes the property from the pair
+//! that led to it, and so on up to the one that was asked of: a pattern is refuted by the first way out of it, and
+//! nothing is taken back where there is none.
 
 use std::cell::Cell;
 
-use grammask_fsm::{Program, StateId};
+use grammask_fsm::{ByteEdge, Program, StateId};
 use grammask_parser_backend::CharClass;
-use hashbrown::HashMap;
 
 /// Pairs that one search may collect. Larger automata are not worth it: the walk is cheaper.
 const MAX_PAIRS: usize = 4_000;
@@ -35,6 +39,12 @@ enum Place {
     AfterEd,
     AfterF0,
     AfterF4,
+}
+
+impl Place {
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
 }
 
 /// Bytes `start..=end` lead to the place.
@@ -92,7 +102,10 @@ pub(crate) struct Loops {
 struct ClassLoops {
     class: CharClass,
     boundary: Vec<Segment>,
-    known: HashMap<Pair, bool, ahash::RandomState>,
+    /// For each state the places of which something is known.
+    known: Vec<u8>,
+    /// Of these, those that read any text over the class, or are assumed to.
+    holds: Vec<u8>,
     /// States and edges looked at so far.
     looks: Cell<u64>,
 }
@@ -106,7 +119,8 @@ impl Loops {
             self.classes.push(ClassLoops {
                 class: *class,
                 boundary: boundary(class),
-                known: HashMap::default(),
+                known: Vec::new(),
+                holds: Vec::new(),
                 looks: Cell::new(0),
             });
             self.classes.len() - 1
@@ -115,56 +129,196 @@ impl Loops {
     }
 }
 
+/// A pair that a search found.
+struct Found {
+    pair: Pair,
+    /// The place of the pair that led to it, or its own.
+    from: usize,
+    /// Whether it has the property only if all that it leads to have it.
+    needs_all: bool,
+}
+
+impl Found {
+    fn new(pair: Pair, from: usize) -> Self {
+        Self { pair, from, needs_all: false }
+    }
+}
+
+/// How all bytes that may come at a pair are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    /// Not all of them are.
+    Not,
+    /// Each by one edge.
+    Once,
+    /// Each by one edge or more.
+    Some,
+}
+
 impl ClassLoops {
     fn contains(&mut self, program: &Program, pair: Pair) -> bool {
-        if let Some(&known) = self.known.get(&pair) {
+        if let Some(known) = self.known(pair) {
             return known;
         }
         if self.looks.get() > MAX_LOOKS {
             return false;
         }
-        // Most states that are asked of fail at once.
-        if !self.holds(program, pair, |_| true) {
-            self.known.insert(pair, false);
-            return false;
+        self.known.resize(program.state_count(), 0);
+        self.holds.resize(program.state_count(), 0);
+        self.search(program, pair);
+        self.known(pair) == Some(true)
+    }
+
+    fn known(&self, (state, place): Pair) -> Option<bool> {
+        let bit = place.bit();
+        let is_known = self.known.get(state.index()).is_some_and(|places| places & bit != 0);
+        is_known.then(|| self.holds[state.index()] & bit != 0)
+    }
+
+    fn learn(&mut self, (state, place): Pair, holds: bool) {
+        self.known[state.index()] |= place.bit();
+        match holds {
+            true => self.holds[state.index()] |= place.bit(),
+            false => self.holds[state.index()] &= !place.bit(),
         }
-        let mut pairs = match self.reachable(program, pair) {
-            Ok(pairs) => pairs,
-            Err(some) => {
-                // Their neighbours will be asked of next, and would look at the same ones again.
-                self.known.extend(some.into_iter().map(|pair| (pair, false)));
-                return false;
+    }
+
+    /// Decides about a pair, and about as many of those within reach as that takes.
+    fn search(&mut self, program: &Program, from: Pair) {
+        let mut found = vec![Found::new(from, 0)];
+        self.learn(from, true);
+        let mut targets = Vec::new();
+        // Whether any pair was refuted, so that others may have to be.
+        let mut is_refuted = false;
+        let mut next = 0;
+        while let Some(&Found { pair, .. }) = found.get(next) {
+            targets.clear();
+            let cover = self.cover(program, pair, &mut targets);
+            found[next].needs_all = cover == Cover::Once;
+            let is_over = match cover {
+                Cover::Not => true,
+                Cover::Once => targets.iter().any(|&target| self.known(target) == Some(false)),
+                Cover::Some => false,
+            };
+            is_refuted |= is_over || cover == Cover::Some;
+            if is_over {
+                self.refute(&found, next);
+                if self.known(from) == Some(false) {
+                    return self.forget_assumed(&found);
+                }
+            } else {
+                for &target in &targets {
+                    if self.known(target).is_none() {
+                        self.learn(target, true);
+                        found.push(Found::new(target, next));
+                    }
+                }
             }
-        };
-        // States behind come first, so that what fails is seen before what leads to it.
-        pairs.reverse();
-        for &pair in &pairs {
-            self.known.insert(pair, true);
+            next += 1;
+            if found.len() > MAX_PAIRS || self.looks.get() > MAX_LOOKS {
+                // What still stands was not proved. Neighbours will be asked of next, and would look at it again.
+                return found.iter().for_each(|found| self.learn(found.pair, false));
+            }
         }
+        if is_refuted {
+            self.take_back(program, &found);
+        }
+    }
+
+    /// Takes the property from a pair, and from those that led to it and cannot do without it.
+    fn refute(&mut self, found: &[Found], mut place: usize) {
+        loop {
+            self.learn(found[place].pair, false);
+            let from = found[place].from;
+            if from == place || !found[from].needs_all || self.known(found[from].pair) == Some(false) {
+                return;
+            }
+            place = from;
+        }
+    }
+
+    /// Makes those unknown of which the property was assumed.
+    fn forget_assumed(&mut self, found: &[Found]) {
+        for &Found { pair: (state, place), .. } in found {
+            if self.holds[state.index()] & place.bit() != 0 {
+                self.known[state.index()] &= !place.bit();
+            }
+        }
+    }
+
+    /// Takes the property back from pairs that have it no more, until nothing changes.
+    fn take_back(&mut self, program: &Program, found: &[Found]) {
+        // Pairs behind come first, so that what fails is seen before what leads to it.
+        let mut pairs: Vec<Pair> = found.iter().rev().map(|found| found.pair).collect();
         loop {
             let mut changed = false;
             pairs.retain(|&pair| {
-                let holds = self.holds(program, pair, |target| self.known.get(&target) == Some(&true));
+                let holds = self.known(pair) == Some(true)
+                    && self.holds(program, pair, |target| self.known(target) == Some(true));
+                changed |= !holds;
                 if !holds {
-                    self.known.insert(pair, false);
-                    changed = true;
+                    self.learn(pair, false);
                 }
                 holds
             });
             if !changed {
-                break;
+                return;
             }
             if self.looks.get() > MAX_LOOKS {
                 // What still stands was not proved.
-                self.known.extend(pairs.iter().map(|&pair| (pair, false)));
-                break;
+                return pairs.iter().for_each(|&pair| self.learn(pair, false));
             }
         }
-        self.known[&pair]
     }
 
     fn segments(&self, place: Place) -> &[Segment] {
         if place == Place::Boundary { &self.boundary } else { inside(place) }
+    }
+
+    /// How the bytes that may come at a pair are read, and the pairs that they lead to, if all are.
+    fn cover(&self, program: &Program, pair: Pair, targets: &mut Vec<Pair>) -> Cover {
+        let state = program.state(pair.0);
+        let is_plain = state.epsilons.is_empty()
+            && state.bytes.iter().zip(state.bytes.iter().skip(1)).all(|(edge, next)| edge.end < next.start);
+        if is_plain {
+            return self.cover_plainly(state.bytes, pair.1, targets);
+        }
+        if !self.holds(program, pair, |_| true) {
+            return Cover::Not;
+        }
+        for state in self.epsilon_closure(program, pair.0) {
+            self.look(1 + program.state(state).bytes.len() * self.segments(pair.1).len());
+            for edge in program.state(state).bytes {
+                let meets = |(start, end, _): &&Segment| edge.start <= *end && *start <= edge.end;
+                let places = self.segments(pair.1).iter().filter(meets).map(|segment| segment.2);
+                targets.extend(places.map(|place| (edge.target, place)));
+            }
+        }
+        Cover::Some
+    }
+
+    /// [`cover`](Self::cover) by edges that are sorted and do not overlap, as segments are and do.
+    fn cover_plainly(&self, edges: &[ByteEdge], place: Place, targets: &mut Vec<Pair>) -> Cover {
+        let segments = self.segments(place);
+        self.look(1 + edges.len() + segments.len());
+        let mut edges = edges.iter().peekable();
+        for &(start, end, place) in segments {
+            while edges.next_if(|edge| edge.end < start).is_some() {}
+            let mut uncovered = u16::from(start);
+            while uncovered <= u16::from(end) {
+                let Some(edge) = edges.peek() else { return Cover::Not };
+                if u16::from(edge.start) > uncovered {
+                    return Cover::Not;
+                }
+                targets.push((edge.target, place));
+                uncovered = u16::from(edge.end) + 1;
+                // An edge that reaches the end of the segment may go on in the next one.
+                if uncovered <= u16::from(end) {
+                    edges.next();
+                }
+            }
+        }
+        Cover::Once
     }
 
     /// Whether every byte that may come at a pair has an edge to a pair that passes `good`.
@@ -193,33 +347,6 @@ impl ClassLoops {
                 }
             }
         })
-    }
-
-    /// The pairs that texts over the class lead to and of which nothing is known yet. An error where there are too
-    /// many: some of them.
-    fn reachable(&self, program: &Program, from: Pair) -> Result<Vec<Pair>, Vec<Pair>> {
-        let mut found = hashbrown::HashSet::<Pair, ahash::RandomState>::from_iter([from]);
-        let mut order = vec![from];
-        let mut next = 0;
-        while let Some(&(state, place)) = order.get(next) {
-            next += 1;
-            for state in self.epsilon_closure(program, state) {
-                self.look(1 + program.state(state).bytes.len() * self.segments(place).len());
-                for edge in program.state(state).bytes {
-                    for &(start, end, place) in self.segments(place) {
-                        let pair = (edge.target, place);
-                        let meets = edge.start <= end && start <= edge.end;
-                        if meets && !self.known.contains_key(&pair) && found.insert(pair) {
-                            order.push(pair);
-                        }
-                    }
-                }
-            }
-            if order.len() > MAX_PAIRS || self.looks.get() > MAX_LOOKS {
-                return Err(order);
-            }
-        }
-        Ok(order)
     }
 
     /// A state and those that its epsilon edges lead to.

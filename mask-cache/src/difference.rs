@@ -6,11 +6,16 @@
 //! walked side by side over the trie, and where they come to the same state, no token below can differ. From the
 //! second letter of a name to its reference that takes a few hundred steps, where a walk of its own takes five
 //! thousand.
+//!
+//! Where both states let every text over a class pass, as they do while names are free, no token of its
+//! [slice](crate::Slice) can differ either, and the others alone are walked: those that go on behind the end of a name.
+//! The letters of declared names are then stepped where a token holds such a name and its quote, and not for every
+//! token that begins like one.
 
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
 use crate::walk::{reads_all, set_bits};
-use crate::{TokenId, Trie, Vocabulary};
+use crate::{Slice, TokenId, Trie, Vocabulary};
 
 /// Nodes that a comparison may visit. Beyond, the states have too little in common.
 const MAX_VISITED: usize = 10_000;
@@ -57,10 +62,16 @@ pub(crate) fn difference<B: Backend>(
     vocabulary: &Vocabulary,
     fuel: &mut Fuel,
 ) -> Result<Option<Difference>, StepError> {
-    let trie = vocabulary.trie();
-    let mut walk = Walk { backend, trie, visited: 0, found: Difference::default(), fuel };
     let bytes = backend.next_bytes(state);
     let other_bytes = backend.next_bytes(reference);
+    let in_common = |slice: &Slice<'_>| {
+        slice.may_begin(&bytes)
+            && slice.may_begin(&other_bytes)
+            && backend.run_over(reference, slice.class(), fuel) == Run::Unbounded
+            && backend.run_over(state, slice.class(), fuel) == Run::Unbounded
+    };
+    let trie = vocabulary.slices().find(in_common).map_or(vocabulary.trie(), Slice::residual);
+    let mut walk = Walk { backend, trie, visited: 0, found: Difference::default(), fuel };
     let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
     let side = |state| Some((state, backend.row(state)));
     let mut stack = vec![(side(state), side(reference))];
@@ -70,7 +81,7 @@ pub(crate) fn difference<B: Backend>(
         }
     }
     let Walk { mut found, fuel, .. } = walk;
-    for &id in trie.long_tokens() {
+    for &id in vocabulary.trie().long_tokens() {
         let bytes = vocabulary.token_bytes(id);
         let (here, there) =
             (reads_all(backend, state, bytes, fuel)?, reads_all(backend, reference, bytes, fuel)?);
