@@ -11,6 +11,7 @@
 
 use ahash::{AHashMap, RandomState};
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
+use smallvec::SmallVec;
 
 use crate::common::{Found, find_common};
 use crate::dispatch::{DispatchBuilder, Frame};
@@ -447,7 +448,8 @@ impl<'g> Builder<'g> {
         }
         let mut literals = std::mem::take(&mut self.literals);
         literals.clear();
-        let mut pending: Vec<(ExprId, Place)> = alternatives.iter().map(|&id| (id, place)).collect();
+        let mut pending: SmallVec<[(ExprId, Place); 8]> =
+            alternatives.iter().map(|&id| (id, place)).collect();
         while let Some((id, place)) = pending.pop() {
             self.check_limits()?;
             let other = Item { what: What::One(id), place, ..item };

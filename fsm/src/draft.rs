@@ -146,11 +146,14 @@ pub(crate) struct Draft {
 impl Draft {
     /// A draft with room for about the automata of so many expressions: one that was used before, if there is any.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
-        if let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-            return spare;
-        }
         // Schemas have about a state and two edges an expression; most that is finished are escapes.
         let states = expressions.min(1 << 20);
+        // What is much too small would be copied again and again while it grows.
+        if states <= MOST_ROOM
+            && let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        {
+            return spare;
+        }
         Self {
             states: Vec::with_capacity(states),
             edges: Vec::with_capacity(2 * states),

@@ -19,6 +19,9 @@ use crate::text::Lettered;
 pub(crate) struct Classes {
     numbers: AHashMap<Vec<(u32, u32)>, u32>,
     spellings: Vec<Spelling>,
+    /// The edges of the state at hand: there are tens of thousands of states, and a list for each took longer than what
+    /// is written into it.
+    bytes: Vec<(u8, u8, u32)>,
 }
 
 struct Spelling {
@@ -121,14 +124,15 @@ impl Classes {
 
     /// Writes a state and the one behind its backslash.
     fn write_state(
-        &self,
+        &mut self,
         tables: &mut Finished,
         ways: &[(u32, u32)],
         place: impl Fn(u32) -> u32,
         ending: Ending,
     ) {
-        let spelling = |class: u32| &self.spellings[class as usize];
-        let mut bytes: Vec<(u8, u8, u32)> = Vec::new();
+        let Self { spellings, bytes, .. } = self;
+        let spelling = |class: u32| &spellings[class as usize];
+        bytes.clear();
         for &(class, to) in ways {
             bytes.extend(spelling(class).ascii.iter().map(|&(lo, hi)| (lo, hi, place(to))));
         }

@@ -62,7 +62,13 @@ fn is_all_right(grammar: &Grammar) -> bool {
                 }
                 _ => return false,
             },
-            Node::JsonEscaped(operand) => is_plain_text(grammar, operand),
+            Node::JsonEscaped(operand) => match grammar.expr(operand) {
+                Expr::Sequence(parts) | Expr::Choice(parts) => {
+                    parts.iter().all(|&part| is_plain_text(grammar, part))
+                }
+                Expr::Repeat { body, .. } => is_plain_text(grammar, body),
+                _ => is_plain_text(grammar, operand),
+            },
             Node::Complement(operand) => match grammar.expr(operand) {
                 Expr::Choice(names) => names.iter().all(|&name| is_plain_text(grammar, name)),
                 _ => is_plain_text(grammar, operand),

@@ -66,6 +66,11 @@ impl EpsilonRemoval<'_> {
     }
 
     fn lone_target(&self, state: u32) -> u32 {
+        let head = self.draft.states[state as usize].head;
+        // Most states read a byte first.
+        if self.draft.edges.get(head as usize).is_none_or(|edge| edge.label < Label::EPSILON) {
+            return state;
+        }
         let mut edges = self.draft.edges(state);
         match (edges.next(), edges.next()) {
             (Some(edge), None)

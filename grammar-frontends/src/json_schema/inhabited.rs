@@ -25,7 +25,7 @@ pub(super) struct Inhabited<'s> {
 const MOST_INTERSECTIONS: u32 = 100;
 
 /// Steps for one of them, some 10 ns each.
-const MOST_STEPS: usize = 500_000;
+const MOST_STEPS: usize = 100_000;
 
 /// Examples tried for each pattern.
 const EXAMPLES: usize = 8;
