@@ -375,12 +375,11 @@ pub(crate) fn draw(grammar: &Grammar, rule: Option<&str>, form: Drawing) -> Resu
     let scope = match rule {
         None => Scope::Program,
         Some(name) => {
-            let fragments = program.fragments();
-            let found = fragments.iter().position(|fragment| &*fragment.name == name);
+            let found = program.fragments().position(|fragment| &*fragment.name == name);
             match found.and_then(FragmentId::new) {
                 Some(fragment) => Scope::Fragment(fragment),
                 None => {
-                    let names: Vec<&str> = fragments.iter().map(|fragment| &*fragment.name).collect();
+                    let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
                     bail!(
                         "no automaton is called `{name}` (small rules are written into those that use them); \
                          there are: {}",

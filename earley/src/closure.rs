@@ -8,7 +8,7 @@
 //!   complete; items that are predicted now have read nothing, so their completion is the skipping of a
 //!   nullable call, which is known at compile time (Aycock and Horspool 2002, "Practical Earley Parsing").
 //! * A fragment gets *one* context for all its callers in the set. Callers are therefore collected first and
-//!   fragments taken in left-corner order ([`left_corner`](crate::left_corner)).
+//!   fragments taken in left-corner order ([`LeftCorners`]).
 //! * A call that returns to a state without a way on is a *tail call*: the callee gets the caller's context
 //!   (Leo 1991's observation on right recursion), so right recursion does not deepen contexts.
 //!
@@ -19,10 +19,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use grammask_fsm::{FragmentId, Program, Role, State as FsmState, StateId};
+use grammask_fsm::{CornerCall, FragmentId, LeftCorners, Program, Role, State as FsmState, StateId};
 
 use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, Open, ROOT, TAIL};
-use crate::left_corner::LeftCorners;
 use crate::seen::Seen;
 use crate::slots::{SLOTS, SlotChange, SlotSet, Tag};
 use crate::subsume::Coverings;
@@ -148,7 +147,7 @@ impl Closure {
     pub(crate) fn push_root(&mut self, grammar: &Grammar<'_>) {
         let root = grammar.program.root();
         self.complete |= grammar.program.fragment(root).call_is_nullable();
-        self.callers.push(Reverse((grammar.corners.component(root), root, TAIL, ROOT)));
+        self.callers.push(Reverse((grammar.program.left_corner_component(root), root, TAIL, ROOT)));
     }
 
     /// An item that was reached by reading a byte.
@@ -277,7 +276,7 @@ impl Closure {
             if !corner {
                 let tail = grammar.program.state(call.target).is_pure_final();
                 let target = if tail { TAIL } else { call.target.raw() };
-                let order = grammar.corners.component(call.fragment);
+                let order = grammar.program.left_corner_component(call.fragment);
                 self.callers.push(Reverse((order, call.fragment, target, context)));
             }
             if grammar.program.fragment(call.fragment).call_is_nullable() {
@@ -447,12 +446,7 @@ impl Closure {
 
     /// Predicts a left-recursive component: those of its fragments that are called, from outside or by one
     /// another, with contexts that name one another.
-    fn predict_cycle(
-        &mut self,
-        grammar: &Grammar<'_>,
-        contexts: &mut Contexts,
-        calls: &[crate::left_corner::CornerCall],
-    ) {
+    fn predict_cycle(&mut self, grammar: &Grammar<'_>, contexts: &mut Contexts, calls: &[CornerCall]) {
         let mut members: Vec<FragmentId> = self.component.iter().map(|caller| caller.0).collect();
         members.dedup();
         // Fragments called from inside join until no more do. Components are small.

@@ -16,7 +16,6 @@ use crate::closure::{Closure, Grammar, Item, SlotConflict};
 use crate::context::Contexts;
 use crate::ending::{Costs, Endings};
 use crate::kernels::Kernels;
-use crate::left_corner::LeftCorners;
 use crate::loops::Loops;
 use crate::runs::{RunShape, Runs};
 use crate::sets::{
@@ -36,7 +35,6 @@ pub struct State {
 /// A lazy automaton over interned Earley sets. See the crate documentation.
 pub struct Engine {
     pub(crate) program: Arc<Program>,
-    corners: LeftCorners,
     config: Config,
     pub(crate) sets: Sets,
     /// The program's, here to save a read on every step.
@@ -93,8 +91,10 @@ impl Engine {
                 config.longest_token
             )));
         }
-        let corners = LeftCorners::new(&program);
-        for (index, fragment) in program.fragments().iter().enumerate() {
+        let corners = program.left_corners();
+        // Most programs have no recursion to look for.
+        let fragments = program.fragments().enumerate().take_while(|_| corners.has_cycles());
+        for (index, fragment) in fragments {
             let recursive =
                 grammask_fsm::FragmentId::new(index).is_some_and(|id| corners.is_left_recursive(id));
             if fragment.count.is_some() && recursive {
@@ -110,7 +110,6 @@ impl Engine {
         let mut engine = Self {
             program_bytes: program.memory_usage(),
             program,
-            corners,
             config,
             sets,
             classes: program_classes,
@@ -161,7 +160,7 @@ impl Engine {
     }
 
     pub(crate) fn grammar(&self) -> Grammar<'_> {
-        Grammar { program: &self.program, corners: &self.corners }
+        Grammar { program: &self.program, corners: self.program.left_corners() }
     }
 
     pub(crate) fn suffixes(&self) -> &ExpandedSuffixes {

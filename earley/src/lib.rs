@@ -72,7 +72,6 @@ mod ending;
 mod engine;
 mod follow;
 mod kernels;
-mod left_corner;
 mod loops;
 mod readings;
 mod rebuild;

@@ -27,6 +27,23 @@ impl ByteClasses {
         Self { class_of, last: class }
     }
 
+    /// The coarsest partition that tells apart what any of these does.
+    pub(crate) fn finer<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
+        let mut starts = [0u8; 256];
+        for classes in all {
+            for (start, pair) in starts[1..].iter_mut().zip(classes.class_of.windows(2)) {
+                *start |= u8::from(pair[0] != pair[1]);
+            }
+        }
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        for (place, start) in class_of.iter_mut().zip(starts) {
+            class += start;
+            *place = class;
+        }
+        Self { class_of, last: class }
+    }
+
     /// How many classes there are, 1 to 256.
     pub fn count(&self) -> usize {
         usize::from(self.last) + 1
@@ -61,5 +78,13 @@ mod tests {
         assert_ne!(classes.class(b'b'), classes.class(b'c'));
         assert_eq!(ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte))).count(), 256);
         assert_eq!(ByteClasses::from_ranges([]).count(), 1);
+    }
+
+    #[test]
+    fn finer_classes_split_where_any_does() {
+        let ranges = [(b'a', b'c'), (b'c', 255), (0, 0)];
+        let each = ranges.map(|range| ByteClasses::from_ranges([range]));
+        assert_eq!(ByteClasses::finer(&each), ByteClasses::from_ranges(ranges));
+        assert_eq!(ByteClasses::finer([]).count(), 1);
     }
 }

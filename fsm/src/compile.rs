@@ -14,7 +14,7 @@ use crate::passes::nullable::nullable;
 use crate::passes::prefix::merge_prefixes;
 use crate::passes::prune::prune;
 use crate::passes::suffix::merge_suffixes;
-use crate::{BuildError, CompileOptions, Count, Pass, Program, build};
+use crate::{BuildError, CompileOptions, Count, FragmentId, Pass, Program, build};
 
 /// Compiles a grammar to byte automata.
 ///
@@ -41,6 +41,18 @@ pub fn compile_with(
     run_passes(grammar, options, &parts).map(|(program, ..)| program)
 }
 
+/// As [`compile_with`] for one part, and the fragment that it became, if it is reached.
+pub(crate) fn compile_around(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    part: Part<'_>,
+) -> Result<(Program, Option<FragmentId>), BuildError> {
+    let parts = [part];
+    let parts = Parts::new(&parts, grammar, options)?;
+    let (program, _, numbers) = run_passes(grammar, options, &parts)?;
+    Ok((program, numbers.parts.first().map(|&number| FragmentId::from_raw(number))))
+}
+
 /// A compiled grammar's places, in numbers of the draft but for `ranges`.
 pub(crate) struct Made {
     pub(crate) rules: Vec<u32>,
@@ -62,7 +74,7 @@ pub(crate) fn compile_with_places(
         run_passes(grammar, options, &Parts::none())?;
     let counted = counted.into_iter().filter(|((_, depth, _), _)| *depth == 0);
     let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
-    let FragmentNumbers { ranges, numbers } = numbers;
+    let FragmentNumbers { ranges, numbers, .. } = numbers;
     Ok((program, Made { rules, counted, any_escape, ranges, numbers }))
 }
 

@@ -146,7 +146,7 @@ impl<'p> Search<'p> {
         let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
         let returns = calls.clone().map(|(id, call)| (call.target.index(), (id, call.fragment)));
         let callers = calls.map(|(id, call)| (call.fragment.index(), (id, call.target)));
-        let fragments = program.fragments().iter().enumerate();
+        let fragments = program.fragments().enumerate();
         let starting =
             fragments.filter_map(|(index, fragment)| Some((fragment.start.index(), FragmentId::new(index)?)));
         let mut search = Self {
@@ -160,7 +160,7 @@ impl<'p> Search<'p> {
             wholes: AHashMap::new(),
             queue: BinaryHeap::new(),
         };
-        for (index, fragment) in program.fragments().iter().enumerate() {
+        for (index, fragment) in program.fragments().enumerate() {
             if let Role::Unordered(unordered) = &fragment.role
                 && let Some(whole) = FragmentId::new(index)
             {

@@ -38,8 +38,11 @@ impl ExpandedSuffixes {
     /// Looks at all edges of a program once.
     pub fn new(program: &Program) -> Self {
         let owners = owners(program);
-        let mut calls: Vec<(FragmentId, StateId)> =
-            program.calls.iter().map(|call| (call.fragment, call.target)).collect();
+        let mut calls: Vec<(FragmentId, StateId)> = (0..program.state_count())
+            .filter_map(StateId::new)
+            .flat_map(|id| program.state(id).calls)
+            .map(|call| (call.fragment, call.target))
+            .collect();
         calls.sort_unstable();
         calls.dedup();
         let first = |fragment: usize| calls.partition_point(|&(other, _)| other.index() < fragment) as u32;
@@ -97,7 +100,7 @@ impl ExpandedSuffixes {
 fn owners(program: &Program) -> Vec<Option<FragmentId>> {
     let mut owners = vec![None; program.state_count()];
     let mut open = Vec::new();
-    for (index, fragment) in program.fragments().iter().enumerate() {
+    for (index, fragment) in program.fragments().enumerate() {
         let id = FragmentId::new(index);
         open.push(fragment.start);
         while let Some(state) = open.pop() {

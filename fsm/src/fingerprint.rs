@@ -21,7 +21,9 @@ impl Program {
             fragments,
             root,
             byte_classes: _,
-        } = self;
+            units: _,
+            corners: _,
+        } = &*self.flattened();
         let mut words = Words { hash: Xxh3::new(), buffer: Vec::with_capacity(BUFFER) };
         words.hash.update(b"grammask program 1\n");
         words.push(root.raw());

@@ -65,8 +65,10 @@ mod escapes;
 mod expanded_suffixes;
 mod fingerprint;
 mod finished;
+mod frame;
 pub mod graph;
 mod labels;
+mod left_corners;
 mod link;
 mod literals;
 mod options;
@@ -80,12 +82,15 @@ mod spell;
 mod stored;
 pub mod text;
 mod text_fragment;
+mod units;
 
 pub use byte_classes::ByteClasses;
 pub use compile::{compile, compile_with};
 pub use distances::Distances;
 pub use error::{BuildError, Cause};
 pub use expanded_suffixes::{ExpandedSuffixes, Followed};
+pub use frame::{Branch, Frame};
+pub use left_corners::{CornerCall, Cycle, LeftCorners};
 pub use link::Part;
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{

@@ -1,8 +1,10 @@
 //! The compiled form of a grammar: one byte automaton a rule, in flat tables.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use crate::ByteClasses;
+use crate::units::Units;
+use crate::{ByteClasses, LeftCorners};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -237,7 +239,7 @@ impl State<'_> {
 /// **Invariant:** every state lies on a path from its fragment's start to a final state on which every call
 /// reads a fragment that derives something (no dead ends), and the root fragment is not counted.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "crate::stored::Unchecked"))]
 pub struct Program {
     pub(crate) states: Vec<StateRow>,
@@ -249,8 +251,11 @@ pub struct Program {
     pub(crate) fragments: Vec<Fragment>,
     pub(crate) root: FragmentId,
     /// Follows from the byte edges.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) byte_classes: ByteClasses,
+    /// Programs that others share, whose states and fragments come after those of the tables above.
+    pub(crate) units: Units,
+    /// Found when first asked for.
+    pub(crate) corners: OnceLock<LeftCorners>,
 }
 
 /// Where a state's edges begin; they end where the next state's begin. The table has one row more than
@@ -265,6 +270,10 @@ pub(crate) struct StateRow {
     pub(crate) is_final: bool,
 }
 
+impl StateRow {
+    pub(crate) const EMPTY: Self = Self { bytes: 0, epsilons: 0, calls: 0, tokens: 0, is_final: false };
+}
+
 impl Program {
     /// The start fragment.
     pub fn root(&self) -> FragmentId {
@@ -273,24 +282,40 @@ impl Program {
 
     /// How many states there are.
     pub fn state_count(&self) -> usize {
+        self.units.state_end().map_or(self.own_state_count(), |end| end as usize)
+    }
+
+    /// How many states stand in its own tables.
+    #[inline]
+    pub(crate) fn own_state_count(&self) -> usize {
         self.states.len() - 1
     }
 
+    /// How many fragments there are.
+    pub fn fragment_count(&self) -> usize {
+        self.units.fragment_end().map_or(self.fragments.len(), |end| end as usize)
+    }
+
     /// The fragments, in the order of their ids.
-    pub fn fragments(&self) -> &[Fragment] {
-        &self.fragments
+    pub fn fragments(&self) -> impl ExactSizeIterator<Item = &Fragment> + Clone {
+        let ids = 0..u32::try_from(self.fragment_count()).unwrap_or(u32::MAX);
+        ids.map(|raw| self.fragment(FragmentId(raw)))
     }
 
     /// One fragment. Panics for an id of another program.
     #[inline]
     pub fn fragment(&self, id: FragmentId) -> &Fragment {
-        &self.fragments[id.index()]
+        match self.fragments.get(id.index()) {
+            Some(fragment) => fragment,
+            None => self.units.fragment(id),
+        }
     }
 
     /// One state. Panics for an id of another program.
     #[inline]
     pub fn state(&self, id: StateId) -> State<'_> {
-        let (row, next) = (self.states[id.index()], self.states[id.index() + 1]);
+        let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id) };
+        let row = self.states[id.index()];
         State {
             is_final: row.is_final,
             bytes: &self.byte_edges[row.bytes as usize..next.bytes as usize],
@@ -303,7 +328,50 @@ impl Program {
     /// The byte edges of one state alone. Panics for an id of another program.
     #[inline]
     pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
-        &self.byte_edges[self.states[id.index()].bytes as usize..self.states[id.index() + 1].bytes as usize]
+        let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id).bytes };
+        &self.byte_edges[self.states[id.index()].bytes as usize..next.bytes as usize]
+    }
+
+    /// The same program with all tables its own.
+    pub(crate) fn flattened(&self) -> Cow<'_, Self> {
+        if self.units.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut whole = self.own_tables();
+        self.units.append_to(&mut whole);
+        Cow::Owned(whole)
+    }
+
+    /// A copy of its own tables.
+    pub(crate) fn own_tables(&self) -> Self {
+        Self {
+            states: self.states.clone(),
+            byte_edges: self.byte_edges.clone(),
+            epsilons: self.epsilons.clone(),
+            calls: self.calls.clone(),
+            token_edges: self.token_edges.clone(),
+            labels: self.labels.clone(),
+            fragments: self.fragments.clone(),
+            root: self.root,
+            byte_classes: self.byte_classes.clone(),
+            units: Units::default(),
+            corners: OnceLock::new(),
+        }
+    }
+
+    /// Which fragments can begin with which. Found once.
+    pub fn left_corners(&self) -> &LeftCorners {
+        self.corners.get_or_init(|| LeftCorners::new(self))
+    }
+
+    /// A fragment's place in the order of prediction: callers have smaller numbers than what they begin with, and
+    /// fragments that can begin with each other have the same one. Panics for an id of another program.
+    #[inline]
+    pub fn left_corner_component(&self, fragment: FragmentId) -> u32 {
+        match self.left_corners().own_component(fragment) {
+            Some(component) => component,
+            None => self.units.component(fragment),
+        }
     }
 
     /// The token labels, in the order of their ids.
@@ -318,11 +386,22 @@ impl Program {
 
     /// Whether a rule has options that say so.
     pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
-        self.fragments.iter().any(|fragment| fragment.options.as_deref().is_some_and(&which))
+        let has_any = self.own_options() || self.units.has_options();
+        has_any && self.fragments().any(|fragment| fragment.options.as_deref().is_some_and(&which))
     }
 
-    /// Bytes of memory that the tables hold.
+    /// Whether any fragment of its own has options.
+    pub(crate) fn own_options(&self) -> bool {
+        self.fragments.iter().any(|fragment| fragment.options.is_some())
+    }
+
+    /// Bytes of memory that the tables hold, with those of programs that are shared.
     pub fn memory_usage(&self) -> usize {
+        self.table_bytes() + self.units.memory_usage()
+    }
+
+    /// Bytes of memory that its own tables hold.
+    pub(crate) fn table_bytes(&self) -> usize {
         self.states.capacity() * size_of::<StateRow>()
             + self.byte_edges.capacity() * size_of::<ByteEdge>()
             + self.epsilons.capacity() * size_of::<StateId>()

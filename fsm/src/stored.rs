@@ -6,10 +6,12 @@
 //! cannot be asked is whether it holds the grammar that its reader has in mind; that is for whoever keeps the file.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::passes::left_recursion::on_cycles;
 use crate::passes::nullable::LeftCalls;
 use crate::program::StateRow;
+use crate::units::Units;
 use crate::{
     ByteClasses, ByteEdge, Call, Fragment, FragmentId, Program, Role, StateId, TokenEdge, TokenLabel,
     Unordered,
@@ -26,6 +28,29 @@ pub(crate) struct Unchecked {
     labels: Vec<TokenLabel>,
     fragments: Vec<Fragment>,
     root: FragmentId,
+}
+
+/// The tables of a program as they are written, all its own.
+#[derive(serde::Serialize)]
+struct Written<'p> {
+    states: &'p [StateRow],
+    byte_edges: &'p [ByteEdge],
+    epsilons: &'p [StateId],
+    calls: &'p [Call],
+    token_edges: &'p [TokenEdge],
+    labels: &'p [TokenLabel],
+    fragments: &'p [Fragment],
+    root: FragmentId,
+}
+
+impl serde::Serialize for Program {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Program { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root, .. } =
+            &*self.flattened();
+        let root = *root;
+        Written { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root }
+            .serialize(serializer)
+    }
 }
 
 /// What is wrong with a program that was read.
@@ -71,6 +96,8 @@ impl TryFrom<Unchecked> for Program {
             fragments,
             root,
             byte_classes,
+            units: Units::default(),
+            corners: OnceLock::new(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
         require(state_ids(&program).all(sorted), "the order of byte edges")?;

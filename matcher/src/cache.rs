@@ -105,6 +105,13 @@ impl<V: Clone> CompileCache<V> {
         Some(value)
     }
 
+    /// Counts what was found without asking here.
+    pub(crate) fn note_hits(&self, hits: u64) {
+        if hits > 0 {
+            self.lock().hits += hits;
+        }
+    }
+
     /// How often something was found, and how often it had to be compiled.
     pub fn hits_and_misses(&self) -> (u64, u64) {
         let inner = self.lock();

@@ -1,19 +1,24 @@
 //! Structural tags and tool calls.
 //!
-//! Requests come with sets of tools that overlap from one to the next. The automata of each JSON Schema are kept by
-//! its content, and a structure is compiled without its schemas and then linked with them: what is known costs a
-//! copy of its tables.
+//! Requests come with sets of tools that overlap from one to the next. Where a document is plainly a list of tags in
+//! something around them, each tag is compiled once, by its text, and so is what stands around: what is known costs
+//! the bytes of the tag's beginning, and a reference to its automata. Other structures are compiled without their
+//! schemas, whose automata are kept by their content, and then linked with them: what is known costs a copy of its
+//! tables.
 
 use std::sync::Arc;
 
-use grammask_fsm::{CompileOptions, Part, Program};
-use grammask_grammar_frontends::structural_tag::{EmbeddedSchema, StructuralTag, StructuralTagOptions};
+use grammask_fsm::{Branch, CompileOptions, Frame, Part, Program};
+use grammask_grammar_frontends::structural_tag::{
+    EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
+};
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
 
-use crate::compiler::is_plain;
+use crate::compiler::{Resolver, is_plain};
 use crate::shared_work::shared_work;
-use crate::{BuildBackend, CompileCache, CompileError, CompiledGrammar, Compiler};
+use crate::tag_pieces::{KnownBranch, KnownFrame};
+use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler};
 
 /// The automata of schemas, by the content of their sources.
 pub(crate) type SchemaPrograms = CompileCache<Arc<Program>>;
@@ -39,6 +44,9 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let key = is_plain(&options.json_schema).then(|| self.spelled().tags.of(options));
         self.kept_as("structural tag", key.as_deref(), document, || {
+            if let Some(linked) = key.as_ref().and_then(|key| self.linked(document, options, key)) {
+                return Ok(linked);
+            }
             self.structure(&StructuralTag::parse_with(document, options, self.known_schemas())?, options)
         })
     }
@@ -62,43 +70,105 @@ impl<B: BuildBackend> Compiler<B> {
         self.grammar_with(&outline.grammar, &parts.collect::<Vec<_>>(), frontend)
     }
 
+    /// What a structural tag is whose tags are compiled one by one and put together by reference. `None` where it is
+    /// not plain, or something is wrong with it.
+    fn linked(
+        &self,
+        document: &str,
+        options: &StructuralTagOptions,
+        spelled: &Arc<str>,
+    ) -> Option<CompiledGrammar<B>> {
+        if !self.keeps() || document.len() > options.limits.document_bytes {
+            return None;
+        }
+        let start = self.now();
+        let known = self.known_pieces();
+        let pieces = TagPieces::cut(document, |text| known.tag_length(text))?;
+        let frame = self.known_frame(&pieces, options, spelled)?;
+        let branches = self.branches(&pieces.tags, &frame, options)?;
+        let frontend = self.now().saturating_sub(start);
+        let branches: Vec<&Branch> = branches.iter().map(|known| &known.branch).collect();
+        let program = frame.frame.link(&branches, self.automata())?;
+        let automata = self.now().saturating_sub(start).saturating_sub(frontend);
+        let times = CompileTimes { frontend, automata, ..CompileTimes::default() };
+        self.program_after(Arc::new(program), times).ok()
+    }
+
+    fn known_frame(
+        &self,
+        pieces: &TagPieces<'_>,
+        options: &StructuralTagOptions,
+        spelled: &Arc<str>,
+    ) -> Option<Arc<KnownFrame>> {
+        let key = [spelled, pieces.head, pieces.tail].join("\0");
+        if let Some(known) = self.known_pieces().frame(&key) {
+            return Some(known);
+        }
+        let TagFrame { grammar, hole, reach, .. } =
+            TagFrame::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
+        let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
+        let frame = Frame::new(&grammar, &self.automata_under_interrupt(), hole).ok()?;
+        let kind = format!("{reach:?} {spelled}").into();
+        let made = Arc::new(KnownFrame { frame, reach, kind });
+        self.known_pieces().keep_frame(&key, &made);
+        Some(made)
+    }
+
+    /// The branches of all tags; new ones are compiled side by side.
+    fn branches(
+        &self,
+        tags: &[&str],
+        frame: &Arc<KnownFrame>,
+        options: &StructuralTagOptions,
+    ) -> Option<Vec<Arc<KnownBranch>>> {
+        let mut branches = self.known_pieces().branches(tags, &frame.kind);
+        let missing: Vec<usize> = (0..tags.len()).filter(|&at| branches[at].is_none()).collect();
+        let hits = branches.iter().flatten().map(|branch| branch.schemas).sum();
+        self.schemas().note_hits(hits);
+        if !missing.is_empty() {
+            let texts: Vec<Arc<str>> = missing.iter().map(|&at| tags[at].into()).collect();
+            let parts = self.part_compiler(options);
+            let (known, frame) = (Arc::clone(self.known_pieces()), Arc::clone(frame));
+            let made = shared_work(self.threads(), texts, WORTH_A_THREAD, move |text| {
+                let made = Arc::new(parts.branch(text, &frame.reach)?);
+                known.keep_branch(text, &frame.kind, &made);
+                Some(made)
+            });
+            for (at, made) in missing.into_iter().zip(made) {
+                branches[at] = Some(made?);
+            }
+        }
+        branches.into_iter().collect()
+    }
+
     /// The automata of each schema.
     fn schema_programs(
         &self,
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
     ) -> Result<Vec<Arc<Program>>, CompileError> {
-        let kept = is_plain(&options.json_schema).then(|| self.spelled().schemas.of(&options.json_schema));
-        let key = |schema: &EmbeddedSchema| Some([kept.as_deref()?, schema.key()].join(" "));
-        let cache = self.schemas();
+        let parts = self.part_compiler(options);
         let mut programs: Vec<Option<Arc<Program>>> =
-            schemas.iter().map(|schema| cache.get(&key(schema)?)).collect();
-        let (places, missing): (Vec<usize>, Vec<(Option<String>, EmbeddedSchema)>) = schemas
-            .into_iter()
-            .enumerate()
-            .filter(|(place, _)| programs[*place].is_none())
-            .map(|(place, schema)| (place, (key(&schema), schema)))
-            .unzip();
-        let automata = self.automata_under_interrupt();
-        let (options, cache) = (options.clone(), Arc::clone(cache));
-        let (interrupt, resolver) = (self.interrupt().clone(), self.resolver());
-        let made = shared_work(self.threads(), missing, WORTH_A_THREAD, move |(key, schema)| {
-            let compile = || -> Result<Arc<Program>, CompileError> {
-                let grammar = schema.grammar(&options)?;
-                let grammar = resolver.resolve(&grammar)?;
-                Ok(Arc::new(grammask_fsm::compile(&grammar, &automata)?))
-            };
-            match key {
-                Some(key) => {
-                    cache.get_or_compile_until(key, &interrupt, |program| program.memory_usage(), compile)
-                }
-                None => compile(),
-            }
-        });
+            schemas.iter().map(|schema| parts.schemas.get(&parts.key(schema)?)).collect();
+        let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
+            schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
+        let made =
+            shared_work(self.threads(), missing, WORTH_A_THREAD, move |schema| parts.schema_program(schema));
         for (place, made) in places.into_iter().zip(made) {
             programs[place] = Some(made?);
         }
         Ok(programs.into_iter().flatten().collect())
+    }
+
+    fn part_compiler(&self, options: &StructuralTagOptions) -> PartCompiler {
+        PartCompiler {
+            kept: is_plain(&options.json_schema).then(|| self.spelled().schemas.of(&options.json_schema)),
+            options: options.clone(),
+            automata: self.automata_under_interrupt(),
+            resolver: self.resolver(),
+            schemas: Arc::clone(self.schemas()),
+            interrupt: self.interrupt().clone(),
+        }
     }
 
     /// How automata are compiled, under the compiler's interrupt.
@@ -123,5 +193,61 @@ impl<B: BuildBackend> Compiler<B> {
         options: &StructuralTagOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         self.structure(&format.structure(request)?, options)
+    }
+}
+
+/// What compiles the parts of a structural tag, on any thread.
+struct PartCompiler {
+    /// How the options for schemas are spelled, where what is compiled may be kept.
+    kept: Option<Arc<str>>,
+    options: StructuralTagOptions,
+    automata: CompileOptions,
+    resolver: Resolver,
+    schemas: Arc<SchemaPrograms>,
+    interrupt: Interrupt,
+}
+
+impl PartCompiler {
+    fn key(&self, schema: &EmbeddedSchema) -> Option<String> {
+        Some([self.kept.as_deref()?, schema.key()].join(" "))
+    }
+
+    /// The automata of a schema, if they are not known.
+    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<Program>, CompileError> {
+        let compile = || -> Result<Arc<Program>, CompileError> {
+            let grammar = schema.grammar(&self.options)?;
+            let grammar = self.resolver.resolve(&grammar)?;
+            Ok(Arc::new(grammask_fsm::compile(&grammar, &self.automata)?))
+        };
+        match self.key(schema) {
+            Some(key) => self.schemas.get_or_compile_until(
+                &key,
+                &self.interrupt,
+                |program| program.memory_usage(),
+                compile,
+            ),
+            None => compile(),
+        }
+    }
+
+    /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.
+    fn branch(&self, text: &str, reach: &TagReach) -> Option<KnownBranch> {
+        let TagPiece { begin, content, end, .. } = TagPiece::new(text, reach, &self.options)?;
+        let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
+        let (content, schemas) = match content {
+            TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),
+            TagContent::Grammar(rest) => {
+                let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
+                let programs: Vec<Arc<Program>> = programs.collect::<Result<_, _>>().ok()?;
+                let parts = rest.schemas.iter().zip(&programs);
+                let parts: Vec<Part<'_>> =
+                    parts.map(|(schema, program)| Part { rule: schema.rule(), program }).collect();
+                let grammar = self.resolver.resolve(&rest.grammar).ok()?;
+                let program = grammask_fsm::compile_with(&grammar, &self.automata, &parts).ok()?;
+                (Arc::new(program), programs.len() as u64)
+            }
+        };
+        let size = content.memory_usage();
+        Some(KnownBranch { branch: Branch::new(&begin, content, &end)?, schemas, size })
     }
 }

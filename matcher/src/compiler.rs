@@ -12,9 +12,9 @@ use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
-use grammask_grammar_frontends::structural_tag::KnownSchemas;
-use grammask_grammar_ir::passes::{SpecialNames, mentions_tokens, resolve_tokens_with};
-use grammask_grammar_ir::{Grammar, Interrupt};
+use grammask_grammar_frontends::structural_tag::{KnownSchemas, TagText};
+use grammask_grammar_ir::passes::{ResolveTokensError, SpecialNames, mentions_tokens, resolve_tokens_with};
+use grammask_grammar_ir::{Grammar, Interrupt, PatternPart, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
 use grammask_parser_backend::{BuildError, Requirement};
 
@@ -22,6 +22,7 @@ use crate::budget::Cache;
 use crate::compile_tags::SchemaPrograms;
 use crate::spelled::SpelledOptions;
 use crate::stats::Counters;
+use crate::tag_pieces::KnownPieces;
 use crate::token_names::Names;
 use crate::trace::span;
 use crate::{
@@ -59,6 +60,8 @@ struct Parts {
     schemas: Arc<SchemaPrograms>,
     /// The schemas themselves, by their texts. Shared with clones, too.
     known: Arc<KnownSchemas>,
+    /// Tags of structures, compiled, by their texts. Shared with clones, too.
+    pieces: Arc<KnownPieces>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     names: Arc<OnceLock<SpecialNames>>,
     spelled: Arc<SpelledOptions>,
@@ -160,7 +163,8 @@ impl<B: BuildBackend> CompilerBuilder<B> {
 
     /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
     pub fn build(mut self) -> Compiler<B> {
-        let Parts { vocabulary, limits, budget, .. } = &self.compiler.parts;
+        let Parts { vocabulary, budget, .. } = &self.compiler.parts;
+        let limits = self.compiler.parts.limits;
         vocabulary.prepare();
         // Builders may be copied before their settings differ; what is kept depends on the settings.
         let cache = Arc::new(CompileCache::new(Some(limits.max_cache_bytes)));
@@ -172,6 +176,9 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self.compiler.cache = cache;
         self.compiler.parts.schemas = Arc::new(schemas);
         self.compiler.parts.known = Arc::new(known);
+        // Whoever compiles first does not wait for it. What is wrong with the names is told when they are needed.
+        let _ = self.compiler.resolver().names();
+        self.compiler.parts.pieces = Arc::new(KnownPieces::new(limits.max_cache_bytes / 4));
         self.compiler
     }
 }
@@ -188,6 +195,7 @@ impl Compiler {
             threads: Arc::default(),
             schemas: Arc::new(SchemaPrograms::new(Some(0))),
             known: Arc::new(KnownSchemas::new(0)),
+            pieces: Arc::new(KnownPieces::new(0)),
             names: Arc::default(),
             spelled: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
@@ -271,6 +279,11 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.known
     }
 
+    /// The tags that structures share.
+    pub(crate) fn known_pieces(&self) -> &Arc<KnownPieces> {
+        &self.parts.pieces
+    }
+
     pub(crate) fn automata(&self) -> &CompileOptions {
         &self.parts.automata
     }
@@ -284,6 +297,7 @@ impl<B: BuildBackend> Compiler<B> {
         self.cache.clear();
         self.parts.schemas.clear();
         self.parts.known.clear();
+        self.parts.pieces.clear();
     }
 
     /// What stops this compiler's work.
@@ -403,7 +417,7 @@ impl<B: BuildBackend> Compiler<B> {
         self.kept_as(syntax, spelled.as_deref(), source, compile)
     }
 
-    fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         self.parts.limits.max_cache_bytes > 0
     }
 
@@ -495,7 +509,7 @@ impl<B: BuildBackend> Compiler<B> {
         self.program_after(program, CompileTimes::default())
     }
 
-    fn program_after(
+    pub(crate) fn program_after(
         &self,
         program: Arc<Program>,
         times: CompileTimes,
@@ -543,14 +557,29 @@ impl Resolver {
             return Ok(Cow::Borrowed(grammar));
         }
         let tokens = Names(&self.vocabulary);
-        let names = match self.names.get() {
-            Some(names) => names,
-            None => {
-                let names = SpecialNames::new(&tokens)?;
-                self.names.get_or_init(|| names)
+        Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, self.names()?)?))
+    }
+
+    /// A text of a tag with ids in place of tokens' names. `None` where a token is not there.
+    pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
+        let names = self.names().ok()?;
+        match text {
+            TagText::Text(text) => Some(names.split(text)),
+            TagText::Token(token) => {
+                let id = names.id(token, &Names(&self.vocabulary))?;
+                Some(vec![PatternPart::Token(TokenRef::Id(id))])
             }
-        };
-        Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, names)?))
+        }
+    }
+
+    fn names(&self) -> Result<&SpecialNames, ResolveTokensError> {
+        match self.names.get() {
+            Some(names) => Ok(names),
+            None => {
+                let names = SpecialNames::new(&Names(&self.vocabulary))?;
+                Ok(self.names.get_or_init(|| names))
+            }
+        }
     }
 }
 

@@ -60,6 +60,7 @@ mod stats;
 mod stop_tokens;
 #[cfg(feature = "store")]
 mod store;
+mod tag_pieces;
 mod threads;
 mod token_names;
 mod trace;

@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 8;
 
 /// Fails where parts stand in any order: a stack has no place to keep which of them were read.
 pub(crate) fn decline_unordered(program: &Program) -> Result<(), BuildError> {
-    match program.fragments().iter().find(|fragment| fragment.role != Role::None) {
+    match program.fragments().find(|fragment| fragment.role != Role::None) {
         None => Ok(()),
         Some(fragment) => Err(BuildError::new(format!(
             "parts in any order: rule `{}` has some, which the backend `pda` does not serve; give them an order, or \

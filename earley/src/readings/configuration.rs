@@ -176,7 +176,10 @@ impl<'c> Assembly<'c> {
     fn context(&self, contexts: &mut Contexts, call: &OpenCall, parent: ContextId) -> Option<ContextId> {
         let fragment_id =
             grammask_fsm::FragmentId::new(self.groups.get(call.group as usize)?.fragment as usize)?;
-        let fragment = self.program.fragments().get(fragment_id.index())?;
+        if fragment_id.index() >= self.program.fragment_count() {
+            return None;
+        }
+        let fragment = self.program.fragment(fragment_id);
         match (&call.progress, fragment.count, &fragment.role) {
             (Progress::None, None, Role::Unordered(_)) => None,
             (Progress::None, None, _) => Some(parent),

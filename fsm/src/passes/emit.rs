@@ -3,12 +3,15 @@
 //! Fragments are numbered as they are met from the root on, states breadth-first inside their fragment, so
 //! that neighbours lie side by side. What is not reached is not written.
 
+use std::sync::OnceLock;
+
 use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::draft::{Draft, DraftRole, Label, NONE};
 use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
 use crate::program::StateRow;
+use crate::units::Units;
 use crate::{
     ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Program, Role, StateId, TokenEdge,
     Unordered,
@@ -20,6 +23,8 @@ pub(crate) struct FragmentNumbers {
     pub(crate) ranges: Vec<FinishedStates>,
     /// The number in the program of each fragment of the draft.
     pub(crate) numbers: Vec<u32>,
+    /// The fragments that parts became.
+    pub(crate) parts: Vec<u32>,
 }
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
@@ -36,6 +41,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         fragments: Vec::with_capacity(numbering.fragments.len()),
         root: FragmentId::from_raw(0),
         byte_classes: ByteClasses::from_ranges([]),
+        units: Units::default(),
+        corners: OnceLock::new(),
     };
     let mut edges = Vec::new();
     let mut states = numbering.states.iter();
@@ -102,7 +109,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     draft.put_away();
     let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
-    (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number })
+    let parts = linked.iter().map(|part| part.root).collect();
+    (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
 }
 
 /// The options of a rule, if it has any.

@@ -50,9 +50,8 @@ fn copied_parts_read_what_written_ones_read() {
         let copied = built(&grammar);
         let written =
             compile(&grammar, &CompileOptions { common_parts: Pass::Off, ..CompileOptions::default() });
-        let counted = |program: &Program| {
-            program.fragments().iter().filter(|fragment| fragment.count.is_some()).count()
-        };
+        let counted =
+            |program: &Program| program.fragments().filter(|fragment| fragment.count.is_some()).count();
         // What stands outside of the part uses its fragments, too.
         assert_eq!(counted(&copied), counted(&written.unwrap()), "{letter} {extra} {blanks}");
     }
@@ -73,6 +72,6 @@ fn programs_do_not_depend_on_what_was_compiled_before() {
 #[test]
 fn a_part_keeps_the_names_of_its_rules() {
     let program = built(&lists("d", 2, 60));
-    let names: Vec<&str> = program.fragments().iter().map(|fragment| &*fragment.name).collect();
+    let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
     assert_eq!(names, ["root", "blanks", "list"]);
 }

@@ -117,10 +117,10 @@ fn repeat_of(ranges: &[CharRange], min: u32, max: Option<u32>) -> Grammar {
 fn long_repeats_are_counted() {
     let program = built(&repeat_of(&[('a', 'a')], 1_000_000_000, Some(1_000_000_000)));
     insta::assert_snapshot!(size(&program), @"2 fragments, 4 states, 2 edges");
-    let count = program.fragments().iter().find_map(|fragment| fragment.count);
+    let count = program.fragments().find_map(|fragment| fragment.count);
     assert_eq!(count, Some(Count { min: 1_000_000_000, max: Some(1_000_000_000) }));
     let program = built(&repeat_of(&[('a', 'a')], 70, None));
-    let count = program.fragments().iter().find_map(|fragment| fragment.count);
+    let count = program.fragments().find_map(|fragment| fragment.count);
     assert_eq!(count, Some(Count { min: 70, max: None }));
     let thirty: Vec<u8> = vec![b'a'; 30];
     check(&repeat_of(&[('a', 'a')], 30, Some(60)), [&thirty[..], &thirty[1..], &[b'a'; 60], &[b'a'; 61]]);
@@ -154,7 +154,7 @@ fn left_recursive_repeats_are_written_out() {
     };
     for (min, max) in [(3, Some(40)), (2, Some(100)), (40, None), (0, Some(37))] {
         let grammar = grammar(min, max);
-        assert!(built(&grammar).fragments().iter().all(|fragment| fragment.count.is_none()));
+        assert!(built(&grammar).fragments().all(|fragment| fragment.count.is_none()));
         check(&grammar, ["a", "ab", "b", "aab", "aaab", "aaabaab", "bb", "aaaab"].map(str::as_bytes));
     }
     let long = [vec![b'a'; 40], vec![b'b']].concat();

@@ -31,8 +31,7 @@ fn program(grammar: &Grammar) -> Program {
 }
 
 fn named(program: &Program, name: &str) -> FragmentId {
-    let found =
-        program.fragments().iter().position(|fragment| fragment.name == name && fragment.count.is_none());
+    let found = program.fragments().position(|fragment| fragment.name == name && fragment.count.is_none());
     FragmentId::new(found.unwrap()).unwrap()
 }
 
@@ -94,7 +93,7 @@ fn past_the_bound_on_work_every_text_may_follow() {
 fn every_state_belongs_to_the_fragment_that_leads_to_it() {
     let program = program(&lists());
     let suffixes = ExpandedSuffixes::new(&program);
-    for (index, fragment) in program.fragments().iter().enumerate() {
+    for (index, fragment) in program.fragments().enumerate() {
         assert_eq!(suffixes.fragment_of(fragment.start), FragmentId::new(index));
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn check_invariants(program: &Program) {
             .chain(edges.tokens.iter().map(|edge| edge.target))
     };
     let mut reached: HashSet<StateId> = HashSet::new();
-    let mut stack: Vec<StateId> = program.fragments().iter().map(|fragment| fragment.start).collect();
+    let mut stack: Vec<StateId> = program.fragments().map(|fragment| fragment.start).collect();
     while let Some(state) = stack.pop() {
         if reached.insert(state) {
             stack.extend(successors(state));
@@ -127,7 +127,7 @@ pub(crate) fn check_invariants(program: &Program) {
     let mut productive: HashSet<FragmentId> = HashSet::new();
     loop {
         let before = productive.len();
-        for (index, fragment) in program.fragments().iter().enumerate() {
+        for (index, fragment) in program.fragments().enumerate() {
             if derives(program, fragment.start, &productive) {
                 productive.insert(FragmentId::new(index).expect("small"));
             }

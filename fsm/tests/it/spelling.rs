@@ -76,7 +76,7 @@ fn counted_strings_keep_their_counter() {
     });
     let program = built(&grammar);
     assert!(program.state_count() < 40, "{}", program.state_count());
-    assert!(program.fragments().iter().any(|fragment| fragment.count.is_some()));
+    assert!(program.fragments().any(|fragment| fragment.count.is_some()));
     check(&grammar, [&b""[..], b"a\\u0000", b"\"", b"\xC3\xA9", b"\\ud800"]);
 }
 
@@ -142,7 +142,7 @@ fn equal_names_are_written_once() {
         builder.sequence(parts)
     });
     let program = built(&grammar);
-    let named = program.fragments().iter().filter(|fragment| &*fragment.name == "root");
+    let named = program.fragments().filter(|fragment| &*fragment.name == "root");
     assert_eq!(named.count(), 3, "the root and two sets of names");
 }
 

@@ -127,7 +127,7 @@ fn cut(document: &str) -> Option<Cut<'_>> {
 }
 
 /// The place after the string that begins at a quote.
-fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
+pub(super) fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
     let mut at = begin + 1;
     loop {
         match bytes.get(at)? {
@@ -138,7 +138,7 @@ fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
     }
 }
 
-fn after_space(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn after_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }
@@ -146,7 +146,7 @@ fn after_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The place after the object that begins here, if one does.
-fn object_end(bytes: &[u8], begin: usize) -> Option<usize> {
+pub(super) fn object_end(bytes: &[u8], begin: usize) -> Option<usize> {
     if bytes.get(begin) != Some(&b'{') {
         return None;
     }

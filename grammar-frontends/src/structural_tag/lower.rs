@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use grammask_grammar_ir::{
-    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart,
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, RuleId,
     RuleOptions, TagDispatch, TokenRef, passes,
 };
 
@@ -21,6 +21,7 @@ use super::format::{
     TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
 use super::outline::{EmbeddedSchema, Outline, SchemaContent};
+use super::pieces::{TagFrame, TagReach};
 use super::read::Fallible;
 use crate::json_schema::Written;
 use crate::regex::{self, Dialect, RegexOptions};
@@ -36,6 +37,51 @@ pub(super) fn outline(format: &Format, options: &StructuralTagOptions) -> Result
     let mut lowering = Lowering::new(options, Schemas::Apart);
     let grammar = lowering.run(format).map_err(|error| Diagnostics::from(*error))?;
     Ok(Outline { grammar, schemas: lowering.apart })
+}
+
+/// The grammar of a format with a rule in place of its tags, of which there is one list. `None` where the list is not of
+/// one trigger or with a separator, or there are schemas beside it.
+pub(super) fn frame(format: &Format, options: &StructuralTagOptions) -> Option<TagFrame> {
+    let mut lowering = Lowering { hole: Hole::Wanted, ..Lowering::new(options, Schemas::Apart) };
+    let grammar = lowering.run(format).ok()?;
+    match lowering.hole {
+        Hole::Made { rule: hole, reach } if lowering.apart.is_empty() => {
+            Some(TagFrame { grammar, hole, reach })
+        }
+        _ => None,
+    }
+}
+
+/// The schema that a format is, where nothing speaks against it.
+pub(super) fn lone_schema(format: &Format) -> Option<EmbeddedSchema> {
+    let Format::JsonSchema(it) = format else { return None };
+    let is_supported = it.excludes.is_empty() || !matches!(it.style.written(), Written::Noted(_));
+    let none = RuleId::new(0).filter(|_| is_supported)?;
+    Some(SchemaContent::new(it).at(none, "".into()))
+}
+
+/// The content and the end of a tag.
+pub(super) fn rest(tag: &Tag, options: &StructuralTagOptions) -> Fallible<Outline> {
+    let mut lowering = Lowering::new(options, Schemas::Apart);
+    let place = Place::root("", usize::MAX);
+    let root = lowering.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
+    let body = lowering.ended(&tag.content, &tag.end, &place)?;
+    lowering.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
+    let grammar = lowering.builder.finish(root).map_err(|error| grammar_error(&place, &error))?;
+    Ok(Outline { grammar, schemas: lowering.apart })
+}
+
+/// The rule that stands for the tags of a frame.
+#[derive(Clone, Debug)]
+enum Hole {
+    /// There is no frame.
+    None,
+    /// No tags were met.
+    Wanted,
+    Made {
+        rule: RuleId,
+        reach: TagReach,
+    },
 }
 
 /// Whether the grammars of schemas join the whole.
@@ -55,6 +101,7 @@ struct Lowering<'o> {
     apart: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
     grammars: AHashMap<Box<str>, ExprId>,
+    hole: Hole,
 }
 
 impl<'o> Lowering<'o> {
@@ -66,6 +113,7 @@ impl<'o> Lowering<'o> {
             schemas: AHashMap::new(),
             apart: Vec::new(),
             grammars: AHashMap::new(),
+            hole: Hole::None,
         }
     }
 
@@ -310,6 +358,13 @@ impl<'o> Lowering<'o> {
         ends: &[Box<str>],
         place: &Place<'_>,
     ) -> Fallible<ExprId> {
+        if let (Least::None, [trigger]) = (it.least, &*it.triggers)
+            && let Some(tag) = self.hole(&TagReach::AfterTrigger(trigger.clone()), place)?
+        {
+            let mut dispatch = TagDispatch::new().after(after(it.course));
+            dispatch.triggers.push((Pattern::from(&**trigger), tag));
+            return Ok(self.dispatched(dispatch, &it.excludes, ends));
+        }
         let first = match it.least {
             Least::None => None,
             Least::One => {
@@ -395,8 +450,13 @@ impl<'o> Lowering<'o> {
     }
 
     fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Fallible<ExprId> {
-        let tags = self.tags(&it.tags, place)?;
-        let one = self.builder.choice(tags);
+        let one = match self.hole(&TagReach::Whole, place)? {
+            Some(tag) => tag,
+            None => {
+                let tags = self.tags(&it.tags, place)?;
+                self.builder.choice(tags)
+            }
+        };
         let some = match it.course {
             Course::Stop => one,
             Course::GoOn => {
@@ -432,6 +492,24 @@ impl<'o> Lowering<'o> {
             rules.push((trigger.clone(), self.format(content, &at_rule.index(1))?));
         }
         Ok(self.builder.token_tag_dispatch(&rules, &it.excludes, after(it.course)))
+    }
+
+    /// The rule that stands for the tags, where a frame is made.
+    fn hole(&mut self, reach: &TagReach, place: &Place<'_>) -> Fallible<Option<ExprId>> {
+        let rule = match &self.hole {
+            Hole::None => return Ok(None),
+            Hole::Made { rule, reach: known } if known == reach => *rule,
+            Hole::Made { .. } => return Err(unsupported(place, "a second list of tags", "write one")),
+            Hole::Wanted => {
+                let rule =
+                    self.builder.declare_fresh("tags").map_err(|error| grammar_error(place, &error))?;
+                let body = self.builder.literal("tags");
+                self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+                self.hole = Hole::Made { rule, reach: reach.clone() };
+                rule
+            }
+        };
+        Ok(Some(self.builder.rule(rule)))
     }
 
     /// A reference to a new rule with the body, for what is mentioned twice.

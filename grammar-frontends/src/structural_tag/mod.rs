@@ -55,6 +55,7 @@ pub(crate) mod format;
 mod known;
 mod lower;
 mod outline;
+mod pieces;
 mod read;
 mod triggers;
 mod write;
@@ -64,6 +65,7 @@ use serde_json::{Value, json};
 
 pub use self::known::KnownSchemas;
 pub use self::outline::{EmbeddedSchema, Outline};
+pub use self::pieces::{TagContent, TagFrame, TagPiece, TagPieces, TagReach, TagText};
 
 use self::fields::{Fields, Place, malformed};
 use self::format::{Course, Format, Least, Style, Tag, TriggeredTags};

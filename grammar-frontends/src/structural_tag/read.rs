@@ -215,7 +215,7 @@ fn tags(fields: &mut Fields<'_>, what: &str) -> Fallible<Vec<Tag>> {
     items.iter().enumerate().map(|(index, item)| tag(item, &place.index(index))).collect()
 }
 
-fn tag(value: &Value, place: &Place<'_>) -> Fallible<Tag> {
+pub(super) fn tag(value: &Value, place: &Place<'_>) -> Fallible<Tag> {
     place.check_depth()?;
     let Value::Object(members) = value else {
         return Err(malformed(place, "a tag must be an object", "write `begin`, `content` and `end`"));

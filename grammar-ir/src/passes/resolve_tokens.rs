@@ -132,6 +132,32 @@ impl SpecialNames {
         }
         Ok(Self { automaton, ids: special.into_iter().map(|(_, id)| id).collect(), by_name })
     }
+
+    /// A text of a tag, cut at the names of special tokens.
+    pub fn split(&self, text: &str) -> Vec<PatternPart> {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for found in self.automaton.find_iter(text) {
+            if from < found.start() {
+                parts.push(PatternPart::Text(text[from..found.start()].into()));
+            }
+            let id = self.ids[found.pattern().as_usize()];
+            parts.push(PatternPart::Token(TokenRef::Id(id)));
+            from = found.end();
+        }
+        if from < text.len() {
+            parts.push(PatternPart::Text(text[from..].into()));
+        }
+        parts
+    }
+
+    /// The id of a token that a grammar names, if the vocabulary has it.
+    pub fn id(&self, token: &TokenRef, names: &impl TokenNames) -> Option<u32> {
+        match token {
+            TokenRef::Id(id) => (names.kind(*id) != TokenSort::Nothing).then_some(*id),
+            TokenRef::Name(name) => find(name, self, names),
+        }
+    }
 }
 
 /// Whether there is anything for [`resolve_tokens`] to do.
@@ -214,6 +240,7 @@ impl<N: TokenNames> Rewrite for Resolver<'_, N> {
             }
             Expr::TagText(text) => {
                 let parts: Vec<ExprId> = self
+                    .special
                     .split(text)
                     .into_iter()
                     .map(|part| match part {
@@ -256,7 +283,7 @@ impl<N: TokenNames> Resolver<'_, N> {
     /// The pattern with ids, and tokens where its texts name special ones.
     fn pattern(&self, pattern: &Pattern) -> Pattern {
         let parts = pattern.parts().iter().flat_map(|part| match part {
-            PatternPart::Text(text) => self.split(text),
+            PatternPart::Text(text) => self.special.split(text),
             PatternPart::Token(token) => vec![self.part(token)],
         });
         parts.collect()
@@ -274,23 +301,5 @@ impl<N: TokenNames> Resolver<'_, N> {
     fn part(&self, token: &TokenRef) -> PatternPart {
         // Every token was found to exist.
         PatternPart::Token(self.id(token).map_or_else(|| token.clone(), TokenRef::Id))
-    }
-
-    /// The text cut at the names of special tokens.
-    fn split(&self, text: &str) -> Vec<PatternPart> {
-        let mut parts = Vec::new();
-        let mut from = 0;
-        for found in self.special.automaton.find_iter(text) {
-            if from < found.start() {
-                parts.push(PatternPart::Text(text[from..found.start()].into()));
-            }
-            let id = self.special.ids[found.pattern().as_usize()];
-            parts.push(PatternPart::Token(TokenRef::Id(id)));
-            from = found.end();
-        }
-        if from < text.len() {
-            parts.push(PatternPart::Text(text[from..].into()));
-        }
-        parts
     }
 }

@@ -51,7 +51,7 @@ impl Asked {
             return None;
         }
         let temperatures = program.has_options(|options| options.temperature.is_some());
-        let options = program.fragments().iter().filter_map(|fragment| fragment.options.as_deref());
+        let options = program.fragments().filter_map(|fragment| fragment.options.as_deref());
         let bounds = options.map(|options| options.max_tokens as usize).filter(|&most| most > 0);
         Some(Self { least_tokens: bounds.min(), temperatures })
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
 mod background;
+mod by_reference;
 mod drafts;
 mod forced;
 mod matching;

@@ -6,11 +6,13 @@
 //! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
 //! interned together.
 
-use grammask_fsm::graph::components;
-use grammask_fsm::{FragmentId, Program, StateId};
+use crate::graph::components;
+use crate::{FragmentId, Program, StateId};
 
-/// The left-corner graph's components.
-pub(crate) struct LeftCorners {
+/// The left-corner graph's components, of the fragments in a program's own tables. Programs that it shares with
+/// others are called by it and never call it, and none of them is left-recursive.
+#[derive(Clone, Debug)]
+pub struct LeftCorners {
     /// The component of each fragment; callers have smaller numbers than what they begin with.
     component: Vec<u32>,
     /// The cycle of each component, if it is one. Empty where no component is.
@@ -21,22 +23,26 @@ pub(crate) struct LeftCorners {
 }
 
 /// A left-recursive component.
-pub(crate) struct Cycle {
+#[derive(Clone, Debug)]
+pub struct Cycle {
     /// Calls among its own fragments that happen before a byte is read.
-    pub(crate) calls: Vec<CornerCall>,
+    pub calls: Vec<CornerCall>,
 }
 
 /// Fragment `caller`, before it has read a byte, calls `callee` and goes on at `target`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct CornerCall {
-    pub(crate) caller: FragmentId,
-    pub(crate) callee: FragmentId,
-    pub(crate) target: StateId,
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CornerCall {
+    /// Who calls.
+    pub caller: FragmentId,
+    /// What is read.
+    pub callee: FragmentId,
+    /// Where the caller goes on.
+    pub target: StateId,
 }
 
 impl LeftCorners {
     pub(crate) fn new(program: &Program) -> Self {
-        let count = program.fragments().len();
+        let count = program.fragments.len();
         let ids = || (0..count).filter_map(FragmentId::new);
         let mut walk = Walk::new(program);
         let mut calls = Vec::with_capacity(64);
@@ -77,23 +83,31 @@ impl LeftCorners {
         Self { component, cycles, component_of_state }
     }
 
-    pub(crate) fn component(&self, fragment: FragmentId) -> u32 {
-        self.component[fragment.index()]
+    /// The component of a fragment of the program's own.
+    #[inline]
+    pub(crate) fn own_component(&self, fragment: FragmentId) -> Option<u32> {
+        self.component.get(fragment.index()).copied()
     }
 
-    pub(crate) fn cycle(&self, component: u32) -> Option<&Cycle> {
+    /// Whether any fragment can begin with itself.
+    pub fn has_cycles(&self) -> bool {
+        !self.cycles.is_empty()
+    }
+
+    /// The calls of a component whose fragments can begin with themselves.
+    pub fn cycle(&self, component: u32) -> Option<&Cycle> {
         self.cycles.get(component as usize)?.as_ref()
     }
 
     /// Whether a state's fragment and another one can begin with each other.
-    pub(crate) fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
+    pub fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
         let Some(&component) = self.component_of_state.get(state.index()) else { return false };
-        component == self.component(fragment) && self.cycles[component as usize].is_some()
+        self.own_component(fragment) == Some(component) && self.cycle(component).is_some()
     }
 
     /// Whether a fragment can begin with itself.
-    pub(crate) fn is_left_recursive(&self, fragment: FragmentId) -> bool {
-        self.cycle(self.component(fragment)).is_some()
+    pub fn is_left_recursive(&self, fragment: FragmentId) -> bool {
+        self.own_component(fragment).is_some_and(|component| self.cycle(component).is_some())
     }
 }
 
@@ -107,7 +121,7 @@ struct Walk<'p> {
 
 impl<'p> Walk<'p> {
     fn new(program: &'p Program) -> Self {
-        Self { program, marks: vec![0; program.state_count()], stamp: 0, stack: Vec::with_capacity(64) }
+        Self { program, marks: vec![0; program.own_state_count()], stamp: 0, stack: Vec::with_capacity(64) }
     }
 
     fn visit(&mut self, state: StateId) {
@@ -128,6 +142,10 @@ impl<'p> Walk<'p> {
                 self.visit(target);
             }
             for call in state.calls {
+                // Units come after everything of the program's own, and derive something.
+                if call.fragment.index() >= self.program.fragments.len() {
+                    continue;
+                }
                 calls.push(CornerCall { caller, callee: call.fragment, target: call.target });
                 if self.program.fragment(call.fragment).call_is_nullable() {
                     self.visit(call.target);
@@ -141,7 +159,7 @@ impl<'p> Walk<'p> {
         component: &[u32],
         fragments: impl Iterator<Item = FragmentId>,
     ) -> Vec<u32> {
-        let mut result = vec![0; self.program.state_count()];
+        let mut result = vec![0; self.program.own_state_count()];
         self.stamp += 1;
         for fragment in fragments {
             self.visit(self.program.fragment(fragment).start);

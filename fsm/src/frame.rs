@@ -1,0 +1,346 @@
+//! A program with a place for whatever a request brings along.
+//!
+//! From one request to the next a structure stays the same but for its tools. What stays is a [`Frame`], compiled once
+//! with a hole in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
+//! the frame is a tree of their beginnings, whose ends call the programs as [units](crate::units): time for each tool
+//! is some nanoseconds a byte of its beginning, whatever its program holds.
+//!
+//! The tree matters: with one call a tool, each set of items at the beginning of a tag would have as many as
+//! there are tools.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef};
+
+use crate::compile::{compile, compile_around};
+use crate::error::Failure;
+use crate::link::Part;
+use crate::program::StateRow;
+use crate::units::{Begin, Units};
+use crate::{
+    BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, Program, StateId,
+    TokenEdge, TokenLabel, TokenSide,
+};
+
+/// A program in which one rule is left open, to be [linked](Self::link) with branches.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The hole has no states in it.
+    program: Program,
+    hole: FragmentId,
+}
+
+/// One of the things that may stand in the hole: a text, what follows it, and a text behind that. A program holds what
+/// follows by reference.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    begin: Box<[Symbol]>,
+    content: Arc<Program>,
+    end: Box<[Symbol]>,
+}
+
+/// A byte, or a token's id with this bit.
+type Symbol = u32;
+const TOKEN: Symbol = 1 << 31;
+
+impl Branch {
+    /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
+    /// `None` where a token has none, and where the program may read nothing or begins with itself.
+    pub fn new(begin: &[PatternPart], content: Arc<Program>, end: &[PatternPart]) -> Option<Self> {
+        let (begin, end) = (symbols(begin)?, symbols(end)?);
+        let is_empty = content.fragment(content.root()).call_is_nullable();
+        let is_plain = !is_empty && content.units.is_empty() && !content.left_corners().has_cycles();
+        is_plain.then_some(Self { begin, content, end })
+    }
+
+    /// Bytes of memory that it holds, the program not included.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.begin) + size_of_val(&*self.end)
+    }
+}
+
+fn symbols(parts: &[PatternPart]) -> Option<Box<[Symbol]>> {
+    let mut symbols = Vec::new();
+    for part in parts {
+        match part {
+            PatternPart::Text(text) => symbols.extend(text.bytes().map(Symbol::from)),
+            PatternPart::Token(TokenRef::Id(id)) if *id < TOKEN => symbols.push(TOKEN | id),
+            PatternPart::Token(_) => return None,
+        }
+    }
+    Some(symbols.into())
+}
+
+impl Frame {
+    /// Compiles a grammar without one of its rules, whose body is not read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
+    pub fn new(grammar: &Grammar, options: &CompileOptions, hole: RuleId) -> Result<Self, BuildError> {
+        let plug = plug()?;
+        let (mut program, number) = compile_around(grammar, options, Part { rule: hole, program: &plug })?;
+        let Some(hole) = number else {
+            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(hole).name()));
+        };
+        take_out(&mut program, hole, plug.state_count() as u32);
+        Ok(Self { program, hole })
+    }
+
+    /// Bytes of memory that it holds.
+    pub fn memory_usage(&self) -> usize {
+        // What follows from its tables is for programs without holes.
+        self.program.table_bytes()
+    }
+
+    /// The program with branches in the hole, in whatever order they are given. `None` where there are none, and
+    /// where states or edges are more than the options allow.
+    pub fn link(&self, branches: &[&Branch], options: &CompileOptions) -> Option<Program> {
+        let mut branches: Vec<&Branch> = branches.to_vec();
+        branches.sort_by(|one, other| one.begin.cmp(&other.begin));
+        branches.dedup_by(|one, other| {
+            one.begin == other.begin && one.end == other.end && Arc::ptr_eq(&one.content, &other.content)
+        });
+        if branches.is_empty() || !fits(&self.program, &branches, options) {
+            return None;
+        }
+        let mut program = self.program.own_tables();
+        program.states.pop();
+        let states = branches.iter().map(|branch| branch.begin.len() + 2).sum::<usize>();
+        program.states.reserve(states + 1);
+        program.byte_edges.reserve(states);
+        program.calls.reserve(branches.len());
+        program.units = Units::with_capacity(branches.len());
+        let mut labels = Labels::new(&program.labels);
+        let tree = Tree::new(&mut program, self.hole, &branches, &mut labels);
+        tree.end(&mut program, &branches, labels);
+        Some(program)
+    }
+}
+
+/// Whether numbers and tables stay within the limits.
+fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool {
+    // Tables are numbered in 32 bits, with two bits to spare.
+    let cap = (1 << 30) - 1;
+    let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
+    for Branch { begin, content, end } in branches {
+        let chains = begin.len() + end.len() + 1;
+        states += chains + content.own_state_count() + content.fragments.len();
+        let Program { byte_edges, epsilons, calls, token_edges, .. } = &**content;
+        edges += chains + byte_edges.len() + epsilons.len() + calls.len() + token_edges.len();
+    }
+    states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
+}
+
+/// What stands in a hole while its frame is compiled: something that is not nothing. All passes run, so that it is two
+/// states and an edge.
+fn plug() -> Result<Program, BuildError> {
+    let mut builder = GrammarBuilder::new();
+    let byte = builder.literal("x");
+    let grammar = builder.add_rule("plug", byte).and_then(|root| builder.finish(root));
+    match grammar {
+        Ok(grammar) => compile(&grammar, &CompileOptions::default()),
+        Err(_) => Err(Failure::PartBelowOperator.in_rule("plug")),
+    }
+}
+
+/// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
+fn take_out(program: &mut Program, hole: FragmentId, count: u32) {
+    let first = program.fragment(hole).start.raw();
+    let end = first + count;
+    let (from, to) = (program.states[first as usize], program.states[end as usize]);
+    program.byte_edges.drain(from.bytes as usize..to.bytes as usize);
+    program.states.drain(first as usize..end as usize);
+    let gone = to.bytes - from.bytes;
+    for row in &mut program.states[first as usize..] {
+        row.bytes -= gone;
+    }
+    let moved = |id: &mut StateId| {
+        if id.raw() >= end {
+            *id = StateId::from_raw(id.raw() - count);
+        }
+    };
+    program.byte_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
+    program.epsilons.iter_mut().for_each(moved);
+    program.calls.iter_mut().for_each(|call| moved(&mut call.target));
+    program.token_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
+    program.fragments.iter_mut().for_each(|fragment| moved(&mut fragment.start));
+    program.byte_classes =
+        ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
+}
+
+/// The labels of the whole, which units have in common.
+struct Labels {
+    all: Vec<TokenLabel>,
+    /// The label of one token.
+    of_token: AHashMap<u32, u32>,
+    /// The labels of the unit that was put in last.
+    last: Range<usize>,
+}
+
+impl Labels {
+    fn new(frame: &[TokenLabel]) -> Self {
+        Self { all: frame.to_vec(), of_token: AHashMap::new(), last: 0..0 }
+    }
+
+    fn of_token(&mut self, id: u32) -> LabelId {
+        let number = *self.of_token.entry(id).or_insert_with(|| {
+            let known =
+                self.all.iter().position(|label| *label.ids == [id] && label.side == TokenSide::Inside);
+            known.unwrap_or_else(|| {
+                self.all.push(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside });
+                self.all.len() - 1
+            }) as u32
+        });
+        LabelId::from_raw(number)
+    }
+
+    /// Where the labels of a unit begin.
+    fn of_unit(&mut self, labels: &[TokenLabel]) -> u32 {
+        if !self.all[self.last.clone()].starts_with(labels) {
+            self.last = self.all.len()..self.all.len() + labels.len();
+            self.all.extend_from_slice(labels);
+        }
+        self.last.start as u32
+    }
+}
+
+/// The tree of beginnings, as it is written: breadth first, the root before all.
+struct Tree {
+    first: u32,
+    /// Branches with a beginning in common, which are sorted, and its length.
+    nodes: Vec<(Range<u32>, u32)>,
+}
+
+impl Tree {
+    fn new(program: &mut Program, hole: FragmentId, branches: &[&Branch], labels: &mut Labels) -> Self {
+        let first = program.states.len() as u32;
+        program.fragments[hole.index()].start = StateId::from_raw(first);
+        let mut this = Self { first, nodes: Vec::with_capacity(64) };
+        this.nodes.push((0..branches.len() as u32, 0));
+        let mut next = 0;
+        while let Some((range, depth)) = this.nodes.get(next).cloned() {
+            program.push_row(false);
+            this.write(program, branches, range, depth, labels);
+            if next == 0 {
+                // Behind the root stands the state in which a branch was read.
+                program.push_row(true);
+            }
+            next += 1;
+        }
+        this
+    }
+
+    /// The state of the next node.
+    fn push(&mut self, node: (Range<u32>, u32)) -> StateId {
+        self.nodes.push(node);
+        StateId::from_raw(self.first + self.nodes.len() as u32)
+    }
+
+    fn write(
+        &mut self,
+        program: &mut Program,
+        branches: &[&Branch],
+        range: Range<u32>,
+        depth: u32,
+        labels: &mut Labels,
+    ) {
+        let end = StateId::from_raw(self.first + 1);
+        let mut at = range.start;
+        while at < range.end {
+            let Some(&symbol) = branches[at as usize].begin.get(depth as usize) else {
+                // The unit's number stands in the place of its root's until fragments are numbered.
+                program.calls.push(Call { fragment: FragmentId::from_raw(at), target: end });
+                at += 1;
+                continue;
+            };
+            let rest = &branches[at as usize..range.end as usize];
+            let same = rest.partition_point(|branch| branch.begin[depth as usize] == symbol) as u32;
+            let target = self.push((at..at + same, depth + 1));
+            push_symbol(program, symbol, target, labels);
+            at += same;
+        }
+    }
+
+    /// Ends the tables, and puts the units behind them.
+    fn end(self, program: &mut Program, branches: &[&Branch], mut labels: Labels) {
+        let first_call = program.states[self.first as usize].calls as usize;
+        let mut ends: AHashMap<&[Symbol], StateId> = AHashMap::new();
+        // Calls are in the order of the tree, and have numbers of branches for the time being.
+        for at in first_call..program.calls.len() {
+            let end = &*branches[program.calls[at].fragment.index()].end;
+            program.calls[at].target = match ends.get(end) {
+                Some(&known) => known,
+                None => *ends.entry(end).or_insert(self.write_end(program, end, &mut labels)),
+            };
+        }
+        program.push_row(false);
+        let roots = push_units(program, branches, &mut labels);
+        for call in &mut program.calls[first_call..] {
+            call.fragment = roots[call.fragment.index()];
+        }
+        program.labels = labels.all;
+        let edges = &program.byte_edges[program.states[self.first as usize].bytes as usize..];
+        let tree = ByteClasses::from_ranges(edges.iter().map(|edge| (edge.start, edge.end)));
+        let units = branches.iter().map(|branch| &branch.content.byte_classes);
+        program.byte_classes = ByteClasses::finer([&program.byte_classes, &tree].into_iter().chain(units));
+    }
+
+    /// Writes the chain of what stands behind a unit; its first state.
+    fn write_end(&self, program: &mut Program, end: &[Symbol], labels: &mut Labels) -> StateId {
+        let done = StateId::from_raw(self.first + 1);
+        let Some((&last, others)) = end.split_last() else { return done };
+        let first = StateId::from_raw(program.states.len() as u32);
+        for &symbol in others {
+            let next = StateId::from_raw(program.states.len() as u32 + 1);
+            program.push_row(false);
+            push_symbol(program, symbol, next, labels);
+        }
+        program.push_row(false);
+        push_symbol(program, last, done, labels);
+        first
+    }
+}
+
+fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &mut Labels) {
+    match u8::try_from(symbol) {
+        Ok(byte) => program.byte_edges.push(ByteEdge { start: byte, end: byte, target }),
+        Err(_) => program.token_edges.push(TokenEdge { label: labels.of_token(symbol & !TOKEN), target }),
+    }
+}
+
+/// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
+/// branch's root.
+fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) -> Vec<FragmentId> {
+    let mut begin =
+        Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
+    let mut known: AHashMap<*const Program, FragmentId> = AHashMap::with_capacity(branches.len());
+    let mut roots = Vec::with_capacity(branches.len());
+    for Branch { content, .. } in branches {
+        roots.push(*known.entry(Arc::as_ptr(content)).or_insert_with(|| {
+            begin.label = labels.of_unit(&content.labels);
+            program.units.push(content, begin);
+            let root = FragmentId::from_raw(begin.fragment + content.root.raw());
+            begin.state += content.own_state_count() as u32;
+            begin.fragment += content.fragments.len() as u32;
+            root
+        }));
+    }
+    roots
+}
+
+impl Program {
+    /// A new state whose edges come next.
+    fn push_row(&mut self, is_final: bool) {
+        // The limits keep all tables within 32 bits.
+        self.states.push(StateRow {
+            bytes: self.byte_edges.len() as u32,
+            epsilons: self.epsilons.len() as u32,
+            calls: self.calls.len() as u32,
+            tokens: self.token_edges.len() as u32,
+            is_final,
+        });
+    }
+}

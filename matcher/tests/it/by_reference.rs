@@ -1,0 +1,221 @@
+//! Structural tags whose tags are put together by reference say what they say as a whole.
+
+use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
+use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
+use grammask_pda::Engine as Pda;
+use serde_json::{Value, json};
+
+/// Single bytes, some pieces, a special token that begins calls, and a stop token.
+fn vocabulary() -> Vocabulary {
+    let bytes = (0..=255_u8).map(|byte| vec![byte]);
+    let pieces = [
+        "<to",
+        "ol:",
+        ">{",
+        "\"a\": ",
+        "add",
+        "/tool>",
+        "hi ",
+        "</tool><tool:a",
+        "\"}</",
+        "{\"",
+        "<call>",
+        "<stop>",
+    ];
+    let pieces = pieces.iter().map(|piece| piece.as_bytes().to_vec());
+    let all: Vec<Vec<u8>> = bytes.chain(pieces).collect();
+    let count = u32::try_from(all.len()).unwrap();
+    let options = VocabularyOptions::default().special_ids([count - 2]).stop_ids([count - 1]);
+    Vocabulary::from_tokens(all.into_iter().map(Some), &options).unwrap()
+}
+
+fn schema(name: &str) -> Value {
+    json!({"type": "json_schema", "json_schema": {
+        "type": "object", "properties": {name: {"type": "integer"}, "b": {"type": "string", "maxLength": 3}},
+        "required": [name]}})
+}
+
+fn tag(begin: &str, content: &Value, end: &Value) -> Value {
+    json!({"begin": begin, "content": content, "end": end})
+}
+
+fn triggered(tags: &[Value]) -> Value {
+    json!({"type": "triggered_tags", "triggers": ["<tool:"], "tags": tags})
+}
+
+/// Structures, with texts some of which they accept.
+fn structures() -> Vec<(Value, Vec<&'static str>)> {
+    let end = json!("</tool>");
+    let texts = vec![
+        r#"hi <tool:add>{"add": 12}</tool> <to <tool:adder>{"adder": 1, "b": "xyz"}</tool>"#,
+        r#"<tool:a>{"a": -3}</tool><tool:ad>{"ad": 0}</tool>"#,
+        r#"<tool:a>"#,
+        r#"<tool:b>"#,
+        r#"<tool:add>{"adder": 1}"#,
+    ];
+    let names = ["add", "a", "adder", "ad", "zoo"];
+    let tools: Vec<Value> =
+        names.iter().map(|name| tag(&format!("<tool:{name}>"), &schema(name), &end)).collect();
+    let mixed = vec![
+        tag("<tool:", &json!({"type": "regex", "pattern": "[0-9]{2,4}"}), &end),
+        tag("<tool:a", &json!({"type": "const_string", "value": "dd>{}"}), &json!(["</tool>", "!"])),
+        tag("<tool:a", &json!({"type": "any_text"}), &end),
+        tag("<tool:add>", &schema("a"), &end),
+        tag("<tool:add>", &schema("b"), &end),
+        tag("<tool:add>", &schema("b"), &end),
+    ];
+    let special: Vec<Value> = names
+        .iter()
+        .map(|name| tag(&format!("<call>{name}<call>"), &schema(name), &json!("<call>")))
+        .collect();
+    let separated =
+        json!({"type": "tags_with_separator", "tags": special, "separator": ",", "at_least_one": true});
+    let around = json!({"type": "sequence", "elements": [
+        {"type": "tag", "begin": "<th>", "content": {"type": "any_text"}, "end": "</th>"}, triggered(&tools)]});
+    vec![
+        (triggered(&tools), texts.clone()),
+        (
+            triggered(&mixed),
+            vec![r#"<tool:add>{}!<tool:add>{"a": 1}</tool>"#, "<tool:123</tool> x", "<tool:addx</tool>"],
+        ),
+        (separated, vec![r#"<call>add<call>{"add": 1}<call>,<call>a"#]),
+        (around, vec![r#"<th>hi </th>hi <tool:add>{"add": 12}</tool>"#]),
+    ]
+}
+
+fn options() -> StructuralTagOptions {
+    StructuralTagOptions::default()
+}
+
+fn document(format: &Value) -> String {
+    json!({"type": "structural_tag", "format": format}).to_string()
+}
+
+/// The masks of two grammars along a text, and whether it may end.
+fn same<B: BuildBackend>(one: &CompiledGrammar<B>, other: &CompiledGrammar<B>, text: &str) {
+    let (mut one, mut other) = (one.matcher(), other.matcher());
+    let len = one.grammar().vocabulary().len();
+    let (mut ours, mut theirs) = (TokenMask::new(len), TokenMask::new(len));
+    let call = u32::try_from(len - 2).unwrap();
+    let mut rest = text;
+    loop {
+        one.fill_mask(&mut ours).unwrap();
+        other.fill_mask(&mut theirs).unwrap();
+        assert_eq!(ours.as_words(), theirs.as_words(), "before `{rest}` of `{text}`");
+        assert_eq!(one.is_completed(), other.is_completed(), "before `{rest}` of `{text}`");
+        let id = match rest.strip_prefix("<call>") {
+            Some(behind) => {
+                rest = behind;
+                call
+            }
+            None => {
+                let Some(&byte) = rest.as_bytes().first() else { return };
+                rest = &rest[1..];
+                u32::from(byte)
+            }
+        };
+        let id = one.grammar().vocabulary().id(id).unwrap();
+        let read = one.accept_token(id);
+        assert_eq!(read.is_ok(), other.accept_token(id).is_ok(), "`{rest}` of `{text}`");
+        if read.is_err() {
+            return;
+        }
+    }
+}
+
+fn check<B: BuildBackend>(serves: impl Fn(&str) -> bool) {
+    let compiler = Compiler::builder(vocabulary()).backend::<B>().build();
+    for (format, texts) in structures() {
+        let document = document(&format);
+        if !serves(&document) {
+            continue;
+        }
+        let whole = StructuralTag::parse(&document, &options()).unwrap().grammar(&options()).unwrap();
+        let whole = compiler.grammar(&whole).unwrap();
+        // The first time tags are compiled, then they are known.
+        for _ in 0..2 {
+            let linked = compiler.structural_tag(&document, &options()).unwrap();
+            texts.iter().for_each(|text| same(&linked, &whole, text));
+            let cut = &document[..document.len() - 2];
+            assert!(compiler.structural_tag(cut, &options()).is_err());
+            compiler.structural_tag(&format!("{document} "), &options()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn masks_are_those_of_the_whole() {
+    check::<grammask_earley::Engine>(|_| true);
+}
+
+#[test]
+fn masks_are_those_of_the_whole_on_stacks() {
+    // This backend reads no tokens as a whole.
+    check::<Pda>(|document| !document.contains("<call>"));
+}
+
+/// Nothing but the tags by reference makes it so.
+#[test]
+fn the_order_of_tags_does_not_matter() {
+    let compiler = Compiler::new(vocabulary());
+    for (format, _) in structures() {
+        let Value::Array(tags) = &format["tags"] else { continue };
+        let mut other = format.clone();
+        other["tags"] = tags.iter().rev().cloned().collect();
+        let [one, other] = [format.clone(), other]
+            .map(|format| compiler.structural_tag(&document(&format), &options()).unwrap());
+        let is_unique = tags.iter().all(|tag| tag["begin"] != "<tool:add>" || tags.len() == 5);
+        if is_unique {
+            assert_eq!(one.fingerprint(), other.fingerprint());
+        }
+        assert_eq!(one.program().unwrap().state_count(), other.program().unwrap().state_count());
+    }
+}
+
+/// What is wrong with one tag is told with its place in the document, whatever is known.
+#[test]
+fn errors_have_their_places() {
+    let compiler = Compiler::new(vocabulary());
+    let good = tag("<tool:a>", &schema("a"), &json!("</tool>"));
+    let wrong =
+        tag("<tool:b>", &json!({"type": "json_schema", "json_schema": {"type": "no"}}), &json!("</tool>"));
+    compiler.structural_tag(&document(&triggered(std::slice::from_ref(&good))), &options()).unwrap();
+    let error =
+        compiler.structural_tag(&document(&triggered(&[good.clone(), wrong])), &options()).unwrap_err();
+    assert!(error.to_string().contains("/format/tags/1/content/json_schema/type"), "{error}");
+    let stray = tag("<other>", &schema("a"), &json!("</tool>"));
+    let error = compiler.structural_tag(&document(&triggered(&[good, stray])), &options()).unwrap_err();
+    assert!(error.to_string().contains("/format/tags/1/begin"), "{error}");
+}
+
+/// A program that is put together by reference is written and read as any other.
+#[cfg(feature = "store")]
+#[test]
+fn what_is_by_reference_can_be_stored() {
+    let compiler = Compiler::new(vocabulary());
+    for (format, texts) in structures() {
+        let linked = compiler.structural_tag(&document(&format), &options()).unwrap();
+        let read = compiler.load(&linked.to_bytes().unwrap()).unwrap();
+        assert_eq!(linked.fingerprint(), read.fingerprint());
+        texts.iter().for_each(|text| same(&linked, &read, text));
+    }
+}
+
+/// Compiled tags are forgotten with everything else, and past their bound.
+#[test]
+fn known_tags_can_be_forgotten() {
+    let limits = grammask_matcher::Limits { max_cache_bytes: 64 << 10, ..Default::default() };
+    let compiler = Compiler::builder(vocabulary()).limits(limits).build();
+    for number in 0..200 {
+        let tools: Vec<Value> = (number..number + 3)
+            .map(|name| tag(&format!("<tool:{name}>"), &schema(&name.to_string()), &json!("</tool>")))
+            .collect();
+        let linked = compiler.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
+        let mut matcher = linked.matcher();
+        matcher.accept_bytes(format!("<tool:{number}>{{\"{number}\": 1}}</tool>").as_bytes()).unwrap();
+        if number % 64 == 0 {
+            compiler.clear_cache();
+        }
+    }
+}
