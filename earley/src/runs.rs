@@ -74,9 +74,47 @@ pub(crate) fn explore(engine: &Engine, state: State, class: &CharClass, fuel: &m
     if (0..4).any(|word| starts[word] & !next[word] != 0) {
         return RunShape::Unknown;
     }
+    if engine.set(state).slots.is_empty() && is_refused(engine, state, starts, fuel) {
+        return RunShape::Unknown;
+    }
     Explorer { engine, class, starts, fuel, nodes: vec![Node::at(state)], ticking: None, until: None }
         .run()
         .unwrap_or(RunShape::Unknown)
+}
+
+/// Whether some text of characters of one byte is found to be refused, with no counts to begin with. Free text in which
+/// a tag begins after some letters is refused at the end of a path, and to read every other character on the way there
+/// costs ten times as much as to follow whatever leads somewhere new at once.
+fn is_refused(engine: &Engine, state: State, starts: [u64; 4], fuel: &mut Fuel) -> bool {
+    let ascii = u128::from(starts[0]) | u128::from(starts[1]) << 64;
+    let classes = engine.program.byte_classes();
+    let mut met = vec![state];
+    // The states on the path, each with the characters that were not read yet.
+    let mut path = vec![(state, ascii)];
+    while let Some((state, left)) = path.last_mut() {
+        if *left == 0 {
+            path.pop();
+            continue;
+        }
+        let byte = left.trailing_zeros() as u8;
+        let alike = (byte..128).take_while(|&other| classes.class(other) == classes.class(byte)).count();
+        *left &= u128::MAX.checked_shl(u32::from(byte) + alike as u32).unwrap_or(0);
+        let Ok(target) = engine.step(*state, byte, fuel) else { return false };
+        let Some(target) = target else { return true };
+        if met.contains(&target) {
+            continue;
+        }
+        let next = engine.next_bytes(target);
+        if (0..4).any(|word| starts[word] & !next[word] != 0) {
+            return true;
+        }
+        if met.len() == MAX_NODES {
+            return false;
+        }
+        met.push(target);
+        path.push((target, ascii));
+    }
+    false
 }
 
 /// The bytes that begin a character of the class.
