@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::arguments::{
-    EngineArguments, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments,
+    EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax, VocabularyArguments,
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::writer::{Ending, Writer};
@@ -31,7 +31,13 @@ fn validator(schema: &Value) -> jsonschema::Validator {
 /// Writes `SEEDS` texts for every schema, and says how many were steered to their end.
 fn check(vocabulary: &Vocabulary, max_tokens: usize, compact: bool) -> (usize, usize) {
     let writer = Writer::new(vocabulary);
-    let options = SchemaArguments { compact, closed: false, key_order: KeyOrder::Declared };
+    let options = SchemaArguments {
+        compact,
+        closed: false,
+        key_order: KeyOrder::Declared,
+        escapes: Escapes::Any,
+        numbers: Numbers::Any,
+    };
     let (mut texts, mut steered) = (0, 0);
     for file in schemas() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();

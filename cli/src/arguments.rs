@@ -174,6 +174,27 @@ pub(crate) struct SchemaArguments {
     /// The order of an object's members: as declared, required ones first, or any
     #[arg(long, value_enum, default_value_t = KeyOrder::Declared, help_heading = "JSON Schema")]
     pub(crate) key_order: KeyOrder,
+    /// The escapes in strings and names: any, those that are needed, or those and all but printable ASCII
+    #[arg(long, value_enum, default_value_t = Escapes::Any, help_heading = "JSON Schema")]
+    pub(crate) escapes: Escapes,
+    /// The spellings of a number: any, or one (no exponent, no zeros behind a fraction)
+    #[arg(long, value_enum, default_value_t = Numbers::Any, help_heading = "JSON Schema")]
+    pub(crate) numbers: Numbers,
+}
+
+/// How the characters of strings and names are spelled.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Escapes {
+    Any,
+    Needed,
+    Ascii,
+}
+
+/// How numbers are spelled.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Numbers {
+    Any,
+    Canonical,
 }
 
 /// The order of an object's members.

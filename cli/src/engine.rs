@@ -21,7 +21,8 @@ use grammask::{
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
 use crate::arguments::{
-    Backend, EngineArguments, KeyOrder, SchemaArguments, StructureText, Syntax, VocabularyArguments,
+    Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax,
+    VocabularyArguments,
 };
 use crate::command::tools;
 use crate::progress;
@@ -190,6 +191,19 @@ fn compile<B: BuildBackend>(
     compiler: &Compiler<B>,
 ) -> Result<Box<dyn Begin>> {
     let compile = || {
+        // Schemas have limits that grow with their text.
+        if text.syntax == Syntax::JsonSchema {
+            return compiler.json_schema(&text.text, &schema_options(schema)).map_err(|error| {
+                match error.diagnostics() {
+                    Some(diagnostics) => reject(text, diagnostics).into(),
+                    None => anyhow!(error).context(format!(
+                        "the {} in {} cannot be used",
+                        text.syntax.name(),
+                        text.origin
+                    )),
+                }
+            });
+        }
         let grammar = parse(text, schema)?;
         compiler
             .grammar(&grammar)
@@ -344,6 +358,15 @@ fn schema_options(arguments: &SchemaArguments) -> JsonSchemaOptions {
     if arguments.closed {
         options = options.objects(Objects::Closed);
     }
+    let options = options.escapes(match arguments.escapes {
+        Escapes::Any => json_schema::Escapes::Any,
+        Escapes::Needed => json_schema::Escapes::Needed,
+        Escapes::Ascii => json_schema::Escapes::Ascii,
+    });
+    let options = options.numbers(match arguments.numbers {
+        Numbers::Any => json_schema::Numbers::Any,
+        Numbers::Canonical => json_schema::Numbers::Canonical,
+    });
     options.key_order(match arguments.key_order {
         KeyOrder::Declared => json_schema::KeyOrder::Declared,
         KeyOrder::RequiredFirst => json_schema::KeyOrder::RequiredFirst,

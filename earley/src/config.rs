@@ -9,12 +9,12 @@ pub struct Config {
     pub longest_token: u32,
     /// Bytes that sets, contexts and transitions may hold together. Default 256 MiB.
     pub max_bytes: usize,
-    /// Items of one set. Default 50,000.
+    /// Items of one set. Default 100,000.
     pub max_items_per_set: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { longest_token: 128, max_bytes: 256 << 20, max_items_per_set: 50_000 }
+        Self { longest_token: 128, max_bytes: 256 << 20, max_items_per_set: 100_000 }
     }
 }

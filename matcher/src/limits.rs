@@ -16,7 +16,7 @@ pub struct Limits {
     /// Bytes of the grammars that a compiler keeps by the content of their source; 0 to keep none. Default 64 MiB. A
     /// quarter as much comes on top for the automata of schemas that structural tags have in common.
     pub max_cache_bytes: usize,
-    /// Parses that may be alive at once. Default 50,000.
+    /// Parses that may be alive at once. Default 100,000.
     pub max_items_per_set: usize,
     /// Units of work of one call, about 50 ns each. Default 20,000,000.
     pub max_work_per_call: u64,
@@ -30,7 +30,7 @@ impl Default for Limits {
             max_pool_bytes: 64 << 20,
             max_total_bytes: 1 << 30,
             max_cache_bytes: 64 << 20,
-            max_items_per_set: 50_000,
+            max_items_per_set: 100_000,
             max_work_per_call: 20_000_000,
         }
     }

@@ -9,12 +9,12 @@ pub struct Config {
     pub longest_token: u32,
     /// Bytes that stacks and transitions may hold together. Default 256 MiB.
     pub max_bytes: usize,
-    /// Stacks that may be alive at once. Default 50,000.
+    /// Stacks that may be alive at once. Default 100,000.
     pub max_stacks: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { longest_token: 128, max_bytes: 256 << 20, max_stacks: 50_000 }
+        Self { longest_token: 128, max_bytes: 256 << 20, max_stacks: 100_000 }
     }
 }

@@ -21,6 +21,8 @@ pub enum Spelled {
 pub enum Spelling<'r> {
     /// No escape but those that must be; numbers as they came.
     Plain,
+    /// As [`Plain`](Self::Plain), and numbers without zeros at the end of a fraction and without a sign before zero.
+    Canonical,
     /// Characters escaped at random, some numbers with zeros behind the point.
     Random(&'r mut Rng),
 }
@@ -93,10 +95,26 @@ fn string(text: &str, spelling: &mut Spelling<'_>) -> String {
 }
 
 fn with_zeros(number: String, spelling: &mut Spelling<'_>) -> String {
-    let Spelling::Random(rng) = spelling else { return number };
+    let rng = match spelling {
+        Spelling::Plain => return number,
+        Spelling::Canonical => return without_zeros(&number),
+        Spelling::Random(rng) => rng,
+    };
     if number.contains(['e', 'E']) || !rng.percent(15) {
         return number;
     }
     let point = if number.contains('.') { "" } else { "." };
     format!("{number}{point}{}", "0".repeat(rng.between(1, 3)))
+}
+
+fn without_zeros(number: &str) -> String {
+    let number = match number.split_once('.') {
+        Some((whole, fraction)) if !fraction.contains(['e', 'E']) => {
+            let fraction = fraction.trim_end_matches('0');
+            let point = if fraction.is_empty() { "" } else { "." };
+            format!("{whole}{point}{fraction}")
+        }
+        _ => number.to_owned(),
+    };
+    if number == "-0" { "0".to_owned() } else { number }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use grammask_grammar_frontends::json_schema::{self, Escapes, JsonSchemaOptions, KeyOrder, Numbers};
 use grammask_oracle::random::Rng;
 use serde_json::Value;
 
@@ -111,6 +111,47 @@ impl Comparison {
     }
 }
 
+/// The options of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Default,
+    AnyOrder,
+    /// Every value in one spelling.
+    Canonical,
+}
+
+impl How {
+    fn of(seed: u64) -> Self {
+        match seed % 4 {
+            0 | 1 => Self::Default,
+            2 => Self::AnyOrder,
+            _ => Self::Canonical,
+        }
+    }
+
+    fn options(self) -> JsonSchemaOptions {
+        let options = JsonSchemaOptions::default();
+        match self {
+            Self::Default => options,
+            Self::AnyOrder => options.key_order(KeyOrder::Any),
+            Self::Canonical => options.escapes(Escapes::Needed).numbers(Numbers::Canonical),
+        }
+    }
+}
+
+fn has_exponent(value: &Value) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) if number.to_string().contains(['e', 'E']) => return true,
+            Value::Object(members) => open.extend(members.values()),
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    false
+}
+
 fn one(
     comparison: &mut Comparison,
     seed: u64,
@@ -118,7 +159,8 @@ fn one(
     schema: &Value,
     judge: &Judge,
 ) -> Result<(), String> {
-    let grammar = match json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()) {
+    let how = How::of(seed);
+    let grammar = match json_schema::compile(&schema.to_string(), &how.options()) {
         Ok(compiled) => compiled.grammar,
         Err(diagnostics) => {
             let first = diagnostics.iter().next().ok_or("refused without a reason")?;
@@ -164,7 +206,7 @@ fn one(
         let Some(value) = found else { continue };
         comparison.pairs += 1;
         comparison.valid += usize::from(valid);
-        check(comparison, &subject, (seed, schema), rng, &value, valid)?;
+        check(comparison, &subject, (seed, schema), (rng, how), &value, valid)?;
     }
     Ok(())
 }
@@ -192,11 +234,18 @@ fn check<S: Subject>(
     comparison: &mut Comparison,
     subject: &S,
     (seed, schema): (u64, &Value),
-    rng: &mut Rng,
+    (rng, how): (&mut Rng, How),
     value: &Value,
     valid: bool,
 ) -> Result<(), String> {
-    let spelled = Spelled::new(value, &mut Spelling::Random(rng));
+    let spelled = match how {
+        How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
+        How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Random(rng)),
+    };
+    // The options have no spelling for an exponent.
+    if how == How::Canonical && has_exponent(value) {
+        return Ok(());
+    }
     let accepted = documents::accepts_some_order(subject, &spelled)?;
     if accepted != valid {
         let problem = if valid { "a valid document is not in the grammar" } else { "an invalid one is" };

@@ -212,6 +212,34 @@ impl TextAutomaton {
         None
     }
 
+    /// All accepted texts in order, where there are at most so many; `None` otherwise.
+    pub fn texts(&self, most: usize) -> Option<Vec<String>> {
+        if self.is_empty() {
+            return Some(Vec::new());
+        }
+        self.length_range()?.1?;
+        // Every state leads to a final one and none leads back, so that every way on is the beginning of a text.
+        let (mut texts, mut stack) = (Vec::new(), vec![(0u32, String::new())]);
+        while let Some((state, text)) = stack.pop() {
+            let arcs = self.dfa.arcs(state);
+            let ways: usize = arcs.iter().map(|arc| (arc.hi - arc.lo) as usize + 1).sum();
+            if texts.len() + stack.len() + ways > most {
+                return None;
+            }
+            for arc in arcs.iter().rev() {
+                for way in (arc.lo..=arc.hi).rev() {
+                    let mut longer = text.clone();
+                    longer.push(character(way));
+                    stack.push((arc.to, longer));
+                }
+            }
+            if self.dfa.is_final(state) {
+                texts.push(text);
+            }
+        }
+        (texts.len() <= most).then_some(texts)
+    }
+
     /// Adds the language to a grammar, as right-linear rules of which the first is returned: one rule a
     /// state, named after `hint`. A loop through more than one state makes the rules recursive; what refers
     /// to them cannot stand below a regular operator then.

@@ -85,6 +85,23 @@ fn lengths_and_examples() {
 }
 
 #[test]
+fn few_texts_are_listed() {
+    let words = ["", "no", "none", "né"];
+    let listed: Vec<String> = words.map(str::to_owned).into();
+    assert_eq!(TextAutomaton::from_literals(words).texts(4), Some(listed));
+    assert_eq!(TextAutomaton::from_literals(words).texts(3), None);
+    assert_eq!(TextAutomaton::nothing().texts(0), Some(Vec::new()));
+    assert_eq!(TextAutomaton::everything().texts(1_000_000), None);
+    let digits = automaton(|builder| {
+        let digit = builder.class([('0', '9')]);
+        builder.repeat(digit, 2, Some(2))
+    });
+    let texts = digits.texts(100).unwrap_or_default();
+    assert_eq!((texts.len(), texts[0].as_str(), texts[99].as_str()), (100, "00", "99"));
+    assert_eq!(digits.texts(99), None);
+}
+
+#[test]
 fn class_runs_are_recognised() {
     let run = |min, max| {
         automaton(|builder| {

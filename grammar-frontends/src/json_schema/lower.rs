@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use ahash::AHashMap;
-use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, analysis};
 use smallvec::SmallVec;
 
 use super::array_shape::{ArrayShape, Repetition};
@@ -101,6 +101,8 @@ pub(super) struct Lowering<'s> {
     pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: AHashMap<(TestId, Side), ExprId>,
     pub(super) shared: AHashMap<&'static str, RuleId>,
+    /// Texts with the escapes that the caller wants, where these are not all.
+    pub(super) spelled: AHashMap<ExprId, ExprId>,
     /// Arrays and objects whose items and members stand between marks.
     pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,
     pub(super) marked_objects: AHashMap<ObjectShape<'s>, RuleId>,
@@ -157,6 +159,7 @@ pub(super) fn lower<'s>(
         strings: AHashMap::new(),
         patterns: AHashMap::new(),
         shared: AHashMap::new(),
+        spelled: AHashMap::new(),
         marked_arrays: AHashMap::new(),
         marked_objects: AHashMap::new(),
         tasks: Vec::new(),
@@ -514,6 +517,9 @@ fn unsatisfiable(normalizer: &Normalizer<'_>) -> Box<Diagnostic> {
     Box::new(error.with_hint("relax one of the keywords that contradict each other"))
 }
 
+/// How often rules are looked at again before all are looked at in another way.
+const LOOKS: usize = 2_000;
+
 /// Whether the root derives any text. Regular operators count as if they did: what they leave of strings was
 /// decided before.
 fn derives_something(grammar: &Grammar) -> bool {
@@ -522,10 +528,17 @@ fn derives_something(grammar: &Grammar) -> bool {
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
     let mut missing = Vec::with_capacity(16);
+    let mut looks = grammar.rule_count() + LOOKS;
     while let Some(rule) = work.pop() {
         if productive[rule.index()] {
             continue;
         }
+        // An object with thousands of required members is looked at as often, which the other way is not. It takes
+        // longer for schemas of everyday size.
+        let Some(left) = looks.checked_sub(1) else {
+            return analysis::productive(grammar).expr(grammar.rule(grammar.root()).body());
+        };
+        looks = left;
         missing.clear();
         if is_productive(grammar, grammar.rule(rule).body(), &productive, &mut missing) {
             productive[rule.index()] = true;

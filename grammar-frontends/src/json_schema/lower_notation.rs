@@ -55,7 +55,7 @@ impl<'s> Lowering<'s> {
         match (self.punctuation.names, self.notation) {
             (Names::Json, _) | (_, None) => {
                 let name = self.builder.literal(name);
-                let name = self.builder.json_escaped(name);
+                let name = self.escaped(name);
                 Ok(self.kept(name))
             }
             (Names::Strings, Some(_)) => Ok(self.python_literals(name)),
@@ -77,7 +77,7 @@ impl<'s> Lowering<'s> {
     pub(super) fn spelled_name(&mut self, text: ExprId) -> ExprId {
         match self.punctuation.names {
             Names::Json => {
-                let name = self.builder.json_escaped(text);
+                let name = self.escaped(text);
                 self.kept(name)
             }
             Names::Strings => self.python_text(text),

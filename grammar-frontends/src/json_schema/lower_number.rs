@@ -8,7 +8,8 @@ use super::document::{Document, Draft, NodeId};
 use super::keywords::Fallible;
 use super::lower::{Lowering, grammar_error};
 use super::number_shape::{Bound, Edge, Kind, NumberShape};
-use super::number_text::Digits;
+use super::number_text::{Digits, Zeros};
+use super::options::Numbers;
 
 /// Where an automaton of multiples stands: inside the digits of a whole number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,8 +78,15 @@ impl Lowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
+    fn is_canonical(&self) -> bool {
+        self.normalizer.options.numbers == Numbers::Canonical
+    }
+
     /// The whole grammar of JSON's numbers.
     fn any_number(&mut self) -> Fallible<ExprId> {
+        if self.is_canonical() {
+            return self.shared("json_number", |builder| Digits { builder }.canonical());
+        }
         self.shared("json_number", |builder| {
             let digit = builder.class([('0', '9')]);
             let digits = builder.repeat(digit, 1, None);
@@ -100,7 +108,10 @@ impl Lowering<'_> {
     }
 
     /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
-    fn whole_end(&mut self) -> ExprId {
+    pub(super) fn whole_end(&mut self) -> ExprId {
+        if self.is_canonical() {
+            return self.builder.empty();
+        }
         match self.normalizer.document.draft(Document::ROOT) {
             Draft::Draft4 => self.builder.empty(),
             _ => Digits { builder: &mut self.builder }.zero_fraction(),
@@ -109,7 +120,7 @@ impl Lowering<'_> {
 
     /// Digits with a sign, and what may follow.
     fn any_integer(&mut self) -> Fallible<ExprId> {
-        let end = self.whole_end();
+        let (end, is_canonical) = (self.whole_end(), self.is_canonical());
         self.shared("json_integer", |builder| {
             let digit = builder.class([('0', '9')]);
             let minus = builder.literal("-");
@@ -117,6 +128,10 @@ impl Lowering<'_> {
             let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
             let rest = builder.repeat(digit, 0, None);
             let positive = builder.sequence([first, rest]);
+            if is_canonical {
+                let signed = builder.sequence([sign, positive]);
+                return builder.choice([zero, signed]);
+            }
             let whole = builder.choice([zero, positive]);
             builder.sequence([sign, whole, end])
         })
@@ -149,8 +164,9 @@ impl Lowering<'_> {
             return Ok(Some(self.builder.sequence([texts, end])));
         }
         if let Some(values) = &shape.values {
+            let zeros = self.zeros();
             let mut digits = Digits { builder: &mut self.builder };
-            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value, zeros)).collect();
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
         if !shape.not_steps.is_empty() {
@@ -206,11 +222,24 @@ impl Lowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
+    /// Zeros that may stand at the end of a fraction.
+    pub(super) fn zeros(&self) -> Zeros {
+        if self.is_canonical() { Zeros::None } else { Zeros::Any }
+    }
+
     /// Numbers of a kind between bounds.
     fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
+        let is_canonical = self.is_canonical();
         let mut digits = Digits { builder: &mut self.builder };
         match shape.kind {
-            Kind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
+            Kind::Any => {
+                let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
+                if !is_canonical {
+                    return Some(between);
+                }
+                let canonical = digits.canonical();
+                Some(self.builder.intersection([between, canonical]))
+            }
             Kind::Integer => {
                 let (lower, upper) = shape.whole_bounds();
                 self.whole_interval(lower.as_ref(), upper.as_ref())
@@ -220,7 +249,8 @@ impl Lowering<'_> {
                 let point = self.builder.literal(".");
                 let (any, some) = (self.builder.any_char(), self.builder.class([('1', '9')]));
                 let any = self.builder.repeat(any, 0, None);
-                let fractional = self.builder.sequence([any, point, any, some, any]);
+                let rest = if is_canonical { self.builder.empty() } else { any };
+                let fractional = self.builder.sequence([any, point, any, some, rest]);
                 Some(self.builder.intersection([between, fractional]))
             }
         }
@@ -369,8 +399,10 @@ impl Lowering<'_> {
     ) -> Fallible<Option<ExprId>> {
         let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
         let limit = self.normalizer.options.limits.states as u64;
-        let is_plain =
-            shape.kind == Kind::Any && shape.upper.is_none() && shape.lower.as_ref().is_none_or(is_zero);
+        let is_plain = !self.is_canonical()
+            && shape.kind == Kind::Any
+            && shape.upper.is_none()
+            && shape.lower.as_ref().is_none_or(is_zero);
         if !is_plain || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
             if let Some(texts) = self.multiples_by_fraction(shape, step, node)? {
                 return Ok(texts);

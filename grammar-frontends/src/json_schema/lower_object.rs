@@ -20,11 +20,15 @@ use super::object_shape::{ObjectShape, Presence};
 use super::options::{FreeNames, KeyOrder};
 use super::punctuation::Punctuation;
 
+/// Members in any order. While one is read, each of the others may follow, and with each of them goes a set of what was
+/// read.
+const MOST_UNORDERED: usize = 10_000;
+
 /// A property that may occur.
-struct Member {
+pub(super) struct Member {
     /// The name without quotes, the colon and the value.
-    text: ExprId,
-    presence: Presence,
+    pub(super) text: ExprId,
+    pub(super) presence: Presence,
 }
 
 /// Bounds on the number of members.
@@ -56,6 +60,9 @@ impl<'s> Lowering<'s> {
                 (None, Presence::Optional) => {}
             }
         }
+        let mut shape = shape.clone();
+        self.list_free_names(&mut shape, &mut members, node)?;
+        let shape = &shape;
         let key_order = self.normalizer.options.key_order;
         if key_order == KeyOrder::RequiredFirst {
             members.sort_by_key(|member| member.presence == Presence::Optional);
@@ -64,7 +71,8 @@ impl<'s> Lowering<'s> {
         if free.is_none() && !shape.owed.is_empty() {
             return Ok(None);
         }
-        if free.is_some() && self.normalizer.options.free_names == FreeNames::Unique {
+        let is_unique = self.normalizer.options.free_names == FreeNames::Unique;
+        if free.is_some() && is_unique && self.may_repeat_names(shape) {
             let reason = "it leaves names free, and a grammar cannot keep free names from repeating";
             let hint = "declare all names and close the object, or allow free names to repeat";
             self.normalizer.unsupported(node, "additionalProperties", reason, hint)?;
@@ -73,7 +81,12 @@ impl<'s> Lowering<'s> {
             return Ok(None);
         };
         // One member has one order.
-        if key_order == KeyOrder::Any && members.len() + usize::from(free.is_some()) > 1 {
+        let is_unordered = key_order == KeyOrder::Any && members.len() + usize::from(free.is_some()) > 1;
+        if is_unordered && members.len() > MOST_UNORDERED {
+            let reason = format!("more than {MOST_UNORDERED} members in any order");
+            let hint = "ask for the order in which they are declared";
+            self.normalizer.unsupported(node, "properties", reason, hint)?;
+        } else if is_unordered {
             return Ok(Some(self.unordered_object(&members, free.as_ref(), counts)));
         }
         self.object_text(&members, free.as_ref(), counts)
@@ -159,8 +172,7 @@ impl<'s> Lowering<'s> {
             }
             max = max.filter(|&max| max < declared);
         }
-        let required = shape.properties.iter().filter(|property| property.presence == Presence::Required);
-        let required = required.count() as u64;
+        let required = shape.required();
         let keyword = if shape.min > 0 { "minProperties" } else { "maxProperties" };
         if has_free && shape.min > required + 1 {
             let reason =

@@ -16,7 +16,7 @@ use super::keywords::Fallible;
 use super::lower::Lowering;
 use super::lower_number::Residues;
 use super::number_shape::{Bound, Edge, Kind, NumberShape};
-use super::number_text::Digits;
+use super::number_text::{Digits, Zeros};
 
 /// Multiples of a step from 0 to the first whole one that are written out.
 const MOST_FRACTIONS: u64 = 2_000;
@@ -162,12 +162,19 @@ impl Lowering<'_> {
 
     /// The digits of a fraction and any zeros behind them.
     fn fraction(&mut self, digits: &str) -> ExprId {
-        if digits.is_empty() {
-            return Digits { builder: &mut self.builder }.zero_fraction();
+        let zeros = self.zeros();
+        match (digits, zeros) {
+            ("", Zeros::None) => self.builder.empty(),
+            ("", Zeros::Any) => Digits { builder: &mut self.builder }.zero_fraction(),
+            _ => {
+                let text = self.builder.literal(&format!(".{digits}"));
+                if zeros == Zeros::None {
+                    return text;
+                }
+                let zero = self.builder.class([('0', '0')]);
+                let zeros = self.builder.repeat(zero, 0, None);
+                self.builder.sequence([text, zeros])
+            }
         }
-        let text = self.builder.literal(&format!(".{digits}"));
-        let zero = self.builder.class([('0', '0')]);
-        let zeros = self.builder.repeat(zero, 0, None);
-        self.builder.sequence([text, zeros])
     }
 }

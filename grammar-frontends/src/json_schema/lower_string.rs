@@ -30,9 +30,9 @@ impl<'s> Lowering<'s> {
             self.noted_string(shapes, node, notation)?
         } else if *shapes == [StringShape::any()] && !self.excludes_texts() {
             let quote = self.punctuation.quote;
+            let any = self.builder.any_char();
+            let any = self.escaped(any);
             Some(self.shared("json_string", |builder| {
-                let any = builder.any_char();
-                let any = builder.json_escaped(any);
                 let text = builder.repeat(any, 0, None);
                 builder.sequence([quote, text, quote])
             })?)
@@ -52,6 +52,14 @@ impl<'s> Lowering<'s> {
         };
         self.strings.insert(shapes.to_vec(), expr);
         Ok(expr)
+    }
+
+    /// One string of JSON with its quotes.
+    pub(super) fn quoted(&mut self, value: &str) -> ExprId {
+        let text = self.builder.literal(value);
+        let text = self.escaped(text);
+        let (text, quote) = (self.kept(text), self.punctuation.quote);
+        self.builder.sequence([quote, text, quote])
     }
 
     /// The strings of a shape as they stand between quotes.
@@ -77,7 +85,7 @@ impl<'s> Lowering<'s> {
         if is_format {
             return Ok(Some(self.spelled_parts(text, PARTS_IN_PARTS)));
         }
-        Ok(Some(self.builder.json_escaped(text)))
+        Ok(Some(self.escaped(text)))
     }
 
     /// The spelling of each part of a text by itself: beside an intersection, counted runs stay counted.
@@ -96,13 +104,13 @@ impl<'s> Lowering<'s> {
                     parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
                 self.builder.choice(parts)
             }
-            _ => self.builder.json_escaped(text),
+            _ => self.escaped(text),
         }
     }
 
     fn spelled_run(&mut self, run: &ClassRun, class: ExprId) -> Fallible<ExprId> {
         let before = self.spelled_places(&run.before);
-        let class = self.builder.json_escaped(class);
+        let class = self.escaped(class);
         let middle = self.builder.repeat(class, run.min, run.max);
         let after = self.spelled_places(&run.after);
         Ok(self.builder.sequence([before, middle, after]))
@@ -128,7 +136,7 @@ impl<'s> Lowering<'s> {
         if self.builder.expr(places) == self.builder.expr(empty) {
             return empty;
         }
-        self.builder.json_escaped(places)
+        self.escaped(places)
     }
 
     /// The strings of a shape as decoded text.
@@ -295,7 +303,7 @@ impl<'s> Lowering<'s> {
         if operands.is_empty() {
             let any = self.builder.any_char();
             if self.punctuation.names == Names::Json {
-                let any = self.builder.json_escaped(any);
+                let any = self.escaped(any);
                 let text = self.builder.repeat(any, 0, None);
                 return Ok(Some(self.kept(text)));
             }

@@ -1,8 +1,11 @@
 //! Arrays of different items.
 //!
-//! Items that come from a finite set of scalars are parts in any order, each of which occurs at most once. Where
+//! Items that come from a finite set of scalars (listed, whole numbers between bounds, or what a pattern with few texts
+//! matches) are parts in any order, each of which occurs at most once. Where
 //! each place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
-//! spellings, so that `1` and `1.0` are the same item.
+//! spellings, so that `1` and `1.0` are the same item. Places that have no value in common need no comparison.
+
+use std::borrow::Cow;
 
 use grammask_grammar_ir::{ExprId, Occurrence};
 
@@ -30,7 +33,7 @@ const MOST_ARRAYS: usize = 4_096;
 enum Scalar<'s> {
     Word(&'static str),
     Number(Decimal),
-    Text(&'s str),
+    Text(Cow<'s, str>),
 }
 
 /// A scalar and its text.
@@ -77,6 +80,10 @@ impl<'s> Lowering<'s> {
         if length > MOST_PLACES {
             return Ok(None);
         }
+        if self.places_differ(shape, length)? {
+            let shape = ArrayShape { repetition: Repetition::Free, ..shape.clone() };
+            return self.array(&shape, node).map(Some);
+        }
         let (mut places, mut arrays) = (Vec::with_capacity(length), 1usize);
         for place in 0..length {
             let Some(values) = self.finite_values(shape.item(place), node)? else { return Ok(None) };
@@ -89,6 +96,19 @@ impl<'s> Lowering<'s> {
         let inside = self.different_items(&places, shape.min, &mut Vec::new());
         let open = self.builder.literal("[");
         Ok(Some(inside.map(|inside| self.builder.sequence([open, inside]))))
+    }
+
+    /// Whether no value may stand at two places.
+    fn places_differ(&mut self, shape: &ArrayShape, length: usize) -> Fallible<bool> {
+        for place in 0..length {
+            for other in 0..place {
+                let both = self.normalizer.algebra.goals.and(shape.item(place), shape.item(other));
+                if !self.normalizer.norm(both)?.is_never() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// What follows the bracket or an item, given the items before it.
@@ -127,15 +147,25 @@ impl<'s> Lowering<'s> {
     /// The values of a goal, if these are scalars and few.
     fn finite_values(&mut self, goal: GoalId, node: NodeId) -> Fallible<Option<Vec<Item<'s>>>> {
         let norm = self.normalizer.norm(goal)?;
-        let is_finite = norm.numbers.iter().all(|shape| shape.values.is_some())
-            && norm.strings.iter().all(|shape| shape.values.is_some());
-        if !is_finite || !norm.arrays.is_empty() || !norm.objects.is_empty() {
+        if !norm.arrays.is_empty() || !norm.objects.is_empty() {
             return Ok(None);
         }
-        let numbers = norm.numbers.iter().filter_map(|shape| shape.values.as_ref()).flatten().cloned();
-        let numbers = NumberShape::finite(numbers.collect()).values.unwrap_or_default();
-        let strings = norm.strings.iter().filter_map(|shape| shape.values.as_ref()).flatten().copied();
-        let strings = StringShape::finite(strings.collect()).values.unwrap_or_default();
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        for shape in &norm.numbers {
+            let Some(listed) = shape.listed(MAX_VALUES) else { return Ok(None) };
+            numbers.extend(listed);
+        }
+        for shape in &norm.strings {
+            // Other notations spell what the schema lists.
+            if shape.values.is_none() && self.notation.is_some() {
+                return Ok(None);
+            }
+            let Some(listed) = self.listed(shape, MAX_VALUES) else { return Ok(None) };
+            strings.extend(listed);
+        }
+        let numbers = NumberShape::finite(numbers).values.unwrap_or_default();
+        strings.sort_unstable();
+        strings.dedup();
         if numbers.len() + strings.len() > MAX_VALUES {
             return Ok(None);
         }
@@ -144,15 +174,18 @@ impl<'s> Lowering<'s> {
         let mut values: Vec<Item<'s>> =
             words.map(|(word, _)| (Scalar::Word(word), self.word(word))).collect();
         for number in numbers {
-            let holds = |shape: &&NumberShape| shape.values.iter().flatten().any(|value| *value == number);
-            let kinds = norm.numbers.iter().filter(holds).map(|shape| shape.kind);
+            let holding = norm.numbers.iter().filter(|shape| shape.contains(&number));
             let alone = NumberShape::finite(vec![number.clone()]);
-            let shapes: Vec<NumberShape> = kinds.map(|kind| NumberShape { kind, ..alone.clone() }).collect();
+            let shapes: Vec<NumberShape> =
+                holding.map(|shape| NumberShape { kind: shape.kind, ..alone.clone() }).collect();
             let text = self.numbers(&shapes, node)?;
             values.extend(text.map(|text| (Scalar::Number(number), text)));
         }
         for string in strings {
-            let text = self.string_value(&[StringShape::finite(vec![string])], node)?;
+            let text = match &string {
+                Cow::Borrowed(value) => self.string_value(&[StringShape::finite(vec![value])], node)?,
+                Cow::Owned(value) => Some(self.quoted(value)),
+            };
             values.extend(text.map(|text| (Scalar::Text(string), text)));
         }
         Ok(Some(values))

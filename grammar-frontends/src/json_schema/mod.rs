@@ -37,12 +37,13 @@
 //!   with a certain value, such a member is the last. A declared name occurs at most once; undeclared names
 //!   may repeat.
 //! * Whitespace: see [`Whitespace`]. None before and none after the root value.
-//! * Strings and keys: any escapes that JSON allows. `"\u0061"` is the key `a`.
+//! * Strings and keys: any escapes that JSON allows, or those that are needed: [`Escapes`]. `"\u0061"` is the key `a`.
 //! * Numbers without bounds (`type: number`): all that JSON allows, exponents included.
 //! * Integers: `-?(0|[1-9][0-9]*)`, and after it a point and zeros, if any (`1.0` is an integer, except in
 //!   draft 4).
 //! * Numbers under bounds or `multipleOf`, and numbers of `enum` and `const`: without an exponent, with any
 //!   number of zeros at the end of a fraction, and without a sign for zero. Every number can be written so.
+//! * Each number in one spelling only: [`Numbers::Canonical`].
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
 //!
 //! # Formats
@@ -61,7 +62,7 @@
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems` where the items are not scalars from finite sets, more than six
+//! Refused with their places: `uniqueItems` where the items are not scalars from small sets, more than six
 //! conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other
 //! documents where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose
 //! alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
@@ -86,10 +87,12 @@ mod locate;
 mod lower;
 mod lower_contains;
 mod lower_debts;
+mod lower_listed;
 mod lower_markup;
 mod lower_notation;
 mod lower_number;
 mod lower_object;
+mod lower_spelling;
 mod lower_step;
 mod lower_string;
 mod lower_unique;
@@ -121,7 +124,8 @@ use serde_json::Value;
 
 pub use locate::located;
 pub use options::{
-    Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Objects, Unsupported, Whitespace,
+    Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects,
+    Unsupported, Whitespace,
 };
 pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;

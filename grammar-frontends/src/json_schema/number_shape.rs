@@ -48,6 +48,9 @@ pub(super) struct NumberShape {
     pub(super) not_steps: Vec<Step>,
 }
 
+/// Digits of bounds between which numbers are listed.
+const MOST_DIGITS: u64 = 40;
+
 impl NumberShape {
     pub(super) fn any() -> Self {
         Self {
@@ -70,7 +73,30 @@ impl NumberShape {
         Self { values: Some(values), ..Self::any() }
     }
 
-    fn contains(&self, value: &Decimal) -> bool {
+    /// The numbers of a finite set, or the whole ones between bounds; `None` where they are more than so many.
+    pub(super) fn listed(&self, most: usize) -> Option<Vec<Decimal>> {
+        if let Some(values) = &self.values {
+            return (values.len() <= most).then(|| values.clone());
+        }
+        let (Some(mut next), Some(last)) = self.whole_bounds() else { return None };
+        if self.kind != Kind::Integer || next.written_len().max(last.written_len()) > MOST_DIGITS {
+            return None;
+        }
+        let mut listed = Vec::new();
+        for _ in 0..=most {
+            if next > last {
+                return Some(listed);
+            }
+            let after = next.plus_one();
+            if self.contains(&next) {
+                listed.push(next);
+            }
+            next = after;
+        }
+        None
+    }
+
+    pub(super) fn contains(&self, value: &Decimal) -> bool {
         if let Some(values) = &self.values {
             return values.binary_search(value).is_ok();
         }

@@ -14,6 +14,14 @@ pub(super) struct Digits<'b> {
     pub(super) builder: &'b mut GrammarBuilder,
 }
 
+/// Zeros at the end of a fraction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Zeros {
+    /// Any number of them, also behind a whole number.
+    Any,
+    None,
+}
+
 /// The digits of a bound, split at the point.
 struct Split {
     whole: Vec<u8>,
@@ -61,19 +69,39 @@ impl Digits<'_> {
         self.builder.optional(fraction)
     }
 
+    /// Every number in one spelling.
+    pub(super) fn canonical(&mut self) -> ExprId {
+        let (any, first) = (self.digit(0, 9), self.digit(1, 9));
+        let digits = self.builder.repeat(any, 0, None);
+        let (minus, zero, point) =
+            (self.builder.literal("-"), self.builder.literal("0"), self.builder.literal("."));
+        let fraction = self.builder.sequence([point, digits, first]);
+        let below_one = self.builder.sequence([zero, fraction]);
+        let fraction = self.builder.optional(fraction);
+        let from_one = self.builder.sequence([first, digits, fraction]);
+        let magnitude = self.builder.choice([below_one, from_one]);
+        let sign = self.builder.optional(minus);
+        let signed = self.builder.sequence([sign, magnitude]);
+        self.builder.choice([zero, signed])
+    }
+
     /// The spellings of one number.
-    pub(super) fn exactly(&mut self, value: &Decimal) -> ExprId {
+    pub(super) fn exactly(&mut self, value: &Decimal, zeros: Zeros) -> ExprId {
         let mut text = whole_text(value);
         let fraction = value.fraction_digits();
-        if fraction.is_empty() {
-            let (text, zeros) = (self.builder.literal(&text), self.zero_fraction());
-            return self.builder.sequence([text, zeros]);
+        if !fraction.is_empty() {
+            text.push('.');
+            text.extend(fraction.iter().map(|&digit| char::from(b'0' + digit)));
         }
-        text.push('.');
-        text.extend(fraction.iter().map(|&digit| char::from(b'0' + digit)));
         let text = self.builder.literal(&text);
-        let zero = self.digit(0, 0);
-        let zeros = self.builder.repeat(zero, 0, None);
+        let zeros = match zeros {
+            Zeros::None => return text,
+            Zeros::Any if fraction.is_empty() => self.zero_fraction(),
+            Zeros::Any => {
+                let zero = self.digit(0, 0);
+                self.builder.repeat(zero, 0, None)
+            }
+        };
         self.builder.sequence([text, zeros])
     }
 

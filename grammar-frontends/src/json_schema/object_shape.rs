@@ -180,6 +180,11 @@ impl<'s> ObjectShape<'s> {
             || self.owed.iter().any(|owed| owed.value == GoalId::NEVER)
     }
 
+    /// How many declared names must occur.
+    pub(super) fn required(&self) -> u64 {
+        self.properties.iter().filter(|property| property.presence == Presence::Required).count() as u64
+    }
+
     /// Whether no undeclared name may occur.
     pub(super) fn is_closed(&self) -> bool {
         self.cells.iter().all(|cell| cell.value == GoalId::NEVER)

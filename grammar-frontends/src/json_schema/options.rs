@@ -17,6 +17,10 @@ pub struct JsonSchemaOptions {
     pub objects: Objects,
     /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
     pub free_names: FreeNames,
+    /// How the characters of strings and names are spelled. Default: [`Escapes::Any`].
+    pub escapes: Escapes,
+    /// How numbers are spelled. Default: [`Numbers::Any`].
+    pub numbers: Numbers,
     /// What `format` means. Default: [`Formats::Enforced`].
     pub formats: Formats,
     /// What happens to an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
@@ -36,6 +40,8 @@ impl Default for JsonSchemaOptions {
             key_order: KeyOrder::Declared,
             objects: Objects::Open,
             free_names: FreeNames::MayRepeat,
+            escapes: Escapes::Any,
+            numbers: Numbers::Any,
             formats: Formats::Enforced,
             unsupported: Unsupported::Refuse,
             retriever: None,
@@ -71,6 +77,20 @@ impl JsonSchemaOptions {
     #[must_use]
     pub fn free_names(mut self, free_names: FreeNames) -> Self {
         self.free_names = free_names;
+        self
+    }
+
+    /// Sets [`escapes`](Self::escapes).
+    #[must_use]
+    pub fn escapes(mut self, escapes: Escapes) -> Self {
+        self.escapes = escapes;
+        self
+    }
+
+    /// Sets [`numbers`](Self::numbers).
+    #[must_use]
+    pub fn numbers(mut self, numbers: Numbers) -> Self {
+        self.numbers = numbers;
         self
     }
 
@@ -171,8 +191,35 @@ pub enum Objects {
 pub enum FreeNames {
     /// They may: a reader takes the last one, and all of them satisfy the schema.
     MayRepeat,
-    /// They may not. Objects with free names are refused: no grammar can keep the names apart.
+    /// They may not. Names that a pattern lists (`^x[0-9]$`) count as declared, and where bounds leave room for one
+    /// free member at most, there is nothing to repeat. Other objects with free names are refused: no grammar can
+    /// keep the names apart.
     Unique,
+}
+
+/// How the characters of strings and names are spelled. Other notations than JSON have spellings of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Escapes {
+    /// As JSON allows: `"a"`, `"\u0061"`.
+    Any,
+    /// Only what needs an escape has one, and the shortest: `\"`, `\\`, `\n`, `\u001f`. So
+    /// `json.dumps(value, ensure_ascii=False)` writes.
+    Needed,
+    /// As [`Needed`](Self::Needed), and what is no printable character of ASCII is `\uxxxx` in lower case, beyond
+    /// U+FFFF a pair of them. So `json.dumps(value)` writes.
+    Ascii,
+}
+
+/// How numbers are spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Numbers {
+    /// In every way that [the module](super) lists.
+    Any,
+    /// In one way: without an exponent, without zeros at the end of a fraction or a fraction of zeros, and without a
+    /// sign before zero. `1`, but neither `1.0` nor `1e0`.
+    Canonical,
 }
 
 /// What `format` means.
@@ -203,7 +250,7 @@ pub struct JsonSchemaLimits {
     /// Default: 1,500,000.
     pub values: usize,
     /// Schemas (and constants' parts) that the root reaches, and their combinations; 200,000 of them take some
-    /// second and 300 MiB. Default: 50,000. A text of a schema may reach one for every 32 of its bytes in any case.
+    /// second and 300 MiB. Default: 100,000. A text of a schema may reach one for every 32 of its bytes in any case.
     pub goals: usize,
     /// Comparisons of alternatives and their properties while schemas are combined, some 0.3 microseconds each.
     /// Default: 2,000,000.
@@ -229,7 +276,7 @@ impl Default for JsonSchemaLimits {
         Self {
             schema_bytes: 16 << 20,
             values: 1_500_000,
-            goals: 50_000,
+            goals: 100_000,
             work: 2_000_000,
             depth: 100,
             alternatives: 512,

@@ -71,7 +71,11 @@ pub const KEYWORDS: &[Keyword] = {
             "`idn-hostname`, `idn-email`; under `not`, `regex`; constants of which it is not certain whether \
             they obey; unknown names are annotations",
         ),
-        enforced("properties", Draft4, "between the marks of a tool format, names with signs of markup"),
+        enforced(
+            "properties",
+            Draft4,
+            "between the marks of a tool format, names with signs of markup; in any order, more than 10,000",
+        ),
         enforced("required", Draft4, ""),
         enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique"),
         enforced("patternProperties", Draft4, "as `pattern`; patterns that overlap in more than 64 \
@@ -88,7 +92,7 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("prefixItems", Draft2020, "between the marks of a tool format"),
         enforced("minItems", Draft4, "counts of more than 32 bits"),
         enforced("maxItems", Draft4, ""),
-        enforced("uniqueItems", Draft4, "items that are not scalars from finite sets; under `not`"),
+        enforced("uniqueItems", Draft4, "items that are not scalars from small sets; under `not`"),
         enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`"),
         enforced("minContains", Draft2019, "as `contains`"),
         enforced("maxContains", Draft2019, "as `contains`"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, compile};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile};
 
 fn rules(schema: &str) -> usize {
     compile(schema, &JsonSchemaOptions::default()).unwrap().grammar.rule_count()
@@ -78,6 +78,12 @@ fn limits_are_errors() {
     };
     let large = format!(r#"{{"description":"{}"}}"#, "x".repeat(17 << 20));
     assert_eq!(code(&large), "json-schema/limit");
+    let properties: Vec<String> = (0..10_001).map(|number| format!(r#""p{number}":{{}}"#)).collect();
+    let wide = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
+    let any_order = JsonSchemaOptions::default().key_order(KeyOrder::Any);
+    let error = compile(&wide, &any_order).unwrap_err();
+    assert_eq!(error.iter().next().unwrap().code(), "json-schema/unsupported");
+    assert!(compile(&wide, &JsonSchemaOptions::default()).is_ok());
     let deep = format!("{}{}", r#"{"items":"#.repeat(200), "}".repeat(200));
     assert_eq!(code(&deep), "json-schema/syntax");
     // Six alternatives in each of five conjuncts.

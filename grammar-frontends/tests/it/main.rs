@@ -12,6 +12,7 @@ mod json_schema_errors;
 mod json_schema_order;
 mod json_schema_refusals;
 mod json_schema_scale;
+mod json_schema_spelling;
 mod json_schema_unevaluated;
 mod json_schema_whitespace;
 mod lark;

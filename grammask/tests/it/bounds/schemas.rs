@@ -72,6 +72,63 @@ fn definitions_that_are_all_used() {
     follow("definitions in a row", &grammar, br#"{"p0": "", "next": {"p1": "", "next": {"p2": "a"}}}"#);
 }
 
+/// Whatever it costs to tell members apart, it is not the square of their number.
+#[test]
+fn members_by_the_thousand() {
+    let count = sized(50_000);
+    let definitions = numbered(
+        count,
+        r#""d#":{"type":"object","description":"One of many definitions, and what it is there for, in a text that is long enough for ten megabytes of them.","properties":{"v":{"type":"integer"}}}"#,
+    );
+    let properties: Vec<String> =
+        (0..count).map(|number| format!(r##""p{number}":{{"$ref":"#/$defs/d{number}"}}"##)).collect();
+    let properties = properties.join(",");
+    let required = numbered(count, r#""p#""#);
+    for required in [format!(r#""required":[{required}],"#), String::new()] {
+        let schema = format!(
+            r#"{{"type":"object",{required}"properties":{{{properties}}},"$defs":{{{definitions}}}}}"#
+        );
+        let grammar = attempt(Syntax::Schema, &schema).unwrap();
+        let text = br#"{"p0": {"v": 1}, "p1": {}, "#;
+        follow("members of a root", &grammar, text);
+        grammar.matcher().accept_bytes(text).unwrap();
+    }
+    let optional = numbered(count, r#""p#":{"type":"integer"}"#);
+    for rest in ["true", "false"] {
+        let schema =
+            format!(r#"{{"type":"object","properties":{{{optional}}},"additionalProperties":{rest}}}"#);
+        let grammar = attempt(Syntax::Schema, &schema).unwrap();
+        let text = br#"{"p7": 1, "p19": 2, "#;
+        follow("optional members", &grammar, text);
+        grammar.matcher().accept_bytes(text).unwrap();
+    }
+}
+
+/// A schema that refers to itself through each keyword that holds schemas.
+#[test]
+fn recursion_through_every_keyword() {
+    for keyword in ["items", "contains", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"]
+    {
+        survive(Syntax::Schema, &format!(r##"{{"{keyword}":{{"$ref":"#"}}}}"##), b"{\"a\": [");
+        survive(Syntax::Schema, &format!(r##"{{"not":{{"{keyword}":{{"$ref":"#"}}}}}}"##), b"{\"a\": [");
+    }
+    for (keyword, inside) in [
+        ("prefixItems", r##"[{"$ref":"#"}]"##),
+        ("properties", r##"{"a":{"$ref":"#"}}"##),
+        ("patternProperties", r##"{"^a":{"$ref":"#"}}"##),
+        ("propertyNames", r##"{"$ref":"#"}"##),
+        ("dependentSchemas", r##"{"a":{"properties":{"b":{"$ref":"#"}}}}"##),
+        ("not", r##"{"items":{"$ref":"#"}}"##),
+        ("if", r##"{"items":{"$ref":"#"}}"##),
+        ("allOf", r##"[{"items":{"$ref":"#"}},{"properties":{"a":{"$ref":"#"}}}]"##),
+        ("anyOf", r##"[{"items":{"$ref":"#"}},{"properties":{"a":{"$ref":"#"}}}]"##),
+        ("oneOf", r##"[{"items":{"$ref":"#"}},{"properties":{"a":{"$ref":"#"}}}]"##),
+    ] {
+        survive(Syntax::Schema, &format!(r#"{{"{keyword}":{inside}}}"#), b"{\"a\": [");
+        survive(Syntax::Schema, &format!(r#"{{"not":{{"{keyword}":{inside}}}}}"#), b"{\"a\": [");
+    }
+}
+
 #[test]
 fn references() {
     let count = sized(100_000);
