@@ -26,6 +26,12 @@ impl Alike {
         self.inside = (self.inside.0.max(first), self.inside.1.min(last));
     }
 
+    /// Whether no more than one class lies inside of all the edges so far.
+    #[inline]
+    pub(crate) fn is_single(&self) -> bool {
+        self.inside.0 == self.inside.1
+    }
+
     /// Takes note of an edge that does not match the byte.
     #[inline]
     pub(crate) fn outside(&mut self, (first, last): (u8, u8)) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, ExpandedSuffixes, Program, TokenLabel, TokenSide};
+use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Requirement, Run, Split, StepError,
     TableCounts, TokenSet,
@@ -244,15 +244,20 @@ impl Engine {
         let set = self.set(state);
         builder.closure.begin();
         let mut alike = Alike::new();
+        let classes = |edge: &ByteEdge| (self.classes.class(edge.start), self.classes.class(edge.end));
         for &item in &set.items {
-            for edge in self.program.byte_edges(item.state) {
-                let classes = (self.classes.class(edge.start), self.classes.class(edge.end));
-                if edge.start <= byte && byte <= edge.end {
-                    builder.closure.push_kernel(Item { state: edge.target, ..item });
-                    alike.inside(classes);
-                } else {
-                    alike.outside(classes);
-                }
+            // Edges are sorted by their start.
+            let edges = self.program.byte_edges(item.state).iter().take_while(|edge| edge.start <= byte);
+            for edge in edges.filter(|edge| byte <= edge.end) {
+                builder.closure.push_kernel(Item { state: edge.target, ..item });
+                alike.inside(classes(edge));
+            }
+        }
+        // Most bytes that are stepped by are letters of names, and alike to no other.
+        if !alike.is_single() {
+            let edges = set.items.iter().flat_map(|item| self.program.byte_edges(item.state));
+            for edge in edges.filter(|edge| byte < edge.start || edge.end < byte) {
+                alike.outside(classes(edge));
             }
         }
         fuel.burn(set.items.len() as u64)?;

@@ -192,11 +192,12 @@ impl SetIndex {
         }
         let id = self.len as u32;
         self.len += 1;
-        let set = describe(program, contexts, items, ends);
+        let (next_bytes, read_classes) = read_bytes(program, items);
+        let set = describe(program, contexts, items, ends, next_bytes);
         let classes = program.byte_classes();
         sets.rows.allocate(id as usize);
         let row = sets.rows.row(id as usize);
-        for dead in ranges(dead_classes(program, items)) {
+        for dead in ranges(read_classes.map(|word| !word)) {
             let end = dead.end.min(row.len());
             for word in row.get(dead.start..end).unwrap_or_default() {
                 word.store(DEAD, Ordering::Relaxed);
@@ -239,28 +240,39 @@ impl SetIndex {
     }
 }
 
-/// A bit for each class of bytes that no item reads.
-fn dead_classes(program: &Program, items: &[Item]) -> [u64; 4] {
+/// A bit for each byte that some item reads, and one for each class of such bytes.
+fn read_bytes(program: &Program, items: &[Item]) -> ([u64; 4], [u64; 4]) {
     let classes = program.byte_classes();
-    let mut read = [0; 4];
-    for edge in items.iter().flat_map(|item| program.byte_edges(item.state)) {
-        add_range(&mut read, classes.class(edge.start), classes.class(edge.end));
+    let (mut bytes, mut read) = ([0; 4], [0; 4]);
+    let mut add = |start, end| {
+        add_range(&mut bytes, start, end);
+        add_range(&mut read, classes.class(start), classes.class(end));
+    };
+    for item in items {
+        // Edges are sorted, and those of a string stand side by side: one range in place of a dozen.
+        let mut edges = program.byte_edges(item.state).iter();
+        let Some(first) = edges.next() else { continue };
+        let (mut start, mut end) = (first.start, first.end);
+        for edge in edges {
+            if u16::from(edge.start) > u16::from(end) + 1 {
+                add(start, end);
+                (start, end) = (edge.start, edge.end);
+            }
+            end = end.max(edge.end);
+        }
+        add(start, end);
     }
-    read.map(|word| !word)
+    (bytes, read)
 }
 
 /// What readers want to know of a set.
-fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends) -> Set {
-    let mut next_bytes = [0u64; 4];
+fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends, next_bytes: [u64; 4]) -> Set {
     let mut slots = SlotSet::EMPTY;
     let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
     let mut labels = Vec::new();
     let mut last_counters: &[(u8, grammask_fsm::FragmentId)] = &[];
     for item in items {
         let state = program.state(item.state);
-        for edge in state.bytes {
-            add_range(&mut next_bytes, edge.start, edge.end);
-        }
         labels.extend(state.tokens.iter().map(|edge| edge.label.raw()));
         slots = slots.union(contexts.slots(item.context));
         let counters = contexts.counters(item.context);

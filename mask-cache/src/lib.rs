@@ -70,6 +70,7 @@ mod lists;
 mod local;
 mod masks;
 mod named;
+mod openings;
 mod options;
 mod pool;
 mod recent;

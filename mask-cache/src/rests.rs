@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 
-use crate::walk::{set_bits, walk_parts};
+use crate::walk::{Portion, set_bits, walk_parts};
 use crate::{Scratch, Slice, TokenId, Trie, Vocabulary};
 
 /// Most nodes of the tokens outside of a class for which rests are kept. Where there are more, most tokens begin with
@@ -210,7 +210,14 @@ impl<B: Backend> Walk<'_, B> {
         chars: RangeInclusive<u32>,
     ) -> Result<(), StepError> {
         self.scratch.clear_ids();
-        walk_parts(self.backend, state, &[(&self.rests.trie, bytes)], self.scratch, &mut (), self.fuel)?;
+        walk_parts(
+            self.backend,
+            state,
+            &[Portion::new(&self.rests.trie, bytes)],
+            self.scratch,
+            &mut (),
+            self.fuel,
+        )?;
         for &rest in &*self.scratch.ids() {
             self.found.extend(self.rests.tokens_of(rest, &chars));
         }

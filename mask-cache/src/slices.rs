@@ -48,6 +48,9 @@ static CLASSES: [CharClass; 14] = [
     CharClass { ascii: LOWER, non_ascii: false },
 ];
 
+/// The inside of a JSON string.
+pub(crate) static STRING: CharClass = CharClass { ascii: JSON_STRING, non_ascii: true };
+
 /// RFC 8259: a string holds any character but the quote, the backslash and control characters below U+0020.
 const JSON_STRING: u128 = !range(0, 0x1F) & !one(b'"') & !one(b'\\');
 const LOWER: u128 = range(b'a', b'z');
@@ -101,11 +104,7 @@ impl<'v> Slice<'v> {
     /// backend is asked what it does with longer texts: where this is false, its answer cannot be
     /// [`Run::Unbounded`](grammask_parser_backend::Run::Unbounded). Bit `b % 64` of word `b / 64` stands for byte `b`.
     pub fn may_begin(self, next_bytes: &[u64; 4]) -> bool {
-        /// The bytes that begin characters above U+007F: 0xC2 to 0xF4.
-        const LEADS: u64 = (u64::MAX << 2) & (u64::MAX >> (63 - 0x34));
-        let class = self.class();
-        let ascii = u128::from(next_bytes[0]) | u128::from(next_bytes[1]) << 64;
-        class.ascii & !ascii == 0 && (!class.non_ascii || LEADS & !next_bytes[3] == 0)
+        may_begin(self.class(), next_bytes)
     }
 
     /// The tokens inside the class, as the words of a mask.
@@ -132,9 +131,7 @@ impl<'v> Slice<'v> {
 
     /// Whether a text is inside the class: it begins at a boundary of characters and may end inside one.
     pub fn is_inside(self, text: &[u8]) -> bool {
-        let class = self.class();
-        let over_class = |&byte: &u8| if byte < 0x80 { class.contains_ascii(byte) } else { class.non_ascii };
-        text.iter().all(over_class) && (text.is_ascii() || is_text_or_cut(text))
+        chars_inside(self.class(), text).is_some()
     }
 
     /// Number of characters of the longest token inside the class.
@@ -323,6 +320,21 @@ impl Levels {
         longer.sort_unstable_by(|one, other| other.cmp(one));
         Self { max_chars, stored, longer: longer.into_boxed_slice() }
     }
+}
+
+/// Whether every character of a class can come next, judged by the bytes that can.
+pub(crate) fn may_begin(class: &CharClass, next_bytes: &[u64; 4]) -> bool {
+    /// The bytes that begin characters above U+007F: 0xC2 to 0xF4.
+    const LEADS: u64 = (u64::MAX << 2) & (u64::MAX >> (63 - 0x34));
+    let ascii = u128::from(next_bytes[0]) | u128::from(next_bytes[1]) << 64;
+    class.ascii & !ascii == 0 && (!class.non_ascii || LEADS & !next_bytes[3] == 0)
+}
+
+/// Number of characters of a text, a cut one at its end counted, if it is inside a class.
+pub(crate) fn chars_inside(class: &CharClass, text: &[u8]) -> Option<usize> {
+    let over_class = |&byte: &u8| if byte < 0x80 { class.contains_ascii(byte) } else { class.non_ascii };
+    let is_inside = text.iter().all(over_class) && (text.is_ascii() || is_text_or_cut(text));
+    is_inside.then(|| count_chars(text))
 }
 
 /// For each byte the classes that a text with this byte can be inside of.

@@ -155,6 +155,18 @@ impl Trie {
         found
     }
 
+    /// The node that the last of some bytes leads to, and those below it; none where no token begins with the bytes.
+    pub(crate) fn subtree(&self, bytes: &[u8]) -> Range<u32> {
+        let mut level = 0..to_u32(self.nodes.len());
+        let mut found = 0..0;
+        for &byte in bytes {
+            let Some(index) = self.child(level, byte) else { return 0..0 };
+            let skip = self.nodes[index as usize].skip();
+            (found, level) = (index..skip, index + 1..skip);
+        }
+        found
+    }
+
     /// Bytes of memory held.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()

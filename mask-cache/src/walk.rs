@@ -1,6 +1,6 @@
 //! Which tokens a state allows: the walk over the trie.
 //!
-//! The naive way asks the parser about every token, byte by byte. Five things make it fast.
+//! The naive way asks the parser about every token, byte by byte. Six things make it fast.
 //!
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]).
@@ -9,6 +9,7 @@
 //!   about 6,000; of these only what stands [behind](crate::rests) their last character of the class, where it can be.
 //! * Tokens of whitespace, and of digits, stand in [lists](crate::lists) and are not walked where all of them, or all
 //!   up to a length, are allowed.
+//! * Tokens that open a JSON string and stay inside of it are [listed](crate::openings) too.
 //! * Accepted ids are appended without a branch: a node without a token writes, and does not advance.
 //!
 //! The result is exact: a token is in it if and only if the parser reads all its bytes.
@@ -17,6 +18,7 @@ use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
+use crate::openings::Openings;
 use crate::rests::walk_rests;
 use crate::sparse::Sparse;
 use crate::{Part, Slice, Trie, Vocabulary, bits, words_for};
@@ -145,7 +147,8 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     Ok(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros })
 }
 
-/// Adds to the scratch ids those of all tokens in the trie that a state reads, whitespace and digits by the list.
+/// Adds to the scratch ids those of all tokens in the trie that a state reads; whitespace, digits and what opens a
+/// string by the lists.
 fn walk_with_lists<B: Backend>(
     backend: &B,
     state: B::State,
@@ -155,16 +158,47 @@ fn walk_with_lists<B: Backend>(
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
     let mut others = next_bytes;
-    let mut parts = Vec::with_capacity(1 + vocabulary.lists().len());
+    let mut portions = Vec::with_capacity(MAX_PORTIONS);
     for list in vocabulary.lists() {
         if let Some(tokens) = list.allowed(backend, state, &next_bytes, fuel) {
             scratch.ids.extend_from_slice(tokens);
-            parts.push((list.residual(), list.bytes()));
-            others = std::array::from_fn(|word| others[word] & !list.bytes()[word]);
+            portions.push(Portion::new(list.residual(), list.bytes()));
+            others = without(others, list.bytes());
         }
     }
-    parts.push((vocabulary.trie(), others));
-    walk_parts(backend, state, &parts, scratch, &mut (), fuel)
+    let (space, quote) = (only(b' '), only(b'"'));
+    let Openings { quote: quoted, spaced, spaced_nodes } = vocabulary.openings();
+    if others == without(others, space)
+        && let Some(first) = portions.first_mut().filter(|first| first.bytes != without(first.bytes, space))
+        && let Some(tokens) = spaced.allowed(backend, state, fuel)?
+    {
+        scratch.ids.extend_from_slice(tokens);
+        first.around = spaced_nodes.clone();
+        portions.push(Portion::new(spaced.others(), space));
+    }
+    if others != without(others, quote)
+        && let Some(tokens) = quoted.allowed(backend, state, fuel)?
+    {
+        scratch.ids.extend_from_slice(tokens);
+        portions.push(Portion::new(quoted.others(), quote));
+        others = without(others, quote);
+    }
+    portions.push(Portion::new(vocabulary.trie(), others));
+    walk_parts(backend, state, &portions, scratch, &mut (), fuel)
+}
+
+/// Lists, what opens a string, and all else.
+const MAX_PORTIONS: usize = 5;
+
+/// A byte, as a set of bytes.
+fn only(byte: u8) -> [u64; 4] {
+    let mut bytes = [0; 4];
+    bytes[usize::from(byte >> 6)] = 1 << (byte & 63);
+    bytes
+}
+
+fn without(bytes: [u64; 4], others: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|word| bytes[word] & !others[word])
 }
 
 /// Walks the vocabulary from a local part, and notes where its rule may end. Tokens that are too long for a trie
@@ -214,27 +248,45 @@ pub(crate) fn walk_trie<B: Backend, N: Notes<B>>(
     notes: &mut N,
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
-    walk_parts(backend, state, &[(trie, backend.next_bytes(state))], scratch, notes, fuel)
+    walk_parts(backend, state, &[Portion::new(trie, backend.next_bytes(state))], scratch, notes, fuel)
 }
 
-/// Adds to the scratch ids those of the tries' tokens that a state reads, of each trie those that begin with one of its
-/// bytes.
+/// A portion of what is walked: the tokens of a trie that begin with one of some bytes.
+pub(crate) struct Portion<'t> {
+    trie: &'t Trie,
+    bytes: [u64; 4],
+    /// Nodes at depth 2 that are left out, with those below them. The state must read the byte above them.
+    around: Range<u32>,
+}
+
+impl<'t> Portion<'t> {
+    pub(crate) fn new(trie: &'t Trie, bytes: [u64; 4]) -> Self {
+        Self { trie, bytes, around: 0..0 }
+    }
+}
+
+/// Adds to the scratch ids those of the portions' tokens that a state reads.
 pub(crate) fn walk_parts<B: Backend, N: Notes<B>>(
     backend: &B,
     state: B::State,
-    parts: &[(&Trie, [u64; 4])],
+    portions: &[Portion<'_>],
     scratch: &mut Scratch,
     notes: &mut N,
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
-    let Some(&(trie, _)) = parts.first() else { return Ok(()) };
+    let Some(&Portion { trie, .. }) = portions.first() else { return Ok(()) };
     let mut stack = Vec::with_capacity(USUAL_DEPTH);
     stack.push((state, backend.row(state)));
     let mut walker = Walker { backend, trie, stack, buffer: &mut scratch.buffer, notes, found: 0, fuel };
-    for &(trie, bytes) in parts {
+    for Portion { trie, bytes, around } in portions {
         walker.trie = trie;
-        for byte in set_bits(&bytes) {
-            let nodes = trie.first_byte(byte);
+        for byte in set_bits(bytes) {
+            let mut nodes = trie.first_byte(byte);
+            if nodes.start < around.start && around.end <= nodes.end {
+                // What comes behind needs the state after the first byte, which the nodes before leave in its place.
+                walker.subtree(nodes.start..around.start)?;
+                nodes.start = around.end;
+            }
             if !nodes.is_empty() {
                 walker.subtree(nodes)?;
             }

@@ -84,6 +84,7 @@ impl<'o> Draft<'o> {
             fingerprint,
             slices,
             lists: std::sync::OnceLock::new(),
+            openings: std::sync::OnceLock::new(),
         })
     }
 

@@ -26,6 +26,7 @@ pub use self::token_id::{TokenId, TokenKind};
 
 use self::build::Draft;
 use crate::lists::List;
+use crate::openings::Openings;
 use crate::slices::{Slice, SliceCells};
 use crate::{TokenMask, Trie};
 
@@ -66,6 +67,7 @@ pub struct Vocabulary {
     fingerprint: u128,
     slices: SliceCells,
     lists: OnceLock<[List; 2]>,
+    openings: OnceLock<Openings>,
 }
 
 impl Vocabulary {
@@ -213,12 +215,21 @@ impl Vocabulary {
         self.lists.get_or_init(|| List::all(self))
     }
 
+    /// The list of whitespace, the first one.
+    pub(crate) fn whitespace(&self) -> &List {
+        &self.lists.get_or_init(|| List::all(self))[0]
+    }
+
+    pub(crate) fn openings(&self) -> &Openings {
+        self.openings.get_or_init(|| Openings::new(self))
+    }
+
     /// Builds all slices now; the first masks would otherwise wait for them. Some 50 ms for 128,000 tokens, once.
     pub fn prepare(&self) {
         for slice in self.slices() {
             slice.prepare();
         }
-        self.lists();
+        self.openings();
     }
 
     /// The bytes that are not a token by themselves, ascending. Text with such a byte may have no spelling at all.
@@ -252,6 +263,7 @@ impl Vocabulary {
             + self.trie.memory_usage()
             + self.slices.memory_usage()
             + self.lists.get().map_or(0, |lists| lists.iter().map(List::memory_usage).sum())
+            + self.openings.get().map_or(0, Openings::memory_usage)
     }
 }
 

@@ -18,6 +18,10 @@ fn vocabulary() -> Vocabulary {
         tokens.sort();
         tokens.dedup();
     }
+    // A string may begin behind a space.
+    let spaced = tokens.iter().filter(|token| token.first() == Some(&b'"'));
+    let spaced: Vec<Vec<u8>> = spaced.map(|token| [b" ".as_slice(), token].concat()).collect();
+    tokens.extend(spaced);
     // Every byte that the class of the strings' inside can begin with, so that slices apply.
     tokens.extend((0..=255u8).map(|byte| vec![byte]));
     // Some tokens twice, and one too long for a trie.
@@ -121,6 +125,24 @@ fn excluded_names() {
         "{OBJECT}\nname ::= \"\\\"\" JsonEscaped(Complement(\"ab\" | \"abba\" | \"b\" | \"é\")) \"\\\"\"\n\
          text ::= \"\\\"\" JsonEscaped([^]*) \"\\\"\""
     ));
+}
+
+/// Tokens that open a string are known beforehand, by themselves and behind a space.
+#[test]
+fn strings_behind_whitespace() {
+    let text = r#"text ::= "\"" [^"\\\x00-\x1f]"#;
+    let name = r#"name ::= "\"" JsonEscaped(Complement("ab" | "b" | "é")) "\"" | "\"ab\"""#;
+    for (spaces, bound) in
+        [("*", "*"), ("{0,3}", "{0,40}"), ("{0,2}", "{0,1}"), ("?", "{0}"), ("{0,30}", "{2,}")]
+    {
+        check(&format!(
+            r#"root ::= "{{" ws (pair ("," ws pair)*)? "}}" ws
+pair ::= name ws ":" ws (text | root | [0-9]+) ws
+ws ::= [ \t\n\r]{spaces}
+{text}{bound} "\""
+{name}"#
+        ));
+    }
 }
 
 #[test]

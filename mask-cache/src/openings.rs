@@ -1,0 +1,162 @@
+//! Tokens that open a JSON string.
+//!
+//! Where a value or a name may begin, a quote may, by itself or behind a space, and a vocabulary has some hundred tokens
+//! that go on behind it with characters of the string. To walk them where names are declared makes a set for each of
+//! their letters. But which of them stay inside of the string depends on the vocabulary alone: where the state behind
+//! the quote lets any text over the characters of strings pass, perhaps up to a length, they are taken from a list,
+//! shortest first, and only those that leave the string again are walked.
+
+use std::ops::Range;
+
+use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+
+use crate::slices::{STRING, chars_inside, may_begin};
+use crate::{Trie, Vocabulary};
+
+/// The tokens that open a string.
+pub(crate) struct Openings {
+    /// Those that begin with a quote.
+    pub(crate) quote: Opening,
+    /// Those that begin with a space and a quote.
+    pub(crate) spaced: Opening,
+    /// The nodes behind a space and a quote, the quote's included, among the [other](crate::lists::List::residual)
+    /// tokens that begin with whitespace.
+    pub(crate) spaced_nodes: Range<u32>,
+}
+
+impl Openings {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
+        let spaced = Opening::new(vocabulary, b" \"");
+        let spaced_nodes = vocabulary.whitespace().residual().subtree(spaced.prefix);
+        Self { quote: Opening::new(vocabulary, b"\""), spaced, spaced_nodes }
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.quote.memory_usage() + self.spaced.memory_usage()
+    }
+}
+
+/// The tokens that begin with a quote, or with a space and a quote.
+pub(crate) struct Opening {
+    prefix: &'static [u8],
+    /// The tokens that stay inside of the string, shortest first: as a trie has them, one of those with equal bytes, and
+    /// none that is too long for one.
+    tokens: Box<[u32]>,
+    /// The number of tokens of at most so many characters behind the quote, a cut one counted.
+    ends: Box<[usize]>,
+    /// The other tokens that begin with the quote, or with the space and the quote.
+    others: Trie,
+}
+
+impl Opening {
+    fn new(vocabulary: &Vocabulary, prefix: &'static [u8]) -> Self {
+        let sorted = vocabulary.sorted_text_tokens();
+        let first = sorted.partition_point(|&id| vocabulary.token_bytes(id) < prefix);
+        let mut inside: Vec<(usize, u32)> = Vec::new();
+        let mut others = Vec::new();
+        let mut last: &[u8] = &[];
+        for &id in &sorted[first..] {
+            let bytes = vocabulary.token_bytes(id);
+            let Some(text) = bytes.strip_prefix(prefix) else { break };
+            match chars_inside(&STRING, text) {
+                None => others.push((id, bytes)),
+                Some(chars) if bytes.len() <= Trie::MAX_DEPTH && bytes != last => {
+                    inside.push((chars, id.get()));
+                    last = bytes;
+                }
+                Some(_) => {}
+            }
+        }
+        inside.sort_unstable();
+        let longest = inside.last().map_or(0, |&(chars, _)| chars);
+        let ends = (0..=longest).map(|chars| inside.partition_point(|&(other, _)| other <= chars)).collect();
+        let others = Trie::from_sorted(vocabulary.len(), others)
+            .expect("a part of the tokens, in the same order, from which the whole trie was built");
+        Self { prefix, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, others }
+    }
+
+    /// The tokens that stay inside of the string, as far as a state allows them, if it lets all of at most some length
+    /// pass.
+    pub(crate) fn allowed<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<Option<&[u32]>, StepError> {
+        let mut at = state;
+        for &byte in self.prefix {
+            let Some(next) = backend.step(at, byte, fuel)? else { return Ok(None) };
+            at = next;
+        }
+        if self.tokens.is_empty() || !may_begin(&STRING, &backend.next_bytes(at)) {
+            return Ok(None);
+        }
+        Ok(match backend.run_over(at, &STRING, fuel) {
+            Run::Unknown => None,
+            Run::Unbounded => Some(&self.tokens),
+            Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
+                Some(&end) => &self.tokens[..end],
+                None => &self.tokens,
+            }),
+        })
+    }
+
+    /// The other tokens that begin with the prefix.
+    pub(crate) fn others(&self) -> &Trie {
+        &self.others
+    }
+
+    fn memory_usage(&self) -> usize {
+        size_of_val(&*self.tokens) + size_of_val(&*self.ends) + self.others.memory_usage()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TokenId, VocabularyOptions, bits};
+
+    #[test]
+    fn tokens_that_stay_inside_are_listed_and_the_others_are_a_trie() {
+        let texts: [&[u8]; 14] = [
+            b"\"",
+            b"\"a",
+            b"\"ab",
+            b"\"ab",
+            "\"\u{e9}".as_bytes(),
+            b"\"a\xC3",
+            b"\"a\xA9",
+            b"\"a\"",
+            b"\"\\",
+            b" \"",
+            b" \"b",
+            b" \"\\",
+            b" b",
+            b"b",
+        ];
+        let vocabulary =
+            Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default()).unwrap();
+        let Openings { quote, spaced, spaced_nodes } = Openings::new(&vocabulary);
+        let texts_of = |ids: &[u32]| ids.iter().map(|&id| texts[id as usize]).collect::<Vec<_>>();
+        assert_eq!(
+            texts_of(&quote.tokens),
+            [b"\"".as_slice(), b"\"a", "\"\u{e9}".as_bytes(), b"\"ab", b"\"a\xC3"]
+        );
+        assert_eq!(*quote.ends, [1, 3, 5]);
+        assert_eq!(texts_of(&spaced.tokens), [b" \"".as_slice(), b" \"b"]);
+        let others = |opening: &Opening| {
+            let mut words = vec![0];
+            let ids = opening.others().nodes().iter().map(|node| node.token());
+            ids.filter(|&id| id < texts.len() as u32).for_each(|id| bits::set(&mut words, id as usize));
+            texts_of(&bits::iter(&words).map(|id| id as u32).collect::<Vec<_>>())
+        };
+        assert_eq!(others(&quote), [b"\"a\xA9".as_slice(), b"\"a\"", b"\"\\"]);
+        assert_eq!(others(&spaced), [b" \"\\".as_slice()]);
+        let nodes = &vocabulary.whitespace().residual().nodes()
+            [spaced_nodes.start as usize..spaced_nodes.end as usize];
+        let held = nodes
+            .iter()
+            .filter_map(|node| TokenId::new(node.token()).and_then(|_| texts.get(node.token() as usize)));
+        assert_eq!(held.copied().collect::<Vec<_>>(), [b" \"".as_slice(), b" \"\\", b" \"b"]);
+    }
+}
