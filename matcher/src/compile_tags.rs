@@ -11,6 +11,7 @@ use std::sync::Arc;
 use grammask_fsm::{Branch, CompileOptions, Frame, Part, Program};
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
+    TagText,
 };
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
@@ -233,6 +234,11 @@ impl PartCompiler {
     /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.
     fn branch(&self, text: &str, reach: &TagReach) -> Option<KnownBranch> {
         let TagPiece { begin, content, end, .. } = TagPiece::new(text, reach, &self.options)?;
+        if let (TagReach::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (reach, &begin)
+            && !self.resolver.may_cut(trigger, begin)?
+        {
+            return None;
+        }
         let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
         let (content, schemas) = match content {
             TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),

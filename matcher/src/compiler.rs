@@ -14,7 +14,7 @@ use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_frontends::structural_tag::{KnownSchemas, TagText};
 use grammask_grammar_ir::passes::{ResolveTokensError, SpecialNames, mentions_tokens, resolve_tokens_with};
-use grammask_grammar_ir::{Grammar, Interrupt, PatternPart, TokenRef};
+use grammask_grammar_ir::{Grammar, Interrupt, Pattern, PatternPart, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
 use grammask_parser_backend::{BuildError, Requirement};
 
@@ -570,6 +570,13 @@ impl Resolver {
                 Some(vec![PatternPart::Token(TokenRef::Id(id))])
             }
         }
+    }
+
+    /// Whether two texts one after the other are the texts and tokens that each is by itself.
+    pub(crate) fn may_cut(&self, one: &str, other: &str) -> Option<bool> {
+        let names = self.names().ok()?;
+        let apart: Pattern = [one, other].into_iter().flat_map(|text| names.split(text)).collect();
+        Some(names.split(&[one, other].concat()).into_iter().collect::<Pattern>() == apart)
     }
 
     fn names(&self) -> Result<&SpecialNames, ResolveTokensError> {

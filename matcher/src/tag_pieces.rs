@@ -14,7 +14,7 @@ use grammask_grammar_frontends::structural_tag::TagReach;
 const PREFIX: usize = 128;
 
 /// Most tags with one such beginning.
-const MOST_ALIKE: usize = 8;
+const MOST_ALIKE: usize = 64;
 
 /// Frames and tags that were compiled. Past the bound everything is forgotten.
 #[derive(Debug)]

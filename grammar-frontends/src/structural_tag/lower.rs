@@ -358,12 +358,14 @@ impl<'o> Lowering<'o> {
         ends: &[Box<str>],
         place: &Place<'_>,
     ) -> Fallible<ExprId> {
-        if let (Least::None, [trigger]) = (it.least, &*it.triggers)
-            && let Some(tag) = self.hole(&TagReach::AfterTrigger(trigger.clone()), place)?
-        {
-            let mut dispatch = TagDispatch::new().after(after(it.course));
-            dispatch.triggers.push((Pattern::from(&**trigger), tag));
-            return Ok(self.dispatched(dispatch, &it.excludes, ends));
+        if let [trigger] = &*it.triggers {
+            let reach = match it.least {
+                Least::None => TagReach::AfterTrigger(trigger.clone()),
+                Least::One => TagReach::AfterWrittenTrigger(trigger.clone()),
+            };
+            if let Some(tag) = self.hole(&reach, place)? {
+                return Ok(self.triggered_hole(it, tag, ends));
+            }
         }
         let first = match it.least {
             Least::None => None,
@@ -399,6 +401,27 @@ impl<'o> Lowering<'o> {
             Some(first) => self.builder.sequence([first, rest]),
             None => rest,
         })
+    }
+
+    /// As [`triggered_tags`](Self::triggered_tags) with one trigger, behind which some expression stands for all tags.
+    fn triggered_hole(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
+        let first = match (it.least, &*it.triggers) {
+            (Least::One, [trigger]) => {
+                let trigger = self.literal(trigger);
+                Some(self.builder.sequence([trigger, tag]))
+            }
+            _ => None,
+        };
+        if let (Some(first), Course::Stop) = (first, it.course) {
+            return self.with_end(first, ends);
+        }
+        let mut dispatch = TagDispatch::new().after(after(it.course));
+        dispatch.triggers.extend(it.triggers.iter().map(|trigger| (Pattern::from(&**trigger), tag)));
+        let rest = self.dispatched(dispatch, &it.excludes, ends);
+        match first {
+            Some(first) => self.builder.sequence([first, rest]),
+            None => rest,
+        }
     }
 
     fn token_triggered_tags(

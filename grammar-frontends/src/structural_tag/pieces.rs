@@ -50,6 +50,9 @@ pub enum TagReach {
     Whole,
     /// What follows the trigger, with which it begins.
     AfterTrigger(Box<str>),
+    /// The same, where the trigger is also written out before it. In a tag of its own the trigger and what follows are one
+    /// literal: if the name of a special token begins in the trigger and ends behind it, then the tag is not plain.
+    AfterWrittenTrigger(Box<str>),
 }
 
 /// A tag without what stands around it.
@@ -182,7 +185,8 @@ impl TagPiece {
         let wrapped = ["[".repeat(WRAP).as_str(), tag, "]".repeat(WRAP).as_str()].concat();
         let mut value: Value = serde_json::from_str(&wrapped).ok()?;
         for _ in 0..WRAP {
-            value = value.as_array_mut()?.pop()?;
+            let items = value.as_array_mut().filter(|items| items.len() == 1)?;
+            value = items.pop()?;
         }
         let place = Place::root("", DEEPEST + 1);
         let tag = read::tag(&value, &place).ok()?;
@@ -208,11 +212,11 @@ impl TagPiece {
 fn begin(begin: &Begin, reach: &TagReach) -> Option<TagText> {
     match (begin, reach) {
         (Begin::Text(text), TagReach::Whole) => Some(TagText::Text(text.clone())),
-        (Begin::Text(text), TagReach::AfterTrigger(trigger)) => {
+        (Begin::Text(text), TagReach::AfterTrigger(trigger) | TagReach::AfterWrittenTrigger(trigger)) => {
             Some(TagText::Text(text.strip_prefix(&**trigger)?.into()))
         }
         (Begin::Token(token), TagReach::Whole) => Some(TagText::Token(token.clone())),
-        (Begin::Token(_), TagReach::AfterTrigger(_)) => None,
+        (Begin::Token(_), _) => None,
     }
 }
 
@@ -280,6 +284,10 @@ mod tests {
             frame(r#"{"format": {"type": "triggered_tags", "triggers": ["<f="], "tags": ["#, "]}}"),
             after
         );
+        let written = Some(TagReach::AfterWrittenTrigger("<f=".into()));
+        let first =
+            r#"{"format": {"type": "triggered_tags", "triggers": ["<f="], "at_least_one": true, "tags": ["#;
+        assert_eq!(frame(first, "]}}"), written);
         let inside = r#"{"format": {"type": "sequence", "elements": [{"type": "any_text"},
             {"type": "triggered_tags", "triggers": ["<f="], "tags": ["#;
         assert_eq!(frame(inside, "]}]}}"), after);
@@ -288,10 +296,6 @@ mod tests {
         for (head, tail) in [
             (r#"{"format": {"type": "triggered_tags", "triggers": ["<f=", "<g="], "tags": ["#, "]}}"),
             (r#"{"format": {"type": "triggered_tags", "triggers": ["<g="], "tags": ["#, "]}}"),
-            (
-                r#"{"format": {"type": "triggered_tags", "triggers": ["<f="], "tags": ["#,
-                r#"], "at_least_one": true}}"#,
-            ),
             (r#"{"format": {"type": "json_schema", "json_schema": {"enum": [{"tags": ["#, "]}]}}}"),
             (r#"{"format": {"type": "triggered_tags", "triggers": ["<f="], "tags": ["#, "]}"),
         ] {
@@ -317,6 +321,7 @@ mod tests {
             r#"{"begin": "<f=", "content": {"type": "any_text"}, "end": ""}"#,
             r#"{"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>", "more": 1}"#,
             r#"{"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>"}, 1"#,
+            r#"1, {"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>"}"#,
         ] {
             assert!(TagPiece::new(tag, &reach, &options).is_none(), "{tag}");
         }

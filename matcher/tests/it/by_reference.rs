@@ -73,7 +73,19 @@ fn structures() -> Vec<(Value, Vec<&'static str>)> {
         json!({"type": "tags_with_separator", "tags": special, "separator": ",", "at_least_one": true});
     let around = json!({"type": "sequence", "elements": [
         {"type": "tag", "begin": "<th>", "content": {"type": "any_text"}, "end": "</th>"}, triggered(&tools)]});
+    let least = |mut format: Value, stop: bool| {
+        format["at_least_one"] = json!(true);
+        format["stop_after_first"] = json!(stop);
+        format
+    };
+    let called = |triggers: Value, begin: &str| json!({"type": "triggered_tags", "triggers": triggers, "tags": [tag(begin, &schema("a"), &end)]});
     vec![
+        (least(triggered(&tools), false), texts.clone()),
+        (least(triggered(&tools), true), texts.clone()),
+        // The name of a special token begins in the trigger.
+        (called(json!(["<ca"]), "<call>x"), vec!["a <call>x", r#"<ca"#]),
+        (least(called(json!(["<ca"]), "<call>x"), false), vec![r#"<call>x{"a": 1}</tool>"#, "<ca"]),
+        (least(called(json!(["<call>"]), "<call>x"), false), vec![r#"<call>x{"a": 1}</tool> <call>x{"a""#]),
         (triggered(&tools), texts.clone()),
         (
             triggered(&mixed),
