@@ -7,12 +7,14 @@
 
 use grammask_fsm::Unordered;
 use grammask_parser_backend::Progress;
+use smallvec::{SmallVec, smallvec};
 
 /// The parts that were read.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Read {
-    /// One bit for each part that occurs at most once.
-    parts: Box<[u64]>,
+    /// One bit for each part that occurs at most once. Every part that may come has a set of its own: where sets are
+    /// small, making them takes no allocation.
+    parts: SmallVec<[u64; 2]>,
     /// How many parts were read; numbers from the bounds on are not told apart.
     count: u32,
     /// How many of the required parts are still to be read.
@@ -21,13 +23,20 @@ pub(crate) struct Read {
     optional: u32,
 }
 
+impl Clone for Read {
+    /// Large sets have as much room as they need: what a `SmallVec` clones has a power of two.
+    fn clone(&self) -> Self {
+        Self { parts: SmallVec::from_slice(&self.parts), ..*self }
+    }
+}
+
 impl Read {
     /// Nothing read.
     pub(crate) fn nothing(unordered: &Unordered) -> Self {
         let (required, once) = (unordered.required as usize, unordered.once as usize);
         let optional = unordered.parts[required..once].iter().filter(|part| part.is_some()).count();
         Self {
-            parts: vec![0; once.div_ceil(64)].into(),
+            parts: smallvec![0; once.div_ceil(64)],
             count: 0,
             owed: unordered.required,
             // Parts are numbered in 32 bits.
@@ -37,7 +46,7 @@ impl Read {
 
     /// As numbers that are not the engine's.
     pub(crate) fn to_progress(&self) -> Progress {
-        Progress::Parts { once: self.parts.clone(), count: self.count }
+        Progress::Parts { once: self.parts.as_slice().into(), count: self.count }
     }
 
     /// What was read, if that can be.
@@ -46,7 +55,7 @@ impl Read {
         if once.len() != read.parts.len() {
             return None;
         }
-        read.parts = once.into();
+        read.parts = SmallVec::from_slice(once);
         read.count = count;
         for part in 0..unordered.once {
             if read.contains(part) {
@@ -60,7 +69,7 @@ impl Read {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.parts)
+        size_of::<Self>() + if self.parts.spilled() { size_of_val(&*self.parts) } else { 0 }
     }
 
     pub(crate) fn contains(&self, part: u32) -> bool {
@@ -72,7 +81,7 @@ impl Read {
         if unordered.max.is_some_and(|max| self.count >= max) {
             return None;
         }
-        let mut after = Self { parts: Box::default(), ..*self };
+        let mut after = Self { parts: SmallVec::new(), ..*self };
         if part < unordered.once {
             if self.contains(part) {
                 return None;
@@ -87,7 +96,7 @@ impl Read {
         if !after.can_finish(unordered) {
             return None;
         }
-        after.parts = self.parts.clone();
+        after.parts = SmallVec::from_slice(&self.parts);
         if let Some(word) = after.parts.get_mut(part as usize / 64).filter(|_| part < unordered.once) {
             *word |= 1 << (part % 64);
         }
