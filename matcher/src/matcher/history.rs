@@ -33,11 +33,10 @@ impl History {
 
     /// Forgets all but the first steps.
     pub(super) fn truncate(&mut self, steps: usize) {
-        while self.steps.len() > steps {
-            if self.steps.pop() == Some(BYTES) {
-                self.texts.pop();
-            }
-        }
+        let forgotten = self.steps.get(steps..).unwrap_or_default();
+        let texts = forgotten.iter().filter(|&&step| step == BYTES).count();
+        self.steps.truncate(steps);
+        self.texts.truncate(self.texts.len() - texts);
     }
 
     /// The steps from one on.
