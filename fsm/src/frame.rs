@@ -17,7 +17,6 @@ use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef
 use crate::compile::{compile, compile_around};
 use crate::error::Failure;
 use crate::link::Part;
-use crate::program::StateRow;
 use crate::units::{Begin, Units};
 use crate::{
     BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, Program, StateId,
@@ -329,18 +328,4 @@ fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) 
         }));
     }
     roots
-}
-
-impl Program {
-    /// A new state whose edges come next.
-    fn push_row(&mut self, is_final: bool) {
-        // The limits keep all tables within 32 bits.
-        self.states.push(StateRow {
-            bytes: self.byte_edges.len() as u32,
-            epsilons: self.epsilons.len() as u32,
-            calls: self.calls.len() as u32,
-            tokens: self.token_edges.len() as u32,
-            is_final,
-        });
-    }
 }

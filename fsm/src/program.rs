@@ -342,6 +342,18 @@ impl Program {
         Cow::Owned(whole)
     }
 
+    /// A new state whose edges come next.
+    pub(crate) fn push_row(&mut self, is_final: bool) {
+        // The limits of the build keep all tables within 32 bits.
+        self.states.push(StateRow {
+            bytes: self.byte_edges.len() as u32,
+            epsilons: self.epsilons.len() as u32,
+            calls: self.calls.len() as u32,
+            tokens: self.token_edges.len() as u32,
+            is_final,
+        });
+    }
+
     /// A copy of its own tables.
     pub(crate) fn own_tables(&self) -> Self {
         Self {

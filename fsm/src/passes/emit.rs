@@ -83,7 +83,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             continue;
         }
         for &state in states.by_ref().take((end - first) as usize) {
-            push_row(&mut program, draft.states[state as usize].is_final);
+            program.push_row(draft.states[state as usize].is_final);
             let first = program.byte_edges.len();
             let mut out = draft.edges(state).map(|edge| (edge.label, numbering.state(edge.to)));
             let (Some(one), second) = (out.next(), out.next()) else { continue };
@@ -103,7 +103,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         }
     }
     program.fragments.extend(linked.iter().flat_map(Linked::others));
-    push_row(&mut program, false);
+    program.push_row(false);
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
@@ -260,17 +260,6 @@ fn push_finished(program: &mut Program, tables: FinishedTables<'_>, shift: u32, 
         fragment: FragmentId::from_raw(numbering.fragment_number[call.fragment.index()]),
         target: moved(call.target),
     }));
-}
-
-fn push_row(program: &mut Program, is_final: bool) {
-    // The limits of the build keep all tables within 32 bits.
-    program.states.push(StateRow {
-        bytes: program.byte_edges.len() as u32,
-        epsilons: program.epsilons.len() as u32,
-        calls: program.calls.len() as u32,
-        tokens: program.token_edges.len() as u32,
-        is_final,
-    });
 }
 
 /// Adds an edge to the state whose byte edges begin at `first`, after the edges that stand before it in order.
