@@ -419,6 +419,22 @@ impl Backend for Engine {
         self.step_slowly(state, byte, fuel)
     }
 
+    fn read_known(&self, state: State, text: &[u8]) -> Option<State> {
+        let State { mut set, mut counts } = state;
+        for &byte in text {
+            let class = usize::from(self.classes.class(byte));
+            let entry = self.sets.rows.row(set as usize)[class].load(Ordering::Acquire);
+            if (FIRST_SET..GUARDED).contains(&entry) {
+                set = entry - FIRST_SET;
+            } else if entry & GUARDED != 0 {
+                State { set, counts } = self.step_guarded(State { set, counts }, entry)?;
+            } else {
+                return None;
+            }
+        }
+        Some(State { set, counts })
+    }
+
     fn is_complete(&self, state: State) -> bool {
         self.set(state).complete
     }

@@ -174,24 +174,18 @@ impl<B: Backend> Matcher<B> {
     /// thought then, nor do options of rules, where no rule has any. `None`: not that simple, or refused.
     #[inline]
     fn read_known(&self, id: TokenId) -> Option<B::State> {
-        let (vocabulary, generation) = (self.grammar.vocabulary(), self.generation());
+        let (vocabulary, generation, state) = (self.grammar.vocabulary(), self.generation(), self.state());
         let bytes = vocabulary.token_bytes(id);
-        let engine = &generation.engine;
-        let mut state = self.state();
+        // The vocabulary's own stop tokens have no bytes.
         if bytes.is_empty()
             || generation.is_retired()
             || self.following.is_some()
-            || self.stop.contains(id, vocabulary)
-            || !engine.token_labels(state).is_empty()
+            || self.stop.own().contains(&id)
+            || !generation.engine.token_labels(state).is_empty()
         {
             return None;
         }
-        // Without fuel only what is known can be stepped.
-        let mut fuel = Fuel::new(0);
-        for &byte in bytes {
-            state = engine.step(state, byte, &mut fuel).ok()??;
-        }
-        Some(state)
+        generation.engine.read_known(state, bytes)
     }
 
     #[inline(never)]

@@ -100,6 +100,13 @@ pub trait Backend: Send + Sync + 'static {
         fuel: &mut Fuel,
     ) -> Result<Option<Self::State>, StepError>;
 
+    /// The state after a text, as far as that is only looked up: `None` where a byte is refused, or where a step is taken
+    /// for the first time, which costs work. A token that is accepted has mostly been a step of a mask before.
+    fn read_known(&self, state: Self::State, text: &[u8]) -> Option<Self::State> {
+        let mut fuel = Fuel::new(0);
+        text.iter().try_fold(state, |state, &byte| self.step(state, byte, &mut fuel).ok().flatten())
+    }
+
     /// Whether what was read is a sentence.
     fn is_complete(&self, state: Self::State) -> bool;
 

@@ -11,6 +11,7 @@ mod embedded;
 mod error;
 mod options;
 mod stop_tokens;
+mod texts;
 mod token_id;
 mod tokenizer_json;
 
@@ -25,6 +26,7 @@ pub use self::stop_tokens::STOP_TOKEN_NAMES;
 pub use self::token_id::{TokenId, TokenKind};
 
 use self::build::Draft;
+use self::texts::Texts;
 use crate::lists::List;
 use crate::openings::Openings;
 use crate::slices::{Slice, SliceCells};
@@ -49,10 +51,8 @@ use crate::{TokenMask, Trie};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Vocabulary {
-    /// Bytes of the text tokens, in the order of their ids.
-    bytes: Vec<u8>,
-    /// Where each id's bytes begin, and the end: `len + 1` numbers.
-    offsets: Vec<u32>,
+    /// Bytes of the text tokens.
+    texts: Texts,
     /// Special ids, stop ids included.
     special: TokenMask,
     /// Ascending.
@@ -111,7 +111,7 @@ impl Vocabulary {
 
     /// Number of ids, padding included.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.texts.len()
     }
 
     /// Whether there are no ids at all.
@@ -127,11 +127,7 @@ impl Vocabulary {
     /// The bytes of a text token; empty for every other id.
     #[inline]
     pub fn token_bytes(&self, id: TokenId) -> &[u8] {
-        let (Some(&start), Some(&end)) = (self.offsets.get(id.index()), self.offsets.get(id.index() + 1))
-        else {
-            return &[];
-        };
-        &self.bytes[start as usize..end as usize]
+        self.texts.get(id)
     }
 
     /// What an id is. Ids of another vocabulary are [`TokenKind::Empty`].
@@ -255,8 +251,7 @@ impl Vocabulary {
         let names: usize =
             self.names.iter().map(|(_, name)| size_of::<(TokenId, Box<[u8]>)>() + name.len()).sum();
         size_of::<Self>()
-            + self.bytes.capacity()
-            + self.offsets.capacity() * size_of::<u32>()
+            + self.texts.memory_usage()
             + self.special.memory_usage()
             + (self.stop.capacity() + self.sorted.capacity()) * size_of::<TokenId>()
             + names
