@@ -109,13 +109,15 @@ impl Words {
 
     /// Behind a number that no role begins with.
     fn options(&mut self, options: &Options) {
-        let Options { max_tokens, capture, temperature } = options;
+        let Options { max_tokens, capture, end_capture, temperature } = options;
         self.all([4, *max_tokens, u32::from(temperature.is_some()), temperature.unwrap_or(0)]);
-        self.push(u32::from(capture.is_some()));
-        if let Some((name, hidden)) = capture {
-            self.push(*hidden);
-            self.length(name.len());
-            self.all(name.bytes().map(u32::from));
+        for named in [capture, end_capture] {
+            self.push(u32::from(named.is_some()));
+            if let Some((name, bytes)) = named {
+                self.push(*bytes);
+                self.length(name.len());
+                self.all(name.bytes().map(u32::from));
+            }
         }
     }
 

@@ -140,6 +140,8 @@ pub struct Options {
     pub max_tokens: u32,
     /// The name under which the text is handed out, and how many bytes at its end are not.
     pub capture: Option<(Box<str>, u32)>,
+    /// The name under which what ends the text is handed out, and how many bytes that is.
+    pub end_capture: Option<(Box<str>, u32)>,
     /// The bits of the temperature, a number of 32 bits.
     pub temperature: Option<u32>,
 }
@@ -156,8 +158,11 @@ impl Fragment {
             Cow::Borrowed(_) => 0,
             Cow::Owned(name) => name.capacity(),
         };
-        let capture = |options: &Options| options.capture.as_ref().map_or(0, |(name, _)| name.len());
-        let options = self.options.as_ref().map_or(0, |options| size_of::<Options>() + capture(options));
+        let names = |options: &Options| -> usize {
+            let captures = [&options.capture, &options.end_capture];
+            captures.into_iter().flatten().map(|(name, _)| name.len()).sum()
+        };
+        let options = self.options.as_ref().map_or(0, |options| size_of::<Options>() + names(options));
         size_of::<Self>() + name + options
     }
 }

@@ -40,7 +40,9 @@
 //! - `Substring("one ", "two ", "three")` is any stretch of the chunks, from one to a later one, or nothing.
 //! - Options stand between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`. `max_tokens=n`
 //!   bounds the tokens of each place where the rule is read ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how),
-//!   `capture` or `capture="name"` (with `\u005D` for `]`) hands out its text, `temperature=t` is what to sample it with. `lazy` keeps the
+//!   `capture` or `capture="name"` (with `\u005D` for `]`) hands out its text, without its last n bytes where
+//!   `capture_hidden_suffix_bytes=n` stands beside it; `stop_capture="name", stop_capture_bytes=n` hands out those.
+//!   `temperature=t` is what to sample it with. `lazy` keeps the
 //!   shortest matches, those that do not begin with another one, and `max_chars=n` the matches of at most so many
 //!   characters; both need a body that is regular.
 //!

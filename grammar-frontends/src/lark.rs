@@ -25,12 +25,19 @@
 //! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.
 //! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any;
 //!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name` a
-//!   grammar given with the options, `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}`
-//!   are stretches of a text.
+//!   grammar given with the options.
+//! - In rules and terminals: `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}` are
+//!   stretches of a text.
 //! - Attributes, `name[a, b=1]: ...`, on rules whose body is as a terminal's: `lazy` keeps the shortest match,
-//!   `suffix="..."` and `stop=/.../` end the rule where that text first ends, `max_chars=n` bounds its length.
+//!   `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first ends,
+//!   `max_chars=n` bounds the characters of what stands before that end, or of the whole where there is none.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
-//!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured.
+//!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
+//!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
+//!
+//!   So that the parts can be told, `capture` and `stop_capture` need an end whose possible lengths are few, and
+//!   `max_tokens` one before which the same texts may stand whatever its form: every string is, and `/[.!?]/`;
+//!   `/[ab]b/` is not.
 //!
 //! `?` and `!` before a rule's name and `-> name` behind an alternative shape parse trees, which do not exist
 //! here; they are read and mean nothing.
@@ -44,11 +51,12 @@
 //!
 //! # Errors and limits
 //!
-//! [`Diagnostics`] with the line, its place and what to write instead; priorities, templates, conditions, and
-//! the attribute `stop_capture` are refused. [`LarkLimits`] bounds what is read.
+//! [`Diagnostics`] with the line, its place and what to write instead; priorities, templates, rules that carry a
+//! number (`name::value`, `%if`), `substring_words` and `%declare` are refused. [`LarkLimits`] bounds what is read.
 
 mod attributes;
 mod common;
+mod ends;
 mod fault;
 mod lower;
 mod syntax;

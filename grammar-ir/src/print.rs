@@ -29,8 +29,8 @@ use std::fmt::{self, Write as _};
 
 use crate::char_class::complement_ranges;
 use crate::{
-    AfterDispatch, CharRange, Dispatch, DispatchEnd, Expr, ExprId, Grammar, Occurrence, Pattern, PatternPart,
-    RuleOptions, TokenRef, Unordered,
+    AfterDispatch, CharRange, Dispatch, DispatchEnd, EndCapture, Expr, ExprId, Grammar, Occurrence, Pattern,
+    PatternPart, RuleOptions, TokenRef, Unordered,
 };
 
 /// Knobs of [`print()`].
@@ -232,7 +232,7 @@ impl<'g> Printer<'g> {
     }
 
     fn options(&mut self, options: &RuleOptions) {
-        let RuleOptions { max_tokens, capture, temperature } = options;
+        let RuleOptions { max_tokens, capture, end_capture, temperature } = options;
         let mut before = "[";
         let mut begin = |out: &mut String| out.push_str(std::mem::replace(&mut before, ", "));
         // Writing to a string cannot fail.
@@ -242,15 +242,15 @@ impl<'g> Printer<'g> {
         }
         if let Some(capture) = capture {
             begin(&mut self.out);
-            self.out.push_str("capture=");
-            let start = self.out.len();
-            self.literal(capture.name.as_bytes());
-            // Brackets hold no closing one.
-            let name = self.out.split_off(start).replace(']', "\\u005D");
-            self.out.push_str(&name);
+            self.named("capture=", &capture.name);
             if capture.hidden_suffix > 0 {
                 _ = write!(self.out, ", capture_hidden_suffix_bytes={}", capture.hidden_suffix);
             }
+        }
+        if let Some(EndCapture { name, bytes }) = end_capture {
+            begin(&mut self.out);
+            self.named("stop_capture=", name);
+            _ = write!(self.out, ", stop_capture_bytes={bytes}");
         }
         if let Some(temperature) = temperature {
             begin(&mut self.out);
@@ -259,6 +259,15 @@ impl<'g> Printer<'g> {
         if !options.is_empty() {
             self.out.push(']');
         }
+    }
+
+    fn named(&mut self, option: &str, name: &str) {
+        self.out.push_str(option);
+        let start = self.out.len();
+        self.literal(name.as_bytes());
+        // Brackets hold no closing one.
+        let name = self.out.split_off(start).replace(']', "\\u005D");
+        self.out.push_str(&name);
     }
 
     fn tokens(&mut self, word: &str, tokens: &[TokenRef]) {

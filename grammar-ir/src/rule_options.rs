@@ -18,7 +18,7 @@
 //!
 //! # `capture`
 //!
-//! The text that the rule reads is handed out under a name.
+//! The text that the rule reads is handed out under a name, and what ends it (a stop string) under another one.
 //!
 //! # `temperature`
 //!
@@ -39,6 +39,8 @@ pub struct RuleOptions {
     pub max_tokens: Option<NonZeroU32>,
     /// The name under which the text is handed out.
     pub capture: Option<Capture>,
+    /// The name under which what ends the text is handed out.
+    pub end_capture: Option<EndCapture>,
     /// The temperature to sample with while the rule is read.
     pub temperature: Option<Temperature>,
 }
@@ -64,6 +66,15 @@ impl Capture {
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), hidden_suffix: 0 }
     }
+}
+
+/// What stands at the end of a rule's text, under a name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EndCapture {
+    /// The name. Several rules may have the same.
+    pub name: Box<str>,
+    /// How long it is in bytes. Where the text is shorter, all of it.
+    pub bytes: u32,
 }
 
 /// A sampling temperature: finite and not negative.

@@ -9,6 +9,8 @@
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::{HashMap, HashSet};
 
+use grammask_fsm::Options;
+
 use super::{Item, NONE, Origin, Readings};
 
 /// A rule that a reading of the text holds.
@@ -120,18 +122,26 @@ impl Readings {
         for (group, end) in found {
             let group_at = &self.groups[group as usize];
             let is_told = ends == CaptureEnds::All || last.get(&group) == Some(&end);
-            if is_told && self.options(group_at.fragment).is_some_and(|options| options.capture.is_some()) {
+            let has_name = |options: &Options| options.capture.is_some() || options.end_capture.is_some();
+            if is_told && self.options(group_at.fragment).is_some_and(has_name) {
                 // Of those that begin and end alike, inner ones were called later.
                 named.push((end, u32::MAX - group_at.begin, u32::MAX - group));
             }
         }
         named.sort_unstable();
-        let captured = named.into_iter().filter_map(|(end, _, group)| {
+        let captured = named.into_iter().flat_map(|(end, _, group)| {
             let group = &self.groups[(u32::MAX - group) as usize];
-            let (name, hidden) = self.options(group.fragment)?.capture.as_ref()?;
+            let options = self.options(group.fragment);
             let offset = |position: u32| self.sets[position as usize].offset as usize;
             let (start, end) = (offset(group.begin), offset(end));
-            Some(Captured { name: name.clone(), start, end: end.saturating_sub(*hidden as usize).max(start) })
+            let before_end = |bytes: u32| end.saturating_sub(bytes as usize).max(start);
+            let text = options.and_then(|options| options.capture.as_ref());
+            let text =
+                text.map(|(name, hidden)| Captured { name: name.clone(), start, end: before_end(*hidden) });
+            let last = options.and_then(|options| options.end_capture.as_ref());
+            let last =
+                last.map(|(name, bytes)| Captured { name: name.clone(), start: before_end(*bytes), end });
+            text.into_iter().chain(last)
         });
         captured.collect()
     }

@@ -120,6 +120,7 @@ fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
     let kept = Options {
         max_tokens: options.max_tokens.map_or(0, std::num::NonZeroU32::get),
         capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
+        end_capture: options.end_capture.as_ref().map(|end| (end.name.clone(), end.bytes)),
         temperature: options.temperature.map(|temperature| temperature.value().to_bits()),
     };
     (!options.is_empty()).then(|| Box::new(kept))

@@ -240,6 +240,31 @@ impl TextAutomaton {
         (texts.len() <= most).then_some(texts)
     }
 
+    /// All accepted texts as rows of classes, one class a character; each text is of one row. `None` where there are more
+    /// than `most` rows or a text is longer than `longest` characters.
+    pub fn rows(&self, most: usize, longest: u32) -> Option<Vec<Vec<Vec<CharRange>>>> {
+        let Some((_, greatest)) = self.length_range() else { return Some(Vec::new()) };
+        greatest.filter(|&greatest| greatest <= longest)?;
+        // As for texts, every way on is the beginning of a row.
+        let (mut rows, mut stack) = (Vec::new(), vec![(0u32, Vec::new())]);
+        while let Some((state, row)) = stack.pop() {
+            let mut arcs = self.dfa.arcs(state).to_vec();
+            arcs.sort_by_key(|arc| (arc.to, arc.lo));
+            for group in arcs.chunk_by(|left, right| left.to == right.to) {
+                let class = group.iter().map(|arc| (character(arc.lo), character(arc.hi))).collect();
+                let longer = row.iter().cloned().chain([class]).collect();
+                stack.push((group[0].to, longer));
+            }
+            if self.dfa.is_final(state) {
+                rows.push(row);
+            }
+            if rows.len() + stack.len() > most {
+                return None;
+            }
+        }
+        Some(rows)
+    }
+
     /// Adds the language to a grammar, as right-linear rules of which the first is returned: one rule a
     /// state, named after `hint`. A loop through more than one state makes the rules recursive; what refers
     /// to them cannot stand below a regular operator then.

@@ -102,6 +102,25 @@ fn few_texts_are_listed() {
 }
 
 #[test]
+fn few_rows_of_classes_are_listed() {
+    let words = automaton(|builder| {
+        let (digit, sign) = (builder.class([('0', '9')]), builder.class([('+', '+'), ('-', '-')]));
+        let word = builder.literal("no");
+        let number = builder.sequence([sign, digit]);
+        builder.choice([word, number])
+    });
+    let mut rows = words.rows(2, 2).unwrap_or_default();
+    rows.sort();
+    let wanted = [[vec![('+', '+'), ('-', '-')], vec![('0', '9')]], [vec![('n', 'n')], vec![('o', 'o')]]];
+    assert_eq!(rows, wanted);
+    assert_eq!(words.rows(1, 2), None);
+    assert_eq!(words.rows(2, 1), None);
+    assert_eq!(TextAutomaton::everything().rows(100, u32::MAX), None);
+    assert_eq!(TextAutomaton::nothing().rows(0, 0), Some(Vec::new()));
+    assert_eq!(TextAutomaton::from_literals([""]).rows(1, 0), Some(vec![Vec::new()]));
+}
+
+#[test]
 fn class_runs_are_recognised() {
     let run = |min, max| {
         automaton(|builder| {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{Capture, ExprId, GrammarBuilder, RuleOptions, Temperature};
+use grammask_grammar_ir::{Capture, EndCapture, ExprId, GrammarBuilder, RuleOptions, Temperature};
 
 use super::Dialect;
 use super::escape::Reader;
@@ -41,9 +41,11 @@ impl Options {
                 Some(_) => return Err(Fault::new(scanner.word(), Mistake::OptionUnknown)),
             }
         }
-        if let Some(capture) = &options.kept.capture
-            && capture.hidden_suffix > 0
-            && !met.contains(&"capture")
+        // Counts of bytes belong to names, and what ends a text is no text without a count.
+        let goes_with = |option: &str, other: &str| !met.contains(&option) || met.contains(&other);
+        if !goes_with("capture_hidden_suffix_bytes", "capture")
+            || !goes_with("stop_capture_bytes", "stop_capture")
+            || !goes_with("stop_capture", "stop_capture_bytes")
         {
             return Err(Fault::new(brackets, Mistake::OptionValue));
         }
@@ -71,19 +73,21 @@ impl Options {
             }
             ("lazy", None) => self.lazy = true,
             ("capture", None) => self.capture().name = source[rule.into_range()].into(),
-            ("capture", Some((span, value))) if value.len() >= 2 && value.starts_with('"') => {
-                let mut fault = None;
-                let mut report = |found| _ = fault.get_or_insert(found);
-                let name = Reader::new(value, span.start, Dialect::Ebnf, &mut report).string();
-                if let Some(fault) = fault {
-                    return Err(fault);
-                }
-                self.capture().name = name.into();
+            ("capture", Some((span, value))) if is_string(value) => {
+                self.capture().name = decoded(value, span)?;
+            }
+            ("stop_capture", Some((span, value))) if is_string(value) => {
+                self.end_capture().name = decoded(value, span)?;
+            }
+            ("stop_capture_bytes", Some((_, value))) => {
+                self.end_capture().bytes = value.parse().map_err(|_| wrong())?;
             }
             ("capture_hidden_suffix_bytes", Some((_, value))) => {
                 self.capture().hidden_suffix = value.parse().map_err(|_| wrong())?;
             }
-            ("max_tokens" | "max_chars" | "temperature" | "lazy" | "capture", _) => return Err(wrong()),
+            ("max_tokens" | "max_chars" | "temperature" | "lazy" | "capture" | "stop_capture", _) => {
+                return Err(wrong());
+            }
             _ => return Err(Fault::new(option, Mistake::OptionUnknown)),
         }
         Ok(())
@@ -91,6 +95,10 @@ impl Options {
 
     fn capture(&mut self) -> &mut Capture {
         self.kept.capture.get_or_insert_with(|| Capture::new(""))
+    }
+
+    fn end_capture(&mut self) -> &mut EndCapture {
+        self.kept.end_capture.get_or_insert_with(|| EndCapture { name: "".into(), bytes: 0 })
     }
 
     /// The rule's texts, made of its body.
@@ -149,6 +157,17 @@ impl Scanner<'_> {
         }
         Ok(Some(value))
     }
+}
+
+fn is_string(value: &str) -> bool {
+    value.len() >= 2 && value.starts_with('"')
+}
+
+fn decoded(value: &str, span: SimpleSpan) -> Result<Box<str>, Fault> {
+    let mut fault = None;
+    let mut report = |found| _ = fault.get_or_insert(found);
+    let name = Reader::new(value, span.start, Dialect::Ebnf, &mut report).string();
+    fault.map_or(Ok(name.into()), Err)
 }
 
 /// How long the string is that a text begins with, its quotes included.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use serde_json::Value;
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, Name};
+use super::ends::Ends;
 use super::fault::Fault;
 use super::syntax::{File, RuleSyntax, Syntax};
 use super::token::Sort;
@@ -13,6 +14,7 @@ use super::{LarkOptions, NamedGrammar, common};
 use crate::ebnf::closest;
 use crate::json_schema;
 use crate::regex::{self, LetterCase, RegexOptions};
+use crate::rule_texts::{at_most, shortest};
 use crate::substring::substring;
 
 /// Most ids that one special token expression may list, ranges written out.
@@ -82,6 +84,12 @@ impl<'a> Scope<'a, '_> {
         for import in &file.imports {
             if let Err(fault) = self.import(import.name, import.alias) {
                 report(fault);
+            }
+        }
+        for &name in &file.broken {
+            // What is wrong with it was told already; here it only keeps mentions of it from being called undefined.
+            if !self.names.contains_key(self.text(name)) {
+                _ = self.declare(name);
             }
         }
         let initial_skip = self.options(file, report);
@@ -194,18 +202,26 @@ impl<'a> Scope<'a, '_> {
     fn rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<ExprId, Fault> {
         let attributes = Attributes::read(self.source, &rule.attributes)?;
         let is_terminal = is_terminal(self.text(rule.name));
-        let options = self.rule_options(rule, &attributes)?;
         if !attributes.need_regular_body() {
+            let options = self.rule_options(rule, &attributes, 0)?;
             self.shared.builder.set_options(id, options);
             return self.expression(&rule.body, if is_terminal { Level::Terminal } else { Level::Rule });
         }
-        let body = self.expression(&rule.body, Level::Terminal)?;
-        let end = match attributes.end() {
-            Some((Sort::Regex, span)) => Some(self.regex(span)?),
-            Some((_, span)) => Some(self.string(span)?),
-            None => None,
+        let mut body = self.expression(&rule.body, Level::Terminal)?;
+        let builder = &mut self.shared.builder;
+        let (texts, options) = match attributes.end {
+            None => {
+                let shortest = if attributes.lazy { shortest(builder, body) } else { body };
+                let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
+                (texts, self.rule_options(rule, &attributes, 0)?)
+            }
+            Some(end) => {
+                if let Some(most) = attributes.max_chars {
+                    body = at_most(builder, body, most);
+                }
+                self.ended(rule, &attributes, body, end)?
+            }
         };
-        let texts = attributes.apply(&mut self.shared.builder, body, end);
         // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
         // terminal becomes a rule of its own.
         match (is_terminal, self.skipped) {
@@ -222,16 +238,126 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    /// What the grammar keeps of a rule's attributes.
-    fn rule_options(&mut self, rule: &RuleSyntax, attributes: &Attributes) -> Result<RuleOptions, Fault> {
-        let end = match attributes.end() {
-            Some((Sort::String, span)) => self.decoded(span)?.0.len(),
-            _ => 0,
+    /// The texts of a rule whose body goes on up to an end, and what the grammar keeps of its attributes.
+    fn ended(
+        &mut self,
+        rule: &RuleSyntax,
+        attributes: &Attributes,
+        body: ExprId,
+        (sort, end_span): (Sort, Span),
+    ) -> Result<(ExprId, RuleOptions), Fault> {
+        let end = if sort == Sort::Regex { self.regex(end_span)? } else { self.string(end_span)? };
+        let captured = attributes.capture.or(attributes.end_capture);
+        let ends = match attributes.max_tokens.is_some() || captured.is_some() {
+            true => self.ends(sort, end_span)?,
+            false => None,
         };
-        Ok(match attributes.capture_name() {
-            Some(span) => attributes.options(&self.decoded(span)?.0, end),
-            None => attributes.options(self.text(rule.name), end),
-        })
+        let builder = &mut self.shared.builder;
+        // Where tokens are counted, what stands before the end is a rule of its own.
+        let (text, whole) = match attributes.max_tokens {
+            None => {
+                let ended = builder.sequence([body, end]);
+                (body, shortest(builder, ended))
+            }
+            Some((most, at)) => {
+                let told = ends.as_ref().filter(|ends| captured.is_none() || ends.are_apart());
+                let before = told.and_then(|ends| Some((ends.before(builder, body)?, ends.any(builder))));
+                let (before, end) = before.ok_or_else(|| {
+                    let message = match ends {
+                        Some(_) => {
+                            "`max_tokens` would have to bound a text that depends on which end follows"
+                        }
+                        None => "`max_tokens` needs an end that has few forms, all of them short",
+                    };
+                    let hint = "name one text that ends the rule: `suffix=\"...\"`";
+                    Fault::unsupported(message, hint, at)
+                })?;
+                let text = self.fresh(self.text(rule.name), before)?;
+                let options = RuleOptions { max_tokens: Some(most), ..RuleOptions::default() };
+                let builder = &mut self.shared.builder;
+                builder.set_options(text, options);
+                let text = builder.rule(text);
+                (text, builder.sequence([text, end]))
+            }
+        };
+        let Some(named) = captured else {
+            return Ok((whole, self.rule_options(rule, attributes, 0)?));
+        };
+        let builder = &mut self.shared.builder;
+        let lengths = ends.and_then(|ends| ends.by_length(builder)).ok_or_else(|| {
+            Fault::unsupported(
+                format!(
+                    "`{}` needs an end whose possible lengths are few, and those of this one are not",
+                    self.text(named.attribute)
+                ),
+                "give the end a bound (`/ {0,9};/` in place of `/ *;/`), or give the rule another one around it to capture",
+                named.attribute,
+            )
+        })?;
+        self.cut(rule, attributes, text, whole, &lengths)
+    }
+
+    /// What ends a rule, written out if it has few forms.
+    fn ends(&self, sort: Sort, span: Span) -> Result<Option<Ends>, Fault> {
+        if sort != Sort::Regex {
+            let (text, case) = self.decoded(span)?;
+            return Ok(Some(Ends::of_text(&text, case)));
+        }
+        let (pattern, case) = self.flagged(span)?;
+        Ok(Ends::of_pattern(&pattern, &self.regex_options(case)))
+    }
+
+    /// The same texts, with what is told of their parts: for each length of the end a rule of its own, if there are several.
+    fn cut(
+        &mut self,
+        rule: &RuleSyntax,
+        attributes: &Attributes,
+        text: ExprId,
+        whole: ExprId,
+        lengths: &[(u32, ExprId)],
+    ) -> Result<(ExprId, RuleOptions), Fault> {
+        if let &[(length, _)] = lengths {
+            return Ok((whole, self.rule_options(rule, attributes, length)?));
+        }
+        let (mut longer, mut alternatives) = (Vec::new(), Vec::new());
+        for &(length, end) in lengths {
+            let builder = &mut self.shared.builder;
+            let ended = builder.sequence([text, end]);
+            let texts = match attributes.max_tokens {
+                // Rules that count tokens cannot stand below operators; where there is one, a text has one end only.
+                Some(_) => ended,
+                None => {
+                    let mut operands = vec![whole, ended];
+                    operands.extend(longer.iter().copied());
+                    longer.push(builder.complement(ended));
+                    builder.intersection(operands)
+                }
+            };
+            let alternative = self.fresh(self.text(rule.name), texts)?;
+            let options = self.rule_options(rule, attributes, length)?;
+            self.shared.builder.set_options(alternative, options);
+            alternatives.push(self.shared.builder.rule(alternative));
+        }
+        Ok((self.shared.builder.choice(alternatives), RuleOptions::default()))
+    }
+
+    /// What the grammar keeps of a rule's attributes, if what ends it has so many bytes.
+    fn rule_options(
+        &self,
+        rule: &RuleSyntax,
+        attributes: &Attributes,
+        end: u32,
+    ) -> Result<RuleOptions, Fault> {
+        let name = |name: Option<Name>| match name {
+            None => Ok(None),
+            Some(Name { written: Some(span), .. }) => self.decoded(span).map(|(text, _)| Some(text)),
+            Some(Name { written: None, .. }) => Ok(Some(self.text(rule.name).to_owned())),
+        };
+        let (text, last) = (name(attributes.capture)?, name(attributes.end_capture)?);
+        let mut options = attributes.options(text.as_deref(), last.as_deref(), end);
+        // Beside an end the rule for the text before it has the bound.
+        options.max_tokens = options.max_tokens.filter(|_| attributes.end.is_none());
+        Ok(options)
     }
 
     fn expression(&mut self, syntax: &Syntax, level: Level) -> Result<ExprId, Fault> {
@@ -264,12 +390,11 @@ impl<'a> Scope<'a, '_> {
             &Syntax::Special(span) if level == Level::Rule => self.special(span)?,
             &Syntax::Named(span) if level == Level::Rule => self.named(span)?,
             &Syntax::Json(value, span) if level == Level::Rule => self.json(value, span)?,
-            &Syntax::Substring(value, span) if level == Level::Rule => self.substring(value, span)?,
+            &Syntax::Substring(value, span) => self.substring(value, span)?,
             Syntax::Nested(file, span) if level == Level::Rule => self.nested(file, *span)?,
             &Syntax::Special(span)
             | &Syntax::Named(span)
             | &Syntax::Json(_, span)
-            | &Syntax::Substring(_, span)
             | &Syntax::Nested(_, span) => {
                 return Err(Fault::new(
                     "lark/terminal",
@@ -383,6 +508,12 @@ impl<'a> Scope<'a, '_> {
     }
 
     fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
+        let (pattern, case) = self.flagged(span)?;
+        self.pattern(&pattern, case, span)
+    }
+
+    /// A pattern with its flags.
+    fn flagged(&self, span: Span) -> Result<(String, LetterCase), Fault> {
         let written = self.text(span);
         let close = written.rfind('/').unwrap_or(0);
         let mut pattern = written[1..close].to_owned();
@@ -402,12 +533,15 @@ impl<'a> Scope<'a, '_> {
                 }
             }
         }
-        self.pattern(&pattern, case, span)
+        Ok((pattern, case))
+    }
+
+    fn regex_options(&self, letter_case: LetterCase) -> RegexOptions {
+        RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() }
     }
 
     fn pattern(&mut self, pattern: &str, letter_case: LetterCase, span: Span) -> Result<ExprId, Fault> {
-        let options =
-            RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() };
+        let options = self.regex_options(letter_case);
         regex::compile_into(&mut self.shared.builder, pattern, &options).map_err(|diagnostics| {
             let first = diagnostics.iter().next().cloned();
             let (message, hint) = first.map_or_else(Default::default, |first| {

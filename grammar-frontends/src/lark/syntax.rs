@@ -18,6 +18,8 @@ pub(super) struct File {
     pub(super) imports: Vec<Import>,
     /// Values of `%grammar_options` and `%llguidance`, by their places among the JSON values.
     pub(super) options: Vec<(u32, Span)>,
+    /// Names of rules in which something is wrong. They count as defined, so that one mistake is told once.
+    pub(super) broken: Vec<Span>,
 }
 
 #[derive(Debug)]
@@ -93,8 +95,10 @@ impl<'a> Reader<'a> {
     /// Reads statements. Recurses through nested grammars as deep as brackets may nest.
     fn file(self, range: Range<usize>, depth: usize, file: &mut File, report: &mut impl FnMut(Fault)) {
         for statement in self.statements(range) {
-            let mut parser = Parser { reader: self, position: statement.start, end: statement.end, depth };
+            let (position, end) = (statement.start, statement.end);
+            let mut parser = Parser { reader: self, position, end, depth, name: None };
             if let Err(fault) = parser.statement(file) {
+                file.broken.extend(parser.name);
                 report(fault);
             }
         }
@@ -136,6 +140,8 @@ struct Parser<'a> {
     end: usize,
     /// How many brackets are open.
     depth: usize,
+    /// What the statement defines, once that is known.
+    name: Option<Span>,
 }
 
 impl Parser<'_> {
@@ -155,11 +161,13 @@ impl Parser<'_> {
                 self.here(),
             ));
         };
+        self.name = Some(name);
         if let Some(dot) = self.take(Sort::Dot) {
             return Err(Fault::unsupported(
-                "priorities have no meaning here: every way to read a text counts",
-                "leave the priority out",
-                dot,
+                "priorities are not supported: they choose among the terminals of a lexer, and here there is none; \
+                 every way to read a text counts",
+                "leave the number out, and write `NAME: /[a-z]+/ & ~KEYWORD` where a terminal must not be another one",
+                self.take(Sort::Integer).unwrap_or(dot),
             ));
         }
         if let Some(open) = self.take(Sort::OpenRange) {
@@ -173,7 +181,11 @@ impl Parser<'_> {
             Some(open) => self.attributes(open)?,
             None => Vec::new(),
         };
-        if self.take(Sort::Colon).is_none() {
+        let colon = self.take(Sort::Colon);
+        if let (Some(colon), Some(_)) = (colon, self.take(Sort::Colon)) {
+            return Err(with_parameter(colon));
+        }
+        if colon.is_none() {
             let hint = "write `name: ...`; a line that goes on with the statement before begins with `|`";
             return Err(Fault::new(
                 "lark/syntax",
@@ -500,11 +512,7 @@ impl Parser<'_> {
                 "write `%lark { start: ... }`",
                 span,
             )),
-            ("%if", _) => Err(Fault::unsupported(
-                "rules with parameters and conditions are not supported",
-                "write the cases out as rules",
-                span,
-            )),
+            ("%if", _) => Err(with_parameter(span)),
             _ => Err(Fault::unsupported(
                 format!("`{word}` cannot stand inside a rule"),
                 "inside rules there are %json, %regex and %lark; statements begin on lines of their own",
@@ -547,6 +555,12 @@ impl Parser<'_> {
 
     fn nothing_left(&self) -> Result<(), Fault> {
         let Some(token) = self.peek() else { return Ok(()) };
+        let is_doubled = self.reader.tokens[..self.end]
+            .get(self.position + 1)
+            .is_some_and(|next| next.sort == Sort::Colon && next.span.start == token.span.end);
+        if token.sort == Sort::Colon && is_doubled {
+            return Err(with_parameter(token.span));
+        }
         let (message, hint) = match token.sort {
             Sort::CloseGroup | Sort::CloseOption | Sort::CloseRange => {
                 ("nothing is open that this closes", "remove it")
@@ -584,6 +598,15 @@ impl Parser<'_> {
     fn here_or(&self, other: Span) -> Span {
         self.peek().map_or(other, |token| token.span)
     }
+}
+
+/// `name::value` and `%if`.
+fn with_parameter(at: Span) -> Fault {
+    Fault::unsupported(
+        "rules that carry a number, and conditions on it, are not supported",
+        "write a rule for each value, or `Unordered(...)` in EBNF for parts in any order, each at most once",
+        at,
+    )
 }
 
 fn not_a_range(at: Span) -> Fault {

@@ -81,12 +81,14 @@ fn patterns_and_stretches() {
 #[test]
 fn options_of_rules() {
     assert_snapshot!(printed(r#"
-        root[capture] ::= thought answer
+        root[capture] ::= thought_2 answer
         thought[max_tokens = 9, temperature=0.25] ::= [^<]* "</think>"
+        thought_2[stop_capture="\u005D", stop_capture_bytes=2, temperature=1] ::= thought
         answer [capture="the \u005D\"answer", capture_hidden_suffix_bytes=1 , lazy] ::= [a-z]* "."
     "#), @r##"
-    root[capture="root"] ::= thought answer
+    root[capture="root"] ::= thought_2 answer
     thought[max_tokens=9, temperature=0.25] ::= [^<]* "</think>"
+    thought_2[stop_capture="\u005D", stop_capture_bytes=2, temperature=1] ::= thought
     answer[capture="the \u005D\"answer", capture_hidden_suffix_bytes=1] ::= Intersection([a-z]* ".", Complement([a-z]* "." [^]+))
     "##);
     let judge = |source: &str, sentences: &[&str], others: &[&str]| {
@@ -108,7 +110,10 @@ fn options_of_rules() {
         ("root[lazy=1] ::= \"a\"", "another kind of value"),
         ("root[lazy capture] ::= \"a\"", "no option"),
         ("root[] ::= \"a\"", "no option"),
-        ("root[stop_capture=\"x\"] ::= \"a\"", "no option"),
+        ("root[stop_capture=\"x\"] ::= \"a\"", "another kind of value"),
+        ("root[stop_capture_bytes=3] ::= \"a\"", "another kind of value"),
+        ("root[capture_hidden_suffix_bytes=3] ::= \"a\"", "another kind of value"),
+        ("root[capture, stop_captur=\"x\"] ::= \"a\"", "no option"),
         ("root[temperature=] ::= \"a\"", "another kind of value"),
         ("root[temperature=1e99] ::= \"a\"", "another kind of value"),
     ] {

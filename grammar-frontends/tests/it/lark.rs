@@ -96,6 +96,124 @@ fn attributes_bound_a_rule() {
 }
 
 #[test]
+fn bounds_beside_an_end_are_on_the_text_before_it() {
+    check(
+        "start: text \"!\"\ntext[suffix=\"</t>\", max_chars=2]: /.*/",
+        &["</t>!", "a</t>!", "</</t>!", "éa</t>!"],
+        &["abc</t>!", "ab!", "a</t></t>!"],
+    );
+    check("start: text\ntext[stop=/[.!]+/, max_chars=1]: /.*/", &[".", "a!"], &["..", "ab.", "a!!"]);
+}
+
+/// Texts of at most five letters that the grammar has.
+fn texts(source: &str, letters: &str) -> Vec<String> {
+    let grammar = grammar(source);
+    let recogniser = Recogniser::new(&grammar);
+    let mut all = vec![String::new()];
+    let mut last = all.clone();
+    for _ in 0..5 {
+        last = last
+            .iter()
+            .flat_map(|text| letters.chars().map(move |letter| format!("{text}{letter}")))
+            .collect();
+        all.extend(last.iter().cloned());
+    }
+    all.retain(|text| recogniser.accepts(text.as_bytes()));
+    all
+}
+
+#[test]
+fn a_bound_on_tokens_takes_no_text_away() {
+    for (body, end, letters) in [
+        ("/.*/", "\"ab\"", "abc"),
+        ("/.*/", "\"aa\"", "ab"),
+        ("/.*/", "\"aba\"", "ab"),
+        ("/.*/", "\"aBa\"i", "aB"),
+        ("/.*/", "\"aab\"", "ab"),
+        ("/[ab]*/", "\"bc\"", "abc"),
+        ("/(ab)*/", "\"ab\"", "ab"),
+        ("/(aa)*/", "\"aaa\"", "ab"),
+        ("/a*/", "/[ab]/", "abc"),
+        ("/.*/", "/[ab]c/", "abc"),
+        ("/.*/", "/ac|bc/", "abc"),
+        ("/.*/", "/b|aa?c/", "abc"),
+        ("/.*/", "/[ab]{2}/", "abc"),
+        ("/[ac]*/", "/a?b/", "abc"),
+        ("/.*/", "/ab|aa/", "abc"),
+        ("/b*/", "/a+/", "abc"),
+        ("/(a|bb)*/", "/a?/", "ab"),
+    ] {
+        let with = |bound: &str| {
+            let source = format!("start: text\ntext[stop={end}{bound}]: {body}");
+            texts(&source, letters)
+        };
+        let wanted = with("");
+        assert!(!wanted.is_empty());
+        assert_eq!(with(", max_tokens=1"), wanted, "{body} {end}");
+        let are_apart = !["/b|aa?c/", "/a?b/"].contains(&end);
+        if are_apart {
+            assert_eq!(with(", max_tokens=1, capture"), wanted, "{body} {end}");
+        }
+    }
+    assert_snapshot!(grammar("start: text\ntext[suffix=\"aa\", max_tokens=5, stop_capture=\"end\"]: /[a-z]*/"), @r#"
+    root ::= start
+    start ::= text
+    text[stop_capture="end", stop_capture_bytes=2] ::= text_3 "aa"
+    text_3[max_tokens=5] ::= Intersection([a-z]*, Complement([a-z]* "aa" [^]*), Complement([a-z]* "a"))
+    "#);
+    // What may stand before the end depends on it: behind `a` there may be `ab`, but not `bb`.
+    for end in ["/[ab]b/", "/b|abc/"] {
+        let refused = refused(&format!("start: text\ntext[stop={end}, max_tokens=1]: /.*/"));
+        assert!(refused.contains("depends on which end follows"), "{end}: {refused}");
+    }
+    for end in ["/a+b/", "/a{5000}/", "/.{3000}{3000}/", "/(a|bc|cd){5}/"] {
+        let refused = refused(&format!("start: text\ntext[stop={end}, max_tokens=1]: /.*/"));
+        assert!(refused.contains("few forms"), "{end}: {refused}");
+    }
+    // Where its text is handed out, too, it must be clear where the end begins.
+    assert_snapshot!(refused("start[stop=/a?b/, max_tokens=1, capture]: /.*/"), @r#"1:19: error: `max_tokens` would have to bound a text that depends on which end follows; name one text that ends the rule: `suffix="..."`"#);
+}
+
+#[test]
+fn what_ends_a_rule_is_cut_off() {
+    assert_snapshot!(grammar(
+        "start: a b\na[suffix=\"--\", capture, stop_capture=\"end\"]: /.*/\nb[stop=/;|\\.é/, capture]: /.*/\n%ignore \" \"",
+    ), @r#"
+    root ::= start
+    start ::= a b
+    a ::= a_5 ignored
+    b ::= b_8 ignored
+    ignored ::= " "*
+    a_5[capture="a", capture_hidden_suffix_bytes=2, stop_capture="end", stop_capture_bytes=2] ::= Intersection([^\n]* "--", Complement([^\n]* "--" [^]+))
+    b_6[capture="b", capture_hidden_suffix_bytes=3] ::= Intersection(Intersection([^\n]* (";" | ".é"), Complement([^\n]* (";" | ".é") [^]+)), [^\n]* ".é")
+    b_7[capture="b", capture_hidden_suffix_bytes=1] ::= Intersection(Intersection([^\n]* (";" | ".é"), Complement([^\n]* (";" | ".é") [^]+)), [^\n]* ";", Complement([^\n]* ".é"))
+    b_8 ::= b_6 | b_7
+    "#);
+    assert_snapshot!(refused("start[stop=/ *;/, capture]: /.*/"), @r"1:19: error: `capture` needs an end whose possible lengths are few, and those of this one are not; give the end a bound (`/ {0,9};/` in place of `/ *;/`), or give the rule another one around it to capture");
+}
+
+#[test]
+fn stretches_stand_in_terminals() {
+    let stretches = "%regex {\"substring_chunks\": [\"the \", \"cat \", \"the \", \"dog\"]}";
+    check(
+        &format!("start: QUOTE \".\"\nQUOTE: \"<\" ({stretches} \">\" | \"?\")\n%ignore \" \""),
+        &["<>.", "<the cat > .", "<?.", "<the dog>."],
+        &["< >.", "<cat dog>.", "<cat .", "<the cat  >."],
+    );
+    check(
+        &format!("start: QUOTE\nQUOTE: {stretches} & ~\"\" & ~/.*the dog/"),
+        &["the ", "the cat the ", "dog"],
+        &["", "the dog", "cat the dog", "cat dog"],
+    );
+    check(&format!("start: quote\nquote[max_chars=4]: {stretches}"), &["the ", "dog", ""], &["the cat "]);
+    check(
+        &format!("start: quote\nquote[suffix=\"dog\"]: {stretches}"),
+        &["the dog", "cat dog", "dog"],
+        &["dogdog", "the "],
+    );
+}
+
+#[test]
 fn attributes_are_kept() {
     assert_snapshot!(grammar(
         r#"
@@ -248,17 +366,23 @@ fn reports() {
         "start: %lark { start: \"a\"\n",
         "start.2: \"a\"\n",
         "start{a}: a\n",
+        "start: a::0\n",
+        "start::_: \"a\"\n",
+        "start[stop_capture=\"x\"]: \"a\"\n",
+        "start[stop_capture, stop=\"b\"]: \"a\"\n",
+        "start[stop_capture=\"x\"i, stop=\"b\"]: \"a\"\n",
+        "start[stop=\"b\", suffix=\"c\"]: \"a\"\n",
+        "start[lazy, lazy]: \"a\"\n",
         "start[max_tokens=0]: \"a\"\n",
         "start[capture=5]: \"a\"\n",
         "start[temperature=\"hot\"]: \"a\"\n",
-        "start[stop_capture=\"x\", stop=\"b\"]: \"a\"\n",
-        "start[capture, stop=/b/]: \"a\"\n",
-        "start[max_tokens=3, suffix=\"b\"]: \"a\"\n",
+        "start[capture, stop=/b*a/]: \"a\"\n",
+        "start[stop_capture=\"x\", stop=/b*a/]: \"a\"\n",
+        "start[max_tokens=3, stop=/b*a/]: \"a\"\n",
         "start: /a/ & b\nb[capture]: \"a\"\n",
         "start[lasy]: \"a\"\n",
         "start[suffix=]: \"a\"\n",
         "start[suffix=\"\"]: \"a\"\n",
-        "start[suffix=\"a\", max_chars=3]: \"a\"\n",
         "start[lazy]: item\nitem: \"a\"\n",
         "start: A\nA: <tool>\n",
         "start: A\nA: \"a\"\nA: \"b\"\n",
@@ -279,6 +403,49 @@ fn reports() {
         let report = refused(source);
         assert!(report.contains("error: ") && report.contains("; "), "{source}{report}");
     }
+    let source = "start.2: a\na: \"x\" | item::0x1\nb[stop_capture=\"e\"]: a\nA.12: \"y\"\n";
+    let error = parse(source, &LarkOptions::default()).unwrap_err();
+    assert_snapshot!(error.render(source, "grammar.lark", Color::Never), @r#"
+    [lark/unsupported] Error: priorities are not supported: they choose among the terminals of a lexer, and here there is none; every way to read a text counts
+       ╭─[ grammar.lark:1:7 ]
+       │
+     1 │ start.2: a
+       │       ┬
+       │       ╰── here
+       │
+       │ Help: leave the number out, and write `NAME: /[a-z]+/ & ~KEYWORD` where a terminal must not be another one
+    ───╯
+
+    [lark/unsupported] Error: rules that carry a number, and conditions on it, are not supported
+       ╭─[ grammar.lark:2:14 ]
+       │
+     2 │ a: "x" | item::0x1
+       │              ┬
+       │              ╰── here
+       │
+       │ Help: write a rule for each value, or `Unordered(...)` in EBNF for parts in any order, each at most once
+    ───╯
+
+    [lark/attribute] Error: `stop_capture` hands out what `suffix` or `stop` has read, and this rule has neither
+       ╭─[ grammar.lark:3:3 ]
+       │
+     3 │ b[stop_capture="e"]: a
+       │   ──────┬─────
+       │         ╰─────── here
+       │
+       │ Help: write `suffix="..."` beside it, or `capture` to hand out the rule's text
+    ───╯
+
+    [lark/unsupported] Error: priorities are not supported: they choose among the terminals of a lexer, and here there is none; every way to read a text counts
+       ╭─[ grammar.lark:4:3 ]
+       │
+     4 │ A.12: "y"
+       │   ─┬
+       │    ╰── here
+       │
+       │ Help: leave the number out, and write `NAME: /[a-z]+/ & ~KEYWORD` where a terminal must not be another one
+    ───╯
+    "#);
     assert_snapshot!(refused("start: \"a\"\n  \"b\"\n"), @"2:3: error: a statement begins with the name of a rule or terminal, or with a directive; write `name: ...`; a line that goes on with the statement before begins with `|`");
     assert_snapshot!(refused("start: %json {\"properties\": {\"a\": {\"type\": \"objct\"}}}\n"), @"1:14: error: the schema is refused at `/properties/a/type`: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these; write such a value, or leave the keyword out");
     assert_snapshot!(refused("start: A\nA: ~A\n"), @"2:1: error: rule `A`: a complement is only defined for regular expressions, but its operand refers to rule `A`, which is recursive; write the operand without recursion");
@@ -287,10 +454,7 @@ fn reports() {
 #[test]
 fn limits_are_kept() {
     let deep = format!("start: {}\"a\"{}", "(".repeat(300), ")".repeat(300));
-    assert_snapshot!(refused(&deep), @r"
-    1:1: error: there is no rule `start`; name the rule that the text begins with `start`
-    1:208: error: brackets nest more than 200 levels deep; give inner parts a rule of their own
-    ");
+    assert_snapshot!(refused(&deep), @"1:208: error: brackets nest more than 200 levels deep; give inner parts a rule of their own");
     let lists = "%lark { start: ".repeat(100_000);
     assert!(refused(&format!("start: {lists}")).contains("error: "));
     for hostile in ["~", "(", "\"a\"?", "[", "{", "a|", "<[", "%json ", "@", "/a", "start:", "!", "a->"] {

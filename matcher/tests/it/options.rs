@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
-use grammask_grammar_frontends::lark::LarkOptions;
+use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CaptureEnds, Compiler, MatchError, Matcher};
+use grammask_oracle::Recogniser;
 use grammask_oracle::random::Rng;
 
 fn compiler(tokens: &[&str]) -> Compiler {
@@ -126,6 +127,91 @@ fn what_ends_a_rule_of_lark_is_hidden() {
     let mut matcher = grammar.matcher();
     matcher.accept_bytes(b"so be it</think>yes").unwrap();
     assert_eq!(captured(&mut matcher, CaptureEnds::Longest), ["reasoning=so be it@0", "answer=yes@16"]);
+}
+
+/// All texts of at most so many of the letters.
+fn texts(letters: &str, most: usize) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut last = all.clone();
+    for _ in 0..most {
+        last = last
+            .iter()
+            .flat_map(|text| letters.chars().map(move |letter| format!("{text}{letter}")))
+            .collect();
+        all.extend(last.iter().cloned());
+    }
+    all
+}
+
+#[test]
+fn a_text_is_cut_where_its_end_begins_first() {
+    let language =
+        |pattern: &str| lark::parse(&format!("start: {pattern}"), &LarkOptions::default()).unwrap();
+    for (body, end, letters) in [
+        ("/.*/", "/[.!]/", "a.!"),
+        ("/.*/", "/a?b/", "abc"),
+        ("/[ab]*/", "/b|abc|cc?/", "abc"),
+        ("/a*/", "/a{1,3}b/", "ab"),
+        ("/.*/", "\"aba\"", "ab"),
+        ("/.*/", "\"AbA\"i", "aAb"),
+        ("/[ab]{0,2}/", "/.{1,2}c/", "abc"),
+        ("/(é|a)*/", "/é|aé/", "aé"),
+        ("/(ab|b)*/", "/a?/", "ab"),
+        ("/.*/", "/b{2}|ab/", "ab"),
+        ("/[ab]*/", "/a?b+/", "abc"),
+        ("/(a|bb)*/", "/b+a*/", "ab"),
+    ] {
+        let [before, last] = [body, end].map(language);
+        let [before, last] = [Recogniser::new(&before), Recogniser::new(&last)];
+        let cut = |text: &str| {
+            let places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+            let mut cuts = places.map(|place| text.split_at(place));
+            cuts.find(|(one, two)| before.accepts(one.as_bytes()) && last.accepts(two.as_bytes()))
+                .map(|(one, two)| (one.to_owned(), two.to_owned()))
+        };
+        let source = format!("start: text\ntext[capture, stop={end}, stop_capture=\"end\"]: {body}");
+        let compiled = compiler(&["a"]).lark(&source, &LarkOptions::default()).unwrap();
+        let mut cuts = 0;
+        for text in texts(letters, 5) {
+            let is_shortest =
+                !(0..text.len()).any(|end| text.is_char_boundary(end) && cut(&text[..end]).is_some());
+            let wanted = cut(&text).filter(|_| is_shortest);
+            let mut matcher = compiled.matcher();
+            let is_whole = matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_completed();
+            assert_eq!(is_whole, wanted.is_some(), "{source} {text:?}");
+            if let Some((one, two)) = wanted {
+                let told = captured(&mut matcher, CaptureEnds::All);
+                assert_eq!(
+                    told,
+                    [format!("text={one}@0"), format!("end={two}@{}", one.len())],
+                    "{source} {text:?}"
+                );
+                cuts += 1;
+            }
+        }
+        assert!(cuts > 0, "{source}");
+    }
+}
+
+#[test]
+fn the_text_before_an_end_has_a_bound() {
+    let tokens = ["a", "aa", "<", "/t>", "</t>", "a<", "b"];
+    let source =
+        "start: think \"b\"\nthink[suffix=\"</t>\", max_tokens=2, capture, stop_capture=\"end\"]: /[^x]*/";
+    let compiled = compiler(&tokens).lark(source, &LarkOptions::default()).unwrap();
+    let mut matcher = compiled.matcher();
+    assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["a", "aa", "<", "/t>", "</t>", "a<", "b"]);
+    accept(&mut matcher, &tokens, "a");
+    accept(&mut matcher, &tokens, "a<");
+    // Two tokens were read of the text, so that the end must follow, or go on.
+    assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["<", "/t>", "</t>"]);
+    let mut fork = matcher.fork();
+    accept(&mut fork, &tokens, "</t>");
+    assert_eq!(allowed(&mut fork, &tokens).unwrap(), ["b"]);
+    assert_eq!(captured(&mut fork, CaptureEnds::All), ["think=aa<@0", "end=</t>@3"]);
+    accept(&mut matcher, &tokens, "/t>");
+    assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["b"]);
+    assert_eq!(captured(&mut matcher, CaptureEnds::All), ["think=aa@0", "end=</t>@2"]);
 }
 
 #[test]
