@@ -21,6 +21,7 @@ use crate::escapes::Escapes;
 use crate::finished::FinishedStates;
 use crate::link::Parts;
 use crate::literals::Literals;
+use crate::names::{Names, add_name, name_edge};
 use crate::other_names::PlainNames;
 use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
@@ -59,6 +60,7 @@ pub(crate) fn build(
         others: AHashMap::with_hasher(hashing.clone()),
         dispatches: AHashMap::with_hasher(hashing.clone()),
         body_fragments: AHashMap::with_hasher(hashing.clone()),
+        names: AHashMap::with_hasher(hashing.clone()),
         jobs: Vec::with_capacity(64),
         stack: Vec::with_capacity(64),
         literals: Literals::default(),
@@ -139,10 +141,11 @@ fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Re
     let CompileOptions { max_states, max_edges, .. } = *options;
     // The tables are numbered in 32 bits, with two bits to spare.
     let cap = (1 << 30) - 1;
-    if draft.states.len() + draft.finished.next_state() as usize > max_states.min(cap) {
+    let states = draft.states.len() + draft.names.states + draft.finished.next_state() as usize;
+    if states > max_states.min(cap) {
         return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
     }
-    let edges = draft.edges.len() + draft.finished.edge_count();
+    let edges = draft.edges.len() + draft.names.edges + draft.finished.edge_count();
     if edges.max(*work) > max_edges.min(cap) {
         return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
     }
@@ -175,6 +178,8 @@ struct Builder<'g> {
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
     dispatches: AHashMap<ExprId, u32>,
     body_fragments: AHashMap<ExprId, u32>,
+    /// The texts that are one edge each.
+    names: AHashMap<&'g [u8], u32>,
     classes: Classes,
     /// The fragments met so far, in order.
     jobs: Vec<Job>,
@@ -251,6 +256,7 @@ impl<'g> Builder<'g> {
                 let fragment = self.rule_fragment(rule, place);
                 self.draft.edge(from, Label::call(fragment), to);
             }
+            Expr::JsonEscaped(operand) if place.depth == 0 && self.name(operand, from, to) => {}
             Expr::JsonEscaped(operand) => {
                 if place.depth == MAX_JSON_DEPTH {
                     let (what, limit) =
@@ -365,6 +371,24 @@ impl<'g> Builder<'g> {
         self.work = work;
         self.draft.current = current;
         Ok(fragment)
+    }
+
+    /// Adds an edge that reads a text in a JSON string, if the operand is one.
+    fn name(&mut self, operand: ExprId, from: u32, to: u32) -> bool {
+        let Expr::Bytes(text) = self.grammar.expr(operand) else { return false };
+        if !Names::may_hold(text) {
+            return false;
+        }
+        let name = match self.names.get(text) {
+            Some(&name) => name,
+            None => {
+                let name = add_name(&mut self.draft, &mut self.escapes, text);
+                self.names.insert(text, name);
+                name
+            }
+        };
+        name_edge(&mut self.draft, from, name, to);
+        true
     }
 
     fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {

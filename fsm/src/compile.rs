@@ -6,6 +6,7 @@ use crate::build::Places;
 use crate::error::Failure;
 use crate::finished::FinishedStates;
 use crate::link::{Part, Parts};
+use crate::names::write_out_forks;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
 use crate::passes::epsilon::remove_epsilons;
@@ -99,6 +100,7 @@ fn run_passes(
     }
     if options.prefix_merging == Pass::On {
         go_on()?;
+        write_out_forks(&mut draft);
         merge_prefixes(&mut draft);
     }
     if options.suffix_merging == Pass::On {

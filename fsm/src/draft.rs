@@ -10,12 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::Count;
 use crate::finished::{Finished, FinishedStates};
 use crate::labels::Labels;
+use crate::names::Names;
 
 /// No state, no edge.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What an edge reads, in 32 bits: a byte range, a token label, a fragment, or nothing. Ordered: byte ranges by start come
-/// first, then epsilon, then token labels, then calls.
+/// What an edge reads, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or nothing. Ordered:
+/// byte ranges by start come first, then epsilon, then texts, token labels, and calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Label(u32);
 
@@ -25,6 +26,7 @@ impl Label {
     pub(crate) const DEAD: Self = Self(0x1_0001);
     const CALL: u32 = 0x8000_0000;
     const TOKEN: u32 = 0x4000_0000;
+    const NAME: u32 = 0x2000_0000;
 
     pub(crate) fn bytes(start: u8, end: u8) -> Self {
         Self(u32::from(start) << 8 | u32::from(end))
@@ -37,6 +39,15 @@ impl Label {
     /// A token label, of which there are fewer than 2^30.
     pub(crate) fn token(label: u32) -> Self {
         Self(Self::TOKEN | label)
+    }
+
+    /// A text of [`Names`]. What they become is bounded as states are, so that there are fewer than 2^29.
+    pub(crate) fn name(name: u32) -> Self {
+        Self(Self::NAME | name)
+    }
+
+    pub(crate) fn as_name(self) -> Option<u32> {
+        (self.0 >> 29 == 1).then_some(self.0 & !Self::NAME)
     }
 
     pub(crate) fn as_token(self) -> Option<u32> {
@@ -137,6 +148,7 @@ pub(crate) struct Draft {
     pub(crate) fragments: Vec<DraftFragment>,
     pub(crate) finished: Finished,
     pub(crate) labels: Labels,
+    pub(crate) names: Names,
     /// The fragment that new states belong to.
     pub(crate) current: u32,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
@@ -173,6 +185,7 @@ impl Draft {
         self.edges.clear();
         self.fragments.clear();
         self.finished.clear();
+        self.names.clear();
         self.labels = Labels::default();
         (self.current, self.has_dead_parts) = (0, false);
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);

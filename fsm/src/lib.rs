@@ -71,6 +71,7 @@ mod labels;
 mod left_corners;
 mod link;
 mod literals;
+mod names;
 mod options;
 mod other_names;
 mod passes;

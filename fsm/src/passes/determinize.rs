@@ -34,7 +34,7 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
     }
 }
 
-/// The states of a fragment, unless it has calls, reads tokens or has more than `most` states.
+/// The states of a fragment, unless it has calls, reads tokens or texts, or has more than `most` states.
 fn collect(draft: &Draft, start: u32, most: usize, number: &mut [u32], members: &mut Vec<u32>) -> bool {
     members.clear();
     members.push(start);
@@ -43,8 +43,8 @@ fn collect(draft: &Draft, start: u32, most: usize, number: &mut [u32], members: 
     while let Some(&state) = members.get(next) {
         next += 1;
         for edge in draft.edges(state) {
-            let is_other = edge.label.as_call().is_some() || edge.label.as_token().is_some();
-            if is_other || members.len() > most {
+            let is_plain = edge.label == Label::EPSILON || edge.label.as_bytes().is_some();
+            if !is_plain || members.len() > most {
                 return false;
             }
             if number[edge.to as usize] == u32::MAX {

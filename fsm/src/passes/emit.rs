@@ -10,6 +10,7 @@ use grammask_grammar_ir::{Grammar, RuleId};
 use crate::draft::{Draft, DraftRole, Label, NONE};
 use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
+use crate::names::is_plain;
 use crate::program::StateRow;
 use crate::units::Units;
 use crate::{
@@ -33,7 +34,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     let mut next_linked = linked.iter();
     let mut program = Program {
         states: Vec::with_capacity(numbering.state_count as usize + 1),
-        byte_edges: Vec::with_capacity(draft.edges.len() + draft.finished.edge_count()),
+        byte_edges: Vec::with_capacity(draft.edges.len() + draft.names.edges + draft.finished.edge_count()),
         epsilons: Vec::with_capacity(draft.finished.epsilon_count()),
         calls: Vec::with_capacity(draft.finished.call_count() + numbering.fragments.len()),
         token_edges: Vec::new(),
@@ -82,19 +83,34 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             );
             continue;
         }
-        for &state in states.by_ref().take((end - first) as usize) {
+        while program.states.len() < end as usize
+            && let Some(&state) = states.next()
+        {
+            if state & CHAIN != 0 {
+                push_chain(&mut program, &draft, &numbering, numbering.chains[(state & !CHAIN) as usize]);
+                continue;
+            }
             program.push_row(draft.states[state as usize].is_final);
             let first = program.byte_edges.len();
-            let mut out = draft.edges(state).map(|edge| (edge.label, numbering.state(edge.to)));
+            let mut out = draft.edges(state);
             let (Some(one), second) = (out.next(), out.next()) else { continue };
             // Most states have one edge, which needs no order.
-            let Some(second) = second else {
-                push_edge(&mut program, first, one, &numbering);
+            if second.is_none() && one.label.as_name().is_none() {
+                push_edge(&mut program, first, (one.label, numbering.state(one.to)), &numbering);
                 continue;
-            };
+            }
             edges.clear();
-            edges.extend([one, second]);
-            edges.extend(out);
+            for edge in [one].into_iter().chain(second).chain(out) {
+                match edge.label.as_name() {
+                    None => edges.push((edge.label, numbering.state(edge.to))),
+                    Some(name) => {
+                        let chain = numbering.chain(name, edge.to);
+                        let (byte, inside, escape) = chain.begin(&draft, &numbering);
+                        edges.extend(is_plain(byte).then_some((Label::bytes(byte, byte), inside)));
+                        edges.push((Label::bytes(b'\\', b'\\'), escape));
+                    }
+                }
+            }
             edges.sort_unstable();
             edges.dedup();
             for &edge in &edges {
@@ -153,8 +169,13 @@ fn role(role: &DraftRole, numbering: &Numbering) -> Role {
 struct Numbering {
     /// The fragments in their new order: old number, first state and the end of its states.
     fragments: Vec<(u32, u32, u32)>,
-    /// Old numbers of the states that are not finished, in their new order.
+    /// Old numbers of the states that are not finished, in their new order, and [`CHAIN`] with the number of a chain for
+    /// the states inside of it.
     states: Vec<u32>,
+    /// The texts that are written out.
+    chains: Vec<Chain>,
+    /// For each state the last chain that leads to it; none before the first chain.
+    chain_to: Vec<u32>,
     state_count: u32,
     fragment_number: Vec<u32>,
     state_number: Vec<u32>,
@@ -165,6 +186,8 @@ impl Numbering {
         let mut this = Self {
             fragments: Vec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
+            chains: Vec::new(),
+            chain_to: Vec::new(),
             state_count: 0,
             fragment_number: vec![NONE; draft.fragments.len()],
             state_number: vec![NONE; draft.states.len()],
@@ -209,7 +232,13 @@ impl Numbering {
         self.reach(start);
         while let Some(&state) = self.states.get(next) {
             next += 1;
+            if state & CHAIN != 0 {
+                continue;
+            }
             for edge in draft.edges(state) {
+                if let Some(name) = edge.label.as_name() {
+                    self.reach_chain(draft, name, edge.to);
+                }
                 self.reach(edge.to);
                 if let Some(callee) = edge.label.as_call() {
                     self.reach_fragment(callee);
@@ -227,12 +256,99 @@ impl Numbering {
         }
     }
 
+    /// Numbers the states inside a text, unless one that leads to the same state has been.
+    fn reach_chain(&mut self, draft: &Draft, name: u32, to: u32) {
+        if self.chain_to.is_empty() {
+            self.chain_to.resize(draft.states.len(), NONE);
+        }
+        if self.known_chain(name, to).is_some() {
+            return;
+        }
+        let number = self.chains.len() as u32;
+        let before = std::mem::replace(&mut self.chain_to[to as usize], number);
+        self.chains.push(Chain { name, to, first: self.state_count, before });
+        self.states.push(CHAIN | number);
+        let text = draft.names.text(name);
+        self.state_count += 2 * text.len() as u32 - 1;
+        for &byte in text {
+            self.reach_fragment(draft.names.escape(byte));
+        }
+    }
+
+    fn known_chain(&self, name: u32, to: u32) -> Option<Chain> {
+        let mut at = self.chain_to[to as usize];
+        while let Some(&chain) = self.chains.get(at as usize) {
+            if chain.name == name {
+                return Some(chain);
+            }
+            at = chain.before;
+        }
+        None
+    }
+
+    /// A text that was reached.
+    fn chain(&self, name: u32, to: u32) -> Chain {
+        self.known_chain(name, to).expect("every edge of a state that is written was reached")
+    }
+
     fn reach_fragment(&mut self, fragment: u32) {
         let number = &mut self.fragment_number[fragment as usize];
         if *number == NONE {
             *number = self.fragments.len() as u32;
             self.fragments.push((fragment, 0, 0));
         }
+    }
+}
+
+/// A text in a JSON string, written out: one behind the other, the state behind a backslash in its first state, the state
+/// behind its first character, the one behind a backslash there, and so on.
+#[derive(Clone, Copy)]
+struct Chain {
+    name: u32,
+    to: u32,
+    /// The new number of its first state.
+    first: u32,
+    /// Another one that leads to the same state.
+    before: u32,
+}
+
+/// Marks numbers of chains among those of states.
+const CHAIN: u32 = 1 << 31;
+
+impl Chain {
+    /// The first character, the state behind it, and the one behind a backslash.
+    fn begin(self, draft: &Draft, numbering: &Numbering) -> (u8, StateId, StateId) {
+        let text = draft.names.text(self.name);
+        (text[0], self.behind(0, text, numbering), StateId::from_raw(self.first))
+    }
+
+    /// The state behind a character.
+    fn behind(self, at: usize, text: &[u8], numbering: &Numbering) -> StateId {
+        match at + 1 == text.len() {
+            true => numbering.state(self.to),
+            false => StateId::from_raw(self.first + 2 * at as u32 + 1),
+        }
+    }
+}
+
+fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain: Chain) {
+    let text = draft.names.text(chain.name);
+    for (at, &byte) in text.iter().enumerate() {
+        let behind = chain.behind(at, text, numbering);
+        let escape = StateId::from_raw(chain.first + 2 * at as u32);
+        if at > 0 {
+            program.push_row(false);
+            let backslash = ByteEdge { start: b'\\', end: b'\\', target: escape };
+            let plain = ByteEdge { start: byte, end: byte, target: behind };
+            match is_plain(byte) {
+                true if byte < b'\\' => program.byte_edges.extend([plain, backslash]),
+                true => program.byte_edges.extend([backslash, plain]),
+                false => program.byte_edges.push(backslash),
+            }
+        }
+        program.push_row(false);
+        let fragment = numbering.fragment_number[draft.names.escape(byte) as usize];
+        program.calls.push(Call { fragment: FragmentId::from_raw(fragment), target: behind });
     }
 }
 

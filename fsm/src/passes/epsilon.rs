@@ -5,7 +5,7 @@
 //! state that nobody else leads to are free, since that state disappears. What is left over is followed by
 //! whoever reads the program.
 
-use crate::draft::{Draft, Label};
+use crate::draft::{Draft, Edge, Label};
 
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
@@ -25,6 +25,11 @@ pub(crate) fn remove_epsilons(draft: &mut Draft) {
     for state in (0..pass.draft.states.len() as u32).rev() {
         pass.close(state);
     }
+}
+
+/// How many edges a copy of an edge is once texts are written out.
+fn becomes(edge: Edge) -> usize {
+    1 + usize::from(edge.label.as_name().is_some())
 }
 
 struct EpsilonRemoval<'d> {
@@ -141,7 +146,7 @@ impl EpsilonRemoval<'_> {
                 self.disappears.push(disappears);
                 if !disappears {
                     let edges = self.draft.edges(edge.to).filter(|edge| edge.label != Label::EPSILON);
-                    copied += edges.take(budget + 1).count();
+                    copied += edges.take(budget + 1).map(becomes).sum::<usize>();
                 }
                 if copied > budget || self.members.len() > MOST_MEMBERS {
                     return false;
