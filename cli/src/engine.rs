@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
-use grammask::fsm::{self, CompileOptions, FragmentId};
+use grammask::fsm::{self, CompileOptions};
 use grammask::gbnf::{self, GbnfOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
@@ -397,20 +397,17 @@ pub(crate) fn draw(grammar: &Grammar, rule: Option<&str>, form: Drawing) -> Resu
     let program = fsm::compile(grammar, &CompileOptions::default())?;
     let scope = match rule {
         None => Scope::Program,
-        Some(name) => {
-            let found = program.fragments().position(|fragment| &*fragment.name == name);
-            match found.and_then(FragmentId::new) {
-                Some(fragment) => Scope::Fragment(fragment),
-                None => {
-                    let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
-                    bail!(
-                        "no automaton is called `{name}` (small rules are written into those that use them); \
+        Some(name) => match program.fragments_with_ids().find(|(_, fragment)| &*fragment.name == name) {
+            Some((fragment, _)) => Scope::Fragment(fragment),
+            None => {
+                let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
+                bail!(
+                    "no automaton is called `{name}` (small rules are written into those that use them); \
                          there are: {}",
-                        names.join(", ")
-                    );
-                }
+                    names.join(", ")
+                );
             }
-        }
+        },
     };
     Ok(match form {
         Drawing::Dot => picture::dot(&program, scope),

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use grammask_earley::{Config, Engine};
-use grammask_fsm::{CompileOptions, Program};
+use grammask_fsm::{CompileOptions, LazyProgram, Program};
 use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{PassOptions, optimize};
 
 use crate::{Case, Report, check_backend, check_oracle};
 
-/// The Earley backend for a grammar as it stands, with the defaults of the compiler and of the engine.
+/// The Earley backend for a grammar as it stands, compiled late where it can be, with the defaults of the compiler and
+/// of the engine.
 pub fn earley(grammar: &Grammar) -> Result<Engine, String> {
-    let program =
-        grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
-    Engine::new(Arc::new(program), Config::default()).map_err(|error| error.to_string())
+    let late = LazyProgram::new(grammar.clone(), &CompileOptions::default());
+    let late = late.map_err(|error| error.to_string())?;
+    let program = late.program().map_err(|error| error.to_string())?;
+    Engine::new(Arc::clone(program), Config::default()).map_err(|error| error.to_string())
 }
 
 /// The Earley backend for a grammar that went through all passes first.

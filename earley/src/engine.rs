@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, Program, TokenLabel, TokenSide};
+use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Requirement, Run, Split, StepError,
     TableCounts, TokenSet,
@@ -92,12 +92,11 @@ impl Engine {
             )));
         }
         let corners = program.left_corners();
-        // Most programs have no recursion to look for.
-        let fragments = program.fragments().enumerate().take_while(|_| corners.has_cycles());
-        for (index, fragment) in fragments {
-            let recursive =
-                grammask_fsm::FragmentId::new(index).is_some_and(|id| corners.is_left_recursive(id));
-            if fragment.count.is_some() && recursive {
+        // Most programs have no recursion to look for, and parts by reference never have.
+        let ids = (0..program.fragment_count()).take_while(|_| corners.has_cycles());
+        for id in ids.filter_map(FragmentId::new).filter(|&id| corners.is_left_recursive(id)) {
+            let fragment = program.fragment(id);
+            if fragment.count.is_some() {
                 return Err(BuildError::new(format!(
                     "rule `{}`: a counted repeat begins with itself; write it without left recursion",
                     fragment.name
@@ -343,6 +342,7 @@ impl Engine {
         let bytes = builder.index.bytes() + builder.contexts.bytes() + builder.closure.bytes();
         let bytes = bytes + builder.costs.capacity() * size_of::<(u32, u64)>() + builder.kernels.bytes();
         self.sets.bytes.store(bytes, Ordering::Relaxed);
+        check_parts(&self.program)?;
         let limit = self.config.max_bytes;
         if bytes > limit {
             return Err(StepError::OutOfMemory { bytes, limit });
@@ -370,6 +370,14 @@ impl Engine {
         fuel.burn((items.len() + 2 * contexts) as u64)?;
         let set = self.intern(builder, &items, set.ends())?;
         Ok(State { set, counts: [0; SLOTS] })
+    }
+}
+
+/// Fails where a part was to be compiled late and could not be: what is new since then is not to be trusted.
+pub(crate) fn check_parts(program: &Program) -> Result<(), StepError> {
+    match program.failure() {
+        None => Ok(()),
+        Some(error) => Err(StepError::LatePart { reason: error.to_string().into() }),
     }
 }
 

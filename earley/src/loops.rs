@@ -102,10 +102,7 @@ pub(crate) struct Loops {
 struct ClassLoops {
     class: CharClass,
     boundary: Vec<Segment>,
-    /// For each state the places of which something is known.
-    known: Vec<u8>,
-    /// Of these, those that read any text over the class, or are assumed to.
-    holds: Vec<u8>,
+    known: Pages,
     /// States and edges looked at so far.
     looks: Cell<u64>,
 }
@@ -119,13 +116,46 @@ impl Loops {
             self.classes.push(ClassLoops {
                 class: *class,
                 boundary: boundary(class),
-                known: Vec::new(),
-                holds: Vec::new(),
+                known: Pages::default(),
                 looks: Cell::new(0),
             });
             self.classes.len() - 1
         });
         self.classes[place].contains(program, (state, Place::Boundary))
+    }
+}
+
+/// What is known of the places of a state: a bit for each.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    /// Of which something is known.
+    known: u8,
+    /// Of these, those that read any text over the class, or are assumed to.
+    hold: u8,
+}
+
+/// Of all states, in pages that are made when they are first written: states that are read lie close together, and the
+/// numbers of all others may be many.
+#[derive(Default)]
+struct Pages {
+    pages: Vec<Option<Box<[Places; PAGE]>>>,
+}
+
+const PAGE: usize = 256;
+
+impl Pages {
+    fn get(&self, state: StateId) -> Places {
+        let page = self.pages.get(state.index() / PAGE).and_then(Option::as_deref);
+        page.map_or(Places::default(), |page| page[state.index() % PAGE])
+    }
+
+    fn get_mut(&mut self, state: StateId) -> &mut Places {
+        let number = state.index() / PAGE;
+        if self.pages.len() <= number {
+            self.pages.resize_with(number + 1, || None);
+        }
+        let page = self.pages[number].get_or_insert_with(|| Box::new([Places::default(); PAGE]));
+        &mut page[state.index() % PAGE]
     }
 }
 
@@ -163,23 +193,21 @@ impl ClassLoops {
         if self.looks.get() > MAX_LOOKS {
             return false;
         }
-        self.known.resize(program.state_count(), 0);
-        self.holds.resize(program.state_count(), 0);
         self.search(program, pair);
         self.known(pair) == Some(true)
     }
 
     fn known(&self, (state, place): Pair) -> Option<bool> {
-        let bit = place.bit();
-        let is_known = self.known.get(state.index()).is_some_and(|places| places & bit != 0);
-        is_known.then(|| self.holds[state.index()] & bit != 0)
+        let (bit, places) = (place.bit(), self.known.get(state));
+        (places.known & bit != 0).then_some(places.hold & bit != 0)
     }
 
     fn learn(&mut self, (state, place): Pair, holds: bool) {
-        self.known[state.index()] |= place.bit();
+        let places = self.known.get_mut(state);
+        places.known |= place.bit();
         match holds {
-            true => self.holds[state.index()] |= place.bit(),
-            false => self.holds[state.index()] &= !place.bit(),
+            true => places.hold |= place.bit(),
+            false => places.hold &= !place.bit(),
         }
     }
 
@@ -240,8 +268,9 @@ impl ClassLoops {
     /// Makes those unknown of which the property was assumed.
     fn forget_assumed(&mut self, found: &[Found]) {
         for &Found { pair: (state, place), .. } in found {
-            if self.holds[state.index()] & place.bit() != 0 {
-                self.known[state.index()] &= !place.bit();
+            let places = self.known.get_mut(state);
+            if places.hold & place.bit() != 0 {
+                places.known &= !place.bit();
             }
         }
     }

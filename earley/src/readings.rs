@@ -29,6 +29,7 @@ use grammask_fsm::{FragmentId, Options, Program, Role, StateId, TokenSide};
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
+use crate::engine::check_parts;
 use crate::unordered::Read;
 
 pub use captures::{CaptureEnds, Captured};
@@ -391,6 +392,7 @@ impl Readings {
             next += 1;
             fuel.burn(1 + (self.links.len() - links) as u64)?;
         }
+        check_parts(&program)?;
         let bytes = self.memory_usage();
         match bytes > self.max_bytes {
             true => Err(StepError::OutOfMemory { bytes, limit: self.max_bytes }),

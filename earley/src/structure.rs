@@ -102,6 +102,10 @@ impl Writer<'_> {
         loop {
             if let Some(&id) = self.fragments.order.get(next_fragment) {
                 next_fragment += 1;
+                // What the whole refers to is large, and to be left alone until it is read.
+                if !self.program.is_read(id) {
+                    return None;
+                }
                 let fragment = self.program.fragment(id);
                 // What may follow depends on more than automata.
                 if fragment.role != Role::None {

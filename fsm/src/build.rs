@@ -27,7 +27,7 @@ use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
-use crate::{BuildError, CompileOptions, Count, Pass, Program, TokenSide};
+use crate::{BuildError, CompileOptions, Count, Pass, TokenSide};
 
 /// Builds the automata of all rules that the root reaches.
 pub(crate) fn build(
@@ -682,7 +682,7 @@ impl<'g> Builder<'g> {
         }
         let fragment = match self.parts.of(rule) {
             // Not below JSON escaping: that was found out before.
-            Some((number, program)) => self.linked_fragment(rule, number, program),
+            Some(number) => self.linked_fragment(rule, number),
             None => self.add_fragment(rule, self.grammar.rule(rule).body(), place.depth, None),
         };
         if place.depth == 0 {
@@ -695,7 +695,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Adds the fragment that stands for automata which were compiled before.
-    fn linked_fragment(&mut self, rule: RuleId, number: u32, program: &Program) -> u32 {
+    fn linked_fragment(&mut self, rule: RuleId, number: u32) -> u32 {
         let at = self.draft.finished.next_state();
         self.draft.fragments.push(DraftFragment {
             rule: rule.index() as u32,
@@ -704,7 +704,7 @@ impl<'g> Builder<'g> {
             linked: Some(number),
             start: at,
             count: None,
-            nullable: program.fragment(program.root()).nullable,
+            nullable: self.parts.is_nullable(number),
             role: DraftRole::None,
             stands_for_rule: true,
         });

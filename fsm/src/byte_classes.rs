@@ -17,6 +17,11 @@ impl ByteClasses {
             starts[usize::from(start)] = true;
             starts[usize::from(end) + 1] = true;
         }
+        Self::from_starts(&starts)
+    }
+
+    /// Classes that begin at these bytes, and at byte 0.
+    pub(crate) fn from_starts(starts: &[bool; 257]) -> Self {
         let mut class_of = [0; 256];
         let mut class = 0u8;
         for byte in 1..256 {
@@ -25,6 +30,11 @@ impl ByteClasses {
             class_of[byte] = class;
         }
         Self { class_of, last: class }
+    }
+
+    /// A single class.
+    pub(crate) fn one() -> &'static Self {
+        &Self { class_of: [0; 256], last: 0 }
     }
 
     /// The coarsest partition that tells apart what any of these does.

@@ -10,26 +10,33 @@ use std::collections::BinaryHeap;
 
 use ahash::AHashMap;
 
+use crate::units::Numbers;
 use crate::{FragmentId, Program, Role, StateId, Unordered};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
 pub struct Distances {
     states: Vec<u64>,
+    numbers: Numbers,
 }
 
 impl Distances {
-    /// Finds all distances of a program, in time about linear in its size.
+    /// Finds all distances of a program, in time about linear in its size. What is to be compiled late is compiled now.
     pub fn new(program: &Program) -> Self {
-        let mut search = Search::new(program);
+        // Where that fails, nothing is known to end.
+        let Ok((whole, numbers)) = program.numbered() else {
+            return Self { states: Vec::new(), numbers: Numbers::default() };
+        };
+        let mut search = Search::new(&whole);
         search.run();
-        Self { states: search.distance }
+        Self { states: search.distance, numbers }
     }
 
-    /// The least number of bytes that lead from a state to the end of its fragment's body. Panics for an id of
+    /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
     /// another program.
     pub fn to_end(&self, state: StateId) -> u64 {
-        self.states[state.index()]
+        let known = self.numbers.state(state).and_then(|state| self.states.get(state.index()));
+        known.copied().unwrap_or(u64::MAX)
     }
 
     /// The least number of bytes of so many of the parts that are `unread`, all required ones among them, and of
@@ -146,24 +153,20 @@ impl<'p> Search<'p> {
         let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
         let returns = calls.clone().map(|(id, call)| (call.target.index(), (id, call.fragment)));
         let callers = calls.map(|(id, call)| (call.fragment.index(), (id, call.target)));
-        let fragments = program.fragments().enumerate();
-        let starting =
-            fragments.filter_map(|(index, fragment)| Some((fragment.start.index(), FragmentId::new(index)?)));
+        let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start.index(), id));
         let mut search = Self {
             program,
             distance: vec![u64::MAX; states],
             settled: vec![false; states],
             before: Lists::new(states, before),
             returns: Lists::new(states, returns),
-            callers: Lists::new(program.fragments().len(), callers),
+            callers: Lists::new(program.fragment_count(), callers),
             starting: Lists::new(states, starting),
             wholes: AHashMap::new(),
             queue: BinaryHeap::new(),
         };
-        for (index, fragment) in program.fragments().enumerate() {
-            if let Role::Unordered(unordered) = &fragment.role
-                && let Some(whole) = FragmentId::new(index)
-            {
+        for (whole, fragment) in program.fragments_with_ids() {
+            if let Role::Unordered(unordered) = &fragment.role {
                 let inside = unordered.parts.iter().flatten().chain(&unordered.separator);
                 search.wholes.extend(inside.map(|&inside| (inside, whole)));
             }

@@ -12,11 +12,19 @@
 //! It is not built: sets of its states are stepped along the texts that are asked about, as far as a bound on the
 //! work allows, and past that bound every text may follow.
 
+use std::borrow::Cow;
+
+use crate::units::Numbers;
 use crate::{FragmentId, Program, StateId};
 
 /// Who calls what, and to which fragment each state belongs.
 #[derive(Debug)]
 pub struct ExpandedSuffixes {
+    /// The program with all tables its own, where that has other numbers.
+    whole: Option<Box<Program>>,
+    numbers: Numbers,
+    /// Whether something could not be compiled, so that anything may follow.
+    has_failed: bool,
     /// The fragment of each state; `None` for one that nothing leads to.
     owners: Vec<Option<FragmentId>>,
     /// Where the callers of each fragment begin in `returns`, and the end.
@@ -35,24 +43,42 @@ pub struct Followed {
 }
 
 impl ExpandedSuffixes {
-    /// Looks at all edges of a program once.
+    /// Looks at all edges of a program once. What is to be compiled late is compiled now.
     pub fn new(program: &Program) -> Self {
-        let owners = owners(program);
-        let mut calls: Vec<(FragmentId, StateId)> = (0..program.state_count())
+        let Ok((whole, numbers)) = program.numbered() else {
+            let (owners, starts, returns) = Default::default();
+            return Self {
+                whole: None,
+                numbers: Numbers::default(),
+                has_failed: true,
+                owners,
+                starts,
+                returns,
+            };
+        };
+        let owners = owners(&whole);
+        let mut calls: Vec<(FragmentId, StateId)> = (0..whole.state_count())
             .filter_map(StateId::new)
-            .flat_map(|id| program.state(id).calls)
+            .flat_map(|id| whole.state(id).calls)
             .map(|call| (call.fragment, call.target))
             .collect();
         calls.sort_unstable();
         calls.dedup();
         let first = |fragment: usize| calls.partition_point(|&(other, _)| other.index() < fragment) as u32;
-        let starts = (0..=program.fragments().len()).map(first).collect();
-        Self { owners, starts, returns: calls.into_iter().map(|(_, target)| target).collect() }
+        let starts = (0..=whole.fragment_count()).map(first).collect();
+        let returns = calls.into_iter().map(|(_, target)| target).collect();
+        let whole = match whole {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(whole) => Some(Box::new(whole)),
+        };
+        Self { whole, numbers, has_failed: false, owners, starts, returns }
     }
 
-    /// The fragment that a state belongs to. Panics for an id of another program.
+    /// The fragment that a state belongs to.
     pub fn fragment_of(&self, state: StateId) -> Option<FragmentId> {
-        self.owners[state.index()]
+        let state = self.numbers.state(state)?;
+        let owner = *self.owners.get(state.index())?;
+        owner.map(|owner| self.numbers.fragment_back(owner))
     }
 
     /// Which of some texts can be read behind a call of a fragment, in one of all places. Sorted texts share the work
@@ -64,6 +90,10 @@ impl ExpandedSuffixes {
         texts: &[&[u8]],
         max_work: u64,
     ) -> Followed {
+        if self.has_failed {
+            return Followed { may_follow: vec![true; texts.len()], work: 0 };
+        }
+        let program = self.whole.as_deref().unwrap_or(program);
         let mut search = Search {
             program,
             suffixes: self,
@@ -75,7 +105,8 @@ impl ExpandedSuffixes {
         // The states after each byte of the current text, as far as it can be read.
         let mut path: Vec<Vec<StateId>> = Vec::new();
         let mut before: &[u8] = &[];
-        let start = search.close(self.returns(fragment).to_vec());
+        let fragment = self.numbers.fragment(fragment);
+        let start = fragment.map_or_else(Vec::new, |fragment| search.close(self.returns(fragment).to_vec()));
         let mut may_follow = Vec::with_capacity(texts.len());
         for &text in texts {
             path.truncate(before.iter().zip(text).take_while(|(one, other)| one == other).count());
@@ -100,14 +131,13 @@ impl ExpandedSuffixes {
 fn owners(program: &Program) -> Vec<Option<FragmentId>> {
     let mut owners = vec![None; program.state_count()];
     let mut open = Vec::new();
-    for (index, fragment) in program.fragments().enumerate() {
-        let id = FragmentId::new(index);
+    for (id, fragment) in program.fragments_with_ids() {
         open.push(fragment.start);
         while let Some(state) = open.pop() {
             if owners[state.index()].is_some() {
                 continue;
             }
-            owners[state.index()] = id;
+            owners[state.index()] = Some(id);
             let edges = program.state(state);
             open.extend(edges.bytes.iter().map(|edge| edge.target));
             open.extend(edges.epsilons);

@@ -1,5 +1,7 @@
 //! A number for a program that is the same in every process.
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{Fragment, Options, Program, Role, TokenSide, Unordered};
@@ -23,7 +25,7 @@ impl Program {
             byte_classes: _,
             units: _,
             corners: _,
-        } = &*self.flattened();
+        } = &*self.whole().unwrap_or(Cow::Borrowed(self));
         let mut words = Words { hash: Xxh3::new(), buffer: Vec::with_capacity(BUFFER) };
         words.hash.update(b"grammask program 1\n");
         words.push(root.raw());

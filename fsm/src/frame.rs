@@ -19,8 +19,8 @@ use crate::error::Failure;
 use crate::link::Part;
 use crate::units::{Begin, Units};
 use crate::{
-    BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, Program, StateId,
-    TokenEdge, TokenLabel, TokenSide,
+    BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, LazyProgram, Program,
+    StateId, TokenEdge, TokenLabel, TokenSide,
 };
 
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
@@ -36,7 +36,7 @@ pub struct Frame {
 #[derive(Clone, Debug)]
 pub struct Branch {
     begin: Box<[Symbol]>,
-    content: Arc<Program>,
+    content: Arc<LazyProgram>,
     end: Box<[Symbol]>,
 }
 
@@ -47,11 +47,9 @@ const TOKEN: Symbol = 1 << 31;
 impl Branch {
     /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
     /// `None` where a token has none, and where the program may read nothing or begins with itself.
-    pub fn new(begin: &[PatternPart], content: Arc<Program>, end: &[PatternPart]) -> Option<Self> {
+    pub fn new(begin: &[PatternPart], content: Arc<LazyProgram>, end: &[PatternPart]) -> Option<Self> {
         let (begin, end) = (symbols(begin)?, symbols(end)?);
-        let is_empty = content.fragment(content.root()).call_is_nullable();
-        let is_plain = !is_empty && content.units.is_empty() && !content.left_corners().has_cycles();
-        is_plain.then_some(Self { begin, content, end })
+        content.can_be_referred_to().then_some(Self { begin, content, end })
     }
 
     /// Bytes of memory that it holds, the program not included.
@@ -80,7 +78,7 @@ impl Frame {
     /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
     pub fn new(grammar: &Grammar, options: &CompileOptions, hole: RuleId) -> Result<Self, BuildError> {
         let plug = plug()?;
-        let (mut program, number) = compile_around(grammar, options, Part { rule: hole, program: &plug })?;
+        let (mut program, number) = compile_around(grammar, options, Part::copied(hole, &plug))?;
         let Some(hole) = number else {
             return Err(Failure::PartBelowOperator.in_rule(grammar.rule(hole).name()));
         };
@@ -124,13 +122,14 @@ fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool
     // Tables are numbered in 32 bits, with two bits to spare.
     let cap = (1 << 30) - 1;
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
+    let mut numbers = states;
     for Branch { begin, content, end } in branches {
-        let chains = begin.len() + end.len() + 1;
-        states += chains + content.own_state_count() + content.fragments.len();
-        let Program { byte_edges, epsilons, calls, token_edges, .. } = &**content;
-        edges += chains + byte_edges.len() + epsilons.len() + calls.len() + token_edges.len();
+        let (chains, room) = (begin.len() + end.len() + 1, content.room());
+        states += chains + room.likely_states;
+        edges += chains + room.likely_edges;
+        numbers += chains + room.states.max(room.fragments) as usize;
     }
-    states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
+    numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
 
 /// What stands in a hole while its frame is compiled: something that is not nothing. All passes run, so that it is two
@@ -283,7 +282,7 @@ impl Tree {
         program.labels = labels.all;
         let edges = &program.byte_edges[program.states[self.first as usize].bytes as usize..];
         let tree = ByteClasses::from_ranges(edges.iter().map(|edge| (edge.start, edge.end)));
-        let units = branches.iter().map(|branch| &branch.content.byte_classes);
+        let units = branches.iter().map(|branch| branch.content.room().classes);
         program.byte_classes = ByteClasses::finer([&program.byte_classes, &tree].into_iter().chain(units));
     }
 
@@ -315,15 +314,18 @@ fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &
 fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) -> Vec<FragmentId> {
     let mut begin =
         Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
-    let mut known: AHashMap<*const Program, FragmentId> = AHashMap::with_capacity(branches.len());
+    let mut known: AHashMap<*const LazyProgram, FragmentId> = AHashMap::with_capacity(branches.len());
     let mut roots = Vec::with_capacity(branches.len());
     for Branch { content, .. } in branches {
         roots.push(*known.entry(Arc::as_ptr(content)).or_insert_with(|| {
-            begin.label = labels.of_unit(&content.labels);
-            program.units.push(content, begin);
-            let root = FragmentId::from_raw(begin.fragment + content.root.raw());
-            begin.state += content.own_state_count() as u32;
-            begin.fragment += content.fragments.len() as u32;
+            // What is compiled late names no tokens, and its root comes first.
+            let (labels_of_it, root) = match content.at_once() {
+                Some(program) => (program.labels(), program.root.raw()),
+                None => (&[][..], 0),
+            };
+            begin.label = labels.of_unit(labels_of_it);
+            let root = FragmentId::from_raw(begin.fragment + root);
+            begin = program.units.push(content, begin);
             root
         }));
     }

@@ -27,7 +27,7 @@
 //!
 //! let program = compile(&grammar, &CompileOptions::default())?;
 //! // The repeat is a counter over one character, not a thousand copies; escapes are a fragment of their own.
-//! assert_eq!(program.fragments().len(), 3);
+//! assert_eq!(program.fragment_count(), 3);
 //! assert!(program.state_count() < 40);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -65,9 +65,11 @@ mod escapes;
 mod expanded_suffixes;
 mod fingerprint;
 mod finished;
+mod foresight;
 mod frame;
 pub mod graph;
 mod labels;
+mod lazy;
 mod left_corners;
 mod link;
 mod literals;
@@ -91,10 +93,11 @@ pub use distances::Distances;
 pub use error::{BuildError, Cause};
 pub use expanded_suffixes::{ExpandedSuffixes, Followed};
 pub use frame::{Branch, Frame};
+pub use lazy::LazyProgram;
 pub use left_corners::{CornerCall, Cycle, LeftCorners};
 pub use link::Part;
 pub use options::{CompileOptions, Pass, TextLimits};
 pub use program::{
     ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Program, Role, State, StateId, TokenEdge,
-    TokenLabel, TokenSide, Unordered,
+    TokenLabel, TokenSide, UnitCounts, Unordered,
 };

@@ -3,7 +3,11 @@
 //! The tools that a model may call change from request to request, and most of them were compiled before. Compiling
 //! the whole again is time for what is known; here a rule of a grammar may have its automata already. While the
 //! grammar is compiled such a rule is one fragment without states, of which only is known whether it may read
-//! nothing. At the very end its tables are copied behind the others, with their numbers moved.
+//! nothing. At the very end its tables are copied behind the others, with their numbers moved; or, where nothing
+//! stands against it, they become a [unit](crate::units), and nothing is copied.
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
@@ -11,23 +15,54 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use crate::error::Failure;
 use crate::program::StateRow;
 use crate::{
-    BuildError, ByteEdge, Call, CompileOptions, Fragment, FragmentId, LabelId, Program, Role, StateId,
-    TokenEdge, Unordered,
+    BuildError, ByteEdge, Call, CompileOptions, Fragment, FragmentId, LabelId, LazyProgram, Program, Role,
+    StateId, TokenEdge, Unordered,
 };
 
 /// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
-/// body that the rule has in the grammar is not read.
+/// body that the rule has in the grammar is not read. Token ids are those of the grammar's vocabulary.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'p> {
-    /// The rule.
-    pub rule: RuleId,
-    /// Its automata. Token ids are those of the grammar's vocabulary.
-    pub program: &'p Program,
+    rule: RuleId,
+    program: Linking<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Linking<'p> {
+    Copy(&'p Program),
+    Refer(&'p Arc<LazyProgram>),
+}
+
+/// How a part is linked, as it was decided.
+enum Decided<'p> {
+    /// All tables are its own.
+    Copy(Box<Cow<'p, Program>>),
+    Refer(&'p Arc<LazyProgram>),
+}
+
+impl<'p> Part<'p> {
+    /// A rule whose automata are copied.
+    pub fn copied(rule: RuleId, program: &'p Program) -> Self {
+        Self { rule, program: Linking::Copy(program) }
+    }
+
+    /// A rule whose automata are referred to, and compiled when they are first read. They are compiled now and copied
+    /// where the rule is the root or says something beside its texts, and where they may read nothing, begin with
+    /// themselves or refer to others.
+    pub fn referred(rule: RuleId, program: &'p Arc<LazyProgram>) -> Self {
+        Self { rule, program: Linking::Refer(program) }
+    }
+}
+
+impl<'p> Decided<'p> {
+    fn copy(program: Cow<'p, Program>) -> Self {
+        Self::Copy(Box::new(program))
+    }
 }
 
 /// The parts by their rules.
 pub(crate) struct Parts<'p> {
-    list: &'p [Part<'p>],
+    list: Vec<Decided<'p>>,
     of_rule: AHashMap<RuleId, u32>,
 }
 
@@ -35,25 +70,51 @@ impl<'p> Parts<'p> {
     /// Fails where the parts are larger than the limits allow, or where one stands below a regular operator or is to
     /// be spelled as JSON: there automata are taken apart, and these are whole.
     pub(crate) fn new(
-        list: &'p [Part<'p>],
+        list: &[Part<'p>],
         grammar: &Grammar,
         options: &CompileOptions,
     ) -> Result<Self, BuildError> {
         let of_rule: AHashMap<RuleId, u32> = list.iter().zip(0..).map(|(part, at)| (part.rule, at)).collect();
-        let parts = Self { list, of_rule };
-        let sum = |size: fn(&Program) -> usize| list.iter().map(|part| size(part.program)).sum::<usize>();
+        let decide = |part: &Part<'p>| match part.program {
+            Linking::Refer(program)
+                if program.can_be_referred_to()
+                    && part.rule != grammar.root()
+                    && grammar.rule(part.rule).options().is_empty() =>
+            {
+                Ok(Decided::Refer(program))
+            }
+            Linking::Refer(program) => Ok(Decided::copy(program.program().map_err(Clone::clone)?.whole()?)),
+            Linking::Copy(program) => Ok(Decided::copy(program.whole()?)),
+        };
+        let list: Vec<Decided<'p>> = list.iter().map(decide).collect::<Result<_, BuildError>>()?;
         // Tables are numbered in 32 bits, with two bits to spare.
         let cap = (1 << 30) - 1;
-        let states = options.max_states.min(cap);
-        if sum(Program::state_count) + sum(|program| program.fragments.len()) > states {
-            let failure = Failure::Limit { what: "states", limit: states, knob: Some("max_states") };
+        let (mut states, mut edges, mut numbers) = (0_usize, 0_usize, 0_usize);
+        for part in &list {
+            match part {
+                Decided::Copy(program) => {
+                    states += program.own_state_count() + program.fragments.len();
+                    edges += program.edge_count();
+                }
+                Decided::Refer(program) => {
+                    let room = program.room();
+                    states += room.likely_states;
+                    edges += room.likely_edges;
+                    numbers += room.states.max(room.fragments) as usize;
+                }
+            }
+        }
+        let most = options.max_states.min(cap);
+        if states > most || numbers + states > cap {
+            let failure = Failure::Limit { what: "states", limit: most, knob: Some("max_states") };
             return Err(failure.alone());
         }
-        let edges = options.max_edges.min(cap);
-        if sum(edge_count) > edges {
-            let failure = Failure::Limit { what: "edges", limit: edges, knob: Some("max_edges") };
+        let most = options.max_edges.min(cap);
+        if edges > most {
+            let failure = Failure::Limit { what: "edges", limit: most, knob: Some("max_edges") };
             return Err(failure.alone());
         }
+        let parts = Self { list, of_rule };
         match parts.below_operator(grammar) {
             Some(rule) => Err(Failure::PartBelowOperator.in_rule(grammar.rule(rule).name())),
             None => Ok(parts),
@@ -61,20 +122,40 @@ impl<'p> Parts<'p> {
     }
 
     pub(crate) fn none() -> Self {
-        Self { list: &[], of_rule: AHashMap::new() }
+        Self { list: Vec::new(), of_rule: AHashMap::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub(crate) fn of(&self, rule: RuleId) -> Option<(u32, &'p Program)> {
-        let &at = self.of_rule.get(&rule)?;
-        Some((at, self.list[at as usize].program))
+    /// The number of the part that a rule is.
+    pub(crate) fn of(&self, rule: RuleId) -> Option<u32> {
+        self.of_rule.get(&rule).copied()
     }
 
-    pub(crate) fn program(&self, number: u32) -> &'p Program {
-        self.list[number as usize].program
+    /// Whether a part may read nothing.
+    pub(crate) fn is_nullable(&self, number: u32) -> bool {
+        match &self.list[number as usize] {
+            Decided::Copy(program) => program.fragment(program.root).nullable,
+            Decided::Refer(_) => false,
+        }
+    }
+
+    /// The automata of a part that is to be copied.
+    pub(crate) fn copied(&self, number: u32) -> Option<&Program> {
+        match &self.list[number as usize] {
+            Decided::Copy(program) => Some(program),
+            Decided::Refer(_) => None,
+        }
+    }
+
+    /// A part that is to be referred to.
+    pub(crate) fn referred(&self, number: u32) -> Option<&'p Arc<LazyProgram>> {
+        match self.list[number as usize] {
+            Decided::Copy(_) => None,
+            Decided::Refer(program) => Some(program),
+        }
     }
 
     /// A part below an intersection, a complement or JSON escaping.
@@ -99,11 +180,6 @@ impl<'p> Parts<'p> {
         }
         None
     }
-}
-
-fn edge_count(program: &Program) -> usize {
-    let Program { byte_edges, epsilons, calls, token_edges, .. } = program;
-    byte_edges.len() + epsilons.len() + calls.len() + token_edges.len()
 }
 
 /// Where the numbers of a part begin in the program that it is put into.
@@ -183,7 +259,7 @@ impl<'p> Linked<'p> {
             tokens: program.token_edges.len() as u32,
             is_final: false,
         };
-        program.states.extend(part.states[..part.state_count()].iter().map(|row| StateRow {
+        program.states.extend(part.states[..part.own_state_count()].iter().map(|row| StateRow {
             bytes: base.bytes + row.bytes,
             epsilons: base.epsilons + row.epsilons,
             calls: base.calls + row.calls,

@@ -33,6 +33,10 @@ pub struct CompileOptions {
     pub common_parts: Pass,
     /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
     pub determinization: Pass,
+    /// Programs that others refer to ([`LazyProgram`](crate::LazyProgram)) are compiled when they are first read, where
+    /// a look at the grammar tells all that must be known before (default: on). Off: at once. Half of the work for a set of new tools, of
+    /// which the tools that are called are compiled later.
+    pub lazy_units: Pass,
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
     /// (default: 8).
     pub inline_states: u32,
@@ -62,6 +66,7 @@ impl Default for CompileOptions {
             suffix_merging: Pass::On,
             common_parts: Pass::On,
             determinization: Pass::On,
+            lazy_units: Pass::On,
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,
@@ -85,6 +90,8 @@ impl CompileOptions {
                 suffix_merging,
                 common_parts,
                 determinization,
+                // When something is compiled is not what it is compiled to.
+                lazy_units: _,
                 inline_states,
                 expand_states,
                 determinize_states,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::units::Units;
-use crate::{ByteClasses, LeftCorners};
+use crate::units::{Numbers, Units};
+use crate::{BuildError, ByteClasses, LeftCorners};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -44,6 +44,11 @@ id! {
     /// A state of a [`Program`]. Ids are global: no two fragments share one.
     StateId
 }
+impl StateId {
+    /// A number that no state has: those of all tables have two bits to spare.
+    pub(crate) const NEVER: Self = Self(1 << 30);
+}
+
 id! {
     /// A token label of a [`Program`].
     LabelId
@@ -279,13 +284,23 @@ impl StateRow {
     pub(crate) const EMPTY: Self = Self { bytes: 0, epsilons: 0, calls: 0, tokens: 0, is_final: false };
 }
 
+/// How many programs another one refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UnitCounts {
+    /// All of them.
+    pub all: usize,
+    /// Those that are compiled; others wait until they are read.
+    pub made: usize,
+}
+
 impl Program {
     /// The start fragment.
     pub fn root(&self) -> FragmentId {
         self.root
     }
 
-    /// How many states there are.
+    /// The numbers of states are smaller than this. It is how many there are, but for programs that refer to
+    /// [others](crate::LazyProgram) which are compiled late: there some numbers belong to nothing.
     pub fn state_count(&self) -> usize {
         self.units.state_end().map_or(self.own_state_count(), |end| end as usize)
     }
@@ -296,18 +311,23 @@ impl Program {
         self.states.len() - 1
     }
 
-    /// How many fragments there are.
+    /// The numbers of fragments are smaller than this; see [`state_count`](Self::state_count).
     pub fn fragment_count(&self) -> usize {
         self.units.fragment_end().map_or(self.fragments.len(), |end| end as usize)
     }
 
-    /// The fragments, in the order of their ids.
-    pub fn fragments(&self) -> impl ExactSizeIterator<Item = &Fragment> + Clone {
-        let ids = 0..u32::try_from(self.fragment_count()).unwrap_or(u32::MAX);
-        ids.map(|raw| self.fragment(FragmentId(raw)))
+    /// The fragments, in the order of their ids. What is to be compiled late is compiled now.
+    pub fn fragments(&self) -> impl Iterator<Item = &Fragment> + Clone {
+        self.fragments_with_ids().map(|(_, fragment)| fragment)
     }
 
-    /// One fragment. Panics for an id of another program.
+    /// As [`fragments`](Self::fragments), with their ids.
+    pub fn fragments_with_ids(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
+        (0..).map(FragmentId).zip(&self.fragments).chain(self.units.fragments())
+    }
+
+    /// One fragment, compiled now if it was not before. For an id of another program it is any fragment or none, which
+    /// reads nothing.
     #[inline]
     pub fn fragment(&self, id: FragmentId) -> &Fragment {
         match self.fragments.get(id.index()) {
@@ -316,7 +336,27 @@ impl Program {
         }
     }
 
-    /// One state. Panics for an id of another program.
+    /// Whether a fragment is compiled, and its numbers are known here: to look at it costs nothing then.
+    #[inline]
+    pub fn is_read(&self, id: FragmentId) -> bool {
+        id.index() < self.fragments.len() || self.units.is_read(id)
+    }
+
+    /// Why something that was to be compiled late could not be, if that was so: it seems to read nothing then, and what
+    /// was found since is not to be trusted. No grammar is known for which that is so.
+    #[inline]
+    pub fn failure(&self) -> Option<&BuildError> {
+        self.units.failure()
+    }
+
+    /// How many programs it refers to, and how many of them are compiled.
+    pub fn unit_counts(&self) -> UnitCounts {
+        let (all, made) = self.units.count();
+        UnitCounts { all, made }
+    }
+
+    /// One state, compiled now if it was not before. For an id of another program it is any state or none, which reads
+    /// nothing.
     #[inline]
     pub fn state(&self, id: StateId) -> State<'_> {
         let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id) };
@@ -330,21 +370,35 @@ impl Program {
         }
     }
 
-    /// The byte edges of one state alone. Panics for an id of another program.
+    /// The byte edges of one state alone, as [`state`](Self::state) has them.
     #[inline]
     pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
         let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id).bytes };
         &self.byte_edges[self.states[id.index()].bytes as usize..next.bytes as usize]
     }
 
-    /// The same program with all tables its own.
-    pub(crate) fn flattened(&self) -> Cow<'_, Self> {
+    /// The same program with all tables its own. What is to be compiled late is compiled now; numbers of states and
+    /// fragments can be other ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LazyProgram::program`](crate::LazyProgram::program).
+    pub fn whole(&self) -> Result<Cow<'_, Self>, BuildError> {
+        Ok(self.numbered()?.0)
+    }
+
+    /// As [`whole`](Self::whole), with what became of numbers.
+    pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, Numbers), BuildError> {
         if self.units.is_empty() {
-            return Cow::Borrowed(self);
+            return Ok((Cow::Borrowed(self), Numbers::default()));
         }
         let mut whole = self.own_tables();
-        self.units.append_to(&mut whole);
-        Cow::Owned(whole)
+        let numbers = self.units.append_to(&mut whole)?;
+        for call in &mut whole.calls[..self.calls.len()] {
+            // Who refers to a unit was given the number of its root.
+            call.fragment = numbers.fragment(call.fragment).unwrap_or(call.fragment);
+        }
+        Ok((Cow::Owned(whole), numbers))
     }
 
     /// A new state whose edges come next.
@@ -404,7 +458,8 @@ impl Program {
     /// Whether a rule has options that say so.
     pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
         let has_any = self.own_options() || self.units.has_options();
-        has_any && self.fragments().any(|fragment| fragment.options.as_deref().is_some_and(&which))
+        let mut all = self.fragments();
+        has_any && all.any(|fragment| fragment.options.as_deref().is_some_and(&which))
     }
 
     /// Whether any fragment of its own has options.
@@ -412,7 +467,13 @@ impl Program {
         self.fragments.iter().any(|fragment| fragment.options.is_some())
     }
 
-    /// Bytes of memory that the tables hold, with those of programs that are shared.
+    /// How many edges stand in its own tables.
+    pub(crate) fn edge_count(&self) -> usize {
+        self.byte_edges.len() + self.epsilons.len() + self.calls.len() + self.token_edges.len()
+    }
+
+    /// Bytes of memory that the tables hold, with those of programs that are shared; of what is compiled late about what
+    /// it will hold.
     pub fn memory_usage(&self) -> usize {
         self.table_bytes() + self.units.memory_usage()
     }

@@ -46,7 +46,7 @@ struct Written<'p> {
 impl serde::Serialize for Program {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Program { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root, .. } =
-            &*self.flattened();
+            &*self.whole().map_err(serde::ser::Error::custom)?;
         let root = *root;
         Written { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root }
             .serialize(serializer)

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{Branch, CompileOptions, Frame, Part, Program};
+use grammask_fsm::{Branch, CompileOptions, Frame, LazyProgram, Part};
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
     TagText,
@@ -22,7 +22,7 @@ use crate::tag_pieces::{KnownBranch, KnownFrame};
 use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler};
 
 /// The automata of schemas, by the content of their sources.
-pub(crate) type SchemaPrograms = CompileCache<Arc<Program>>;
+pub(crate) type SchemaPrograms = CompileCache<Arc<LazyProgram>>;
 
 /// So many new schemas, some milliseconds of work, are worth a thread.
 const WORTH_A_THREAD: usize = 16;
@@ -67,7 +67,7 @@ impl<B: BuildBackend> Compiler<B> {
         let rules: Vec<_> = outline.schemas.iter().map(EmbeddedSchema::rule).collect();
         let programs = self.schema_programs(outline.schemas, options)?;
         let frontend = self.now().saturating_sub(start);
-        let parts = rules.iter().zip(&programs).map(|(&rule, program)| Part { rule, program });
+        let parts = rules.iter().zip(&programs).map(|(&rule, program)| Part::referred(rule, program));
         self.grammar_with(&outline.grammar, &parts.collect::<Vec<_>>(), frontend)
     }
 
@@ -147,9 +147,9 @@ impl<B: BuildBackend> Compiler<B> {
         &self,
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
-    ) -> Result<Vec<Arc<Program>>, CompileError> {
+    ) -> Result<Vec<Arc<LazyProgram>>, CompileError> {
         let parts = self.part_compiler(options);
-        let mut programs: Vec<Option<Arc<Program>>> =
+        let mut programs: Vec<Option<Arc<LazyProgram>>> =
             schemas.iter().map(|schema| parts.schemas.get(&parts.key(schema)?)).collect();
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
@@ -213,12 +213,12 @@ impl PartCompiler {
         Some([self.kept.as_deref()?, schema.key()].join(" "))
     }
 
-    /// The automata of a schema, if they are not known.
-    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<Program>, CompileError> {
-        let compile = || -> Result<Arc<Program>, CompileError> {
-            let grammar = schema.grammar(&self.options)?;
-            let grammar = self.resolver.resolve(&grammar)?;
-            Ok(Arc::new(grammask_fsm::compile(&grammar, &self.automata)?))
+    /// The automata of a schema, if they are not known. Whatever is wrong with it is found now, while they are made
+    /// when a text comes to them.
+    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<LazyProgram>, CompileError> {
+        let compile = || -> Result<Arc<LazyProgram>, CompileError> {
+            let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
+            Ok(Arc::new(LazyProgram::new(grammar, &self.automata)?))
         };
         match self.key(schema) {
             Some(key) => self.schemas.get_or_compile_until(
@@ -244,13 +244,16 @@ impl PartCompiler {
             TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),
             TagContent::Grammar(rest) => {
                 let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
-                let programs: Vec<Arc<Program>> = programs.collect::<Result<_, _>>().ok()?;
-                let parts = rest.schemas.iter().zip(&programs);
-                let parts: Vec<Part<'_>> =
-                    parts.map(|(schema, program)| Part { rule: schema.rule(), program }).collect();
+                let programs: Vec<Arc<LazyProgram>> = programs.collect::<Result<_, _>>().ok()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;
+                // Units have no units: what is in a tag is copied into what the tag becomes.
+                let whole: Vec<_> =
+                    programs.iter().map(|program| program.program()).collect::<Result<_, _>>().ok()?;
+                let parts = rest.schemas.iter().zip(whole);
+                let parts: Vec<Part<'_>> =
+                    parts.map(|(schema, program)| Part::copied(schema.rule(), program)).collect();
                 let program = grammask_fsm::compile_with(&grammar, &self.automata, &parts).ok()?;
-                (Arc::new(program), programs.len() as u64)
+                (Arc::new(LazyProgram::from(Arc::new(program))), programs.len() as u64)
             }
         };
         let size = content.memory_usage();

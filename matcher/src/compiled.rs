@@ -179,7 +179,7 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// A hash of the automata and the vocabulary, equal in every process: whoever spreads requests over machines can
     /// send those with equal fingerprints to the same one, where their masks are known already. Structures that
-    /// differ only in how they are spelled often have one fingerprint.
+    /// differ only in how they are spelled often have one fingerprint. What waits to be compiled is compiled now.
     ///
     /// It changes with versions that compile structures to other automata. Not cryptographic: see
     /// [`Program::fingerprint`]. `None` where the grammar was made [from a backend](Self::from_backend).
@@ -201,9 +201,14 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// The numbers of the grammar and of all texts on it.
     pub fn stats(&self) -> Stats {
-        let Parts { counters, .. } = &self.shared.parts;
+        let Parts { counters, program, .. } = &self.shared.parts;
+        let units = program.as_ref().map(|program| program.unit_counts()).unwrap_or_default();
         Stats {
-            fingerprint: self.fingerprint(),
+            fingerprint: self.shared.fingerprint.get().copied().or_else(|| {
+                let is_whole = units.made == units.all;
+                is_whole.then(|| self.fingerprint()).flatten()
+            }),
+            units,
             compile: self.shared.compile,
             texts: counters.texts(),
             masks: counters.masks.read(),

@@ -560,6 +560,14 @@ impl Resolver {
         Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, self.names()?)?))
     }
 
+    /// As [`resolve`](Self::resolve); nothing is copied where no token is named.
+    pub(crate) fn resolve_owned(&self, grammar: Grammar) -> Result<Grammar, CompileError> {
+        match self.resolve(&grammar)? {
+            Cow::Owned(resolved) => Ok(resolved),
+            Cow::Borrowed(_) => Ok(grammar),
+        }
+    }
+
     /// A text of a tag with ids in place of tokens' names. `None` where a token is not there.
     pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
         let names = self.names().ok()?;

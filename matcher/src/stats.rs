@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use grammask_fsm::UnitCounts;
 use grammask_mask_cache::{MaskCounters, MaskCounts, WayCount};
 use grammask_parser_backend::TableCounts;
 use serde_json::{Value, json};
@@ -34,10 +35,13 @@ pub struct MatcherStats {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// What a router may send equal grammars to the same replica by; `None` where there are no automata.
+    /// What a router may send equal grammars to the same replica by; `None` where there are no automata, and as long as
+    /// some of them wait to be compiled and nobody asked for [it](crate::CompiledGrammar::fingerprint).
     pub fingerprint: Option<u128>,
-    /// How long it took to compile, by stages; 0 where the compiler has no clock.
+    /// How long it took to compile, by stages; 0 where the compiler has no clock. What is compiled late is not in it.
     pub compile: CompileTimes,
+    /// Programs that its automata refer to, and how many of them are compiled.
+    pub units: UnitCounts,
     /// What its texts did.
     pub texts: MatcherStats,
     /// How masks were computed.
@@ -111,7 +115,7 @@ impl MatcherStats {
 impl Stats {
     /// As JSON; the fingerprint in hexadecimal digits, times in nanoseconds.
     pub fn to_json(&self) -> Value {
-        let Self { fingerprint, compile, texts, masks, tables, usage, generations } = self;
+        let Self { fingerprint, compile, units, texts, masks, tables, usage, generations } = self;
         json!({
             "fingerprint": fingerprint.map(|fingerprint| format!("{fingerprint:032x}")),
             "compile_ns": {
@@ -119,6 +123,7 @@ impl Stats {
                 "automata": nanoseconds(compile.automata),
                 "backend": nanoseconds(compile.backend),
             },
+            "units": {"all": units.all, "made": units.made},
             "texts": texts.to_json(),
             "masks": {
                 "differences": way(&masks.differences),

@@ -47,6 +47,12 @@ pub enum StepError {
         /// The limit.
         limit: u64,
     },
+    /// A part of the grammar that was left to be compiled until a text comes to it could not be compiled.
+    #[error("indeterminate: a part of the grammar could not be compiled when a text came to it: {reason}")]
+    LatePart {
+        /// Why, and what to change.
+        reason: Box<str>,
+    },
     /// No token of the vocabulary spells any way on, though the grammar has one.
     #[error(
         "the vocabulary cannot spell any continuation here (the grammar goes on with byte {byte:#04x}); \

@@ -1,5 +1,6 @@
 //! The engine: remembered steps over interned lists of stacks.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -72,6 +73,12 @@ impl Engine {
                 "tokens that are taken as a whole: the backend `pda` reads bytes only; write the grammar without them",
             ));
         }
+        // Whether rules begin with themselves is asked of all of them, so nothing is gained by references.
+        let program = match program.whole() {
+            Ok(Cow::Borrowed(_)) => program,
+            Ok(Cow::Owned(whole)) => Arc::new(whole),
+            Err(error) => return Err(BuildError::new(error.to_string())),
+        };
         decline_left_recursion(&program)?;
         if !program.labels().is_empty() {
             return Err(BuildError::new(

@@ -51,8 +51,8 @@ pub(crate) fn decline_left_recursion(program: &Program) -> Result<(), BuildError
 }
 
 fn graph(program: &Program) -> DiGraph<FragmentId, ()> {
-    let mut graph = DiGraph::with_capacity(program.fragments().len(), 0);
-    let ids: Vec<FragmentId> = (0..program.fragments().len()).filter_map(FragmentId::new).collect();
+    let mut graph = DiGraph::with_capacity(program.fragment_count(), 0);
+    let ids: Vec<FragmentId> = program.fragments_with_ids().map(|(id, _)| id).collect();
     let nodes: Vec<NodeIndex> = ids.iter().map(|&id| graph.add_node(id)).collect();
     // For each state the fragment, plus one, from whose start it was reached last.
     let mut reached = vec![0; program.state_count()];

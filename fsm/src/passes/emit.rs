@@ -12,7 +12,7 @@ use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
 use crate::names::is_plain;
 use crate::program::StateRow;
-use crate::units::Units;
+use crate::units::{Begin, Units};
 use crate::{
     ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Program, Role, StateId, TokenEdge,
     Unordered,
@@ -29,8 +29,10 @@ pub(crate) struct FragmentNumbers {
 }
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
-    let numbering = Numbering::new(&draft, parts);
+    let mut numbering = Numbering::new(&draft, parts);
     let linked = numbering.linked(&draft, parts);
+    numbering
+        .units_after(parts, linked.last().map(|part| part.others + part.program.fragments.len() as u32 - 1));
     let mut next_linked = linked.iter();
     let mut program = Program {
         states: Vec::with_capacity(numbering.state_count as usize + 1),
@@ -123,10 +125,33 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
+    refer(&mut program, &numbering.units, parts);
     draft.put_away();
     let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
+}
+
+/// Puts the parts that are referred to behind everything else.
+fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
+    if units.is_empty() {
+        return;
+    }
+    let mut begin =
+        Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
+    let mut all = Units::with_capacity(units.len());
+    let mut classes = vec![&program.byte_classes];
+    for &(_, part) in units {
+        let Some(unit) = parts.referred(part) else { continue };
+        begin.label = program.labels.len() as u32;
+        if let Some(unit) = unit.at_once() {
+            program.labels.extend_from_slice(unit.labels());
+        }
+        begin = all.push(unit, begin);
+        classes.push(unit.room().classes);
+    }
+    program.byte_classes = ByteClasses::finer(classes);
+    program.units = all;
 }
 
 /// The options of a rule, if it has any.
@@ -179,6 +204,8 @@ struct Numbering {
     state_count: u32,
     fragment_number: Vec<u32>,
     state_number: Vec<u32>,
+    /// The parts that are referred to: their fragments of the draft, and which parts they are.
+    units: Vec<(u32, u32)>,
 }
 
 impl Numbering {
@@ -191,21 +218,24 @@ impl Numbering {
             state_count: 0,
             fragment_number: vec![NONE; draft.fragments.len()],
             state_number: vec![NONE; draft.states.len()],
+            units: Vec::new(),
         };
-        this.reach_fragment(0);
+        this.reach_fragment(draft, parts, 0);
         let mut next = 0;
         while let Some(&(old, ..)) = this.fragments.get(next) {
             let first = this.state_count;
             let fragment = &draft.fragments[old as usize];
             match (fragment.linked, fragment.finished) {
-                (Some(part), _) => this.state_count += parts.program(part).state_count() as u32,
+                (Some(part), _) => {
+                    this.state_count += parts.copied(part).map_or(0, |part| part.own_state_count() as u32);
+                }
                 (None, Some(states)) => {
                     this.state_count += states.end - states.first;
                     for call in draft.finished.calls(states) {
-                        this.reach_fragment(call.fragment.raw());
+                        this.reach_fragment(draft, parts, call.fragment.raw());
                     }
                 }
-                (None, None) => this.number_states(draft, fragment.start),
+                (None, None) => this.number_states(draft, parts, fragment.start),
             }
             this.fragments[next] = (old, first, this.state_count);
             next += 1;
@@ -218,16 +248,16 @@ impl Numbering {
     }
 
     /// The parts that are reached, in the order of their fragments.
-    fn linked<'p>(&self, draft: &Draft, parts: &Parts<'p>) -> Vec<Linked<'p>> {
+    fn linked<'p>(&self, draft: &Draft, parts: &'p Parts<'_>) -> Vec<Linked<'p>> {
         let fragments = self.fragments.iter().zip(0..);
         let roots = fragments.filter_map(|(&(old, first, _), root)| {
             let part = draft.fragments[old as usize].linked?;
-            Some((root, first, parts.program(part)))
+            Some((root, first, parts.copied(part)?))
         });
         Linked::all(roots, self.fragments.len() as u32)
     }
 
-    fn number_states(&mut self, draft: &Draft, start: u32) {
+    fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: u32) {
         let mut next = self.states.len();
         self.reach(start);
         while let Some(&state) = self.states.get(next) {
@@ -237,11 +267,11 @@ impl Numbering {
             }
             for edge in draft.edges(state) {
                 if let Some(name) = edge.label.as_name() {
-                    self.reach_chain(draft, name, edge.to);
+                    self.reach_chain(draft, parts, name, edge.to);
                 }
                 self.reach(edge.to);
                 if let Some(callee) = edge.label.as_call() {
-                    self.reach_fragment(callee);
+                    self.reach_fragment(draft, parts, callee);
                 }
             }
         }
@@ -257,7 +287,7 @@ impl Numbering {
     }
 
     /// Numbers the states inside a text, unless one that leads to the same state has been.
-    fn reach_chain(&mut self, draft: &Draft, name: u32, to: u32) {
+    fn reach_chain(&mut self, draft: &Draft, parts: &Parts<'_>, name: u32, to: u32) {
         if self.chain_to.is_empty() {
             self.chain_to.resize(draft.states.len(), NONE);
         }
@@ -271,7 +301,7 @@ impl Numbering {
         let text = draft.names.text(name);
         self.state_count += 2 * text.len() as u32 - 1;
         for &byte in text {
-            self.reach_fragment(draft.names.escape(byte));
+            self.reach_fragment(draft, parts, draft.names.escape(byte));
         }
     }
 
@@ -291,11 +321,33 @@ impl Numbering {
         self.known_chain(name, to).expect("every edge of a state that is written was reached")
     }
 
-    fn reach_fragment(&mut self, fragment: u32) {
+    fn reach_fragment(&mut self, draft: &Draft, parts: &Parts<'_>, fragment: u32) {
         let number = &mut self.fragment_number[fragment as usize];
-        if *number == NONE {
-            *number = self.fragments.len() as u32;
-            self.fragments.push((fragment, 0, 0));
+        if *number != NONE {
+            return;
+        }
+        let part = draft.fragments[fragment as usize].linked;
+        match part.and_then(|part| Some((part, parts.referred(part)?))) {
+            // For now the number that it has among the units. The root of all is among the fragments.
+            Some((part, _)) => {
+                *number = self.units.len() as u32;
+                self.units.push((fragment, part));
+            }
+            None => {
+                *number = self.fragments.len() as u32;
+                self.fragments.push((fragment, 0, 0));
+            }
+        }
+    }
+
+    /// Gives the fragments of units their numbers, which come after `end`, or after those that were met.
+    fn units_after(&mut self, parts: &Parts<'_>, end: Option<u32>) {
+        let mut next = end.unwrap_or(self.fragments.len() as u32);
+        for &(fragment, part) in &self.units {
+            let Some(unit) = parts.referred(part) else { continue };
+            let root = unit.at_once().map_or(0, |program| program.root.raw());
+            self.fragment_number[fragment as usize] = next + root;
+            next += unit.room().fragments;
         }
     }
 }

@@ -70,6 +70,6 @@ impl FragmentGraph {
 pub(super) fn fragments(program: &Program, scope: super::Scope) -> Vec<FragmentId> {
     match scope {
         super::Scope::Fragment(id) => vec![id],
-        super::Scope::Program => (0..program.fragments().len()).filter_map(FragmentId::new).collect(),
+        super::Scope::Program => program.fragments_with_ids().map(|(id, _)| id).collect(),
     }
 }

@@ -12,7 +12,7 @@ fn size(program: &Program) -> String {
         .map(|id| program.state(id))
         .map(|state| state.bytes.len() + state.epsilons.len() + state.calls.len())
         .sum();
-    format!("{} fragments, {} states, {edges} edges", program.fragments().len(), program.state_count())
+    format!("{} fragments, {} states, {edges} edges", program.fragment_count(), program.state_count())
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn tags_are_calls() {
     });
     let program = built(&grammar);
     assert!(program.state_count() < 1_000, "{}", program.state_count());
-    assert_eq!(program.fragments().len(), 3, "the root, the free text, the one body");
+    assert_eq!(program.fragment_count(), 3, "the root, the free text, the one body");
     assert!(simulate::accepts(&program, b"see <function=tool_number_399>12 and <function=tool_number_3>4"));
     assert!(!simulate::accepts(&program, b"see <function=tool_number_399>x"));
 }

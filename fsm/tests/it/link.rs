@@ -1,6 +1,10 @@
 //! Rules whose automata were compiled before: the whole accepts what it would accept had it been compiled at once.
 
-use grammask_fsm::{Cause, CompileOptions, Part, Program, compile, compile_with};
+use std::sync::Arc;
+
+use grammask_fsm::{
+    Cause, CompileOptions, Distances, LazyProgram, Part, Pass, Program, compile, compile_with,
+};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
 
 use crate::{built, grammar, naive, no_passes, recursive_grammar, simulate};
@@ -84,11 +88,26 @@ fn both(parts: &[Grammar], write: Write) -> (Grammar, Grammar) {
     (inside, outline)
 }
 
-fn linked(outline: &Grammar, programs: &[Program], options: &CompileOptions) -> Program {
+/// The whole with its parts copied, by reference, and by reference before they are compiled.
+fn linked(outline: &Grammar, grammars: &[Grammar], options: &CompileOptions) -> [Program; 3] {
+    let programs: Vec<Program> = grammars.iter().map(built).collect();
     // The root is the first rule.
-    let rules = outline.rule_ids().skip(1);
-    let parts: Vec<Part<'_>> = rules.zip(programs).map(|(rule, program)| Part { rule, program }).collect();
-    compile_with(outline, options, &parts).unwrap()
+    let rules = || outline.rule_ids().skip(1);
+    let parts: Vec<_> = rules().zip(&programs).map(|(rule, program)| Part::copied(rule, program)).collect();
+    let copied = compile_with(outline, options, &parts).unwrap();
+    let by_reference = [Pass::Off, Pass::On].map(|lazy_units| {
+        let options = CompileOptions { lazy_units, ..options.clone() };
+        let lazy = |grammar: &Grammar| Arc::new(LazyProgram::new(grammar.clone(), &options).unwrap());
+        let programs: Vec<Arc<LazyProgram>> = grammars.iter().map(lazy).collect();
+        assert!(lazy_units == Pass::On || programs.iter().all(|program| program.is_made()));
+        let parts: Vec<_> =
+            rules().zip(&programs).map(|(rule, program)| Part::referred(rule, program)).collect();
+        compile_with(outline, &options, &parts).unwrap()
+    });
+    let [made, late] = by_reference;
+    assert!(made.unit_counts().made == made.unit_counts().all);
+    assert_eq!(made.unit_counts().all, late.unit_counts().all);
+    [copied, made, late]
 }
 
 /// All texts over `a`, `b` and `c` of at most so many bytes.
@@ -111,40 +130,48 @@ fn texts(most: usize) -> Vec<Vec<u8>> {
 #[test]
 fn linked_parts_accept_what_the_whole_accepts() {
     let grammars = part_grammars();
-    let programs: Vec<Program> = grammars.iter().map(built).collect();
+    let mut late = 0;
     for &write in WHOLES {
         let (inside, outline) = both(&grammars, write);
         for options in [CompileOptions::default(), no_passes()] {
-            let program = linked(&outline, &programs, &options);
-            simulate::check_invariants(&program);
-            for text in texts(6) {
-                let found = simulate::accepts(&program, &text);
-                assert_eq!(found, naive::accepts(&inside, &text), "{}", text.escape_ascii());
+            let programs = linked(&outline, &grammars, &options);
+            late += programs[2].unit_counts().all - programs[2].unit_counts().made;
+            assert_eq!(programs[1].fingerprint(), programs[2].fingerprint());
+            for program in programs {
+                simulate::check_invariants(&program.whole().unwrap());
+                for text in texts(6) {
+                    let found = simulate::accepts(&program, &text);
+                    assert_eq!(found, naive::accepts(&inside, &text), "{}", text.escape_ascii());
+                }
+                assert!(program.failure().is_none());
             }
         }
     }
+    // The part that may read nothing is copied.
+    assert!(late > 20, "{late}");
 }
 
 #[test]
 fn what_was_linked_can_be_linked() {
     let grammars = part_grammars();
-    let programs: Vec<Program> = grammars.iter().map(built).collect();
     let (inside, outline) = both(&grammars, WHOLES[1]);
-    let inner = linked(&outline, &programs, &CompileOptions::default());
+    let inner = linked(&outline, &grammars, &CompileOptions::default());
     let around: Write = |builder, parts| {
         let (open, close) = (builder.literal("c"), builder.literal("c"));
         builder.sequence([open, parts[0], close])
     };
     let (inside, outline) = both(&[inside], around);
-    let program = linked(&outline, &[inner], &CompileOptions::default());
-    simulate::check_invariants(&program);
-    for text in texts(7) {
-        assert_eq!(
-            simulate::accepts(&program, &text),
-            naive::accepts(&inside, &text),
-            "{}",
-            text.escape_ascii()
-        );
+    let rule = outline.rule_ids().nth(1).unwrap();
+    for inner in inner {
+        let late = Arc::new(LazyProgram::from(Arc::new(inner.clone())));
+        for part in [Part::copied(rule, &inner), Part::referred(rule, &late)] {
+            let program = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap();
+            simulate::check_invariants(&program.whole().unwrap());
+            for text in texts(7) {
+                let found = simulate::accepts(&program, &text);
+                assert_eq!(found, naive::accepts(&inside, &text), "{}", text.escape_ascii());
+            }
+        }
     }
 }
 
@@ -154,9 +181,11 @@ fn parts_stand_above_operators_only() {
     let programs: Vec<Program> = grammars.iter().map(built).collect();
     let (_, outline) = both(&grammars, |builder, parts| builder.json_escaped(parts[0]));
     let rule = outline.rule_ids().nth(1).unwrap();
-    let part = Part { rule, program: &programs[0] };
-    let error = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap_err();
-    assert_eq!(error.cause(), Cause::PartBelowOperator);
+    let late = Arc::new(LazyProgram::new(grammars[0].clone(), &CompileOptions::default()).unwrap());
+    for part in [Part::copied(rule, &programs[0]), Part::referred(rule, &late)] {
+        let error = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap_err();
+        assert_eq!(error.cause(), Cause::PartBelowOperator);
+    }
 }
 
 #[test]
@@ -166,8 +195,33 @@ fn limits_count_what_is_linked() {
     let (_, outline) = both(&grammars, WHOLES[0]);
     let options = CompileOptions { max_states: 12, ..CompileOptions::default() };
     assert!(compile(&grammars[0], &options).is_ok());
-    let parts: Vec<Part<'_>> =
-        outline.rule_ids().skip(1).zip(&programs).map(|(rule, program)| Part { rule, program }).collect();
+    let parts: Vec<Part<'_>> = outline
+        .rule_ids()
+        .skip(1)
+        .zip(&programs)
+        .map(|(rule, program)| Part::copied(rule, program))
+        .collect();
     let error = compile_with(&outline, &options, &parts).unwrap_err();
     assert_eq!(error.cause(), Cause::LimitReached);
+}
+
+/// States have other numbers where parts are compiled late; what is asked of them is the same.
+#[test]
+fn numbers_that_belong_to_nothing_do_no_harm() {
+    let grammars = part_grammars();
+    let (_, outline) = both(&grammars, WHOLES[1]);
+    let [copied, made, late] = linked(&outline, &grammars, &CompileOptions::default());
+    assert!(late.state_count() > 4 * made.state_count());
+    let lengths = |program: &Program| {
+        let distances = Distances::new(program);
+        let ids = program.fragments_with_ids();
+        let mut lengths: Vec<u64> = ids.map(|(id, _)| distances.body(program, id)).collect();
+        lengths.sort_unstable();
+        lengths
+    };
+    assert_eq!(lengths(&late), lengths(&made));
+    assert_eq!(lengths(&late), lengths(&copied));
+    let past = grammask_fsm::StateId::new(late.state_count() - 1).unwrap();
+    assert!(!late.state(past).is_final && late.state(past).bytes.is_empty());
+    assert_eq!(Distances::new(&late).to_end(past), u64::MAX);
 }

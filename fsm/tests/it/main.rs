@@ -6,6 +6,7 @@ mod common;
 mod compile;
 mod dispatch;
 mod expanded_suffixes;
+mod lazy;
 mod link;
 mod naive;
 mod pictures;
@@ -14,7 +15,7 @@ mod simulate;
 mod spelling;
 mod text;
 
-use grammask_fsm::{BuildError, CompileOptions, Pass, Program, compile};
+use grammask_fsm::{BuildError, CompileOptions, LazyProgram, Pass, Program, compile};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
 /// A grammar whose root is the expression that `write` makes.
@@ -76,6 +77,11 @@ fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
         })
         .collect();
     assert!(programs.is_empty() || programs.len() == options.len(), "all options agree on emptiness");
+    for (options, program) in options.iter().zip(&programs) {
+        let late = LazyProgram::new(grammar.clone(), options).unwrap();
+        assert_eq!(late.program().unwrap().fingerprint(), program.fingerprint());
+    }
+    assert!(!programs.is_empty() || LazyProgram::new(grammar.clone(), &options[0]).is_err());
     programs.iter().for_each(simulate::check_invariants);
     for text in texts {
         let expected = naive::accepts(grammar, text);

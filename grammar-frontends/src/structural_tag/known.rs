@@ -34,8 +34,38 @@ struct Inner {
 #[derive(Clone, Debug)]
 pub(super) struct ReadSchema {
     pub(super) value: Arc<Value>,
-    /// The value written out, where that was done.
+    /// The value as it was written, without space between its parts: texts that are equal are equal values. Most are
+    /// what writing the value out would give.
     pub(super) text: Option<Arc<str>>,
+}
+
+impl ReadSchema {
+    /// Reads a schema. `None` where the text is no JSON.
+    pub(super) fn new(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        Some(Self { value: Arc::new(value), text: Some(without_space(text).into()) })
+    }
+}
+
+/// JSON without the space outside of strings.
+fn without_space(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut kept = String::with_capacity(text.len());
+    let (mut at, mut copied) = (0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            // What was read ends its strings.
+            b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                kept.push_str(&text[copied..at]);
+                at += 1;
+                copied = at;
+            }
+            _ => at += 1,
+        }
+    }
+    kept.push_str(&text[copied..]);
+    kept
 }
 
 /// Bytes held for each byte of a schema's text: the text twice, and the tree of values.
@@ -69,9 +99,7 @@ impl KnownSchemas {
         if let Some(known) = lock().schemas.get(text) {
             return Some(known.clone());
         }
-        let value: Value = serde_json::from_str(text).ok()?;
-        let written: Arc<str> = value.to_string().into();
-        let read = ReadSchema { value: Arc::new(value), text: Some(written) };
+        let read = ReadSchema::new(text)?;
         let mut inner = lock();
         let bytes = text.len().saturating_mul(BYTES_PER_BYTE);
         if inner.bytes + bytes > self.max_bytes {
@@ -87,16 +115,16 @@ impl KnownSchemas {
 
 /// A document without its schemas.
 #[derive(Debug, PartialEq)]
-struct Cut<'d> {
+pub(super) struct Cut<'d> {
     /// The document, with the number of a schema in its place.
-    rest: String,
-    schemas: Vec<&'d str>,
+    pub(super) rest: String,
+    pub(super) schemas: Vec<&'d str>,
 }
 
 /// Cuts the schemas out of a document: the objects under the names `json_schema` and `schema`. `None` where something
 /// else stands there, or where a name is spelled with escapes, so that a number under these names is always one of
 /// ours. If the document is no JSON, then what is left is none either, or a schema is none.
-fn cut(document: &str) -> Option<Cut<'_>> {
+pub(super) fn cut(document: &str) -> Option<Cut<'_>> {
     let bytes = document.as_bytes();
     let mut cut = Cut { rest: String::with_capacity(document.len().min(1 << 12)), schemas: Vec::new() };
     let (mut at, mut copied) = (0, 0);
@@ -226,6 +254,14 @@ mod tests {
                 (with, without) => panic!("{document}: {with:?}, {without:?}"),
             }
         }
+    }
+
+    #[test]
+    fn space_between_parts_is_nothing() {
+        let spelled = "{ \"a \\\" b\" :\t[ 1 , true ],\r\n\"\\u0061\": \" é\" }";
+        assert_eq!(without_space(spelled), r#"{"a \" b":[1,true],"\u0061":" é"}"#);
+        let read = ReadSchema::new(r#"{"a": [1, 2.50, "x y"]}"#).unwrap();
+        assert_eq!(read.text.as_deref(), Some(read.value.to_string().as_str()));
     }
 
     #[test]

@@ -9,12 +9,14 @@
 //! formats themselves. Nothing is decided here about what is wrong; wherever something is not plainly right there are
 //! no pieces, and the document is read as a whole.
 
+use std::borrow::Cow;
+
 use grammask_grammar_ir::{Grammar, RuleId, TokenRef};
 use serde_json::Value;
 
 use super::fields::Place;
 use super::format::{Begin, End, Format};
-use super::known::{after_space, object_end, string_end};
+use super::known::{Cut, ReadSchema, after_space, cut, object_end, string_end};
 use super::lower;
 use super::outline::{EmbeddedSchema, Outline};
 use super::{DEEPEST, StructuralTag, StructuralTagOptions, read};
@@ -182,13 +184,21 @@ impl TagFrame {
 impl TagPiece {
     /// The piece that a tag is, given as JSON text. `None` where it is not plain.
     pub fn new(tag: &str, reach: &TagReach, options: &StructuralTagOptions) -> Option<Self> {
-        let wrapped = ["[".repeat(WRAP).as_str(), tag, "]".repeat(WRAP).as_str()].concat();
+        // The schema apart, which is nearly all of the text: it is read once, and not written again as a key.
+        let (rest, schemas) = match cut(tag) {
+            Some(Cut { rest, schemas }) => {
+                let schemas: Option<Vec<ReadSchema>> = schemas.into_iter().map(ReadSchema::new).collect();
+                (Cow::Owned(rest), schemas?)
+            }
+            None => (Cow::Borrowed(tag), Vec::new()),
+        };
+        let wrapped = ["[".repeat(WRAP).as_str(), &rest, "]".repeat(WRAP).as_str()].concat();
         let mut value: Value = serde_json::from_str(&wrapped).ok()?;
         for _ in 0..WRAP {
             let items = value.as_array_mut().filter(|items| items.len() == 1)?;
             value = items.pop()?;
         }
-        let place = Place::root("", DEEPEST + 1);
+        let place = Place::root("", DEEPEST + 1).with_schemas(&schemas);
         let tag = read::tag(&value, &place).ok()?;
         let holds_formats = !matches!(
             tag.content,

@@ -1,5 +1,6 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
+use grammask_fsm::{CompileOptions, Pass, UnitCounts};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
@@ -137,7 +138,13 @@ fn same<B: BuildBackend>(one: &CompiledGrammar<B>, other: &CompiledGrammar<B>, t
 }
 
 fn check<B: BuildBackend>(serves: impl Fn(&str) -> bool) {
-    let compiler = Compiler::builder(vocabulary()).backend::<B>().build();
+    for lazy_units in [Pass::On, Pass::Off] {
+        let automata = CompileOptions { lazy_units, ..CompileOptions::default() };
+        check_with(&Compiler::builder(vocabulary()).automata(automata).backend::<B>().build(), &serves);
+    }
+}
+
+fn check_with<B: BuildBackend>(compiler: &Compiler<B>, serves: impl Fn(&str) -> bool) {
     for (format, texts) in structures() {
         let document = document(&format);
         if !serves(&document) {
@@ -149,6 +156,10 @@ fn check<B: BuildBackend>(serves: impl Fn(&str) -> bool) {
         for _ in 0..2 {
             let linked = compiler.structural_tag(&document, &options()).unwrap();
             texts.iter().for_each(|text| same(&linked, &whole, text));
+            // Without pieces the schemas alone are by reference.
+            let tag = StructuralTag::parse(&document, &options()).unwrap();
+            let structure = compiler.structure(&tag, &options()).unwrap();
+            texts.iter().for_each(|text| same(&structure, &whole, text));
             let cut = &document[..document.len() - 2];
             assert!(compiler.structural_tag(cut, &options()).is_err());
             compiler.structural_tag(&format!("{document} "), &options()).unwrap();
@@ -199,6 +210,34 @@ fn errors_have_their_places() {
     let stray = tag("<other>", &schema("a"), &json!("</tool>"));
     let error = compiler.structural_tag(&document(&triggered(&[good, stray])), &options()).unwrap_err();
     assert!(error.to_string().contains("/format/tags/1/begin"), "{error}");
+}
+
+/// Of many tools those are compiled that are called, once for all requests.
+#[test]
+fn what_is_called_is_compiled() {
+    let compiler = Compiler::new(vocabulary());
+    let tools: Vec<Value> = (0..20)
+        .map(|number| {
+            let name = format!("f{number}");
+            tag(&format!("<tool:{name}>"), &schema(&name), &json!("</tool>"))
+        })
+        .collect();
+    let first = compiler.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
+    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 0 });
+    assert_eq!(first.stats().fingerprint, None);
+    let mut matcher = first.matcher();
+    matcher.accept_bytes(br#"hi <tool:f7>{"f7": 1}</tool> <tool:f"#).unwrap();
+    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 1 });
+    // Another request that offers the same tool has it, too; one that was compiled at once says the same.
+    let other = compiler.structural_tag(&document(&triggered(&tools[5..10])), &options()).unwrap();
+    assert_eq!(other.stats().units, UnitCounts { all: 5, made: 1 });
+    let at_once = CompileOptions { lazy_units: Pass::Off, ..CompileOptions::default() };
+    let at_once = Compiler::builder(vocabulary()).automata(at_once).build();
+    let whole = at_once.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
+    assert_eq!(whole.stats().units, UnitCounts { all: 20, made: 20 });
+    assert_eq!(whole.fingerprint(), first.fingerprint());
+    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 20 });
+    assert_eq!(first.stats().fingerprint, whole.stats().fingerprint);
 }
 
 /// A program that is put together by reference is written and read as any other.

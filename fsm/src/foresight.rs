@@ -1,0 +1,440 @@
+//! What can be said of automata before they are built.
+//!
+//! A program that refers to another one needs to know little of it: that it derives something and does not begin with
+//! itself, so that nothing that was found out about the whole depends on it; which bytes it tells apart; and how many
+//! states and fragments it has at most, so that what comes after it can have numbers. For most grammars one pass over
+//! the expressions tells: facts are found on the way back from the operands (references that lead back to what is being
+//! looked at are assumed to derive nothing, and looked at again until nothing changes), sizes are added up as the build
+//! would write them. Numbers are cheap, so the bound on the size is generous; whether it was kept to is looked at when
+//! the automata are there, and it always was.
+//!
+//! What takes an automaton to decide (intersections, complements of more than a list of names), what names tokens, and
+//! rules that say something beside their texts are left to the build.
+
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
+
+use crate::lazy::Room;
+use crate::{ByteClasses, CompileOptions, Program};
+
+/// What is known of a program that is not there yet.
+#[derive(Debug)]
+pub(crate) struct Foreseen {
+    states: u32,
+    fragments: u32,
+    likely_states: u32,
+    classes: ByteClasses,
+}
+
+/// Automata that are written in more states than so many are built at once: numbers are cheap, not free.
+const MOST_STATES: u32 = 1 << 18;
+
+/// Numbers set aside for each state that is written, and for what all automata may have (escapes of every character).
+const SPARE_FACTOR: u32 = 4;
+const SPARE: u32 = 1 << 11;
+
+/// Of the states that are written so many become one: of 7,248 JSON schemas the mean is 6, for all but two of those
+/// that are not small it is more than 2.
+const MERGED: u32 = 4;
+
+/// Bytes of memory that a state takes with its edges, about.
+const STATE_BYTES: usize = 64;
+
+/// Literals of one choice inside a JSON string, in bytes: more are minimised under a limit on work.
+const MOST_TEXT: usize = 1 << 12;
+
+/// How often facts are looked at again for the sake of references back.
+const MOST_ROUNDS: u32 = 16;
+
+impl Foreseen {
+    pub(crate) fn room(&self) -> Room<'_> {
+        let likely_states = self.likely_states as usize;
+        Room {
+            states: self.states,
+            fragments: self.fragments,
+            likely_states,
+            likely_edges: 2 * likely_states,
+            classes: &self.classes,
+        }
+    }
+
+    /// Bytes that the program is likely to hold.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.likely_states as usize * STATE_BYTES
+    }
+
+    /// Whether a program is what was foreseen.
+    pub(crate) fn holds_for(&self, program: &Program) -> bool {
+        let root = program.fragment(program.root());
+        let both = ByteClasses::finer([&self.classes, &program.byte_classes]);
+        program.own_state_count() <= self.states as usize
+            && program.fragments.len() <= self.fragments as usize
+            && program.root().raw() == 0
+            && !root.call_is_nullable()
+            && program.labels.is_empty()
+            && program.units.is_empty()
+            && !program.own_options()
+            && both == self.classes
+            && !program.left_corners().has_cycles()
+    }
+}
+
+/// What the automata of a grammar will be like. `None` where one pass does not tell.
+pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Foreseen> {
+    let mut look = Look {
+        grammar,
+        expand_states: options.expand_states.max(options.inline_states),
+        of: vec![Known::default(); 2 * grammar.expr_count()],
+        order: Vec::with_capacity(grammar.expr_count()),
+        total: 0,
+        leads_back: Vec::new(),
+        bytes: Bytes::default(),
+    };
+    let root = (grammar.rule(grammar.root()).body(), PLAIN);
+    look.rule(grammar.root())?;
+    look.walk(root)?;
+    look.settle()?;
+    let known = look.of[place(root)];
+    if !known.has(DERIVES) || known.has(NULLABLE) || look.begins_with_itself() {
+        return None;
+    }
+    let written = u32::try_from(look.total).ok().filter(|&states| states <= MOST_STATES)?;
+    if written as usize > options.max_states {
+        return None;
+    }
+    let likely_states = 64 + written / MERGED;
+    let numbers = SPARE + SPARE_FACTOR * written;
+    Some(Foreseen { states: numbers, fragments: numbers, likely_states, classes: look.bytes.classes() })
+}
+
+/// An expression, and whether it stands inside a JSON string.
+type At = (ExprId, Spelling);
+type Spelling = usize;
+const PLAIN: Spelling = 0;
+const JSON: Spelling = 1;
+
+fn place((id, spelling): At) -> usize {
+    2 * id.index() + spelling
+}
+
+/// What is known of an expression.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    facts: u8,
+    /// In about how many states it is written, wherever it stands.
+    states: u32,
+}
+
+const MET: u8 = 1;
+const LEFT: u8 = 2;
+/// The states of the rule whose body it is were added up.
+const COUNTED: u8 = 4;
+const DERIVES: u8 = 8;
+const NULLABLE: u8 = 16;
+const FACTS: u8 = DERIVES | NULLABLE;
+
+impl Known {
+    fn has(self, fact: u8) -> bool {
+        self.facts & fact != 0
+    }
+}
+
+struct Look<'g> {
+    grammar: &'g Grammar,
+    /// Copies of a repeat, and rules that are written into others, have at most so many states.
+    expand_states: u32,
+    of: Vec<Known>,
+    /// All expressions, operands first.
+    order: Vec<At>,
+    /// States of all rules.
+    total: u64,
+    /// What was met again while it was being looked at.
+    leads_back: Vec<At>,
+    bytes: Bytes,
+}
+
+impl<'g> Look<'g> {
+    /// `None` for a rule that says something beside its texts.
+    fn rule(&self, rule: RuleId) -> Option<()> {
+        self.grammar.rule(rule).options().is_empty().then_some(())
+    }
+
+    /// Looks at everything that an expression mentions.
+    fn walk(&mut self, root: At) -> Option<()> {
+        let mut stack = vec![(root, false)];
+        while let Some((at, is_done)) = stack.pop() {
+            if is_done {
+                let states = self.states(at)?;
+                let facts = self.facts(at);
+                let known = &mut self.of[place(at)];
+                *known = Known { facts: known.facts | facts | LEFT, states };
+                self.order.push(at);
+                continue;
+            }
+            let known = &mut self.of[place(at)];
+            if known.has(MET) {
+                // What was met and not left is what is being looked at.
+                if !known.has(LEFT) {
+                    self.leads_back.push(at);
+                }
+                continue;
+            }
+            known.facts = MET;
+            stack.push((at, true));
+            let (id, spelling) = at;
+            match self.grammar.expr(id) {
+                Expr::Empty => {}
+                Expr::Bytes(bytes) => self.bytes.literal(bytes, spelling)?,
+                Expr::Class(ranges) => self.bytes.class(ranges, spelling),
+                Expr::Choice(parts) => {
+                    if spelling == JSON && self.text(parts) > MOST_TEXT {
+                        return None;
+                    }
+                    stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
+                }
+                Expr::Sequence(parts) => stack.extend(parts.iter().map(|&part| ((part, spelling), false))),
+                Expr::Repeat { body, .. } => stack.push(((body, spelling), false)),
+                Expr::JsonEscaped(operand) if spelling == PLAIN => stack.push(((operand, JSON), false)),
+                Expr::Complement(operand) if spelling == JSON => self.names(operand)?,
+                Expr::Rule(rule) => {
+                    self.rule(rule)?;
+                    stack.push(((self.grammar.rule(rule).body(), spelling), false));
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Bytes of the literals of a choice.
+    fn text(&self, parts: &[ExprId]) -> usize {
+        let length = |&part: &ExprId| match self.grammar.expr(part) {
+            Expr::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        parts.iter().map(length).sum()
+    }
+
+    /// Looks at the names that additional ones differ from.
+    fn names(&mut self, operand: ExprId) -> Option<()> {
+        let grammar = self.grammar;
+        let single = [operand];
+        let names = match grammar.expr(operand) {
+            Expr::Choice(names) => names,
+            _ => &single,
+        };
+        for &name in names {
+            let Expr::Bytes(name) = grammar.expr(name) else { return None };
+            if !name.is_ascii() {
+                return None;
+            }
+            self.bytes.literal(name, JSON)?;
+        }
+        self.bytes.any_text();
+        Some(())
+    }
+
+    /// The facts that follow from what is known of the operands.
+    fn facts(&self, (id, spelling): At) -> u8 {
+        let of = |part: ExprId| self.of[place((part, spelling))].facts & FACTS;
+        match self.grammar.expr(id) {
+            Expr::Empty | Expr::Complement(_) | Expr::Repeat { min: 0, .. } => FACTS,
+            Expr::Bytes(_) => DERIVES,
+            Expr::Class([]) => 0,
+            Expr::Class(_) => DERIVES,
+            Expr::Choice(parts) => parts.iter().fold(0, |facts, &part| facts | of(part)),
+            Expr::Sequence(parts) => parts.iter().fold(FACTS, |facts, &part| facts & of(part)),
+            Expr::Repeat { body, .. } => of(body),
+            Expr::JsonEscaped(operand) => self.of[place((operand, JSON))].facts & FACTS,
+            Expr::Rule(rule) => of(self.grammar.rule(rule).body()),
+            _ => 0,
+        }
+    }
+
+    /// About how many states an expression is written in; those of rules that it refers to are counted once, by
+    /// themselves.
+    fn states(&mut self, (id, spelling): At) -> Option<u32> {
+        let of = |this: &Self, part: ExprId| this.of[place((part, spelling))].states;
+        // A character inside a string is itself or an escape.
+        let character = [1, 3][spelling];
+        let states = match self.grammar.expr(id) {
+            Expr::Bytes(bytes) => character * u32::try_from(bytes.len()).ok()?,
+            Expr::Class(ranges) => {
+                let is_ascii = ranges.last().is_none_or(|range| range.1.is_ascii());
+                let range = if is_ascii { character } else { 6 * character };
+                2 + range.saturating_mul(u32::try_from(ranges.len()).ok()?)
+            }
+            Expr::Choice(parts) | Expr::Sequence(parts) => {
+                parts.iter().fold(1, |sum, &part| 1 + of(self, part).saturating_add(sum))
+            }
+            // Copies have few states; a repeat that is counted is written once.
+            Expr::Repeat { body, .. } => 2 + self.expand_states.saturating_add(of(self, body)),
+            Expr::JsonEscaped(operand) => 2 + self.of[place((operand, JSON))].states,
+            Expr::Complement(operand) => {
+                let parts = match self.grammar.expr(operand) {
+                    Expr::Choice(names) => self.text(names),
+                    _ => self.text(&[operand]),
+                };
+                16 + 2 * u32::try_from(parts).ok()?
+            }
+            Expr::Rule(rule) => {
+                // Written here where it is small. Where it leads back it is not known yet, and not written.
+                let body = &mut self.of[place((self.grammar.rule(rule).body(), spelling))];
+                if body.has(LEFT) && !body.has(COUNTED) {
+                    body.facts |= COUNTED;
+                    self.total += u64::from(body.states);
+                }
+                1 + body.states.min(self.expand_states)
+            }
+            _ => 1,
+        };
+        (states <= MOST_STATES).then_some(states)
+    }
+
+    /// Looks again at what refers back, until nothing changes.
+    fn settle(&mut self) -> Option<()> {
+        let root = self.order.last().map_or(0, |&at| self.of[place(at)].states);
+        self.total += u64::from(root);
+        if self.leads_back.is_empty() {
+            return Some(());
+        }
+        for _ in 0..MOST_ROUNDS {
+            let mut has_changed = false;
+            for index in 0..self.order.len() {
+                let at = self.order[index];
+                let facts = self.facts(at);
+                let known = &mut self.of[place(at)];
+                has_changed |= facts & !known.facts != 0;
+                known.facts |= facts;
+            }
+            if !has_changed {
+                return Some(());
+            }
+        }
+        None
+    }
+
+    /// Whether some rule can begin with itself: a depth-first search along what expressions can begin with.
+    fn begins_with_itself(&self) -> bool {
+        if self.leads_back.is_empty() {
+            return false;
+        }
+        const OPEN: u8 = 1;
+        const CLOSED: u8 = 2;
+        let mut colours = vec![0; self.of.len()];
+        let mut stack: Vec<(At, bool)> = Vec::new();
+        // Every cycle goes through one of these.
+        for &from in &self.leads_back {
+            stack.push((from, false));
+            while let Some((at, is_done)) = stack.pop() {
+                let colour = &mut colours[place(at)];
+                match (is_done, *colour) {
+                    (true, _) => *colour = CLOSED,
+                    (false, OPEN) => return true,
+                    (false, CLOSED) => {}
+                    (false, _) => {
+                        *colour = OPEN;
+                        stack.push((at, true));
+                        self.beginnings(at, |part| stack.push((part, false)));
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn beginnings(&self, (id, spelling): At, mut visit: impl FnMut(At)) {
+        match self.grammar.expr(id) {
+            Expr::Sequence(parts) => {
+                for &part in parts {
+                    visit((part, spelling));
+                    if !self.of[place((part, spelling))].has(NULLABLE) {
+                        break;
+                    }
+                }
+            }
+            Expr::Choice(parts) => parts.iter().for_each(|&part| visit((part, spelling))),
+            Expr::Repeat { body, .. } => visit((body, spelling)),
+            Expr::JsonEscaped(operand) => visit((operand, JSON)),
+            Expr::Rule(rule) => visit((self.grammar.rule(rule).body(), spelling)),
+            _ => {}
+        }
+    }
+}
+
+/// Where classes of bytes begin.
+struct Bytes {
+    starts: [bool; 257],
+    /// Whether bytes beyond ASCII are told apart by more than how characters are encoded.
+    tells_high: bool,
+    has_high: bool,
+    has_json: bool,
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self { starts: [false; 257], tells_high: false, has_high: false, has_json: false }
+    }
+}
+
+/// Bytes at which the ranges begin or end with which whole planes of characters are encoded (Unicode, table 3-7).
+const ENCODING: [u8; 13] = [0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5];
+
+/// Bytes that escapes are made of, beside digits.
+const ESCAPES: &[u8] = b"\"\\/bfnrtuabcdefABCDEF";
+
+impl Bytes {
+    fn range(&mut self, first: u8, last: u8) {
+        self.starts[usize::from(first)] = true;
+        self.starts[usize::from(last) + 1] = true;
+    }
+
+    /// `None` for a literal inside a string that is not text.
+    fn literal(&mut self, bytes: &[u8], spelling: Spelling) -> Option<()> {
+        if spelling == JSON {
+            self.has_json = true;
+            std::str::from_utf8(bytes).ok()?;
+        }
+        bytes.iter().for_each(|&byte| self.range(byte, byte));
+        Some(())
+    }
+
+    fn class(&mut self, ranges: &[CharRange], spelling: Spelling) {
+        self.has_json |= spelling == JSON;
+        for &(first, last) in ranges {
+            if let Ok(first) = u8::try_from(first)
+                && first.is_ascii()
+            {
+                let last = u8::try_from(last).map_or(0x7F, |last| last.min(0x7F));
+                self.range(first, last);
+            }
+            if !last.is_ascii() {
+                self.has_high = true;
+                let first = u32::from(first).max(0x80);
+                let is_whole = matches!(first, 0x80 | 0x800 | 0xE000 | 0x1_0000)
+                    && matches!(u32::from(last), 0x7FF | 0xD7FF | 0xFFFF | 0x10_FFFF);
+                self.tells_high |= !is_whole;
+            }
+        }
+    }
+
+    fn any_text(&mut self) {
+        self.has_json = true;
+        self.has_high = true;
+    }
+
+    fn classes(mut self) -> ByteClasses {
+        if self.has_json {
+            ESCAPES.iter().for_each(|&byte| self.range(byte, byte));
+            (b'0'..=b'9').for_each(|byte| self.range(byte, byte));
+            // Control characters stand escaped.
+            self.range(0, 0x1F);
+        }
+        if self.has_high {
+            ENCODING.iter().for_each(|&byte| self.starts[usize::from(byte)] = true);
+        }
+        if self.tells_high {
+            self.starts[0x80..].fill(true);
+        }
+        ByteClasses::from_starts(&self.starts)
+    }
+}
