@@ -120,13 +120,23 @@ pub struct LarkLimits {
     pub nesting: usize,
     /// Most chunks of one `%regex` directive; 65,536 by default. Each makes up to two rules.
     pub chunks: usize,
+    /// Most ends of rules that are regular expressions and are written out for `max_tokens`, `capture` or `stop_capture`;
+    /// 1,000 by default. Each takes up to 5 ms.
+    pub ends: usize,
     /// Most mistakes that are reported; 20 by default, at least one.
     pub reports: usize,
 }
 
 impl Default for LarkLimits {
     fn default() -> Self {
-        Self { source_bytes: 16 << 20, tokens: 2_000_000, nesting: DEEPEST, chunks: 1 << 16, reports: 20 }
+        Self {
+            source_bytes: 16 << 20,
+            tokens: 2_000_000,
+            nesting: DEEPEST,
+            chunks: 1 << 16,
+            ends: 1000,
+            reports: 20,
+        }
     }
 }
 
@@ -160,6 +170,7 @@ pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics
         options,
         named: HashMap::new(),
         waiting: Vec::new(),
+        ends: 0,
         origin: Origin::Main,
     };
     let root =

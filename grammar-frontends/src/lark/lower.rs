@@ -28,6 +28,8 @@ pub(super) struct Shared<'o> {
     pub(super) named: HashMap<&'o str, RuleId>,
     /// Grammars with names that are written in Lark and were named, but not read yet.
     pub(super) waiting: Vec<(&'o str, &'o str, RuleId)>,
+    /// How many ends of rules were written out.
+    pub(super) ends: usize,
     /// Whether places in the source are places in the text that the caller gave.
     pub(super) origin: Origin,
 }
@@ -147,11 +149,21 @@ impl<'a> Scope<'a, '_> {
     fn import(&mut self, name: Span, alias: Span) -> Result<(), Fault> {
         let text = self.text(name);
         let Some(pattern) = common::pattern(text) else {
+            // Mentions of it are no mistakes of their own.
+            _ = self.declare(alias);
             let message = format!("the library `common` has no `{text}`");
             return Err(Fault::new("lark/import", message, "define the terminal in the grammar", name));
         };
+        if self.names.contains_key(self.text(alias)) {
+            let message = format!("`{}` is defined in the grammar already", self.text(alias));
+            let hint =
+                format!("leave one out, or import it under another name: `%import common.{text} -> OTHER`");
+            return Err(Fault::new("lark/defined-twice", message, hint, alias));
+        }
         let rule = self.declare(alias)?;
-        let body = self.pattern(pattern, LetterCase::Exact, name)?;
+        let options = RegexOptions::default();
+        let body = regex::compile_into(&mut self.shared.builder, pattern, &options)
+            .map_err(|refused| Fault::limit(refused.to_string(), "make the grammar smaller").or_at(name))?;
         self.shared.builder.define(rule, body).map_err(|error| no_room(&error, name))
     }
 
@@ -173,6 +185,7 @@ impl<'a> Scope<'a, '_> {
                     ("allow_initial_skip", &Value::Bool(allowed)) => initial_skip = allowed,
                     // Masks are never narrowed to forced tokens, whatever is chosen.
                     ("no_forcing", Value::Bool(_)) => {}
+                    ("allow_invalid_utf8" | "ignore_once", Value::Bool(false)) => {}
                     _ => report(Fault::unsupported(
                         format!("the option `{name}` with this value is not supported"),
                         "the options are `allow_initial_skip` and `no_forcing`, true or false",
@@ -298,10 +311,17 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// What ends a rule, written out if it has few forms.
-    fn ends(&self, sort: Sort, span: Span) -> Result<Option<Ends>, Fault> {
+    fn ends(&mut self, sort: Sort, span: Span) -> Result<Option<Ends>, Fault> {
         if sort != Sort::Regex {
             let (text, case) = self.decoded(span)?;
             return Ok(Some(Ends::of_text(&text, case)));
+        }
+        self.shared.ends += 1;
+        let limit = self.shared.options.limits.ends;
+        if self.shared.ends > limit {
+            let message = format!("more than {limit} rules say which part of their text is their end");
+            let hint = "end them with strings, or raise the limit `ends`";
+            return Err(Fault::new("lark/limit", message, hint, span));
         }
         let (pattern, case) = self.flagged(span)?;
         Ok(Ends::of_pattern(&pattern, &self.regex_options(case)))
@@ -465,7 +485,7 @@ impl<'a> Scope<'a, '_> {
                 "lark/escape",
                 "the string is not written as JSON writes strings",
                 r#"the escapes are \" \\ \/ \b \f \n \r \t \uHHHH"#,
-                span,
+                broken_escape(quoted, span).unwrap_or(span),
             )),
         }
     }
@@ -509,46 +529,53 @@ impl<'a> Scope<'a, '_> {
 
     fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (pattern, case) = self.flagged(span)?;
-        self.pattern(&pattern, case, span)
+        let options = self.regex_options(case);
+        regex::compile_into(&mut self.shared.builder, &pattern, &options).map_err(|diagnostics| {
+            let first = diagnostics.iter().next();
+            let message = first.map_or("", |first| first.message());
+            let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");
+            // Behind the slash; a flag that stands before the pattern is not written there.
+            let written = span.end as usize - span.start as usize;
+            let added = pattern.len() - self.text(span).rfind('/').map_or(0, |close| close.saturating_sub(1));
+            let inside = |place: u32| (place as usize).checked_sub(added).map(|place| place + 1);
+            let place = first.and_then(|first| first.span()).and_then(|place| {
+                let (start, end) = (inside(place.start)?, inside(place.end)?);
+                let start_at = span.start as usize;
+                (start < end && end <= written).then(|| Span::new(start_at + start, start_at + end))
+            });
+            let message = format!("the regular expression is refused: {message}");
+            Fault::new("lark/regex", message, hint, place.unwrap_or(span))
+        })
     }
 
     /// A pattern with its flags.
     fn flagged(&self, span: Span) -> Result<(String, LetterCase), Fault> {
         let written = self.text(span);
         let close = written.rfind('/').unwrap_or(0);
-        let mut pattern = written[1..close].to_owned();
         let mut case = LetterCase::Exact;
-        for flag in written[close + 1..].chars() {
+        let mut dot_is_any = false;
+        for (place, flag) in written.char_indices().skip_while(|(place, _)| *place <= close) {
             match flag {
                 'i' => case = LetterCase::Ignored,
-                's' => pattern.insert_str(0, "(?s)"),
+                's' => dot_is_any = true,
                 // Patterns are over characters already.
                 'u' => {}
                 other => {
+                    let start = span.start as usize + place;
                     return Err(Fault::unsupported(
                         format!("the flag `{other}` is not supported"),
                         "the flags are i (case), s (`.` is any character) and u",
-                        span,
+                        Span::new(start, start + other.len_utf8()),
                     ));
                 }
             }
         }
-        Ok((pattern, case))
+        let flags = if dot_is_any { "(?s)" } else { "" };
+        Ok((format!("{flags}{}", &written[1..close]), case))
     }
 
     fn regex_options(&self, letter_case: LetterCase) -> RegexOptions {
         RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() }
-    }
-
-    fn pattern(&mut self, pattern: &str, letter_case: LetterCase, span: Span) -> Result<ExprId, Fault> {
-        let options = self.regex_options(letter_case);
-        regex::compile_into(&mut self.shared.builder, pattern, &options).map_err(|diagnostics| {
-            let first = diagnostics.iter().next().cloned();
-            let (message, hint) = first.map_or_else(Default::default, |first| {
-                (first.message().to_owned(), first.hint().unwrap_or("correct the pattern").to_owned())
-            });
-            Fault::new("lark/regex", format!("the regular expression is refused: {message}"), hint, span)
-        })
     }
 
     /// `<name>`, `<[1,5-9]>`, `<[^1]>` or `<[*]>`.
@@ -637,7 +664,8 @@ impl<'a> Scope<'a, '_> {
     /// `%regex {"substring_chars": "..."}` or `{"substring_chunks": ["...", ...]}`.
     fn substring(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
         let shape = || {
-            Fault::unsupported(
+            Fault::new(
+                "lark/regex",
                 "this directive takes chunks or characters",
                 "write `%regex {\"substring_chunks\": [\"...\", \"...\"]}` or `%regex {\"substring_chars\": \"...\"}`",
                 span,
@@ -647,6 +675,13 @@ impl<'a> Scope<'a, '_> {
         let mut entries = object.iter();
         let (Some((kind, content)), None) = (entries.next(), entries.next()) else { return Err(shape()) };
         let chunks: Vec<&str> = match (kind.as_str(), content) {
+            ("substring_words", _) => {
+                return Err(Fault::unsupported(
+                    "`substring_words` is not supported: where a word ends is not written in the grammar",
+                    "write the words as chunks: `%regex {\"substring_chunks\": [\"one \", \"two\"]}`",
+                    span,
+                ));
+            }
             ("substring_chars", Value::String(text)) => characters(text),
             ("substring_chunks", Value::Array(chunks)) => {
                 chunks.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(shape)?
@@ -697,6 +732,27 @@ impl<'a> Scope<'a, '_> {
 /// A name whose first letter is in upper case.
 fn is_terminal(name: &str) -> bool {
     name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
+}
+
+/// The first escape of a string that JSON does not have.
+fn broken_escape(quoted: &str, span: Span) -> Option<Span> {
+    let mut rest = quoted.char_indices();
+    while let Some((place, character)) = rest.next() {
+        if character != '\\' {
+            continue;
+        }
+        let (_, kind) = rest.next()?;
+        let digits = quoted.as_bytes().get(place + 2..place + 6);
+        let is_known = match kind {
+            'u' => digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
+            kind => "\"\\/bfnrt".contains(kind),
+        };
+        if !is_known {
+            let start = span.start as usize + place;
+            return Some(Span::new(start, start + 1 + kind.len_utf8()));
+        }
+    }
+    None
 }
 
 fn characters(text: &str) -> Vec<&str> {

@@ -99,6 +99,7 @@ impl<'a> Reader<'a> {
             let mut parser = Parser { reader: self, position, end, depth, name: None };
             if let Err(fault) = parser.statement(file) {
                 file.broken.extend(parser.name);
+                file.broken.extend(self.announced(statement));
                 report(fault);
             }
         }
@@ -128,6 +129,18 @@ impl<'a> Reader<'a> {
         statements
     }
 
+    /// The names that a directive of this kind brings, or would bring.
+    fn announced(self, statement: Range<usize>) -> impl Iterator<Item = Span> {
+        let tokens = &self.tokens[statement];
+        let most = match tokens.first().map(|first| self.text(first.span)) {
+            Some("%import" | "%declare") => usize::MAX,
+            Some("%extend" | "%override") => 1,
+            _ => 0,
+        };
+        let names = tokens.iter().filter(|token| token.sort == Sort::Name);
+        names.map(|token| token.span).take(most)
+    }
+
     fn text(self, span: Span) -> &'a str {
         &self.source[span.start as usize..span.end as usize]
     }
@@ -147,6 +160,15 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn statement(&mut self, file: &mut File) -> Result<(), Fault> {
         let Some(first) = self.peek() else { return Ok(()) };
+        let before = self.position.checked_sub(1).map(|before| self.reader.tokens[before].sort);
+        if before == Some(Sort::Colon) && !self.begins_statement() {
+            return Err(Fault::new(
+                "lark/syntax",
+                "the body of a rule begins on the line of its name",
+                "write `name: ...` on one line; lines that begin with `|` may follow",
+                first.span,
+            ));
+        }
         if first.sort == Sort::Directive {
             self.position += 1;
             return self.directive(first.span, file);
@@ -171,11 +193,7 @@ impl Parser<'_> {
             ));
         }
         if let Some(open) = self.take(Sort::OpenRange) {
-            return Err(Fault::unsupported(
-                "templates are not supported",
-                "write the rule out for each argument",
-                open,
-            ));
+            return Err(template(open));
         }
         let attributes = match self.take(Sort::OpenOption) {
             Some(open) => self.attributes(open)?,
@@ -183,7 +201,13 @@ impl Parser<'_> {
         };
         let colon = self.take(Sort::Colon);
         if let (Some(colon), Some(_)) = (colon, self.take(Sort::Colon)) {
-            return Err(with_parameter(colon));
+            return Err(match self.take(Sort::Equals) {
+                Some(_) => {
+                    let message = "a rule has one `:` behind its name; `::=` is EBNF";
+                    Fault::new("lark/syntax", message, "write `name: ...`", colon)
+                }
+                None => with_parameter(colon),
+            });
         }
         if colon.is_none() {
             let hint = "write `name: ...`; a line that goes on with the statement before begins with `|`";
@@ -198,6 +222,20 @@ impl Parser<'_> {
         self.nothing_left()?;
         file.rules.push(RuleSyntax { name, attributes, body });
         Ok(())
+    }
+
+    /// Whether a name and what stands behind names of rules comes next, or a directive.
+    fn begins_statement(&self) -> bool {
+        let tokens = &self.reader.tokens[self.position..self.end];
+        let is_shape = |token: &Token| matches!(token.sort, Sort::Question | Sort::Bang);
+        let mut tokens = tokens.iter().skip_while(|token| is_shape(token)).map(|token| token.sort);
+        match tokens.next() {
+            Some(Sort::Directive) => true,
+            Some(Sort::Name) => {
+                matches!(tokens.next(), Some(Sort::Colon | Sort::OpenOption | Sort::OpenRange | Sort::Dot))
+            }
+            _ => false,
+        }
     }
 
     /// What follows a directive's word.
@@ -309,9 +347,17 @@ impl Parser<'_> {
                 break;
             }
         }
-        match self.take(Sort::CloseOption) {
-            Some(_) => Ok(attributes),
-            None => Err(Fault::new("lark/unclosed", "this `[` is not closed", "close it with `]`", open)),
+        match (self.take(Sort::CloseOption), self.peek()) {
+            (Some(_), _) => Ok(attributes),
+            (None, Some(other)) => Err(Fault::new(
+                "lark/syntax",
+                "this is no attribute",
+                "write `name` or `name=value`, with commas between",
+                other.span,
+            )),
+            (None, None) => {
+                Err(Fault::new("lark/unclosed", "this `[` is not closed", "close it with `]`", open))
+            }
         }
     }
 
@@ -362,6 +408,9 @@ impl Parser<'_> {
         }
         let Some(mut syntax) = self.atom()? else {
             return match complements.last() {
+                Some(&tilde) if self.peek().is_some_and(|next| next.sort == Sort::Integer) => {
+                    Err(nothing_to_repeat(tilde))
+                }
                 Some(&tilde) => {
                     Err(Fault::new("lark/syntax", "nothing follows this `~`", "write `~TERMINAL`", tilde))
                 }
@@ -403,7 +452,12 @@ impl Parser<'_> {
         let min = self.integer()?;
         let bounds = match (min, self.take(Sort::Comma)) {
             (Some(count), None) => (count, Some(count)),
-            (None, None) => return Err(not_a_range(open)),
+            (None, None) => {
+                let is_argument =
+                    |token: Token| matches!(token.sort, Sort::Name | Sort::String | Sort::Regex);
+                let has_argument = self.peek().is_some_and(is_argument);
+                return Err(if has_argument { template(open) } else { not_a_range(open) });
+            }
             (min, Some(_)) => {
                 let max = self.integer()?;
                 if min.is_none() && max.is_none() {
@@ -565,10 +619,9 @@ impl Parser<'_> {
             Sort::CloseGroup | Sort::CloseOption | Sort::CloseRange => {
                 ("nothing is open that this closes", "remove it")
             }
-            Sort::Question | Sort::Star | Sort::Plus | Sort::OpenRange => (
-                "there is nothing before this to repeat",
-                "put a name, a literal or a group in parentheses before it",
-            ),
+            Sort::Question | Sort::Star | Sort::Plus | Sort::OpenRange => {
+                return Err(nothing_to_repeat(token.span));
+            }
             Sort::Colon => ("a second `:` in one statement", "begin each rule on a line of its own"),
             Sort::Equals => ("`=` does not belong here", "a rule is written `name: ...`"),
             _ => ("this does not belong here", "remove it, or put it in quotes if it is text"),
@@ -607,6 +660,15 @@ fn with_parameter(at: Span) -> Fault {
         "write a rule for each value, or `Unordered(...)` in EBNF for parts in any order, each at most once",
         at,
     )
+}
+
+fn nothing_to_repeat(at: Span) -> Fault {
+    let hint = "put a name, a literal or a group in parentheses before it";
+    Fault::new("lark/syntax", "there is nothing before this to repeat", hint, at)
+}
+
+fn template(at: Span) -> Fault {
+    Fault::unsupported("templates are not supported", "write the rule out for each argument", at)
 }
 
 fn not_a_range(at: Span) -> Fault {

@@ -189,7 +189,7 @@ fn what_ends_a_rule_is_cut_off() {
     b_7[capture="b", capture_hidden_suffix_bytes=1] ::= Intersection(Intersection([^\n]* (";" | ".é"), Complement([^\n]* (";" | ".é") [^]+)), [^\n]* ";", Complement([^\n]* ".é"))
     b_8 ::= b_6 | b_7
     "#);
-    assert_snapshot!(refused("start[stop=/ *;/, capture]: /.*/"), @r"1:19: error: `capture` needs an end whose possible lengths are few, and those of this one are not; give the end a bound (`/ {0,9};/` in place of `/ *;/`), or give the rule another one around it to capture");
+    assert_snapshot!(refused("start[stop=/ *;/, capture]: /.*/"), @r"1:19: error: `capture` needs an end whose possible lengths are few, and those of this one are not; give the end a bound (`\n{1,3}` in place of `\n+`), or give the rule another one around it to capture");
 }
 
 #[test]
@@ -446,6 +446,43 @@ fn reports() {
        │ Help: leave the number out, and write `NAME: /[a-z]+/ & ~KEYWORD` where a terminal must not be another one
     ───╯
     "#);
+    // Each is told once, at its place.
+    for (source, wanted) in [
+        ("start: _sep{\"a\", \",\"}\n_sep{x, s}: x (s x)*", "1:12: error: templates\n2:5: error: templates"),
+        ("%override start: \"a\"", "1:1: error: imported definitions"),
+        ("%extend start: \"a\"", "1:1: error: imported definitions"),
+        ("%import unicode.L\nstart: L", "1:9: error: only the library"),
+        ("%import common (L)\nstart: L", "1:17: error: the library `common`"),
+        ("%declare X Y\nstart: X Y", "1:1: error: `%declare` names"),
+        ("start: \"a\"?~2", "1:12: error: there is nothing before this to repeat"),
+        ("start: ~ \"a\" ~", "1:14: error: nothing follows this `~`"),
+        ("start: \"a\\nb\\x41\"i", "1:13: error: the string is not written as JSON"),
+        ("start: \"a\\u12\"", "1:10: error: the string is not written as JSON"),
+        ("start: \"\t\"", "1:8: error: the string is not written as JSON"),
+        ("start: %regex {\"substring_words\": \"a b\"}", "1:15: error: `substring_words` is not supported"),
+        ("start: %regex {\"substring\": \"a b\"}", "1:15: error: this directive takes"),
+        ("start: \"a\" (\"b\"", "1:12: error: this `(` is not closed"),
+        ("start ::= \"a\"", "1:7: error: a rule has one `:` behind its name"),
+        ("start:\n  \"a\"\n  | \"b\"", "2:3: error: the body of a rule begins on the line"),
+        ("start:\n  a\n  | b\na: \"x\"\nb: \"y\"", "2:3: error: the body of a rule begins on the line"),
+        ("start[max_tokens: 5]: \"a\"", "1:17: error: this is no attribute"),
+        ("start[max_tokens=5", "1:6: error: this `[` is not closed"),
+        ("%import common.WS\nWS: \" \"\nstart: WS", "1:16: error: `WS` is defined in the grammar already"),
+        ("start: /ab\\b/", "1:11: error: the regular expression is refused: word"),
+        ("start: /.[a-/s", "1:10: error: the regular expression is refused: this character class"),
+        ("start: /a/ig", "1:12: error: the flag `g` is not supported"),
+        ("%llguidance {\"ignore_once\": true}\nstart: \"a\"", "1:13: error: the option `ignore_once`"),
+    ] {
+        let report = refused(source);
+        let lines: Vec<&str> = report.lines().collect();
+        let wanted: Vec<&str> = wanted.lines().collect();
+        assert_eq!(lines.len(), wanted.len(), "{source}\n{report}");
+        for (line, wanted) in lines.iter().zip(wanted) {
+            assert!(line.starts_with(wanted), "{source}\n{report}");
+        }
+    }
+    check("start:\nfoo: \"a\"", &[""], &["a"]);
+    check("%llguidance {\"ignore_once\": false, \"no_forcing\": true}\nstart: \"a\"", &["a"], &[""]);
     assert_snapshot!(refused("start: \"a\"\n  \"b\"\n"), @"2:3: error: a statement begins with the name of a rule or terminal, or with a directive; write `name: ...`; a line that goes on with the statement before begins with `|`");
     assert_snapshot!(refused("start: %json {\"properties\": {\"a\": {\"type\": \"objct\"}}}\n"), @"1:14: error: the schema is refused at `/properties/a/type`: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these; write such a value, or leave the keyword out");
     assert_snapshot!(refused("start: A\nA: ~A\n"), @"2:1: error: rule `A`: a complement is only defined for regular expressions, but its operand refers to rule `A`, which is recursive; write the operand without recursion");
@@ -464,4 +501,11 @@ fn limits_are_kept() {
     let options =
         LarkOptions { limits: LarkLimits { tokens: 3, ..LarkLimits::default() }, ..LarkOptions::default() };
     assert_snapshot!(parse("start: \"a\" \"b\"", &options).unwrap_err(), @"error: the grammar has more than 3 names, literals and signs; shorten it or raise the limit `tokens`");
+    let options =
+        LarkOptions { limits: LarkLimits { ends: 1, ..LarkLimits::default() }, ..LarkOptions::default() };
+    let source = "start: a b\na[stop=/x|y/, capture]: /.*/\nb[stop=/x/, max_tokens=3]: /.*/";
+    assert_snapshot!(parse(source, &options).unwrap_err(), @"3:8: error: more than 1 rules say which part of their text is their end; end them with strings, or raise the limit `ends`");
+    assert!(parse(source, &LarkOptions::default()).is_ok());
+    let flags = format!("start: /a/{}", "s".repeat(1 << 20));
+    assert!(parse(&flags, &LarkOptions::default()).is_ok());
 }
