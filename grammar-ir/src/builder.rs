@@ -117,8 +117,15 @@ impl GrammarBuilder {
             return Ok(id);
         }
         let mut number = self.rules.len();
+        let mut name: SmallVec<[u8; 64]> = SmallVec::new();
         loop {
-            if let Some(id) = self.try_declare(&format!("{hint}_{number}"))? {
+            name.clear();
+            name.extend_from_slice(hint.as_bytes());
+            name.push(b'_');
+            push_decimal(&mut name, number);
+            if let Some(id) =
+                self.try_declare(std::str::from_utf8(&name).expect("a text, a sign and digits"))?
+            {
                 return Ok(id);
             }
             number += 1;
@@ -572,4 +579,18 @@ fn sorted(tokens: impl IntoIterator<Item = impl Into<TokenRef>>) -> Vec<TokenRef
     tokens.sort_unstable();
     tokens.dedup();
     tokens
+}
+
+/// Writes a number: a large schema numbers hundreds of rules, and to format one takes longer than to declare it.
+fn push_decimal(text: &mut SmallVec<[u8; 64]>, number: usize) {
+    let start = text.len();
+    let mut rest = number;
+    loop {
+        text.push(b'0' + (rest % 10) as u8);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text[start..].reverse();
 }

@@ -1,14 +1,17 @@
 //! `items`, `prefixItems`, `additionalItems`, `minItems`, `maxItems`, `uniqueItems`, `contains`.
 
-use serde_json::Value;
-
 use super::array_shape::{ArrayShape, OwedItems, Repetition};
 use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
-use super::keywords::{Fallible, Members, Normalizer};
+use super::json::{Members, Value};
+use super::keywords::{Fallible, Normalizer};
 use super::number_keywords::count;
 
-pub(super) fn read<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<ArrayShape> {
+pub(super) fn read<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members<'s>,
+) -> Fallible<ArrayShape> {
     let mut shape = ArrayShape::any();
     let draft = n.document.draft(node);
     if let Some(value) = member(members, "prefixItems").filter(|_| draft >= Draft::Draft2020) {
@@ -73,7 +76,7 @@ fn places<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     keyword: &'static str,
-    value: &'s Value,
+    value: &'s Value<'s>,
 ) -> Fallible<Vec<GoalId>> {
     let Value::Array(items) = value else {
         return Err(n.malformed(node, keyword, "a list of schemas"));
@@ -83,7 +86,7 @@ fn places<'s>(
 }
 
 /// The array that equals a constant.
-pub(super) fn constant<'s>(n: &mut Normalizer<'s>, node: NodeId, items: &'s [Value]) -> ArrayShape {
+pub(super) fn constant<'s>(n: &mut Normalizer<'s>, node: NodeId, items: &'s [Value<'s>]) -> ArrayShape {
     let mut prefix = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let child = n.document.child(node, Step::Item(index), item);

@@ -11,9 +11,9 @@
 use std::borrow::Cow;
 
 use ahash::AHashMap;
-use serde_json::{Map, Value};
 
 use super::goal::GOALS;
+use super::json::{self, Members, Value};
 use super::names::{self, Names, Place};
 use super::retriever::{Arena, Retriever};
 use super::scope::{Scope, Scopes};
@@ -91,7 +91,7 @@ pub(super) enum Step<'s> {
 }
 
 struct Node<'s> {
-    value: &'s Value,
+    value: &'s Value<'s>,
     parent: Option<(NodeId, Step<'s>)>,
     /// The schema whose `$id` is in force here: what `#` means. A node outside of any scope.
     resource: NodeId,
@@ -127,7 +127,7 @@ pub(super) struct Sources<'s> {
 
 pub(super) struct Document<'s> {
     nodes: Vec<Node<'s>>,
-    by_address: AHashMap<(*const Value, Scope), NodeId>,
+    by_address: AHashMap<(*const Value<'s>, Scope), NodeId>,
     names: Option<Names<'s>>,
     scopes: Scopes,
     sources: Sources<'s>,
@@ -140,7 +140,7 @@ pub(super) struct Document<'s> {
 impl<'s> Document<'s> {
     pub(super) const ROOT: NodeId = NodeId(0);
 
-    pub(super) fn new(root: &'s Value, draft: Draft, sources: Sources<'s>) -> Self {
+    pub(super) fn new(root: &'s Value<'s>, draft: Draft, sources: Sources<'s>) -> Self {
         let mut document = Self {
             nodes: Vec::with_capacity(GOALS),
             by_address: AHashMap::with_capacity(GOALS),
@@ -159,7 +159,7 @@ impl<'s> Document<'s> {
     }
 
     /// The first node of a document.
-    fn add_root(&mut self, value: &'s Value, draft: Draft) -> NodeId {
+    fn add_root(&mut self, value: &'s Value<'s>, draft: Draft) -> NodeId {
         let id = self.next_id();
         self.nodes.push(Node { value, parent: None, resource: id, fixed: id, scope: Scope::NONE, draft });
         self.by_address.insert((std::ptr::from_ref(value), Scope::NONE), id);
@@ -191,7 +191,7 @@ impl<'s> Document<'s> {
         self.nodes[node.index()].draft
     }
 
-    pub(super) fn value(&self, node: NodeId) -> &'s Value {
+    pub(super) fn value(&self, node: NodeId) -> &'s Value<'s> {
         self.nodes[node.index()].value
     }
 
@@ -228,7 +228,7 @@ impl<'s> Document<'s> {
 
     /// The node of a value below another one. In one scope a value has one node, by whichever way it is
     /// reached first.
-    pub(super) fn child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value) -> NodeId {
+    pub(super) fn child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value<'s>) -> NodeId {
         let (fixed, scope) = (self.place(parent), self.nodes[parent.index()].scope);
         let child = self.fixed_child(fixed, step, value);
         let scope =
@@ -236,7 +236,7 @@ impl<'s> Document<'s> {
         self.scoped(child, scope)
     }
 
-    fn fixed_child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value) -> NodeId {
+    fn fixed_child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value<'s>) -> NodeId {
         let key = (std::ptr::from_ref(value), Scope::NONE);
         if let Some(&known) = self.by_address.get(&key) {
             return known;
@@ -349,7 +349,7 @@ impl<'s> Document<'s> {
             return Err(RefError::TooMany(self.sources.documents));
         }
         let fetched = retriever.retrieve(address).and_then(|value| {
-            let limit = self.sources.values;
+            let (value, limit) = (json::owned(&value), self.sources.values);
             match names::holds_at_most(&value, limit) {
                 true => Ok(value),
                 false => Err(format!("it holds more than {limit} values")),
@@ -434,15 +434,9 @@ impl<'s> Document<'s> {
     }
 }
 
-/// Members up to which a name is looked for one by one: to hash it takes as long as to compare it with many.
-const FEW: usize = 16;
-
 /// The member of a name.
-pub(super) fn member<'s>(members: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
-    match members.len() {
-        0..FEW => members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value),
-        _ => members.get(name),
-    }
+pub(super) fn member<'s>(members: &'s Members<'s>, name: &str) -> Option<&'s Value<'s>> {
+    members.get(name)
 }
 
 /// Escapes a name for a JSON pointer.

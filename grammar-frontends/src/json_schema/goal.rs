@@ -6,6 +6,7 @@
 //! finitely many schemas, so there are finitely many goals, and each gets one rule.
 
 use ahash::{AHashMap, AHashSet};
+use smallvec::SmallVec;
 
 use super::document::NodeId;
 
@@ -35,10 +36,13 @@ impl GoalId {
     }
 }
 
+/// Most goals are one schema.
+type Atoms = SmallVec<[Atom; 2]>;
+
 /// All goals.
 pub(super) struct Goals {
-    atoms: Vec<Box<[Atom]>>,
-    ids: AHashMap<Box<[Atom]>, GoalId>,
+    atoms: Vec<Atoms>,
+    ids: AHashMap<Atoms, GoalId>,
 }
 
 /// Goals of a schema of about the median size.
@@ -46,7 +50,7 @@ pub(super) const GOALS: usize = 28;
 
 impl Goals {
     pub(super) fn new() -> Self {
-        let any: Box<[Atom]> = Box::new([]);
+        let any = Atoms::new();
         // `NEVER` is found by its id only; its entry keeps the numbering dense.
         let mut ids = AHashMap::with_capacity(GOALS);
         ids.insert(any.clone(), GoalId::ANY);
@@ -66,7 +70,7 @@ impl Goals {
     }
 
     pub(super) fn atom(&mut self, atom: Atom) -> GoalId {
-        self.intern(Box::new([atom]))
+        self.intern(SmallVec::from_slice(&[atom]))
     }
 
     /// Whether a goal is its conjunction with another one.
@@ -87,7 +91,7 @@ impl Goals {
             _ if left == right => return left,
             _ => {}
         }
-        let mut atoms = self.atoms(left).to_vec();
+        let mut atoms = Atoms::from_slice(self.atoms(left));
         for &atom in self.atoms(right) {
             if !atoms.contains(&atom) {
                 atoms.push(atom);
@@ -97,7 +101,7 @@ impl Goals {
         if atoms.iter().any(contradicts) {
             return GoalId::NEVER;
         }
-        self.intern(atoms.into())
+        self.intern(atoms)
     }
 
     /// What satisfies all. As [`and`](Self::and) one by one, without a goal for every step.
@@ -106,7 +110,7 @@ impl Goals {
         if goals.contains(&GoalId::NEVER) {
             return GoalId::NEVER;
         }
-        let mut atoms = self.atoms(first).to_vec();
+        let mut atoms = Atoms::from_slice(self.atoms(first));
         let mut met: AHashSet<Atom> = atoms.iter().copied().collect();
         for &other in others {
             atoms.extend(self.atoms(other).iter().copied().filter(|&atom| met.insert(atom)));
@@ -114,7 +118,7 @@ impl Goals {
         if atoms.iter().any(|atom| matches!(atom, Atom::Not(goal) if goals.contains(goal))) {
             return GoalId::NEVER;
         }
-        self.intern(atoms.into())
+        self.intern(atoms)
     }
 
     /// What does not satisfy the goal.
@@ -127,7 +131,7 @@ impl Goals {
         }
     }
 
-    fn intern(&mut self, atoms: Box<[Atom]>) -> GoalId {
+    fn intern(&mut self, atoms: Atoms) -> GoalId {
         if let Some(&known) = self.ids.get(&atoms) {
             return known;
         }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
 use grammask_grammar_ir::Interrupted;
-use serde_json::{Map, Value};
 
 use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
 use super::document::{Document, Draft, NodeId, RefError, Step, member};
 use super::goal::{Atom, GOALS, GoalId};
+use super::json::{Members, Value};
 use super::locate::Places;
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
@@ -24,8 +24,6 @@ use crate::Diagnostic;
 
 pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
 
-pub(super) type Members = Map<String, Value>;
-
 /// Reads schemas into normal forms, each once.
 pub(super) struct Normalizer<'s> {
     pub(super) document: Document<'s>,
@@ -36,7 +34,8 @@ pub(super) struct Normalizer<'s> {
     /// Parts that nothing satisfies, with their places: what an unsatisfiable schema is blamed on.
     pub(super) conflicts: Vec<(String, String)>,
     atoms: AHashMap<Atom, Rc<Norm<'s>>>,
-    norms: AHashMap<GoalId, Rc<Norm<'s>>>,
+    /// By goal.
+    norms: Vec<Option<Rc<Norm<'s>>>>,
     /// Atoms that are being read: one that is met again refers to itself.
     pub(super) open: AHashSet<Atom>,
     /// What schemas say by what they evaluate, where something asks for that.
@@ -68,7 +67,7 @@ impl<'s> Normalizer<'s> {
             report,
             conflicts: Vec::new(),
             atoms: AHashMap::with_capacity(GOALS),
-            norms: AHashMap::with_capacity(GOALS),
+            norms: Vec::with_capacity(GOALS),
             open: AHashSet::new(),
             cases: AHashMap::new(),
             evaluating: AHashSet::new(),
@@ -81,7 +80,7 @@ impl<'s> Normalizer<'s> {
 
     /// The normal form of a goal.
     pub(super) fn norm(&mut self, goal: GoalId) -> Fallible<Rc<Norm<'s>>> {
-        if let Some(known) = self.norms.get(&goal) {
+        if let Some(Some(known)) = self.norms.get(goal.index()) {
             return Ok(Rc::clone(known));
         }
         if goal == GoalId::NEVER {
@@ -116,7 +115,10 @@ impl<'s> Normalizer<'s> {
         {
             norm = Rc::new(self.with_owed_split(&norm, first)?);
         }
-        self.norms.insert(goal, Rc::clone(&norm));
+        if self.norms.len() <= goal.index() {
+            self.norms.resize(self.algebra.goals.len(), None);
+        }
+        self.norms[goal.index()] = Some(Rc::clone(&norm));
         Ok(norm)
     }
 
@@ -149,8 +151,8 @@ impl<'s> Normalizer<'s> {
     fn limit_here(&self, name: &str, limit: usize) -> Box<Diagnostic> {
         let node = self.at.map_or(Document::ROOT, |atom| self.atom_node(atom));
         let members = self.document.value(node).as_object();
-        let combines = |members: &Members| {
-            COMBINATORS.iter().map(|&(keyword, ..)| keyword).find(|keyword| members.contains_key(*keyword))
+        let combines = |members: &Members<'_>| {
+            COMBINATORS.iter().map(|&(keyword, ..)| keyword).find(|keyword| members.contains_key(keyword))
         };
         let keyword = members.and_then(combines).filter(|_| name == "work");
         let pointer = self.document.pointer(node);
@@ -244,7 +246,7 @@ impl<'s> Normalizer<'s> {
         let reason = reason.into();
         let mut pointer = self.document.pointer(node);
         // Where several schemas make the trouble together, the one to name need not have the keyword.
-        if self.document.value(node).get(keyword).is_some() {
+        if self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword)) {
             pointer = format!("{pointer}/{keyword}");
         }
         match self.options.unsupported {
@@ -296,7 +298,12 @@ impl<'s> Normalizer<'s> {
     }
 
     /// The goal of a sub-schema.
-    pub(super) fn subschema(&mut self, node: NodeId, step: Step<'s>, value: &'s Value) -> Fallible<GoalId> {
+    pub(super) fn subschema(
+        &mut self,
+        node: NodeId,
+        step: Step<'s>,
+        value: &'s Value<'s>,
+    ) -> Fallible<GoalId> {
         match value {
             Value::Bool(true) => Ok(GoalId::ANY),
             Value::Bool(false) => Ok(GoalId::NEVER),
@@ -361,13 +368,13 @@ impl<'s> Normalizer<'s> {
     }
 
     /// No value of one type satisfies the schema's keywords on that type.
-    fn conflict_of(&mut self, node: NodeId, members: &Members, kind: &str) {
+    fn conflict_of(&mut self, node: NodeId, members: &Members<'_>, kind: &str) {
         let keywords = vocabulary::on_type(members, kind);
         self.conflict(node, &format!("no {kind} satisfies {keywords} together"));
     }
 
     /// The normal form of `type` and of all keywords that speak about one type.
-    pub(super) fn typed_keywords(&mut self, node: NodeId, members: &'s Members) -> Fallible<Norm<'s>> {
+    pub(super) fn typed_keywords(&mut self, node: NodeId, members: &'s Members<'s>) -> Fallible<Norm<'s>> {
         let mut norm = match member(members, "type") {
             Some(value) => self.types(node, value)?,
             None => Norm::any(),
@@ -405,10 +412,10 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
-    fn types(&mut self, node: NodeId, value: &Value) -> Fallible<Norm<'s>> {
+    fn types(&mut self, node: NodeId, value: &Value<'_>) -> Fallible<Norm<'s>> {
         let mut norm = Norm::never();
         let names = match value {
-            Value::Array(names) => names.as_slice(),
+            Value::Array(names) => names,
             _ => std::slice::from_ref(value),
         };
         for name in names {
@@ -447,7 +454,7 @@ impl<'s> Normalizer<'s> {
     }
 
     /// What a reference means.
-    pub(super) fn reference(&mut self, node: NodeId, keyword: &str, value: &Value) -> Fallible<GoalId> {
+    pub(super) fn reference(&mut self, node: NodeId, keyword: &str, value: &Value<'_>) -> Fallible<GoalId> {
         let Some(reference) = value.as_str() else {
             return Err(self.malformed(node, keyword, "a string"));
         };
@@ -495,7 +502,7 @@ impl<'s> Normalizer<'s> {
             Value::Null => norm.null = true,
             Value::Bool(value) => norm.booleans[usize::from(*value)] = true,
             Value::Number(number) => {
-                let value = Decimal::parse(&number.to_string());
+                let value = Decimal::parse(number);
                 let value = value.ok_or_else(|| self.malformed(node, "", "a number of a sensible size"))?;
                 norm.numbers.push(NumberShape::finite(vec![value]));
             }
@@ -525,7 +532,7 @@ impl<'s> Normalizer<'s> {
         &mut self,
         node: NodeId,
         keyword: &'static str,
-        value: &'s Value,
+        value: &'s Value<'s>,
     ) -> Fallible<Vec<GoalId>> {
         let Value::Array(items) = value else {
             return Err(self.malformed(node, keyword, "a list of schemas"));
@@ -534,7 +541,7 @@ impl<'s> Normalizer<'s> {
         steps.map(|(index, item)| self.subschema(node, Step::Index(keyword, index), item)).collect()
     }
 
-    pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members) {
+    pub(super) fn report_keywords(&mut self, node: NodeId, members: &Members<'_>) {
         let Some(report) = &mut self.report else { return };
         if !self.reported.insert(self.document.place(node)) {
             return;
@@ -561,7 +568,7 @@ impl<'s> Normalizer<'s> {
             };
             report.push(ReportEntry {
                 pointer: format!("{base}/{}", super::document::escape(keyword)),
-                keyword: keyword.clone(),
+                keyword: keyword.to_owned(),
                 treatment,
                 note: note.map(str::to_owned),
             });
@@ -569,7 +576,8 @@ impl<'s> Normalizer<'s> {
     }
 }
 
-type Reader = for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members, &'s Value) -> Fallible<Norm<'s>>;
+type Reader =
+    for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members<'s>, &'s Value<'s>) -> Fallible<Norm<'s>>;
 
 /// Keywords that apply to every type, in the order in which they are conjoined: what narrows most comes
 /// first. With each the first draft that has it.
@@ -592,8 +600,8 @@ pub(super) const COMBINATORS: &[(&str, Draft, Reader)] = &[
 fn enumeration<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let Value::Array(items) = value else {
         return Err(n.malformed(node, "enum", "a list of values"));
@@ -601,9 +609,9 @@ fn enumeration<'s>(
     let (mut norm, mut numbers, mut strings) = (Norm::never(), Vec::new(), Vec::new());
     for (index, item) in items.iter().enumerate() {
         match item {
-            Value::String(text) => strings.push(text.as_str()),
+            Value::String(text) => strings.push(&**text),
             Value::Number(number) => {
-                let value = Decimal::parse(&number.to_string());
+                let value = Decimal::parse(number);
                 numbers.push(value.ok_or_else(|| n.malformed(node, "enum", "numbers of a sensible size"))?);
             }
             _ => {
@@ -628,8 +636,8 @@ fn enumeration<'s>(
 fn constant<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let child = n.document.child(node, Step::Keyword("const"), value);
     n.const_norm(child)
@@ -638,8 +646,8 @@ fn constant<'s>(
 fn referenced<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let goal = n.reference(node, "$ref", value)?;
     Ok((*n.norm(goal)?).clone())
@@ -648,8 +656,8 @@ fn referenced<'s>(
 fn all_of<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let mut norm = Norm::any();
     for branch in n.branches(node, "allOf", value)? {
@@ -665,8 +673,8 @@ fn all_of<'s>(
 fn any_of<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let branches = n.branches(node, "anyOf", value)?;
     n.union(node, "anyOf", &branches)
@@ -676,8 +684,8 @@ fn any_of<'s>(
 fn one_of<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     n.one_of(node, value, &Norm::any())
 }
@@ -685,8 +693,8 @@ fn one_of<'s>(
 fn not<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let goal = n.subschema(node, Step::Keyword("not"), value)?;
     let goal = n.algebra.goals.not(goal);
@@ -696,8 +704,8 @@ fn not<'s>(
 fn conditional<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    value: &'s Value,
+    members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let mut branch = |keyword: &'static str| match member(members, keyword) {
         Some(value) => n.subschema(node, Step::Keyword(keyword), value),
@@ -717,8 +725,8 @@ fn conditional<'s>(
 fn dynamic_reference<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     let goal = n.reference(node, "$dynamicRef", value)?;
     Ok((*n.norm(goal)?).clone())
@@ -727,8 +735,8 @@ fn dynamic_reference<'s>(
 fn recursive_reference<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    _members: &'s Members,
-    value: &'s Value,
+    _members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     // Draft 2020-12 has `$dynamicRef` in its place.
     if n.document.draft(node) != Draft::Draft2019 {

@@ -10,6 +10,7 @@ use grammask_grammar_ir::{GrammarBuilder, RuleId};
 
 use super::document::NodeId;
 use super::inhabited;
+use super::json;
 use super::keywords::Normalizer;
 use super::string_shape::StringShape;
 use super::text_tests::TextTests;
@@ -86,7 +87,7 @@ fn place(
     rule: Option<&str>,
     limits: &TextLimits,
 ) -> Option<(String, Option<&'static str>)> {
-    let value = serde_json::from_str(schema).ok()?;
+    let value = json::parse(schema).ok()?;
     let options = super::with_limits_of(schema, options);
     let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
         normalizer.places = Some(Places { limits: *limits, rules: Vec::new(), too_large: None });
@@ -104,6 +105,6 @@ fn found(normalizer: &Normalizer<'_>, rule: Option<RuleId>) -> Option<(String, O
     let keyword = places
         .too_large
         .and(members)
-        .and_then(|members| TEXT_KEYWORDS.into_iter().find(|keyword| members.contains_key(*keyword)));
+        .and_then(|members| TEXT_KEYWORDS.into_iter().find(|keyword| members.contains_key(keyword)));
     Some((normalizer.document.pointer(node), keyword))
 }

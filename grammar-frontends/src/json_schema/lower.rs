@@ -85,7 +85,7 @@ impl Level<'_> {
 
 /// What is shared by the whole grammar.
 pub(super) struct Lowering<'s> {
-    pub(super) normalizer: Normalizer<'s>,
+    pub(super) normalizer: Box<Normalizer<'s>>,
     pub(super) builder: GrammarBuilder,
     /// How values are spelled, where that is not JSON.
     pub(super) notation: Option<&'static Notation>,
@@ -118,11 +118,11 @@ const EXPRESSIONS: usize = 1 << 10;
 
 /// The grammar of the root schema, and the normalizer for its report.
 pub(super) fn lower<'s>(
-    normalizer: Normalizer<'s>,
+    normalizer: Box<Normalizer<'s>>,
     root: GoalId,
     written: Written,
     excludes: &[Box<str>],
-) -> Fallible<(Grammar, Normalizer<'s>)> {
+) -> Fallible<(Grammar, Box<Normalizer<'s>>)> {
     let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let whitespace = &normalizer.options.whitespace;

@@ -10,6 +10,7 @@
 //! [`Expr::Unordered`](grammask_grammar_ir::Expr::Unordered), and bounds on their number are its bounds.
 
 use grammask_grammar_ir::{ExprId, Occurrence, RuleId};
+use smallvec::SmallVec;
 
 use super::document::NodeId;
 use super::goal::GoalId;
@@ -223,6 +224,9 @@ impl<'s> Lowering<'s> {
     }
 }
 
+/// By the number of members that were read; mostly nobody counts them.
+type Row = SmallVec<[Option<ExprId>; 2]>;
+
 /// The chain of one object.
 struct Chain<'c> {
     members: &'c [Member],
@@ -248,7 +252,7 @@ impl Chain<'_> {
     fn build(&self, lowering: &mut Lowering<'_>) -> Fallible<Option<ExprId>> {
         let cap = self.counts.cap();
         // `K(i)` for every count, from the last `i` to the first.
-        let mut row: Vec<Option<ExprId>> = (0..=cap).map(|count| self.tail(lowering, count)).collect();
+        let mut row: Row = (0..=cap).map(|count| self.tail(lowering, count)).collect();
         let mut next = self.members.len();
         while next > 0 {
             let is_required = |at: usize| self.members[at].presence == Presence::Required;
@@ -256,7 +260,7 @@ impl Chain<'_> {
             while is_required(next - 1) && start > 0 && is_required(start - 1) {
                 start -= 1;
             }
-            let mut before = Vec::with_capacity(row.len());
+            let mut before = Row::with_capacity(row.len());
             for count in 0..=cap {
                 let state = self.state(lowering, start..next, count, &row)?;
                 before.push(match state {
@@ -296,7 +300,7 @@ impl Chain<'_> {
         if fits {
             let then = count.saturating_add(length).min(self.counts.cap());
             if let Some(end) = self.after(lowering, run.end, then, after[then as usize]) {
-                let mut parts = Vec::with_capacity(4 * run.len() + 1);
+                let mut parts: SmallVec<[ExprId; 32]> = SmallVec::with_capacity(4 * run.len() + 1);
                 for at in run.clone() {
                     if at > run.start {
                         parts.extend([space, comma, quote]);
@@ -322,7 +326,7 @@ impl Chain<'_> {
         state: Option<ExprId>,
     ) -> Option<ExprId> {
         let Punctuation { space, after_last, comma, quote, close, .. } = lowering.punctuation;
-        let mut ways = Vec::with_capacity(2);
+        let mut ways: SmallVec<[ExprId; 2]> = SmallVec::new();
         if let Some(state) = state.filter(|_| self.may_go_on(count)) {
             ways.push(lowering.builder.sequence([comma, quote, state]));
         }

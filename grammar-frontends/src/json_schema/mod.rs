@@ -82,6 +82,7 @@ mod format_regex;
 mod formats;
 mod goal;
 mod inhabited;
+mod json;
 mod keywords;
 mod locate;
 mod lower;
@@ -193,7 +194,7 @@ fn compile_text(
             Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
-    let value: Value = serde_json::from_str(schema).map_err(|error| syntax_error(schema, &error))?;
+    let value = json::parse(schema).map_err(|error| syntax_error(schema, &error))?;
     compile_parsed(&value, &with_limits_of(schema, options), Written::Json, &[], report)
         .map_err(|error| (*error).with_json_source(schema).into())
 }
@@ -255,8 +256,9 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    let (grammar, report) = compile_parsed(schema, options, Written::Json, &[], Some(Report::default()))
-        .map_err(|error| Diagnostics::from(*error))?;
+    let (grammar, report) =
+        compile_parsed(&json::borrowed(schema), options, Written::Json, &[], Some(Report::default()))
+            .map_err(|error| Diagnostics::from(*error))?;
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
 
@@ -267,14 +269,14 @@ pub(crate) fn compile_within(
     written: Written,
     excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(schema, options, written, excludes, None) {
+    match compile_parsed(&json::borrowed(schema), options, written, excludes, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }
 }
 
 fn compile_parsed(
-    schema: &Value,
+    schema: &json::Value<'_>,
     options: &JsonSchemaOptions,
     written: Written,
     excludes: &[Box<str>],
@@ -292,10 +294,10 @@ fn compile_parsed(
 
 /// Does something with what reads the schemas of a document, and with the goal of the whole document.
 fn with_normalizer<T>(
-    schema: &Value,
+    schema: &json::Value<'_>,
     options: &JsonSchemaOptions,
     report: Option<Report>,
-    then: impl FnOnce(Normalizer<'_>, GoalId) -> Result<T, Box<Diagnostic>>,
+    then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
     let arena = Arena::default();
     let sources = Sources {
@@ -307,17 +309,19 @@ fn with_normalizer<T>(
     let mut document = Document::new(schema, draft(schema)?, sources);
     let entry = document.entry();
     let algebra = Algebra::new(options.limits);
-    let mut normalizer = Normalizer::new(document, algebra, options.clone(), report);
+    let mut normalizer = Box::new(Normalizer::new(document, algebra, options.clone(), report));
     let root = match schema {
-        Value::Bool(true) => GoalId::ANY,
+        json::Value::Bool(true) => GoalId::ANY,
         _ => normalizer.algebra.goals.atom(Atom::Schema(entry)),
     };
     then(normalizer, root)
 }
 
 /// The dialect that the document asks for; draft 2020-12 where it names none or one that is not known.
-fn draft(schema: &Value) -> Result<Draft, Box<Diagnostic>> {
-    let Some(name) = schema.get("$schema") else { return Ok(Draft::Draft2020) };
+fn draft(schema: &json::Value<'_>) -> Result<Draft, Box<Diagnostic>> {
+    let Some(name) = schema.as_object().and_then(|members| members.get("$schema")) else {
+        return Ok(Draft::Draft2020);
+    };
     let Some(name) = name.as_str() else {
         let error = Diagnostic::error("json-schema/malformed", "`$schema` must be a string");
         return Err(Box::new(error.with_pointer("/$schema").with_hint("name a draft of JSON Schema")));

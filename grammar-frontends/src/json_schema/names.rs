@@ -1,9 +1,9 @@
 //! The names that a document gives to its schemas: `$id`, `$anchor` and their kin.
 
 use ahash::AHashMap;
-use serde_json::Value;
 
 use super::document::{Draft, NodeId, escape, member};
+use super::json::{Members, Value};
 use super::uri;
 
 /// The name under which `$recursiveAnchor` is kept. No anchor can have it.
@@ -12,7 +12,7 @@ pub(super) const RECURSIVE: &str = "#recursive";
 /// Where a schema stands.
 #[derive(Clone, Debug)]
 pub(super) struct Place<'s> {
-    pub(super) value: &'s Value,
+    pub(super) value: &'s Value<'s>,
     /// The root of its document.
     pub(super) root: NodeId,
     /// From the root on.
@@ -36,13 +36,13 @@ pub(super) struct Names<'s> {
     /// By absolute URI with the anchor as fragment.
     pub(super) anchors: AHashMap<String, Place<'s>>,
     /// By the address of the resource's root.
-    dynamic: AHashMap<*const Value, Vec<DynamicAnchor<'s>>>,
+    dynamic: AHashMap<*const Value<'s>, Vec<DynamicAnchor<'s>>>,
     dynamic_places: Vec<Place<'s>>,
 }
 
 impl<'s> Names<'s> {
     /// The dynamic anchors of a resource.
-    pub(super) fn dynamic_anchors(&self, resource: *const Value) -> &[DynamicAnchor<'s>] {
+    pub(super) fn dynamic_anchors(&self, resource: *const Value<'s>) -> &[DynamicAnchor<'s>] {
         self.dynamic.get(&resource).map_or(&[], Vec::as_slice)
     }
 
@@ -53,7 +53,7 @@ impl<'s> Names<'s> {
 
     /// Finds the names in all schemas of a document. What stands under other keywords is no schema, whatever
     /// it looks like.
-    pub(super) fn collect(&mut self, value: &'s Value, root: NodeId, address: &str, draft: Draft) {
+    pub(super) fn collect(&mut self, value: &'s Value<'s>, root: NodeId, address: &str, draft: Draft) {
         let first = Place { value, root, pointer: String::new() };
         self.resources.entry(address.to_owned()).or_insert_with(|| first.clone());
         let resource = std::ptr::from_ref(value);
@@ -75,7 +75,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    fn anchors_of(&mut self, members: &serde_json::Map<String, Value>, visit: &Visit<'s>) {
+    fn anchors_of(&mut self, members: &Members<'s>, visit: &Visit<'s>) {
         let text = |keyword: &str| member(members, keyword).and_then(Value::as_str);
         let old = visit.draft.ref_hides_siblings();
         let fragment = text(visit.draft.id_keyword()).and_then(|id| id.strip_prefix('#')).filter(|_| old);
@@ -86,7 +86,7 @@ impl<'s> Names<'s> {
             entry.or_insert_with(|| visit.place.clone());
         }
         let recursive = visit.draft == Draft::Draft2019
-            && member(members, "$recursiveAnchor") == Some(&Value::Bool(true))
+            && member(members, "$recursiveAnchor").is_some_and(Value::is_true)
             && std::ptr::eq(visit.place.value, visit.resource);
         for name in dynamic.into_iter().chain(recursive.then_some(RECURSIVE)) {
             // Every anchor comes from a keyword of a bounded document.
@@ -105,7 +105,7 @@ struct Visit<'s> {
     base: String,
     draft: Draft,
     /// The root of the resource that it belongs to.
-    resource: *const Value,
+    resource: *const Value<'s>,
 }
 
 impl<'s> Visit<'s> {
@@ -116,7 +116,7 @@ impl<'s> Visit<'s> {
         self.draft = draft;
     }
 
-    fn children(&self, members: &'s serde_json::Map<String, Value>, stack: &mut Vec<Visit<'s>>) {
+    fn children(&self, members: &'s Members<'s>, stack: &mut Vec<Visit<'s>>) {
         for (keyword, member) in members {
             let mut push = |value, step: &str| {
                 let pointer = format!("{}/{keyword}{step}", self.place.pointer);
@@ -125,12 +125,12 @@ impl<'s> Visit<'s> {
                 stack.push(Visit { place, base: self.base.clone(), draft, resource });
             };
             match member {
-                Value::Object(schemas) if SCHEMA_MAPS.contains(&keyword.as_str()) => {
-                    let schemas = schemas.iter().filter(|(_, schema)| schema.is_object());
+                Value::Object(schemas) if SCHEMA_MAPS.contains(&keyword) => {
+                    let schemas = schemas.into_iter().filter(|(_, schema)| schema.is_object());
                     schemas.for_each(|(name, schema)| push(schema, &format!("/{}", escape(name))));
                 }
-                Value::Object(_) if SCHEMAS.contains(&keyword.as_str()) => push(member, ""),
-                Value::Array(schemas) if SCHEMAS.contains(&keyword.as_str()) => {
+                Value::Object(_) if SCHEMAS.contains(&keyword) => push(member, ""),
+                Value::Array(schemas) if SCHEMAS.contains(&keyword) => {
                     let schemas = schemas.iter().enumerate().filter(|(_, schema)| schema.is_object());
                     schemas.for_each(|(index, schema)| push(schema, &format!("/{index}")));
                 }
@@ -146,7 +146,7 @@ fn resource_of<'s>(visit: &Visit<'s>) -> (Option<&'s str>, Draft) {
 
 /// The `$id` of a schema that is a resource of its own, and the dialect in force in it: what its `$schema`
 /// says, else the one around it.
-pub(super) fn resource(value: &Value, around: Draft) -> (Option<&str>, Draft) {
+pub(super) fn resource<'s>(value: &'s Value<'_>, around: Draft) -> (Option<&'s str>, Draft) {
     if let Some(declared) = declared_draft(value).filter(|&declared| declared != around)
         && let Some(id) = embedded_id(value, declared)
     {
@@ -156,12 +156,12 @@ pub(super) fn resource(value: &Value, around: Draft) -> (Option<&str>, Draft) {
 }
 
 /// The dialect that a schema names, if it is known.
-pub(super) fn declared_draft(value: &Value) -> Option<Draft> {
+pub(super) fn declared_draft(value: &Value<'_>) -> Option<Draft> {
     Draft::from_uri(member(value.as_object()?, "$schema")?.as_str()?)
 }
 
 /// The `$id` that makes a schema a resource of its own; an `$id` that is only a fragment is an anchor.
-pub(super) fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
+pub(super) fn embedded_id<'s>(value: &'s Value<'_>, draft: Draft) -> Option<&'s str> {
     let object = value.as_object()?;
     let id = member(object, draft.id_keyword())?;
     if draft.ref_hides_siblings() && member(object, "$ref").is_some() {
@@ -171,24 +171,22 @@ pub(super) fn embedded_id(value: &Value, draft: Draft) -> Option<&str> {
 }
 
 /// Whether a keyword of dynamic references stands anywhere.
-pub(super) fn has_dynamic_keywords(root: &Value) -> bool {
+pub(super) fn has_dynamic_keywords(root: &Value<'_>) -> bool {
     let mut stack = vec![root];
     while let Some(value) = stack.pop() {
         match value {
             Value::Object(members) => {
                 for (keyword, value) in members {
-                    if keyword.starts_with('$')
-                        && ["$dynamicRef", "$recursiveRef"].contains(&keyword.as_str())
-                    {
+                    if keyword.starts_with('$') && ["$dynamicRef", "$recursiveRef"].contains(&keyword) {
                         return true;
                     }
-                    if value.is_object() || value.is_array() {
+                    if value.is_container() {
                         stack.push(value);
                     }
                 }
             }
             Value::Array(items) => {
-                stack.extend(items.iter().filter(|value| value.is_object() || value.is_array()));
+                stack.extend(items.iter().filter(|value| value.is_container()));
             }
             _ => {}
         }
@@ -197,7 +195,7 @@ pub(super) fn has_dynamic_keywords(root: &Value) -> bool {
 }
 
 /// Whether a document has at most so many values.
-pub(super) fn holds_at_most(root: &Value, limit: usize) -> bool {
+pub(super) fn holds_at_most(root: &Value<'_>, limit: usize) -> bool {
     let (mut stack, mut count) = (vec![root], 0);
     while let Some(value) = stack.pop() {
         count += 1;

@@ -1,13 +1,12 @@
 //! `minimum`, `maximum`, their exclusive forms in both dialects, `multipleOf`.
 
-use serde_json::Value;
-
 use super::decimal::{Decimal, Step};
 use super::document::{NodeId, member};
-use super::keywords::{Fallible, Members, Normalizer};
+use super::json::{Members, Value};
+use super::keywords::{Fallible, Normalizer};
 use super::number_shape::{Bound, Edge, NumberShape};
 
-pub(super) fn read(n: &mut Normalizer<'_>, node: NodeId, members: &Members) -> Fallible<NumberShape> {
+pub(super) fn read(n: &mut Normalizer<'_>, node: NodeId, members: &Members<'_>) -> Fallible<NumberShape> {
     let lower =
         NumberShape { lower: bound(n, node, members, "minimum", "exclusiveMinimum")?, ..NumberShape::any() };
     let upper =
@@ -49,7 +48,7 @@ enum Side {
 fn bound(
     n: &mut Normalizer<'_>,
     node: NodeId,
-    members: &Members,
+    members: &Members<'_>,
     keyword: &str,
     modifier: &str,
 ) -> Fallible<Option<Bound>> {
@@ -62,8 +61,8 @@ fn bound(
     Ok(Some(Bound { value, edge }))
 }
 
-fn decimal(n: &mut Normalizer<'_>, node: NodeId, keyword: &str, value: &Value) -> Fallible<Decimal> {
-    let number = value.as_number().and_then(|number| Decimal::parse(&number.to_string()));
+fn decimal(n: &mut Normalizer<'_>, node: NodeId, keyword: &str, value: &Value<'_>) -> Fallible<Decimal> {
+    let number = value.as_number().and_then(Decimal::parse);
     number.ok_or_else(|| n.malformed(node, keyword, "a number"))
 }
 
@@ -71,7 +70,7 @@ fn decimal(n: &mut Normalizer<'_>, node: NodeId, keyword: &str, value: &Value) -
 pub(super) fn count(
     n: &mut Normalizer<'_>,
     node: NodeId,
-    members: &Members,
+    members: &Members<'_>,
     keyword: &str,
 ) -> Fallible<Option<u64>> {
     let Some(value) = member(members, keyword) else { return Ok(None) };

@@ -2,11 +2,11 @@
 //! `maxProperties`, and the dependencies.
 
 use ahash::AHashMap;
-use serde_json::Value;
 
 use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
-use super::keywords::{Fallible, Members, Normalizer};
+use super::json::{Members, Value};
+use super::keywords::{Fallible, Normalizer};
 use super::norm::Norm;
 use super::number_keywords::count;
 use super::object_shape::{ObjectShape, Origin, Presence, Property};
@@ -20,7 +20,7 @@ const MOST_CELLS: usize = 64;
 pub(super) fn read<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
+    members: &'s Members<'s>,
 ) -> Fallible<ObjectShape<'s>> {
     let declared = object(n, node, members, "properties")?;
     let patterns = patterns(n, node, members)?;
@@ -63,9 +63,9 @@ pub(super) fn read<'s>(
 fn object<'s>(
     n: &Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
+    members: &'s Members<'s>,
     keyword: &str,
-) -> Fallible<Option<&'s Members>> {
+) -> Fallible<Option<&'s Members<'s>>> {
     match member(members, keyword) {
         None => Ok(None),
         Some(Value::Object(object)) => Ok(Some(object)),
@@ -76,7 +76,7 @@ fn object<'s>(
 fn patterns<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
+    members: &'s Members<'s>,
 ) -> Fallible<Vec<(TestId, GoalId)>> {
     let mut patterns: Vec<(TestId, GoalId)> = Vec::new();
     for (pattern, value) in object(n, node, members, "patternProperties")?.into_iter().flatten() {
@@ -89,7 +89,7 @@ fn patterns<'s>(
     Ok(patterns)
 }
 
-fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<GoalId> {
+fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members<'s>) -> Fallible<GoalId> {
     match member(members, "additionalProperties") {
         Some(value) => n.subschema(node, Step::Keyword("additionalProperties"), value),
         None => {
@@ -142,7 +142,7 @@ fn split_by_patterns<'s>(
 fn required<'s>(
     n: &Normalizer<'s>,
     node: NodeId,
-    value: Option<&'s Value>,
+    value: Option<&'s Value<'s>>,
     keyword: &str,
 ) -> Fallible<Vec<&'s str>> {
     let names = match value {
@@ -157,7 +157,7 @@ fn restrict_names<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     shape: &mut ObjectShape<'s>,
-    value: &'s Value,
+    value: &'s Value<'s>,
 ) -> Fallible<()> {
     let goal = n.subschema(node, Step::Keyword("propertyNames"), value)?;
     let strings = n.norm(goal)?.strings.clone();
@@ -190,7 +190,11 @@ fn restrict_names<'s>(
 }
 
 /// The object that equals a constant.
-pub(super) fn constant<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> ObjectShape<'s> {
+pub(super) fn constant<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members<'s>,
+) -> ObjectShape<'s> {
     let mut shape = ObjectShape::with_rest(GoalId::NEVER);
     for (name, value) in members {
         let child = n.document.child(node, Step::Name(name), value);
@@ -204,8 +208,8 @@ pub(super) fn constant<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Me
 pub(super) fn dependencies<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    _value: &'s Value,
+    members: &'s Members<'s>,
+    _value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     dependent(n, node, members, "dependencies")
 }
@@ -213,8 +217,8 @@ pub(super) fn dependencies<'s>(
 pub(super) fn dependent_required<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    _value: &'s Value,
+    members: &'s Members<'s>,
+    _value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     dependent(n, node, members, "dependentRequired")
 }
@@ -222,8 +226,8 @@ pub(super) fn dependent_required<'s>(
 pub(super) fn dependent_schemas<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    _value: &'s Value,
+    members: &'s Members<'s>,
+    _value: &'s Value<'s>,
 ) -> Fallible<Norm<'s>> {
     dependent(n, node, members, "dependentSchemas")
 }
@@ -232,7 +236,7 @@ pub(super) fn dependent_schemas<'s>(
 pub(super) fn dependent<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
+    members: &'s Members<'s>,
     keyword: &'static str,
 ) -> Fallible<Norm<'s>> {
     let mut norm = Norm::any();

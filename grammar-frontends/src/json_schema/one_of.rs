@@ -6,10 +6,9 @@
 //! keywords of the schema: what the schema requires or closes tells alternatives apart that would overlap alone.
 //! Alternatives that nothing satisfies beside the other keywords are left out.
 
-use serde_json::Value;
-
 use super::document::NodeId;
 use super::goal::GoalId;
+use super::json::Value;
 use super::keywords::{Fallible, Normalizer};
 use super::norm::{Norm, TooManyAlternatives};
 use super::proof::PROOF_DEPTH;
@@ -28,7 +27,7 @@ impl<'s> Normalizer<'s> {
     pub(super) fn one_of(
         &mut self,
         node: NodeId,
-        value: &'s Value,
+        value: &'s Value<'s>,
         context: &Norm<'s>,
     ) -> Fallible<Norm<'s>> {
         let Some(branches) = self.told_apart(node, value, context)? else { return Ok(context.clone()) };
@@ -54,7 +53,7 @@ impl<'s> Normalizer<'s> {
     pub(super) fn told_apart(
         &mut self,
         node: NodeId,
-        value: &'s Value,
+        value: &'s Value<'s>,
         context: &Norm<'s>,
     ) -> Fallible<Option<Vec<Branch<'s>>>> {
         let goals = self.branches(node, "oneOf", value)?;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::json;
+
 type Retrieve = dyn Fn(&str) -> Result<Value, String> + Send + Sync;
 
 /// Gives the documents that references lead to. Without one, a reference to another document is refused.
@@ -60,11 +62,11 @@ impl Eq for Retriever {}
 /// its length.
 #[derive(Default)]
 pub(super) struct Arena {
-    next: OnceCell<Box<(Value, Arena)>>,
+    next: OnceCell<Box<(json::Value<'static>, Arena)>>,
 }
 
 impl Arena {
-    pub(super) fn keep(&self, value: Value) -> &Value {
+    pub(super) fn keep(&self, value: json::Value<'static>) -> &json::Value<'static> {
         let mut end = self;
         while let Some(link) = end.next.get() {
             end = &link.1;

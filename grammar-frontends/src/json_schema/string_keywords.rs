@@ -2,7 +2,8 @@
 
 use super::document::{NodeId, member};
 use super::formats::{self, Format};
-use super::keywords::{Fallible, Members, Normalizer};
+use super::json::Members;
+use super::keywords::{Fallible, Normalizer};
 use super::number_keywords::count;
 use super::options::{Formats, Unsupported};
 use super::report::{ReportEntry, Treatment};
@@ -13,7 +14,7 @@ use crate::regex::Matching;
 pub(super) fn read<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
+    members: &'s Members<'s>,
 ) -> Fallible<StringShape<'s>> {
     let mut shape = StringShape::any();
     shape.min = count(n, node, members, "minLength")?.unwrap_or(0);

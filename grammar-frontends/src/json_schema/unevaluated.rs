@@ -10,11 +10,10 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
-use super::keywords::{COMBINATORS, Fallible, Members, Normalizer, limit_error};
+use super::json::{Members, Value};
+use super::keywords::{COMBINATORS, Fallible, Normalizer, limit_error};
 use super::norm::Norm;
 use super::object_shape::{ObjectShape, Origin, Presence, Property};
 use super::proof::PROOF_DEPTH;
@@ -97,11 +96,11 @@ impl<'s> Evaluated<'s> {
 }
 
 /// Whether a schema has one of the keywords and it says something.
-pub(super) fn is_in(members: &Members, draft: Draft) -> bool {
+pub(super) fn is_in(members: &Members<'_>, draft: Draft) -> bool {
     draft >= Draft::Draft2019
         && ["unevaluatedProperties", "unevaluatedItems"]
             .iter()
-            .any(|&keyword| member(members, keyword).is_some_and(|value| *value != Value::Bool(true)))
+            .any(|&keyword| member(members, keyword).is_some_and(|value| !value.is_true()))
 }
 
 /// The normal form of a schema with one of the keywords.
@@ -186,7 +185,7 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Fallible<Vec<Case<'
 }
 
 /// What the keywords of a schema evaluate themselves.
-fn own<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallible<Evaluated<'s>> {
+fn own<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members<'s>) -> Fallible<Evaluated<'s>> {
     let draft = n.document.draft(node);
     let mut seen = Evaluated::nothing();
     let object = |keyword: &str| member(members, keyword).and_then(Value::as_object).into_iter().flatten();
@@ -202,11 +201,11 @@ fn own<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members) -> Fallib
         }
     }
     if let Some(some) = &mut seen.members {
-        some.names.extend(object("properties").map(|(name, _)| name.as_str()));
+        some.names.extend(object("properties").map(|(name, _)| name));
     }
     let prefix =
         member(members, "prefixItems").and_then(Value::as_array).filter(|_| draft >= Draft::Draft2020);
-    let mut some = SomeItems { first: prefix.map_or(0, Vec::len), that: Vec::new() };
+    let mut some = SomeItems { first: prefix.map_or(0, <[_]>::len), that: Vec::new() };
     match member(members, "items") {
         Some(Value::Array(items)) if some.first == 0 => {
             some.first = items.len();
@@ -277,7 +276,7 @@ fn bounded<'s>(
     Ok(())
 }
 
-fn all_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallible<Vec<Case<'s>>> {
+fn all_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Fallible<Vec<Case<'s>>> {
     let mut cases = vec![Case { norm: Norm::any(), seen: Evaluated::nothing() }];
     for branch in n.branches(node, "allOf", value)? {
         let parts = goal_cases(n, branch)?;
@@ -287,7 +286,7 @@ fn all_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallibl
 }
 
 /// One branch or more.
-fn any_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallible<Vec<Case<'s>>> {
+fn any_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Fallible<Vec<Case<'s>>> {
     let mut all: Vec<Case<'s>> = Vec::new();
     for branch in n.branches(node, "anyOf", value)? {
         let parts = goal_cases(n, branch)?;
@@ -333,7 +332,7 @@ fn together<'s>(
 }
 
 /// One branch, and none of those others that it may hold together with.
-fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallible<Vec<Case<'s>>> {
+fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Fallible<Vec<Case<'s>>> {
     let Some(branches) = n.told_apart(node, value, &Norm::any())? else {
         return Ok(vec![Case { norm: Norm::any(), seen: Evaluated::ALL }]);
     };
@@ -351,8 +350,8 @@ fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value) -> Fallibl
 fn conditional<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
-    members: &'s Members,
-    value: &'s Value,
+    members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Vec<Case<'s>>> {
     let mut branch = |keyword: &'static str| match member(members, keyword) {
         Some(value) => n.subschema(node, Step::Keyword(keyword), value),
@@ -380,8 +379,8 @@ fn dependent<'s>(
     n: &mut Normalizer<'s>,
     node: NodeId,
     keyword: &'static str,
-    members: &'s Members,
-    value: &'s Value,
+    members: &'s Members<'s>,
+    value: &'s Value<'s>,
 ) -> Fallible<Vec<Case<'s>>> {
     let plain = |norm: Norm<'s>| Case { norm, seen: Evaluated::nothing() };
     // The reader says what is malformed.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::document::Draft;
-use super::keywords::Members;
+use super::json::Members;
 use super::report::Treatment;
 
 /// What this frontend does with a keyword.
@@ -187,7 +187,7 @@ pub(super) fn on_type(members: &Members, kind: &str) -> String {
             "maxProperties",
         ],
     };
-    let present = keywords.iter().filter(|keyword| members.contains_key(**keyword));
+    let present = keywords.iter().filter(|keyword| members.contains_key(keyword));
     let present: Vec<String> = present.map(|keyword| format!("`{keyword}`")).collect();
     match present.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
