@@ -48,7 +48,8 @@ pub struct Engine {
     endings: OnceLock<Endings>,
     /// Made when it is first asked what may follow a rule.
     suffixes: OnceLock<ExpandedSuffixes>,
-    builder: Mutex<Builder>,
+    /// Apart, since an engine is moved some times before it rests.
+    builder: Mutex<Box<Builder>>,
 }
 
 /// What makes new sets and transitions; one thread at a time.
@@ -116,7 +117,7 @@ impl Engine {
             start: State { set: 0, counts: [0; SLOTS] },
             endings: OnceLock::new(),
             suffixes: OnceLock::new(),
-            builder: Mutex::new(Builder::new()),
+            builder: Mutex::new(Box::new(Builder::new())),
         };
         let first = {
             let mut builder = engine.lock();
@@ -166,7 +167,7 @@ impl Engine {
         self.suffixes.get_or_init(|| ExpandedSuffixes::new(&self.program))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Builder> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Box<Builder>> {
         // A panic below the lock is a bug; the tables are append-only and stay readable.
         self.builder.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -528,7 +529,7 @@ impl Backend for Engine {
         let endings = self.endings.get_or_init(|| Endings::new(&self.program));
         let set = self.set(state);
         let mut builder = self.lock();
-        let Builder { contexts, costs, .. } = &mut *builder;
+        let Builder { contexts, costs, .. } = &mut **builder;
         endings.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
     }
 

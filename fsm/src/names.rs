@@ -123,6 +123,11 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
 
 /// Whether a text and something else are read in a state.
 fn is_fork(draft: &Draft, state: u32) -> bool {
+    // Most states have one edge.
+    let head = draft.states[state as usize].head;
+    if draft.edges.get(head as usize).is_none_or(|edge| edge.next == NONE) {
+        return false;
+    }
     let (mut names, mut others) = (0, 0);
     for edge in draft.edges(state) {
         names += u32::from(edge.label.as_name().is_some());

@@ -97,8 +97,15 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             let mut out = draft.edges(state);
             let (Some(one), second) = (out.next(), out.next()) else { continue };
             // Most states have one edge, which needs no order.
-            if second.is_none() && one.label.as_name().is_none() {
-                push_edge(&mut program, first, (one.label, numbering.state(one.to)), &numbering);
+            if second.is_none() {
+                match one.label.as_name() {
+                    None => push_edge(&mut program, first, (one.label, numbering.state(one.to)), &numbering),
+                    Some(name) => {
+                        let chain = numbering.chain(name, one.to);
+                        let (byte, inside, escape) = chain.begin(&draft, &numbering);
+                        push_character(&mut program, byte, inside, escape);
+                    }
+                }
                 continue;
             }
             edges.clear();
@@ -390,17 +397,22 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
         let escape = StateId::from_raw(chain.first + 2 * at as u32);
         if at > 0 {
             program.push_row(false);
-            let backslash = ByteEdge { start: b'\\', end: b'\\', target: escape };
-            let plain = ByteEdge { start: byte, end: byte, target: behind };
-            match is_plain(byte) {
-                true if byte < b'\\' => program.byte_edges.extend([plain, backslash]),
-                true => program.byte_edges.extend([backslash, plain]),
-                false => program.byte_edges.push(backslash),
-            }
+            push_character(program, byte, behind, escape);
         }
         program.push_row(false);
         let fragment = numbering.fragment_number[draft.names.escape(byte) as usize];
         program.calls.push(Call { fragment: FragmentId::from_raw(fragment), target: behind });
+    }
+}
+
+/// Adds the edges of a state that reads a character, or a backslash and an escape of it.
+fn push_character(program: &mut Program, byte: u8, behind: StateId, escape: StateId) {
+    let backslash = ByteEdge { start: b'\\', end: b'\\', target: escape };
+    let plain = ByteEdge { start: byte, end: byte, target: behind };
+    match is_plain(byte) {
+        true if byte < b'\\' => program.byte_edges.extend([plain, backslash]),
+        true => program.byte_edges.extend([backslash, plain]),
+        false => program.byte_edges.push(backslash),
     }
 }
 
