@@ -96,7 +96,9 @@ impl Frame {
     /// where states or edges are more than the options allow.
     pub fn link(&self, branches: &[&Branch], options: &CompileOptions) -> Option<Program> {
         let mut branches: Vec<&Branch> = branches.to_vec();
-        branches.sort_by(|one, other| one.begin.cmp(&other.begin));
+        // What all begin with need not be compared again and again.
+        let common = common_beginning(&branches);
+        branches.sort_by(|one, other| one.begin[common..].cmp(&other.begin[common..]));
         branches.dedup_by(|one, other| {
             one.begin == other.begin && one.end == other.end && Arc::ptr_eq(&one.content, &other.content)
         });
@@ -115,6 +117,15 @@ impl Frame {
         tree.end(&mut program, &branches, labels);
         Some(program)
     }
+}
+
+/// How many symbols all branches begin with.
+fn common_beginning(branches: &[&Branch]) -> usize {
+    let Some((first, others)) = branches.split_first() else { return 0 };
+    others.iter().fold(first.begin.len(), |common, branch| {
+        let pairs = first.begin[..common].iter().zip(&branch.begin);
+        pairs.take_while(|(one, other)| one == other).count()
+    })
 }
 
 /// Whether numbers and tables stay within the limits.
@@ -205,36 +216,73 @@ impl Labels {
     }
 }
 
-/// The tree of beginnings, as it is written: breadth first, the root before all.
+/// The tree of beginnings, as it is written: breadth first, the root before all; where one branch is left, all that is
+/// left of it at once.
 struct Tree {
     first: u32,
     /// Branches with a beginning in common, which are sorted, and its length.
     nodes: Vec<(Range<u32>, u32)>,
+    /// The first state of the next node. Nodes get their states in the order in which they are written.
+    next_state: u32,
 }
 
 impl Tree {
     fn new(program: &mut Program, hole: FragmentId, branches: &[&Branch], labels: &mut Labels) -> Self {
         let first = program.states.len() as u32;
         program.fragments[hole.index()].start = StateId::from_raw(first);
-        let mut this = Self { first, nodes: Vec::with_capacity(64) };
-        this.nodes.push((0..branches.len() as u32, 0));
+        // Behind the root stands the state in which a branch was read.
+        let mut this = Self { first, nodes: Vec::with_capacity(64), next_state: first + 2 };
+        program.push_row(false);
+        this.write(program, branches, 0..branches.len() as u32, 0, labels);
+        program.push_row(true);
         let mut next = 0;
         while let Some((range, depth)) = this.nodes.get(next).cloned() {
-            program.push_row(false);
-            this.write(program, branches, range, depth, labels);
-            if next == 0 {
-                // Behind the root stands the state in which a branch was read.
-                program.push_row(true);
+            match range.len() {
+                1 => this.write_rest(program, branches, range.start, depth, labels),
+                _ => {
+                    program.push_row(false);
+                    this.write(program, branches, range, depth, labels);
+                }
             }
             next += 1;
         }
         this
     }
 
-    /// The state of the next node.
-    fn push(&mut self, node: (Range<u32>, u32)) -> StateId {
-        self.nodes.push(node);
-        StateId::from_raw(self.first + self.nodes.len() as u32)
+    /// The first state of a new node.
+    fn push(&mut self, branches: &[&Branch], range: Range<u32>, depth: u32) -> StateId {
+        let state = StateId::from_raw(self.next_state);
+        self.next_state += match range.len() {
+            1 => branches[range.start as usize].begin.len() as u32 - depth + 1,
+            _ => 1,
+        };
+        self.nodes.push((range, depth));
+        state
+    }
+
+    /// Writes what is left of the beginning of one branch.
+    fn write_rest(
+        &self,
+        program: &mut Program,
+        branches: &[&Branch],
+        at: u32,
+        depth: u32,
+        labels: &mut Labels,
+    ) {
+        for &symbol in &branches[at as usize].begin[depth as usize..] {
+            program.push_row(false);
+            let target = StateId::from_raw(program.states.len() as u32);
+            push_symbol(program, symbol, target, labels);
+        }
+        program.push_row(false);
+        self.call(program, at);
+    }
+
+    /// A branch whose beginning was read.
+    fn call(&self, program: &mut Program, at: u32) {
+        // The unit's number stands in the place of its root's until fragments are numbered.
+        let end = StateId::from_raw(self.first + 1);
+        program.calls.push(Call { fragment: FragmentId::from_raw(at), target: end });
     }
 
     fn write(
@@ -245,18 +293,16 @@ impl Tree {
         depth: u32,
         labels: &mut Labels,
     ) {
-        let end = StateId::from_raw(self.first + 1);
         let mut at = range.start;
         while at < range.end {
             let Some(&symbol) = branches[at as usize].begin.get(depth as usize) else {
-                // The unit's number stands in the place of its root's until fragments are numbered.
-                program.calls.push(Call { fragment: FragmentId::from_raw(at), target: end });
+                self.call(program, at);
                 at += 1;
                 continue;
             };
             let rest = &branches[at as usize..range.end as usize];
             let same = rest.partition_point(|branch| branch.begin[depth as usize] == symbol) as u32;
-            let target = self.push((at..at + same, depth + 1));
+            let target = self.push(branches, at..at + same, depth + 1);
             push_symbol(program, symbol, target, labels);
             at += same;
         }
