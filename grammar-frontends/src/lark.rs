@@ -120,8 +120,8 @@ pub struct LarkLimits {
     pub nesting: usize,
     /// Most chunks of one `%regex` directive; 65,536 by default. Each makes up to two rules.
     pub chunks: usize,
-    /// Most ends of rules that are regular expressions and are written out for `max_tokens`, `capture` or `stop_capture`;
-    /// 1,000 by default. Each takes up to 5 ms.
+    /// Most ends of rules that are regular expressions and are written out for `max_tokens`, `max_chars`, `capture` or
+    /// `stop_capture`; 1,000 by default. Each takes up to 5 ms.
     pub ends: usize,
     /// Most mistakes that are reported; 20 by default, at least one.
     pub reports: usize,

@@ -178,6 +178,16 @@ def test_looking_at_bitmasks():
     assert testing._is_single_token_bitmask(mask, 40, 0) == (False, -1)
 
 
+def test_passes_by_name_keep_the_texts():
+    grammar = grammask.Grammar.from_ebnf('root ::= ("a" | b)+\nb ::= "c"\nunused ::= "d"')
+    names = [name for name in vars(testing.GrammarFunctor) if not name.startswith("_")]
+    assert len(names) == 8
+    for name in names:
+        grammar = getattr(testing.GrammarFunctor, name)(grammar)
+    assert testing._is_grammar_accept_string(grammar, "acca")
+    assert not testing._is_grammar_accept_string(grammar, "d")
+
+
 def test_settings():
     assert grammask.get_max_recursion_depth() == 10000
     with grammask.max_recursion_depth(5):

@@ -1,15 +1,15 @@
 //! From what was written to the grammar.
 
+mod ended;
+
 use std::collections::HashMap;
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use serde_json::Value;
 
 use super::attributes::{Attributes, Name};
-use super::ends::Ends;
 use super::fault::Fault;
 use super::syntax::{File, RuleSyntax, Syntax};
-use super::token::Sort;
 use super::{LarkOptions, NamedGrammar, common};
 use crate::ebnf::closest;
 use crate::json_schema;
@@ -220,7 +220,7 @@ impl<'a> Scope<'a, '_> {
             self.shared.builder.set_options(id, options);
             return self.expression(&rule.body, if is_terminal { Level::Terminal } else { Level::Rule });
         }
-        let mut body = self.expression(&rule.body, Level::Terminal)?;
+        let body = self.expression(&rule.body, Level::Terminal)?;
         let builder = &mut self.shared.builder;
         let (texts, options) = match attributes.end {
             None => {
@@ -228,12 +228,7 @@ impl<'a> Scope<'a, '_> {
                 let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
                 (texts, self.rule_options(rule, &attributes, 0)?)
             }
-            Some(end) => {
-                if let Some(most) = attributes.max_chars {
-                    body = at_most(builder, body, most);
-                }
-                self.ended(rule, &attributes, body, end)?
-            }
+            Some(end) => self.ended(rule, &attributes, body, end)?,
         };
         // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
         // terminal becomes a rule of its own.
@@ -249,116 +244,6 @@ impl<'a> Scope<'a, '_> {
                 Ok(texts)
             }
         }
-    }
-
-    /// The texts of a rule whose body goes on up to an end, and what the grammar keeps of its attributes.
-    fn ended(
-        &mut self,
-        rule: &RuleSyntax,
-        attributes: &Attributes,
-        body: ExprId,
-        (sort, end_span): (Sort, Span),
-    ) -> Result<(ExprId, RuleOptions), Fault> {
-        let end = if sort == Sort::Regex { self.regex(end_span)? } else { self.string(end_span)? };
-        let captured = attributes.capture.or(attributes.end_capture);
-        let ends = match attributes.max_tokens.is_some() || captured.is_some() {
-            true => self.ends(sort, end_span)?,
-            false => None,
-        };
-        let builder = &mut self.shared.builder;
-        // Where tokens are counted, what stands before the end is a rule of its own.
-        let (text, whole) = match attributes.max_tokens {
-            None => {
-                let ended = builder.sequence([body, end]);
-                (body, shortest(builder, ended))
-            }
-            Some((most, at)) => {
-                let told = ends.as_ref().filter(|ends| captured.is_none() || ends.are_apart());
-                let before = told.and_then(|ends| Some((ends.before(builder, body)?, ends.any(builder))));
-                let (before, end) = before.ok_or_else(|| {
-                    let message = match ends {
-                        Some(_) => {
-                            "`max_tokens` would have to bound a text that depends on which end follows"
-                        }
-                        None => "`max_tokens` needs an end that has few forms, all of them short",
-                    };
-                    let hint = "name one text that ends the rule: `suffix=\"...\"`";
-                    Fault::unsupported(message, hint, at)
-                })?;
-                let text = self.fresh(self.text(rule.name), before)?;
-                let options = RuleOptions { max_tokens: Some(most), ..RuleOptions::default() };
-                let builder = &mut self.shared.builder;
-                builder.set_options(text, options);
-                let text = builder.rule(text);
-                (text, builder.sequence([text, end]))
-            }
-        };
-        let Some(named) = captured else {
-            return Ok((whole, self.rule_options(rule, attributes, 0)?));
-        };
-        let builder = &mut self.shared.builder;
-        let lengths = ends.and_then(|ends| ends.by_length(builder)).ok_or_else(|| {
-            Fault::unsupported(
-                format!(
-                    "`{}` needs an end whose possible lengths are few, and those of this one are not",
-                    self.text(named.attribute)
-                ),
-                "give the end a bound (`/ {0,9};/` in place of `/ *;/`), or give the rule another one around it to capture",
-                named.attribute,
-            )
-        })?;
-        self.cut(rule, attributes, text, whole, &lengths)
-    }
-
-    /// What ends a rule, written out if it has few forms.
-    fn ends(&mut self, sort: Sort, span: Span) -> Result<Option<Ends>, Fault> {
-        if sort != Sort::Regex {
-            let (text, case) = self.decoded(span)?;
-            return Ok(Some(Ends::of_text(&text, case)));
-        }
-        self.shared.ends += 1;
-        let limit = self.shared.options.limits.ends;
-        if self.shared.ends > limit {
-            let message = format!("more than {limit} rules say which part of their text is their end");
-            let hint = "end them with strings, or raise the limit `ends`";
-            return Err(Fault::new("lark/limit", message, hint, span));
-        }
-        let (pattern, case) = self.flagged(span)?;
-        Ok(Ends::of_pattern(&pattern, &self.regex_options(case)))
-    }
-
-    /// The same texts, with what is told of their parts: for each length of the end a rule of its own, if there are several.
-    fn cut(
-        &mut self,
-        rule: &RuleSyntax,
-        attributes: &Attributes,
-        text: ExprId,
-        whole: ExprId,
-        lengths: &[(u32, ExprId)],
-    ) -> Result<(ExprId, RuleOptions), Fault> {
-        if let &[(length, _)] = lengths {
-            return Ok((whole, self.rule_options(rule, attributes, length)?));
-        }
-        let (mut longer, mut alternatives) = (Vec::new(), Vec::new());
-        for &(length, end) in lengths {
-            let builder = &mut self.shared.builder;
-            let ended = builder.sequence([text, end]);
-            let texts = match attributes.max_tokens {
-                // Rules that count tokens cannot stand below operators; where there is one, a text has one end only.
-                Some(_) => ended,
-                None => {
-                    let mut operands = vec![whole, ended];
-                    operands.extend(longer.iter().copied());
-                    longer.push(builder.complement(ended));
-                    builder.intersection(operands)
-                }
-            };
-            let alternative = self.fresh(self.text(rule.name), texts)?;
-            let options = self.rule_options(rule, attributes, length)?;
-            self.shared.builder.set_options(alternative, options);
-            alternatives.push(self.shared.builder.rule(alternative));
-        }
-        Ok((self.shared.builder.choice(alternatives), RuleOptions::default()))
     }
 
     /// What the grammar keeps of a rule's attributes, if what ends it has so many bytes.

@@ -103,6 +103,12 @@ fn bounds_beside_an_end_are_on_the_text_before_it() {
         &["abc</t>!", "ab!", "a</t></t>!"],
     );
     check("start: text\ntext[stop=/[.!]+/, max_chars=1]: /.*/", &[".", "a!"], &["..", "ab.", "a!!"]);
+    // One where the texts depend on the end.
+    check(
+        "start: text\ntext[stop=/[ab]b/, max_chars=1]: /.*/",
+        &["ab", "cbb", "bb", "aab"],
+        &["abb", "ccbb"],
+    );
 }
 
 /// Texts of at most five letters that the grammar has.
@@ -150,6 +156,7 @@ fn a_bound_on_tokens_takes_no_text_away() {
         let wanted = with("");
         assert!(!wanted.is_empty());
         assert_eq!(with(", max_tokens=1"), wanted, "{body} {end}");
+        assert_eq!(with(", max_chars=5"), wanted, "{body} {end}");
         let are_apart = !["/b|aa?c/", "/a?b/"].contains(&end);
         if are_apart {
             assert_eq!(with(", max_tokens=1, capture"), wanted, "{body} {end}");
@@ -470,6 +477,8 @@ fn reports() {
         ("%import common.WS\nWS: \" \"\nstart: WS", "1:16: error: `WS` is defined in the grammar already"),
         ("start: /ab\\b/", "1:11: error: the regular expression is refused: word"),
         ("start: /.[a-/s", "1:10: error: the regular expression is refused: this character class"),
+        ("start[stop=/a(/, max_tokens=5]: /a/", "1:14: error: the regular expression is refused"),
+        ("start[stop=/a(/, capture]: /a/", "1:14: error: the regular expression is refused"),
         ("start: /a/ig", "1:12: error: the flag `g` is not supported"),
         ("%llguidance {\"ignore_once\": true}\nstart: \"a\"", "1:13: error: the option `ignore_once`"),
     ] {

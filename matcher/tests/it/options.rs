@@ -215,6 +215,24 @@ fn the_text_before_an_end_has_a_bound() {
 }
 
 #[test]
+fn a_bound_on_characters_may_be_far() {
+    let tokens = ["a", "<", "</", "think>", "a</think>"];
+    let source = "start: think\nthink[suffix=\"</think>\", max_chars=5000, capture]: /(?s:.*)/";
+    let compiled = compiler(&tokens).lark(source, &LarkOptions::default()).unwrap();
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(&[b'a'; 4999]).unwrap();
+    assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["a", "<", "</", "a</think>"]);
+    accept(&mut matcher, &tokens, "<");
+    // The end may have begun with it, or it was the last character before the end.
+    assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["<", "</"]);
+    accept(&mut matcher, &tokens, "</");
+    accept(&mut matcher, &tokens, "think>");
+    let captures = matcher.captures(CaptureEnds::All).unwrap();
+    assert_eq!(captures.len(), 1);
+    assert_eq!(captures[0].range, 0..5000);
+}
+
+#[test]
 fn the_innermost_temperature_counts() {
     let source = "root[temperature=1] ::= \"a\" (inner | \"b\") \"c\" tail\ninner[temperature=0.25] ::= [xb]+\ntail ::= \"d\"\n";
     let mut matcher = matcher(source, &["a", "b", "c", "d", "x"]);

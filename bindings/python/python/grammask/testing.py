@@ -9,7 +9,7 @@ import numpy as np
 
 from ._native import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 
-__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
+__all__ = ["GrammarFunctor", "bitmask_to_bool_mask", "bool_mask_to_bitmask"]
 
 
 def _json_schema_to_ebnf(
@@ -127,3 +127,25 @@ def _traverse_draft_tree(
     return matcher.traverse_draft_tree(
         retrieve_next_token, retrieve_next_sibling, draft_tokens, bitmask, time_threshold
     )
+
+
+def _same(grammar: Grammar) -> Grammar:
+    """The grammar. What a pass would make of it is made when it is compiled."""
+    return grammar
+
+
+class GrammarFunctor:
+    """The passes that xgrammar's tests call by name.
+
+    Here grammars are rewritten when they are compiled and not before, so that each of them gives back what it was given:
+    a grammar of the same texts, which every later step takes.
+    """
+
+    structure_normalizer = staticmethod(_same)
+    rule_inliner = staticmethod(_same)
+    byte_string_fuser = staticmethod(_same)
+    dead_code_eliminator = staticmethod(_same)
+    lookahead_assertion_analyzer = staticmethod(_same)
+    grammar_optimizer = staticmethod(_same)
+    fsm_builder = staticmethod(_same)
+    repetition_normalizer = staticmethod(_same)
