@@ -63,5 +63,5 @@ pub use frontend::FrontendError;
 pub use gaps::{Gap, gaps};
 pub use minimise::minimise;
 pub use report::{CaseFailure, Report, table};
-pub use runner::{check_backend, check_case, check_oracle};
-pub use subject::{BackendSubject, OracleSubject, Subject};
+pub use runner::{check_backend, check_case, check_matcher, check_oracle};
+pub use subject::{BackendSubject, MatcherSubject, OracleSubject, Subject, asks_to_differ};

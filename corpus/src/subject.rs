@@ -1,5 +1,8 @@
 //! What the runner can put a case to: a backend, or the naive recogniser.
 
+use grammask_grammar_ir::Grammar;
+use grammask_mask_cache::{Vocabulary, VocabularyOptions};
+use grammask_matcher::{CompiledGrammar, Compiler, MatchError, Matcher};
 use grammask_oracle::{Chart, Recogniser};
 use grammask_parser_backend::{Backend, Fuel};
 
@@ -26,6 +29,12 @@ pub trait Subject {
 
     /// The least number of bytes that finish a sentence, if the subject knows.
     fn ending(&self, state: &Self::State) -> Option<u64> {
+        let _ = state;
+        None
+    }
+
+    /// A text that finishes a sentence, from a subject that finds one sooner than its bytes are tried.
+    fn finish(&self, state: &Self::State) -> Option<Vec<u8>> {
         let _ = state;
         None
     }
@@ -58,6 +67,61 @@ impl<B: Backend> Subject for BackendSubject<B> {
         self.0.ending(*state, &mut Fuel::unlimited()).ok()
     }
 }
+
+/// A matcher as a subject: for grammars in which items or names must differ, which no backend keeps apart by itself.
+#[derive(Debug)]
+pub struct MatcherSubject(CompiledGrammar);
+
+impl MatcherSubject {
+    /// Follows a grammar with the defaults of the compiler, over a vocabulary of bytes.
+    ///
+    /// # Errors
+    ///
+    /// Where the grammar is refused.
+    pub fn new(grammar: &Grammar) -> Result<Self, String> {
+        let bytes =
+            Vocabulary::from_tokens((0..=255u8).map(|byte| Some([byte])), &VocabularyOptions::default());
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        Compiler::builder(bytes).build().grammar(grammar).map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether items or names must differ somewhere in a grammar.
+pub fn asks_to_differ(grammar: &Grammar) -> bool {
+    grammar.rule_ids().any(|rule| grammar.rule(rule).options().distinct.is_some())
+}
+
+impl Subject for MatcherSubject {
+    type State = Matcher;
+
+    fn start(&self) -> Matcher {
+        self.0.matcher()
+    }
+
+    fn step(&self, state: &Matcher, byte: u8) -> Result<Option<Matcher>, String> {
+        let mut next = state.fork();
+        match next.accept_bytes(&[byte]) {
+            Ok(()) => Ok(Some(next)),
+            Err(MatchError::ByteRefused { .. }) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn is_complete(&self, state: &Matcher) -> bool {
+        state.is_completed()
+    }
+
+    fn next_bytes(&self, state: &Matcher) -> ByteSet {
+        ByteSet(state.next_bytes())
+    }
+
+    fn finish(&self, state: &Matcher) -> Option<Vec<u8>> {
+        state.fork().shortest_ending(LONGEST_ENDING).ok().flatten()
+    }
+}
+
+/// Bytes that finish a text at most.
+const LONGEST_ENDING: usize = 10_000;
 
 /// The naive recogniser as a subject.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use grammask_fsm::{CompileOptions, LazyProgram, Program};
 use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{PassOptions, optimize};
 
-use crate::{Case, Report, check_backend, check_oracle};
+use crate::{Case, Report, check_backend, check_matcher, check_oracle};
 
 /// The Earley backend for a grammar as it stands, compiled late where it can be, with the defaults of the compiler and
 /// of the engine.
@@ -49,5 +49,6 @@ pub fn check_all(cases: &[Case]) -> Vec<Report> {
         check_backend("earley-passes", cases, earley_after_passes),
         check_backend("earley-stored", cases, earley_stored),
         check_backend("pda", cases, pda),
+        check_matcher(cases),
     ]
 }

@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
+use grammask_fsm::{
+    Behind, ByteClasses, ByteEdge, Distinct, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide,
+};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Requirement, Run, Split, StepError,
+    Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError,
     TableCounts, TokenSet,
 };
 
@@ -531,6 +533,17 @@ impl Backend for Engine {
         let mut builder = self.lock();
         let Builder { contexts, costs, .. } = &mut **builder;
         endings.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
+    }
+
+    fn opens(&self, state: State, byte: u8) -> Opens {
+        let edges = self.set(state).items.iter().flat_map(|item| self.program.byte_edges(item.state));
+        let targets = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
+        match self.program.behind(targets) {
+            Behind::Plain => Opens::Nothing,
+            Behind::Distinct(Distinct::Items) => Opens::Items,
+            Behind::Distinct(Distinct::Names) => Opens::Names,
+            Behind::Unclear => Opens::Unclear,
+        }
     }
 
     fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {

@@ -112,5 +112,6 @@ fn run_passes(
     }
     go_on()?;
     let (program, numbers) = emit(draft, grammar, parts);
+    program.check_distinct()?;
     Ok((program, places, numbers))
 }

@@ -25,6 +25,8 @@ pub enum Cause {
     LeftRecursiveParts,
     /// A rule whose automata were compiled before stands below a regular operator.
     PartBelowOperator,
+    /// A rule whose items or names do not repeat stands elsewhere than directly behind its bracket: the grammar is wrong.
+    NotBehindBracket,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
     /// The work was stopped from outside. Nothing is known about the grammar.
@@ -35,6 +37,7 @@ pub enum Cause {
 enum Kind {
     EmptyLanguage,
     LeftRecursiveParts,
+    NotBehindBracket,
     Failure(Failure),
 }
 
@@ -44,6 +47,7 @@ impl BuildError {
         match self.kind {
             Kind::EmptyLanguage => Cause::EmptyLanguage,
             Kind::LeftRecursiveParts => Cause::LeftRecursiveParts,
+            Kind::NotBehindBracket => Cause::NotBehindBracket,
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
@@ -75,6 +79,10 @@ impl BuildError {
         Self { rule: Some(rule.into()), kind: Kind::LeftRecursiveParts }
     }
 
+    pub(crate) fn not_behind_bracket(rule: &str) -> Self {
+        Self { rule: Some(rule.into()), kind: Kind::NotBehindBracket }
+    }
+
     pub(crate) fn empty_language(rule: &str) -> Self {
         Self { rule: Some(rule.into()), kind: Kind::EmptyLanguage }
     }
@@ -91,6 +99,10 @@ impl fmt::Display for BuildError {
             ),
             Kind::LeftRecursiveParts => formatter.write_str(
                 "parts in any order can begin with themselves; put something before the reference back",
+            ),
+            Kind::NotBehindBracket => formatter.write_str(
+                "a rule with the option `distinct` is mentioned directly behind its bracket and nowhere else, as in \
+                 `\"[\" items`; write the bracket before it",
             ),
             Kind::Failure(Failure::NotText { literal }) => write!(
                 formatter,

@@ -111,7 +111,7 @@ impl Words {
 
     /// Behind a number that no role begins with.
     fn options(&mut self, options: &Options) {
-        let Options { max_tokens, capture, end_capture, temperature } = options;
+        let Options { max_tokens, capture, end_capture, temperature, distinct } = options;
         self.all([4, *max_tokens, u32::from(temperature.is_some()), temperature.unwrap_or(0)]);
         for named in [capture, end_capture] {
             self.push(u32::from(named.is_some()));
@@ -120,6 +120,10 @@ impl Words {
                 self.length(name.len());
                 self.all(name.bytes().map(u32::from));
             }
+        }
+        // Behind a number that nothing else begins with there.
+        if let Some(distinct) = distinct {
+            self.all([u32::MAX, *distinct as u32]);
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::units::{Numbers, Units};
-use crate::{BuildError, ByteClasses, LeftCorners};
+use crate::{BuildError, ByteClasses, Distinct, LeftCorners};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -149,6 +149,8 @@ pub struct Options {
     pub end_capture: Option<(Box<str>, u32)>,
     /// The bits of the temperature, a number of 32 bits.
     pub temperature: Option<u32>,
+    /// What does not repeat in the array or object whose inside the fragment is.
+    pub distinct: Option<Distinct>,
 }
 
 impl Fragment {

@@ -105,6 +105,7 @@ impl TryFrom<Unchecked> for Program {
         let wholes = Wholes::new(&program)?;
         check_endings(&program, &wholes)?;
         check_left_recursion(&program, &owner)?;
+        require(program.check_distinct().is_ok(), "the place of a rule whose items differ")?;
         Ok(program)
     }
 }

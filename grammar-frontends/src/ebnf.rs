@@ -44,7 +44,9 @@
 //!   `capture_hidden_suffix_bytes=n` stands beside it; `stop_capture="name", stop_capture_bytes=n` hands out those.
 //!   `temperature=t` is what to sample it with. `lazy` keeps the
 //!   shortest matches, those that do not begin with another one, and `max_chars=n` the matches of at most so many
-//!   characters; both need a body that is regular.
+//!   characters; both need a body that is regular. `distinct=items` and `distinct=names` say of the inside of an array
+//!   or object of JSON that its items or names do not repeat, under the conditions that
+//!   [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
 //!
 //! What [`Grammar`]'s `Display` prints is read back as the same grammar.
 //!

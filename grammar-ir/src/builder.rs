@@ -191,6 +191,11 @@ impl GrammarBuilder {
         pools.view(id)
     }
 
+    /// What a rule derives; `None` while it is only declared.
+    pub fn body(&self, rule: RuleId) -> Option<ExprId> {
+        self.rules[rule.index()].body
+    }
+
     /// The empty string.
     pub fn empty(&mut self) -> ExprId {
         self.push(Node::Empty)

@@ -73,7 +73,7 @@ pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use interrupt::{Interrupt, Interrupted};
 pub use print::{PrintError, PrintOptions, print};
-pub use rule_options::{Capture, EndCapture, RuleOptions, Temperature};
+pub use rule_options::{Capture, Distinct, EndCapture, RuleOptions, Temperature};
 pub use same::Counterparts;
 pub use span::Span;
 pub use token::TokenRef;

@@ -19,7 +19,7 @@
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
 //! | parts in any order | `Unordered(separator, Required(a), Optional(b), Repeatable(c), ""{n,m})`, the bounds where they say more than the parts |
 //! | lookahead | ` (=(a))` at the end of the rule |
-//! | options of a rule | `name[max_tokens=9, capture="x", temperature=0.5] ::= ...` |
+//! | options of a rule | `name[max_tokens=9, capture="x", temperature=0.5, distinct=items] ::= ...` |
 //!
 //! A shared expression is written out wherever it stands, which can take exponential room; the length is
 //! limited.
@@ -232,7 +232,7 @@ impl<'g> Printer<'g> {
     }
 
     fn options(&mut self, options: &RuleOptions) {
-        let RuleOptions { max_tokens, capture, end_capture, temperature } = options;
+        let RuleOptions { max_tokens, capture, end_capture, temperature, distinct } = options;
         let mut before = "[";
         let mut begin = |out: &mut String| out.push_str(std::mem::replace(&mut before, ", "));
         // Writing to a string cannot fail.
@@ -255,6 +255,10 @@ impl<'g> Printer<'g> {
         if let Some(temperature) = temperature {
             begin(&mut self.out);
             _ = write!(self.out, "temperature={}", temperature.value());
+        }
+        if let Some(distinct) = distinct {
+            begin(&mut self.out);
+            _ = write!(self.out, "distinct={}", distinct.word());
         }
         if !options.is_empty() {
             self.out.push(']');

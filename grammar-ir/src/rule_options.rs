@@ -24,6 +24,18 @@
 //!
 //! The temperature to sample with while the rule is read. It says nothing about texts. The innermost rule that has one
 //! decides; where several ways to read the text are open, the greatest of their temperatures.
+//!
+//! # `distinct`
+//!
+//! The rule is the inside of an array or object of JSON, from behind its opening bracket to the closing one, and what
+//! stands directly in it does not repeat: the items of an array, or the names of an object. Texts that are spelled
+//! differently and mean the same are the same: `"a"` and `"\u0061"`, `1` and `1.0`. No context-free rule can say so; who
+//! follows a text keeps what has occurred. Items that are arrays or objects themselves are not compared.
+//!
+//! * A mention of the rule stands directly behind the bracket, and nothing else does: `"[" items`.
+//! * Where a text has several readings, either all of them are in such a rule or none is.
+//! * There is always one value more. A value that can be finished in one way only is refused as soon as that is so, where
+//!   it has occurred; but whoever writes the rule sees to it that there are values left as long as items may follow.
 
 use std::num::NonZeroU32;
 
@@ -43,6 +55,35 @@ pub struct RuleOptions {
     pub end_capture: Option<EndCapture>,
     /// The temperature to sample with while the rule is read.
     pub temperature: Option<Temperature>,
+    /// What does not repeat in the array or object whose inside the rule is.
+    pub distinct: Option<Distinct>,
+}
+
+/// What does not repeat in an array or object of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distinct {
+    /// The items of an array that are scalars.
+    Items,
+    /// The names of an object.
+    Names,
+}
+
+impl Distinct {
+    /// The word that stands for it in the notation of grammars.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Items => "items",
+            Self::Names => "names",
+        }
+    }
+
+    /// The byte that the rule stands behind.
+    pub fn bracket(self) -> u8 {
+        match self {
+            Self::Items => b'[',
+            Self::Names => b'{',
+        }
+    }
 }
 
 impl RuleOptions {

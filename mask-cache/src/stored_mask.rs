@@ -200,6 +200,34 @@ impl StoredMask {
         }
     }
 
+    /// The mask without some of the tokens that it allows. What it shares with other masks is shared still.
+    #[must_use]
+    pub fn without(self: &Arc<Self>, removed: &[TokenId], vocabulary: &Vocabulary) -> Arc<Self> {
+        if removed.is_empty() {
+            return Arc::clone(self);
+        }
+        let ids: Vec<u32> = removed.iter().map(|id| id.get()).collect();
+        let sparse = |ids: &[u32]| Sparse::from_ids(ids, self.len, &mut Vec::new());
+        let is_removed: std::collections::HashSet<u32, ahash::RandomState> = ids.iter().copied().collect();
+        let left =
+            |kept: &Sparse| sparse(&kept.ids().filter(|id| !is_removed.contains(id)).collect::<Vec<_>>());
+        let form = match &self.form {
+            Form::Ids(kept) => Form::Ids(left(kept)),
+            Form::Difference { base, added, removed: before } => {
+                let added_ids: std::collections::HashSet<u32, ahash::RandomState> = added.ids().collect();
+                let of_base = ids.into_iter().filter(|id| !added_ids.contains(id));
+                let removed: Vec<u32> = before.ids().chain(of_base).collect();
+                Form::Difference { base: Arc::clone(base), added: left(added), removed: sparse(&removed) }
+            }
+            _ => Form::Difference { base: Arc::clone(self), added: sparse(&[]), removed: sparse(&ids) },
+        };
+        debug_assert!({
+            let mask = self.to_mask(vocabulary);
+            removed.iter().all(|&id| mask.contains(id))
+        });
+        Arc::new(Self { form, len: self.len, all: false })
+    }
+
     /// The mask in a buffer of its own.
     pub fn to_mask(self: &Arc<Self>, vocabulary: &Vocabulary) -> TokenMask {
         let mut mask = TokenMask::new(self.len);

@@ -10,6 +10,7 @@ use grammask_parser_backend::{Backend, BuildError, StepError};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::budget::{Member, Release};
+use crate::distinct::Scopes;
 use crate::matcher::Asked;
 use crate::stats::Counters;
 use crate::trace::span;
@@ -35,10 +36,19 @@ struct Shared<B: Backend> {
     fingerprint: OnceLock<u128>,
     /// What the options of rules ask for, if any rule has some.
     asked: Option<Asked>,
+    /// Whether some items or names must differ.
+    compares: Compares,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
     current: Mutex<Arc<Generation<B>>>,
     /// The number of the last use in the budget.
     last_use: AtomicU64,
+}
+
+/// Whether a grammar has items or names that must differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compares {
+    Some,
+    Nothing,
 }
 
 /// What a grammar is made of, but for its backend.
@@ -149,8 +159,12 @@ impl<B: Backend> CompiledGrammar<B> {
         let current = Mutex::new(Arc::new(Generation::new(engine, &parts)));
         let last_use = AtomicU64::new(parts.budget.next_use());
         let asked = parts.program.as_deref().and_then(Asked::of);
+        let compares = match &parts.program {
+            Some(program) if program.has_options(|options| options.distinct.is_some()) => Compares::Some,
+            _ => Compares::Nothing,
+        };
         let fingerprint = OnceLock::new();
-        let shared = Arc::new(Shared { parts, compile, fingerprint, asked, current, last_use });
+        let shared = Arc::new(Shared { parts, compile, fingerprint, asked, compares, current, last_use });
         let member: Weak<dyn Member> = Arc::downgrade(&(Arc::clone(&shared) as Arc<dyn Member>));
         shared.parts.budget.add_grammar(member);
         shared.parts.budget.enforce();
@@ -231,6 +245,14 @@ impl<B: Backend> CompiledGrammar<B> {
     /// What the options of rules ask for, if any rule has some.
     pub(crate) fn asked(&self) -> Option<Asked> {
         self.shared.asked
+    }
+
+    /// What keeps items and names apart, if some must differ.
+    pub(crate) fn scopes(&self) -> Option<Scopes> {
+        match self.shared.compares {
+            Compares::Some => Some(Scopes::new(self.limits().max_distinct_bytes)),
+            Compares::Nothing => None,
+        }
     }
 
     pub(crate) fn counters(&self) -> &Arc<Counters> {

@@ -529,6 +529,9 @@ impl<B: BuildBackend> Compiler<B> {
             )
             .into());
         }
+        if program.has_options(|options| options.distinct.is_some()) {
+            check_distinct(&program, &engine)?;
+        }
         let times = CompileTimes { backend: clock.now().saturating_sub(start), ..times };
         interrupt.check()?;
         let parts = crate::compiled::Parts {
@@ -542,6 +545,20 @@ impl<B: BuildBackend> Compiler<B> {
         };
         Ok(CompiledGrammar::from_parts(engine, parts, times))
     }
+}
+
+/// Items and names that must differ are compared beside the backend, which has to say where they are.
+fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
+    let message = if !engine.serves(Requirement::Distinct) {
+        "this backend does not say where items or names must differ (`distinct`); use the Earley engine"
+    } else if !program.labels().is_empty() {
+        "a grammar that names tokens cannot have rules with the option `distinct`; leave one out"
+    } else if program.has_options(|options| options.max_tokens > 0) {
+        "a grammar with bounds on tokens (`max_tokens`) cannot have rules with the option `distinct`; leave one out"
+    } else {
+        return Ok(());
+    };
+    Err(BuildError::new(message))
 }
 
 /// A vocabulary, and the names of its special tokens once they are needed.

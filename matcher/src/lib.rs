@@ -49,6 +49,7 @@ mod cache;
 mod compile_tags;
 mod compiled;
 mod compiler;
+mod distinct;
 mod error;
 mod explain;
 mod limits;

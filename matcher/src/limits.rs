@@ -18,6 +18,9 @@ pub struct Limits {
     pub max_cache_bytes: usize,
     /// Parses that may be alive at once. Default 100,000.
     pub max_items_per_set: usize,
+    /// Bytes that the items and names of one text may hold that must differ from one another, while the arrays and objects
+    /// that they stand in are open; each takes 48 bytes beside its own. Default 16 MiB.
+    pub max_distinct_bytes: usize,
     /// Units of work of one call, about 50 ns each. Default 20,000,000.
     pub max_work_per_call: u64,
 }
@@ -31,6 +34,7 @@ impl Default for Limits {
             max_total_bytes: 1 << 30,
             max_cache_bytes: 64 << 20,
             max_items_per_set: 100_000,
+            max_distinct_bytes: 16 << 20,
             max_work_per_call: 20_000_000,
         }
     }

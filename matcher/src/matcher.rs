@@ -4,6 +4,7 @@ mod draft;
 mod following;
 mod forced;
 mod history;
+mod scoped;
 mod switch;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use grammask_mask_cache::{
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
 use crate::compiled::{Generation, is_full};
+use crate::distinct::Scopes;
 use crate::explain::{Explanation, Tried};
 use crate::stats::OwnCounts;
 use crate::trace::span;
@@ -64,6 +66,8 @@ pub struct Matcher<B: Backend = Engine> {
     counts: OwnCounts,
     /// The text, where rules have options.
     following: Option<Box<Following>>,
+    /// What has occurred, where items or names must differ.
+    scopes: Option<Box<Scopes>>,
 }
 
 impl<B: Backend> Clone for Matcher<B> {
@@ -79,6 +83,7 @@ impl<B: Backend> Clone for Matcher<B> {
             scratch: Scratch::default(),
             counts: self.counts.clone(),
             following: self.following.clone(),
+            scopes: self.scopes.clone(),
         }
     }
 }
@@ -102,6 +107,7 @@ impl<B: Backend> Matcher<B> {
         Self {
             counts: OwnCounts::new(Arc::clone(grammar.counters())),
             following: grammar.asked().map(|asked| Box::new(Following::new(asked))),
+            scopes: grammar.scopes().map(Box::new),
             grammar,
             generations: vec![(0, generation)],
             states: vec![start],
@@ -180,6 +186,7 @@ impl<B: Backend> Matcher<B> {
         if bytes.is_empty()
             || generation.is_retired()
             || self.following.is_some()
+            || self.scopes.is_some()
             || self.stop.own().contains(&id)
             || !generation.engine.token_labels(state).is_empty()
         {
@@ -198,15 +205,22 @@ impl<B: Backend> Matcher<B> {
                 return Err(MatchError::TokenRefused(id));
             }
             self.states.push(self.state());
+            if let Some(scopes) = self.scopes.as_deref_mut() {
+                let here = scopes.mark();
+                scopes.push_step(here);
+            }
             self.follow(Step::Stop, &[])?;
             self.history.push_token(id);
             self.terminated = true;
             self.counts.recent.steps += 1;
             return Ok(());
         }
-        let next = self.with_tables(|generation, state, _, fuel| {
-            read_token(&generation.engine, state, &vocabulary, id, fuel)
-        })?;
+        let next = match self.scopes.is_some() {
+            true => self.read_scoped(vocabulary.token_bytes(id))?,
+            false => self.with_tables(|generation, state, _, fuel| {
+                read_token(&generation.engine, state, &vocabulary, id, fuel)
+            })?,
+        };
         self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
         if self.following.is_some() {
             self.follow(Step::Token(id), vocabulary.token_bytes(id))?;
@@ -227,16 +241,19 @@ impl<B: Backend> Matcher<B> {
         if self.terminated {
             return Err(MatchError::Terminated);
         }
-        let next = self.with_tables(|generation, mut state, _, fuel| {
-            for (offset, &byte) in bytes.iter().enumerate() {
-                match generation.engine.step(state, byte, fuel)? {
-                    Some(next) => state = next,
-                    None => return Ok(Err(MatchError::ByteRefused { offset, byte })),
+        let next = match self.scopes.is_some() {
+            true => self.read_each_scoped(bytes)?,
+            false => self.with_tables(|generation, mut state, _, fuel| {
+                for (offset, &byte) in bytes.iter().enumerate() {
+                    match generation.engine.step(state, byte, fuel)? {
+                        Some(next) => state = next,
+                        None => return Ok(Err(offset)),
+                    }
                 }
-            }
-            Ok(Ok(state))
-        })??;
-        self.states.push(next);
+                Ok(Ok(state))
+            })?,
+        };
+        self.states.push(next.map_err(|offset| MatchError::ByteRefused { offset, byte: bytes[offset] })?);
         self.follow(Step::Bytes, bytes)?;
         self.history.push_bytes(bytes);
         self.counts.recent.steps += 1;
@@ -289,8 +306,8 @@ impl<B: Backend> Matcher<B> {
         if self.terminated {
             return None;
         }
-        let generation = self.generation();
-        generation.masks.known(&generation.engine.mask_key(self.state()))
+        let name = self.mask_name();
+        if name.0 == ALTERED { None } else { self.generation().masks.known(&name.1) }
     }
 
     /// Whether the mask of the next token was computed before. Whatever needs no mask counts as known.
@@ -308,7 +325,8 @@ impl<B: Backend> Matcher<B> {
             return self.unknown_mask();
         }
         let name = self.mask_name();
-        let Some(mask) = self.generation().masks.known(&name.1) else { return Known::No(name) };
+        let known = if name.0 == ALTERED { None } else { self.generation().masks.known(&name.1) };
+        let Some(mask) = known else { return Known::No(name) };
         mask.write(self.grammar.vocabulary(), words);
         let found = NamedMask { name, mask };
         let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
@@ -362,6 +380,9 @@ impl<B: Backend> Matcher<B> {
             self.terminated = false;
         }
         self.states.truncate(self.states.len().saturating_sub(steps).max(1));
+        if let Some(scopes) = self.scopes.as_deref_mut() {
+            scopes.truncate(self.states.len() - 1);
+        }
         if let Some(following) = self.following.as_deref_mut() {
             following.truncate(self.states.len() - 1);
         }
@@ -395,6 +416,9 @@ impl<B: Backend> Matcher<B> {
         if self.terminated {
             return Ok(Vec::new());
         }
+        if self.scopes.is_some() {
+            return self.jump_forward_scoped();
+        }
         self.with_tables(|generation, mut state, _, fuel| {
             let mut forced = Vec::new();
             let engine = &generation.engine;
@@ -411,7 +435,7 @@ impl<B: Backend> Matcher<B> {
     }
 
     /// A shortest text that finishes the sentence from here; empty where it is whole. `None` where it takes
-    /// more than `max_bytes`.
+    /// more than `max_bytes`. Where items or names must differ, a short one: the shortest may write one of them twice.
     ///
     /// # Errors
     ///
@@ -419,6 +443,9 @@ impl<B: Backend> Matcher<B> {
     pub fn shortest_ending(&mut self, max_bytes: usize) -> Result<Option<Vec<u8>>, MatchError> {
         if self.terminated {
             return Ok(Some(Vec::new()));
+        }
+        if self.scopes.is_some() {
+            return self.short_ending_scoped(max_bytes);
         }
         self.with_tables(|generation, mut state, _, fuel| {
             let engine = &generation.engine;
@@ -450,7 +477,18 @@ impl<B: Backend> Matcher<B> {
         if self.terminated {
             return [0; 4];
         }
-        self.generation().engine.next_bytes(self.state())
+        let (engine, state) = (&self.generation().engine, self.state());
+        match self.scopes.as_deref().filter(|scopes| scopes.is_open()) {
+            // Past a limit nothing is decided, and the backend's answer holds what there is.
+            Some(scopes) => {
+                let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+                scopes
+                    .here()
+                    .next_bytes(engine, state, &mut fuel)
+                    .unwrap_or_else(|_| engine.next_bytes(state))
+            }
+            None => engine.next_bytes(state),
+        }
     }
 
     /// Whether a token is allowed here, and if not, at which of its bytes it dies and what was possible there.
@@ -462,6 +500,9 @@ impl<B: Backend> Matcher<B> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
         let terminated = self.terminated;
         let is_stop = self.stop.contains(id, &vocabulary);
+        if self.scopes.is_some() && !is_stop && !terminated {
+            return self.explain_scoped(vocabulary.token_bytes(id));
+        }
         self.with_tables(|generation, state, _, fuel| {
             let engine = &generation.engine;
             let is_read = !terminated && (!is_stop || names_token(engine, state, id));
@@ -545,13 +586,16 @@ impl<B: Backend> Matcher<B> {
 
     /// The mask that was filled last, if it has this name.
     fn last_mask_if(&self, name: MaskName) -> Option<&NamedMask> {
-        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name)
+        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name && name.0 != ALTERED)
     }
 
     /// The mask of the current state, of this name, if it is not the one that was filled last.
     fn find_other_mask(&mut self, name: MaskName) -> Result<NamedMask, MatchError> {
         if self.terminated {
             return Err(MatchError::Terminated);
+        }
+        if name.0 == ALTERED {
+            return self.compute_altered_mask();
         }
         match self.generation().masks.known(&name.1) {
             Some(mask) => {
@@ -576,6 +620,9 @@ impl<B: Backend> Matcher<B> {
 
     fn mask_name(&self) -> MaskName {
         let generation = self.generation();
+        if self.alters_masks() {
+            return (ALTERED, generation.engine.mask_key(self.state()));
+        }
         // Generations are kept alive by the history, so the address names one.
         (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()))
     }
@@ -641,6 +688,9 @@ impl<B: Backend> Matcher<B> {
         Ok(())
     }
 }
+
+/// In place of an address: the mask of the state is not that of the key.
+const ALTERED: usize = 0;
 
 /// What distinguishes masks: the address of a generation of tables, which whoever compares names keeps alive, and
 /// the key in it.

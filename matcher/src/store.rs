@@ -38,7 +38,7 @@ const HASH: usize = size_of::<u128>();
 
 /// Goes up with every change of what is written: of this format, of automata, or of what descriptions of local
 /// parts mean.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// What bytes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

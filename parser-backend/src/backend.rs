@@ -35,6 +35,19 @@ pub enum Ended {
     Maybe,
 }
 
+/// What a byte opens, of that in which something must not occur twice.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Opens {
+    /// Nothing.
+    Nothing,
+    /// An array of JSON whose items must differ.
+    Items,
+    /// An object of JSON whose names must differ.
+    Names,
+    /// One of these in some readings of the text, but not in all.
+    Unclear,
+}
+
 /// A need of a grammar beyond context-free rules. A backend that cannot serve it declines the grammar when it
 /// is built, naming the need.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -44,7 +57,7 @@ pub enum Requirement {
     Counts,
     /// Left-recursive rules.
     LeftRecursion,
-    /// Names or scalars that must not occur twice.
+    /// Names or scalars that must not occur twice: [`Backend::opens`] says where.
     Distinct,
     /// Rules with a bound on their tokens: states that are made of a [`Configuration`].
     Attributes,
@@ -201,6 +214,13 @@ pub trait Backend: Send + Sync + 'static {
             true => Ok(one),
             false => Err(StepError::OutOfWork { limit: 0 }),
         }
+    }
+
+    /// What a byte, which can be read from the state, opens of that in which something must not occur twice. What has
+    /// occurred is for the caller to keep. A backend that does not serve [`Requirement::Distinct`] is never asked.
+    fn opens(&self, state: Self::State, byte: u8) -> Opens {
+        let _ = (state, byte);
+        Opens::Nothing
     }
 
     /// The state that a configuration describes. `None` where there is none such, and from a backend that does not serve

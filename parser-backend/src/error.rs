@@ -62,6 +62,23 @@ pub enum StepError {
         /// A byte with which the grammar goes on.
         byte: u8,
     },
+    /// Arrays and objects whose items or names must differ hold too many of them.
+    #[error(
+        "indeterminate: items or names that must differ hold {bytes} bytes here, limit {limit}; write fewer of them or \
+         raise `max_distinct_bytes`"
+    )]
+    TooManyDistinct {
+        /// Bytes of what has occurred in the arrays and objects that are open.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Whether items or names must differ depends on how the text is read.
+    #[error(
+        "indeterminate: the text can be read in several ways here, and not in all of them must the items or names that \
+         follow differ; make the grammar less ambiguous"
+    )]
+    UnclearDistinct,
     /// The text is finished, nothing can follow, and the vocabulary has no token to say so.
     #[error("the text is complete and the vocabulary has no stop token; name one in its options")]
     NoStopToken,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, ExpandedSuffixes, Program};
+use grammask_fsm::{Behind, Distances, Distinct, ExpandedSuffixes, Program};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, Split, StepError, TableCounts,
+    Backend, BuildError, CharClass, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError, TableCounts,
 };
 
 use hashbrown::HashMap;
@@ -285,6 +285,17 @@ impl Backend for Engine {
         crate::follow::may_follow(self, local, texts, fuel)
     }
 
+    fn opens(&self, state: State, byte: u8) -> Opens {
+        let edges = self.list(state).stacks.iter().flat_map(|stack| self.program.byte_edges(stack.state));
+        let targets = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
+        match self.program.behind(targets) {
+            Behind::Plain => Opens::Nothing,
+            Behind::Distinct(Distinct::Items) => Opens::Items,
+            Behind::Distinct(Distinct::Names) => Opens::Names,
+            Behind::Unclear => Opens::Unclear,
+        }
+    }
+
     fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
         let distances = self.distances.get_or_init(|| Distances::new(&self.program));
         let mut builder = self.lock();
@@ -314,7 +325,7 @@ impl Backend for Engine {
     }
 
     fn serves(&self, requirement: Requirement) -> bool {
-        matches!(requirement, Requirement::Counts)
+        matches!(requirement, Requirement::Counts | Requirement::Distinct)
     }
 
     fn memory_usage(&self) -> usize {

@@ -25,7 +25,12 @@ pub fn walk<S: Subject>(subject: &S, rng: &mut Rng, budget: usize) -> Result<Opt
         if text.len() > budget.saturating_mul(16) {
             return Ok(None);
         }
-        let allowed: Vec<u8> = (0..=255).filter(|&byte| subject.next_bytes(&state).contains(byte)).collect();
+        if late && let Some(ending) = subject.finish(&state) {
+            text.extend(ending);
+            return Ok(Some(text));
+        }
+        let bytes = subject.next_bytes(&state);
+        let allowed: Vec<u8> = (0..=255).filter(|&byte| bytes.contains(byte)).collect();
         let chosen = if late { nearest(subject, &state, &allowed)? } else { likely(rng, &allowed) };
         let Some(byte) = chosen else { return Ok(None) };
         let Some(next) = subject.step(&state, byte)? else {

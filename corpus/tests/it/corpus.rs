@@ -1,6 +1,6 @@
 //! All cases. The naive recogniser judges the data before the data judges anyone.
 
-use grammask_corpus::{Case, Report, cases, check_backend, check_oracle, gaps, subjects};
+use grammask_corpus::{Case, Report, cases, check_backend, check_matcher, check_oracle, gaps, subjects};
 use grammask_grammar_frontends::ebnf;
 
 fn all() -> Vec<Case> {
@@ -39,6 +39,11 @@ fn earley_passes_every_case_with_automata_that_were_written_and_read() {
 #[test]
 fn pda_passes_every_case_without_left_recursion() {
     check(&check_backend("pda", &all(), subjects::pda));
+}
+
+#[test]
+fn a_matcher_passes_the_cases_in_which_items_differ() {
+    check(&check_matcher(&all()));
 }
 
 #[test]

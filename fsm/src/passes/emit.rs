@@ -14,8 +14,8 @@ use crate::names::is_plain;
 use crate::program::StateRow;
 use crate::units::{Begin, Units};
 use crate::{
-    ByteClasses, ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Program, Role, StateId, TokenEdge,
-    Unordered,
+    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, LabelId, Options, Program, Role, StateId,
+    TokenEdge, Unordered,
 };
 
 /// Which fragments of the draft became which of the program, and their states there.
@@ -170,6 +170,7 @@ fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
         capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
         end_capture: options.end_capture.as_ref().map(|end| (end.name.clone(), end.bytes)),
         temperature: options.temperature.map(|temperature| temperature.value().to_bits()),
+        distinct: options.distinct.map(Distinct::of),
     };
     (!options.is_empty()).then(|| Box::new(kept))
 }

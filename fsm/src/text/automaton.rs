@@ -212,6 +212,38 @@ impl TextAutomaton {
         None
     }
 
+    /// How many texts are accepted; [`u64::MAX`] where they are endless, or more than that.
+    pub fn count(&self) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        if self.length_range().is_none_or(|(_, longest)| longest.is_none()) {
+            return u64::MAX;
+        }
+        // Every state leads to a final one and none leads back.
+        let mut counts: Vec<Option<u64>> = vec![None; self.dfa.state_count()];
+        let mut stack = vec![0u32];
+        while let Some(&state) = stack.last() {
+            if counts[state as usize].is_some() {
+                stack.pop();
+                continue;
+            }
+            let arcs = self.dfa.arcs(state);
+            let unknown = stack.len();
+            stack.extend(arcs.iter().map(|arc| arc.to).filter(|&to| counts[to as usize].is_none()));
+            if stack.len() == unknown {
+                let through = arcs.iter().map(|arc| {
+                    let ways = u64::from(arc.hi - arc.lo) + 1;
+                    ways.saturating_mul(counts[arc.to as usize].unwrap_or(0))
+                });
+                let own = u64::from(self.dfa.is_final(state));
+                counts[state as usize] = Some(through.fold(own, u64::saturating_add));
+                stack.pop();
+            }
+        }
+        counts[0].unwrap_or(0)
+    }
+
     /// All accepted texts in order, where there are at most so many; `None` otherwise.
     pub fn texts(&self, most: usize) -> Option<Vec<String>> {
         if self.is_empty() {

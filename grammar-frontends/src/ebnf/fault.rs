@@ -223,13 +223,13 @@ impl Mistake {
             Mistake::OptionUnknown => (
                 "ebnf/rule-options",
                 format!("there is no option `{written}`"),
-                "the options are max_tokens, max_chars, lazy, capture, stop_capture and temperature, with commas between"
+                "the options are max_tokens, max_chars, lazy, capture, stop_capture, temperature and distinct, with commas between"
                     .to_owned(),
             ),
             Mistake::OptionValue => own(
                 "ebnf/rule-options",
                 "this option has another kind of value",
-                "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"`, `stop_capture=\"name\", stop_capture_bytes=8` or `temperature=0.7`",
+                "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"`, `stop_capture=\"name\", stop_capture_bytes=8`, `temperature=0.7`, `distinct=items` or `distinct=names`",
             ),
             Mistake::RuleOptions => (
                 "ebnf/rule-options",

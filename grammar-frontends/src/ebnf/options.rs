@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{Capture, EndCapture, ExprId, GrammarBuilder, RuleOptions, Temperature};
+use grammask_grammar_ir::{Capture, Distinct, EndCapture, ExprId, GrammarBuilder, RuleOptions, Temperature};
 
 use super::Dialect;
 use super::escape::Reader;
@@ -85,7 +85,12 @@ impl Options {
             ("capture_hidden_suffix_bytes", Some((_, value))) => {
                 self.capture().hidden_suffix = value.parse().map_err(|_| wrong())?;
             }
-            ("max_tokens" | "max_chars" | "temperature" | "lazy" | "capture" | "stop_capture", _) => {
+            ("distinct", Some((_, "items"))) => self.kept.distinct = Some(Distinct::Items),
+            ("distinct", Some((_, "names"))) => self.kept.distinct = Some(Distinct::Names),
+            (
+                "max_tokens" | "max_chars" | "temperature" | "lazy" | "capture" | "stop_capture" | "distinct",
+                _,
+            ) => {
                 return Err(wrong());
             }
             _ => return Err(Fault::new(option, Mistake::OptionUnknown)),

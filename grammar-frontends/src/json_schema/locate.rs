@@ -14,7 +14,7 @@ use super::json;
 use super::keywords::Normalizer;
 use super::string_shape::StringShape;
 use super::text_tests::TextTests;
-use super::{Written, lower, with_normalizer};
+use super::{Comparison, Written, lower, with_normalizer};
 use crate::json_schema::JsonSchemaOptions;
 use crate::{Diagnostic, Diagnostics};
 
@@ -91,7 +91,8 @@ fn place(
     let options = super::with_limits_of(schema, options);
     let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
         normalizer.places = Some(Places { limits: *limits, rules: Vec::new(), too_large: None });
-        let (grammar, normalizer) = lower::lower(normalizer, root, Written::Json, &[])?;
+        let (grammar, normalizer) =
+            lower::lower(normalizer, root, (Written::Json, Comparison::Possible), &[])?;
         let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));
         Ok(found(&normalizer, rule))
     });

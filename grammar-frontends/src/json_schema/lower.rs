@@ -10,7 +10,8 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, analysis};
 use smallvec::SmallVec;
 
-use super::array_shape::{ArrayShape, Repetition};
+use super::array_shape::ArrayShape;
+use super::comparing::{Comparing, Comparison};
 use super::document::{Document, NodeId};
 use super::goal::{Atom, GOALS, GoalId};
 use super::keywords::{Fallible, Normalizer, limit_error};
@@ -108,6 +109,7 @@ pub(super) struct Lowering<'s> {
     pub(super) marked_objects: AHashMap<ObjectShape<'s>, RuleId>,
     /// With the level of each.
     tasks: Vec<(usize, Task<'s>)>,
+    pub(super) comparing: Comparing,
 }
 
 /// Arrays of more items are counted, not written out.
@@ -120,7 +122,7 @@ const EXPRESSIONS: usize = 1 << 10;
 pub(super) fn lower<'s>(
     normalizer: Box<Normalizer<'s>>,
     root: GoalId,
-    written: Written,
+    (written, comparison): (Written, Comparison),
     excludes: &[Box<str>],
 ) -> Fallible<(Grammar, Box<Normalizer<'s>>)> {
     let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
@@ -163,6 +165,7 @@ pub(super) fn lower<'s>(
         marked_arrays: AHashMap::new(),
         marked_objects: AHashMap::new(),
         tasks: Vec::new(),
+        comparing: Comparing::new(comparison, written),
     };
     let body = match written {
         Written::Json => lowering.value(root)?,
@@ -182,6 +185,7 @@ pub(super) fn lower<'s>(
             return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
         }
     }
+    lowering.refuse_unclear_comparisons()?;
     let Lowering { normalizer, builder, .. } = lowering;
     normalizer.check_work()?;
     let grammar = builder.finish(root_rule).map_err(grammar_error)?;
@@ -287,8 +291,18 @@ impl<'s> Lowering<'s> {
             Task::MarkedObject(rule, shape, node, markup) => {
                 (rule, self.marked_object(&shape, node, markup)?)
             }
-            Task::Array(rule, shape, node) => (rule, self.array(&shape, node)?),
-            Task::Object(rule, shape, node) => (rule, self.object(&shape, node)?),
+            Task::Array(rule, shape, node) => {
+                if !shape.owed.is_empty() {
+                    self.comparing.holds_several(rule);
+                }
+                (rule, self.array(&shape, node)?)
+            }
+            Task::Object(rule, shape, node) => {
+                if !shape.owed.is_empty() {
+                    self.comparing.holds_several(rule);
+                }
+                (rule, self.object(&shape, node)?)
+            }
         };
         let body = match body {
             Some(body) => body,
@@ -314,10 +328,16 @@ impl<'s> Lowering<'s> {
         for shape in &norm.arrays {
             let rule = self.array_rule(shape, node)?;
             alternatives.push(self.builder.rule(rule));
+            if norm.arrays.len() > 1 {
+                self.comparing.stands_beside(rule);
+            }
         }
         for shape in &norm.objects {
             let rule = self.object_rule(shape, node)?;
             alternatives.push(self.builder.rule(rule));
+            if norm.objects.len() > 1 {
+                self.comparing.stands_beside(rule);
+            }
         }
         Ok(alternatives)
     }
@@ -346,9 +366,9 @@ impl<'s> Lowering<'s> {
         if let Some(body) = self.unique_array(shape, node)? {
             return Ok(body);
         }
-        self.refuse_array_debts(shape)?;
+        let compared = self.compared_items(shape)?;
         if !shape.owed.is_empty() {
-            return self.counted_array(shape, node);
+            return self.counted_array(shape, node, compared);
         }
         let mut max = shape.max.unwrap_or(u64::MAX);
         let mut prefix = Vec::with_capacity(shape.prefix.len());
@@ -381,48 +401,34 @@ impl<'s> Lowering<'s> {
             }
         };
         let max = u32::try_from(max).ok();
-        self.array_text(&prefix, rest, min, max).map(Some)
+        let inside = self.array_text(&prefix, rest, min, max)?;
+        let open = self.builder.literal("[");
+        self.opened(open, inside, compared).map(Some)
     }
 
-    pub(super) fn refuse_array_debts(&mut self, shape: &ArrayShape) -> Fallible<()> {
-        match shape.repetition {
-            Repetition::Free => {}
-            Repetition::Forbidden(at) => {
-                let reason = "items are not compared with one another";
-                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
-            }
-            Repetition::Demanded(at) => {
-                let reason = "`not` of `uniqueItems` asks for equal items, and items are not compared";
-                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// `[`, at least one item, `]`, for bounds that are large: every item but the last ends with its comma.
+    /// At least one item and `]`, for bounds that are large: every item but the last ends with its comma.
     ///
     /// Commas that stand before items, as in [`array_text`](Self::array_text), leave it open after `1` whether the item
     /// goes on or the next one begins, and so how many there were: a parser has to keep both counts at once. Behind a
     /// comma there is one.
     fn long_array_text(&mut self, item: ExprId, min: u32, max: Option<u32>) -> ExprId {
         let Punctuation { space, before_first, after_last, bare_comma, after_comma, .. } = self.punctuation;
-        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        let close = self.builder.literal("]");
         let with_comma = self.builder.sequence([after_comma, item, space, bare_comma]);
         let least = min.saturating_sub(1);
         let before = self.builder.repeat(with_comma, least, max.map(|max| max.saturating_sub(1)));
         let items =
             self.builder.sequence([before_first, before, after_comma, item, space, after_last, close]);
-        let inside = match min {
+        match min {
             0 => {
                 let nothing = self.builder.sequence([space, close]);
                 self.builder.choice([nothing, items])
             }
             _ => items,
-        };
-        self.builder.sequence([open, inside])
+        }
     }
 
-    /// `[`, the items, `]`. The places after `min` may be left out from the back.
+    /// The items and `]`. The places after `min` may be left out from the back.
     fn array_text(
         &mut self,
         prefix: &[ExprId],
@@ -431,9 +437,9 @@ impl<'s> Lowering<'s> {
         max: Option<u32>,
     ) -> Fallible<ExprId> {
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
-        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        let close = self.builder.literal("]");
         if max == Some(0) {
-            return Ok(self.builder.sequence([open, space, close]));
+            return Ok(self.builder.sequence([space, close]));
         }
         if let (Some(item), []) = (rest, prefix)
             && max.unwrap_or(min) > LONG_ARRAY
@@ -477,7 +483,7 @@ impl<'s> Lowering<'s> {
         parts.push(tail);
         let items = self.builder.sequence(parts);
         let inside = if min == 0 { self.builder.choice([close, items]) } else { items };
-        Ok(self.builder.sequence([open, space, inside]))
+        Ok(self.builder.sequence([space, inside]))
     }
 
     /// A rule that is built once for the whole grammar.

@@ -9,6 +9,7 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::array_shape::{ArrayShape, OwedItems};
+use super::comparing::Compared;
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
@@ -32,7 +33,12 @@ struct Counting<'a> {
 
 impl Lowering<'_> {
     /// An array with debts.
-    pub(super) fn counted_array(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<ExprId>> {
+    pub(super) fn counted_array(
+        &mut self,
+        shape: &ArrayShape,
+        node: NodeId,
+        compared: Option<Compared>,
+    ) -> Fallible<Option<ExprId>> {
         let places = shape.owed.iter().map(|owed| owed.from).chain([shape.prefix.len()]).max().unwrap_or(0);
         let read_cap = (places as u64).max(shape.min).max(shape.max.unwrap_or(0));
         let cap = |owed: &OwedItems| owed.min.max(owed.max.map_or(0, |max| max.saturating_add(1)));
@@ -53,7 +59,7 @@ impl Lowering<'_> {
         let mut counting =
             Counting { shape, read_cap, counted_caps, rules: AHashMap::new(), todo: Vec::new() };
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
-        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        let close = self.builder.literal("]");
         let items = counting.items(&first, self)?;
         let items = self.builder.choice(items);
         let mut inside = vec![self.builder.sequence([before_first, items])];
@@ -77,7 +83,9 @@ impl Lowering<'_> {
             let rule = counting.rules[&state];
             self.builder.define(rule, body).map_err(grammar_error)?;
         }
-        Ok(Some(self.builder.sequence([open, space, inside])))
+        let inside = self.builder.sequence([space, inside]);
+        let open = self.builder.literal("[");
+        self.opened(open, inside, compared).map(Some)
     }
 }
 

@@ -277,7 +277,7 @@ impl<'s> Lowering<'s> {
         node: NodeId,
         markup: &'static Markup,
     ) -> Fallible<Option<ExprId>> {
-        self.refuse_array_debts(shape)?;
+        self.compared_items(shape)?;
         if !shape.prefix.is_empty() || !shape.owed.is_empty() {
             let keyword = if shape.owed.is_empty() { "prefixItems" } else { "contains" };
             let reason = "items between marks are all alike";

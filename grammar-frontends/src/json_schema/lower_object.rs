@@ -12,13 +12,14 @@
 use grammask_grammar_ir::{ExprId, Occurrence, RuleId};
 use smallvec::SmallVec;
 
+use super::comparing::Compared;
 use super::document::NodeId;
 use super::goal::GoalId;
 use super::keywords::Fallible;
 use super::lower::{Lowering, grammar_error};
 use super::lower_debts::{Free, Payment};
 use super::object_shape::{ObjectShape, Presence};
-use super::options::{FreeNames, KeyOrder};
+use super::options::KeyOrder;
 use super::punctuation::Punctuation;
 
 /// Members in any order. While one is read, each of the others may follow, and with each of them goes a set of what was
@@ -72,13 +73,8 @@ impl<'s> Lowering<'s> {
         if free.is_none() && !shape.owed.is_empty() {
             return Ok(None);
         }
-        let is_unique = self.normalizer.options.free_names == FreeNames::Unique;
-        if free.is_some() && is_unique && self.may_repeat_names(shape) {
-            let reason = "it leaves names free, and a grammar cannot keep free names from repeating";
-            let hint = "declare all names and close the object, or allow free names to repeat";
-            self.normalizer.unsupported(node, "additionalProperties", reason, hint)?;
-        }
-        let Some(counts) = self.counts(shape, node, members.len(), free.is_some())? else {
+        let compared = self.compared_names(shape, node, free.is_some())?;
+        let Some(counts) = self.counts(shape, node, members.len(), free.is_some(), compared)? else {
             return Ok(None);
         };
         // One member has one order.
@@ -88,14 +84,16 @@ impl<'s> Lowering<'s> {
             let hint = "ask for the order in which they are declared";
             self.normalizer.unsupported(node, "properties", reason, hint)?;
         } else if is_unordered {
-            return Ok(Some(self.unordered_object(&members, free.as_ref(), counts)));
+            let inside = self.unordered_object(&members, free.as_ref(), counts);
+            return self.opened(self.punctuation.open, inside, compared).map(Some);
         }
-        self.object_text(&members, free.as_ref(), counts)
+        let inside = self.object_text(&members, free.as_ref(), counts)?;
+        inside.map(|inside| self.opened(self.punctuation.open, inside, compared)).transpose()
     }
 
-    /// Members in any order. Which of them were read is for the parser to keep, not for rules.
+    /// Members in any order, behind the brace. Which of them were read is for the parser to keep, not for rules.
     fn unordered_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
-        let Punctuation { space, quote, open, .. } = self.punctuation;
+        let Punctuation { space, quote, .. } = self.punctuation;
         let builder = &mut self.builder;
         let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(members.len() + 2);
         for member in members {
@@ -120,7 +118,7 @@ impl<'s> Lowering<'s> {
             }
         }
         let inside = self.builder.choice(ways);
-        self.builder.sequence([open, space, inside])
+        self.builder.sequence([space, inside])
     }
 
     /// Members in any order, then the last ones, and the closing brace.
@@ -164,6 +162,7 @@ impl<'s> Lowering<'s> {
         node: NodeId,
         declared: usize,
         has_free: bool,
+        compared: Option<Compared>,
     ) -> Fallible<Option<Counts>> {
         let declared = declared as u64;
         let mut max = shape.max;
@@ -175,12 +174,8 @@ impl<'s> Lowering<'s> {
         }
         let required = shape.required();
         let keyword = if shape.min > 0 { "minProperties" } else { "maxProperties" };
-        if has_free && shape.min > required + 1 {
-            let reason =
-                "two members of one free name count once, and a grammar cannot tell free names apart";
-            let hint =
-                "declare the names and set `additionalProperties: false`, or ask for at most one member";
-            self.normalizer.unsupported(node, "minProperties", reason, hint)?;
+        // That was refused where it was found, or names are not counted twice.
+        if has_free && shape.min > required + 1 && compared.is_none() {
             return Ok(Some(Counts { min: 0, max: None }));
         }
         let limit = self.normalizer.options.limits.states as u64;
@@ -195,6 +190,7 @@ impl<'s> Lowering<'s> {
         Ok(Some(Counts { min: fits(shape.min), max: max.map(fits) }))
     }
 
+    /// What stands behind the brace.
     fn object_text(
         &mut self,
         members: &[Member],
@@ -207,7 +203,7 @@ impl<'s> Lowering<'s> {
             counts,
             last_required: members.iter().rposition(|member| member.presence == Presence::Required),
         };
-        let Punctuation { space, before_first, quote, open, close, .. } = self.punctuation;
+        let Punctuation { space, before_first, quote, close, .. } = self.punctuation;
         let first = chain.build(self)?;
         let mut inside = Vec::new();
         if let Some(first) = first {
@@ -220,7 +216,7 @@ impl<'s> Lowering<'s> {
             return Ok(None);
         }
         let inside = self.builder.choice(inside);
-        Ok(Some(self.builder.sequence([open, space, inside])))
+        Ok(Some(self.builder.sequence([space, inside])))
     }
 }
 

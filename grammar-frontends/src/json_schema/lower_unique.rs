@@ -4,6 +4,7 @@
 //! matches) are parts in any order, each of which occurs at most once. Where
 //! each place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
 //! spellings, so that `1` and `1.0` are the same item. Places that have no value in common need no comparison.
+//! All other items are compared while the text is written: see [`comparing`](super::comparing).
 
 use std::borrow::Cow;
 

@@ -44,6 +44,10 @@
 //! * Numbers under bounds or `multipleOf`, and numbers of `enum` and `const`: without an exponent, with any
 //!   number of zeros at the end of a fraction, and without a sign for zero. Every number can be written so.
 //! * Each number in one spelling only: [`Numbers::Canonical`].
+//! * Items that must differ (`uniqueItems`) are compared by what they mean, `1` and `1.0` as `"a"` and `"\u0061"`. Where
+//!   they come from a set that can be listed, the grammar says so itself; elsewhere it marks the array
+//!   ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and whoever follows a text with it keeps
+//!   what has occurred. Exponents have at most 18 digits there.
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
 //!
 //! # Formats
@@ -62,7 +66,8 @@
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems` where the items are not scalars from small sets, more than six
+//! Refused with their places: `uniqueItems` where items are arrays or objects, where there may be fewer values than
+//! items, below one of several alternatives of one type, and in schemas that are parts of other grammars; more than six
 //! conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other
 //! documents where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose
 //! alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
@@ -76,6 +81,7 @@
 
 mod array_keywords;
 mod array_shape;
+mod comparing;
 mod decimal;
 mod document;
 mod format_regex;
@@ -132,6 +138,7 @@ pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;
 pub use vocabulary::{KEYWORDS, Keyword, keyword_table};
 
+pub(crate) use self::comparing::Comparison;
 use self::document::{Document, Draft, Sources};
 use self::goal::{Atom, GoalId};
 use self::keywords::Normalizer;
@@ -195,7 +202,7 @@ fn compile_text(
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
     let value = json::parse(schema).map_err(|error| syntax_error(schema, &error))?;
-    compile_parsed(&value, &with_limits_of(schema, options), Written::Json, &[], report)
+    compile_parsed(&value, &with_limits_of(schema, options), Written::Json, Comparison::Possible, &[], report)
         .map_err(|error| (*error).with_json_source(schema).into())
 }
 
@@ -256,8 +263,9 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+    let (schema, report) = (json::borrowed(schema), Some(Report::default()));
     let (grammar, report) =
-        compile_parsed(&json::borrowed(schema), options, Written::Json, &[], Some(Report::default()))
+        compile_parsed(&schema, options, Written::Json, Comparison::Possible, &[], report)
             .map_err(|error| Diagnostics::from(*error))?;
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
@@ -269,7 +277,7 @@ pub(crate) fn compile_within(
     written: Written,
     excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(&json::borrowed(schema), options, written, excludes, None) {
+    match compile_parsed(&json::borrowed(schema), options, written, Comparison::Impossible, excludes, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }
@@ -279,11 +287,12 @@ fn compile_parsed(
     schema: &json::Value<'_>,
     options: &JsonSchemaOptions,
     written: Written,
+    comparison: Comparison,
     excludes: &[Box<str>],
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
     with_normalizer(schema, options, report, |normalizer, root| {
-        let (grammar, normalizer) = lower::lower(normalizer, root, written, excludes)?;
+        let (grammar, normalizer) = lower::lower(normalizer, root, (written, comparison), excludes)?;
         let mut report = normalizer.report;
         if let Some(report) = &mut report {
             report.settle();

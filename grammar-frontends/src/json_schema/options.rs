@@ -192,8 +192,8 @@ pub enum FreeNames {
     /// They may: a reader takes the last one, and all of them satisfy the schema.
     MayRepeat,
     /// They may not. Names that a pattern lists (`^x[0-9]$`) count as declared, and where bounds leave room for one
-    /// free member at most, there is nothing to repeat. Other objects with free names are refused: no grammar can
-    /// keep the names apart.
+    /// free member at most, there is nothing to repeat. Other names are compared while a text is written; refused are
+    /// objects with fewer names than members, and schemas that are parts of other grammars.
     Unique,
 }
 

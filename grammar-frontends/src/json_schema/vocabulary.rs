@@ -77,11 +77,13 @@ pub const KEYWORDS: &[Keyword] = {
             "between the marks of a tool format, names with signs of markup; in any order, more than 10,000",
         ),
         enforced("required", Draft4, ""),
-        enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique"),
+        enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique, in parts of other grammars or where \
+            they are few"),
         enforced("patternProperties", Draft4, "as `pattern`; patterns that overlap in more than 64 \
             ways"),
         enforced("propertyNames", Draft6, ""),
-        enforced("minProperties", Draft4, "more than one member of a free name; more states than `states`"),
+        enforced("minProperties", Draft4, "more than one member of a free name, in parts of other grammars, below one of several \
+            alternatives of one type or where the names are few; more states than `states`"),
         enforced("maxProperties", Draft4, "more states than `states`"),
         enforced("dependencies", Draft4, "more combinations than `alternatives`"),
         enforced("dependentRequired", Draft2019, "more combinations than `alternatives`"),
@@ -92,7 +94,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("prefixItems", Draft2020, "between the marks of a tool format"),
         enforced("minItems", Draft4, "counts of more than 32 bits"),
         enforced("maxItems", Draft4, ""),
-        enforced("uniqueItems", Draft4, "items that are not scalars from small sets; under `not`"),
+        enforced("uniqueItems", Draft4, "items that are arrays or objects; more items than values; below one of several \
+            alternatives of one type; in parts of other grammars; under `not`"),
         enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`"),
         enforced("minContains", Draft2019, "as `contains`"),
         enforced("maxContains", Draft2019, "as `contains`"),

@@ -137,6 +137,7 @@ impl Attributes {
             capture: name.map(|name| Capture { name: name.into(), hidden_suffix: end }),
             end_capture: end_name.map(|name| EndCapture { name: name.into(), bytes: end }),
             temperature: self.temperature,
+            distinct: None,
         }
     }
 }

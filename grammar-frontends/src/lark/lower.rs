@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::syntax::{File, RuleSyntax, Syntax};
 use super::{LarkOptions, NamedGrammar, common};
 use crate::ebnf::closest;
-use crate::json_schema;
+use crate::json_schema::{self, Written};
 use crate::regex::{self, LetterCase, RegexOptions};
 use crate::rule_texts::{at_most, shortest};
 use crate::substring::substring;
@@ -528,21 +528,22 @@ impl<'a> Scope<'a, '_> {
     fn json(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
         let schema = &self.values[value as usize];
         let compiled =
-            json_schema::compile_value(schema, &self.shared.options.json_schema).map_err(|diagnostics| {
-                let first = diagnostics.iter().next();
-                let place = first.and_then(|first| first.pointer()).filter(|pointer| !pointer.is_empty());
-                let message = match (first, place) {
-                    (Some(first), Some(place)) => {
-                        format!("the schema is refused at `{place}`: {}", first.message())
-                    }
-                    (Some(first), None) => format!("the schema is refused: {}", first.message()),
-                    (None, _) => "the schema is refused".to_owned(),
-                };
-                let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
-                Fault::new("lark/json-schema", message, hint, span)
-            })?;
-        let rule = passes::append(&mut self.shared.builder, &compiled.grammar)
-            .map_err(|error| no_room(&error, span))?;
+            json_schema::compile_within(schema, &self.shared.options.json_schema, Written::Json, &[])
+                .map_err(|diagnostics| {
+                    let first = diagnostics.iter().next();
+                    let place = first.and_then(|first| first.pointer()).filter(|pointer| !pointer.is_empty());
+                    let message = match (first, place) {
+                        (Some(first), Some(place)) => {
+                            format!("the schema is refused at `{place}`: {}", first.message())
+                        }
+                        (Some(first), None) => format!("the schema is refused: {}", first.message()),
+                        (None, _) => "the schema is refused".to_owned(),
+                    };
+                    let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
+                    Fault::new("lark/json-schema", message, hint, span)
+                })?;
+        let rule =
+            passes::append(&mut self.shared.builder, &compiled).map_err(|error| no_room(&error, span))?;
         Ok(self.shared.builder.rule(rule))
     }
 

@@ -105,7 +105,7 @@ fn rules() {
        │      ────┬────
        │          ╰────── here
        │
-       │ Help: the options are max_tokens, max_chars, lazy, capture, stop_capture and temperature, with commas between
+       │ Help: the options are max_tokens, max_chars, lazy, capture, stop_capture, temperature and distinct, with commas between
     ───╯
 
     [ebnf/rule-options] Error: the option `lazy` stands there twice
@@ -125,7 +125,7 @@ fn rules() {
        │               ─┬
        │                ╰── here
        │
-       │ Help: write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture="name"`, `stop_capture="name", stop_capture_bytes=8` or `temperature=0.7`
+       │ Help: write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture="name"`, `stop_capture="name", stop_capture_bytes=8`, `temperature=0.7`, `distinct=items` or `distinct=names`
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= 1st\n1st ::= \"a\""), @r#"

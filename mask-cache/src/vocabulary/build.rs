@@ -85,6 +85,7 @@ impl<'o> Draft<'o> {
             slices,
             lists: std::sync::OnceLock::new(),
             openings: std::sync::OnceLock::new(),
+            separated: std::sync::OnceLock::new(),
         })
     }
 

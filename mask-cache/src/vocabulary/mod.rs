@@ -29,6 +29,7 @@ use self::build::Draft;
 use self::texts::Texts;
 use crate::lists::List;
 use crate::openings::Openings;
+use crate::separated::{Inside, Separated};
 use crate::slices::{Slice, SliceCells};
 use crate::{TokenMask, Trie};
 
@@ -68,6 +69,7 @@ pub struct Vocabulary {
     slices: SliceCells,
     lists: OnceLock<[List; 2]>,
     openings: OnceLock<Openings>,
+    separated: OnceLock<Separated>,
 }
 
 impl Vocabulary {
@@ -220,6 +222,12 @@ impl Vocabulary {
         self.openings.get_or_init(|| Openings::new(self))
     }
 
+    /// The tokens that may hold a whole item of an array, or name of an object, beside another one: all that could,
+    /// and perhaps more. Found once, in a millisecond.
+    pub fn tokens_across_values(&self, inside: Inside) -> &[TokenId] {
+        self.separated.get_or_init(|| Separated::new(self)).of(inside)
+    }
+
     /// Builds all slices now; the first masks would otherwise wait for them. Some 50 ms for 128,000 tokens, once.
     pub fn prepare(&self) {
         for slice in self.slices() {
@@ -259,6 +267,7 @@ impl Vocabulary {
             + self.slices.memory_usage()
             + self.lists.get().map_or(0, |lists| lists.iter().map(List::memory_usage).sum())
             + self.openings.get().map_or(0, Openings::memory_usage)
+            + self.separated.get().map_or(0, Separated::memory_usage)
     }
 }
 

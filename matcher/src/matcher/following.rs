@@ -47,7 +47,12 @@ pub(crate) struct Asked {
 impl Asked {
     /// What a program's rules ask for, if anything.
     pub(crate) fn of(program: &Program) -> Option<Self> {
-        if !program.has_options(|_| true) {
+        // What differs is kept apart elsewhere.
+        let is_followed = |options: &grammask_fsm::Options| {
+            let has_name = options.capture.is_some() || options.end_capture.is_some();
+            options.max_tokens > 0 || has_name || options.temperature.is_some()
+        };
+        if !program.has_options(is_followed) {
             return None;
         }
         let temperatures = program.has_options(|options| options.temperature.is_some());
@@ -243,6 +248,9 @@ impl<B: Backend> Matcher<B> {
         if kept.is_err() {
             self.states.pop();
             let steps = self.steps();
+            if let Some(scopes) = self.scopes.as_deref_mut() {
+                scopes.truncate(steps);
+            }
             if let Some(following) = self.following.as_deref_mut() {
                 following.truncate(steps);
             }

@@ -4,6 +4,7 @@
 
 mod background;
 mod by_reference;
+mod distinct;
 mod drafts;
 mod forced;
 mod matching;

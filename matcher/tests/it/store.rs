@@ -42,6 +42,18 @@ fn check(one: &CompiledGrammar, other: &CompiledGrammar, text: &[u8]) {
     }
 }
 
+#[test]
+fn items_that_differ_do_so_in_grammars_that_were_read() {
+    let compiler = compiler();
+    let schema = r#"{"type": "array", "items": {"type": "string"}, "uniqueItems": true}"#;
+    let grammar = compiler.json_schema(schema, &JsonSchemaOptions::default()).unwrap();
+    let read = compiler.load(&grammar.to_bytes().unwrap()).unwrap();
+    check(&grammar, &read, b"[\"abc\", \"b\", \"abc");
+    let mut matcher = read.matcher();
+    matcher.accept_bytes(b"[\"abc\", \"b\", \"abc").unwrap();
+    assert!(matcher.accept_bytes(b"\"").is_err());
+}
+
 const SCHEMA: &str = r#"{
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 300}, "list": {"type": "array"}},

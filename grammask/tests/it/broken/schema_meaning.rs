@@ -308,14 +308,14 @@ fn unsatisfiable_schemas() {
 #[test]
 fn unsupported_keywords() {
     assert_snapshot!(schema(r#"{"type": "array", "uniqueItems": true}"#), @r#"
-    [json-schema/unsupported] Error: `uniqueItems`: items are not compared with one another
+    [json-schema/unsupported] Error: `uniqueItems`: items that are arrays or objects are not compared with one another
        ╭─[ schema.json:1:34 ]
        │
      1 │ {"type": "array", "uniqueItems": true}
        │                                  ──┬─
        │                                    ╰─── here
        │
-       │ Help: remove it
+       │ Help: remove it, or allow only strings, numbers, booleans and null
        │
        │ Note: at `/uniqueItems`
     ───╯

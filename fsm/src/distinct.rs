@@ -1,0 +1,131 @@
+//! Where arrays and objects begin whose items or names do not repeat.
+//!
+//! A rule with the option [`distinct`](grammask_grammar_ir::RuleOptions::distinct) stays a fragment of its own, called
+//! from nowhere but directly behind a bracket. So which kind of array a bracket opens shows in the states that the
+//! bracket leads to: they call such a fragment and do nothing else, or they do not call one.
+
+use smallvec::SmallVec;
+
+use crate::{BuildError, FragmentId, Options, Program, StateId};
+
+/// What does not repeat in an array or object of JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Distinct {
+    /// The items of an array that are scalars.
+    Items,
+    /// The names of an object.
+    Names,
+}
+
+impl Distinct {
+    pub(crate) fn of(distinct: grammask_grammar_ir::Distinct) -> Self {
+        match distinct {
+            grammask_grammar_ir::Distinct::Items => Self::Items,
+            grammask_grammar_ir::Distinct::Names => Self::Names,
+        }
+    }
+
+    fn bracket(self) -> u8 {
+        match self {
+            Self::Items => grammask_grammar_ir::Distinct::Items.bracket(),
+            Self::Names => grammask_grammar_ir::Distinct::Names.bracket(),
+        }
+    }
+}
+
+/// What goes on behind a byte.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Behind {
+    /// Nothing in which something may not repeat begins there.
+    Plain,
+    /// In every reading an array or object begins in which that does not repeat.
+    Distinct(Distinct),
+    /// In some readings one begins, and in others none or another one.
+    Unclear,
+}
+
+impl Program {
+    /// What goes on from the states that a byte leads to.
+    pub fn behind(&self, states: impl IntoIterator<Item = StateId>) -> Behind {
+        let mut left: SmallVec<[StateId; 8]> = states.into_iter().collect();
+        let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
+        let mut found: Option<Behind> = None;
+        while let Some(id) = left.pop() {
+            if met.contains(&id) {
+                continue;
+            }
+            met.push(id);
+            let state = self.state(id);
+            left.extend(state.epsilons.iter().copied());
+            let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
+            let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
+                Some(distinct) => Behind::Distinct(distinct),
+                None => Behind::Plain,
+            });
+            for behind in calls.chain(is_plain.then_some(Behind::Plain)) {
+                match found {
+                    Some(known) if known != behind => return Behind::Unclear,
+                    _ => found = Some(behind),
+                }
+            }
+        }
+        found.unwrap_or(Behind::Plain)
+    }
+
+    fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {
+        self.fragment(fragment).options.as_deref().and_then(|options: &Options| options.distinct)
+    }
+
+    /// Checks that rules whose items or names do not repeat stand directly behind their brackets.
+    pub(crate) fn check_distinct(&self) -> Result<(), BuildError> {
+        if !self.own_options() || !self.has_options(|options| options.distinct.is_some()) {
+            return Ok(());
+        }
+        // For each state what of that kind is called there, or behind edges that read nothing.
+        let ids = || (0..self.own_state_count()).filter_map(StateId::new);
+        let mut called: Vec<Option<(Distinct, FragmentId)>> = vec![None; self.own_state_count()];
+        let mut before: Vec<(StateId, StateId)> = Vec::new();
+        let mut left: Vec<StateId> = Vec::new();
+        for id in ids() {
+            let state = self.state(id);
+            before.extend(state.epsilons.iter().map(|&target| (target, id)));
+            let inner = |call: &crate::Call| Some((self.distinct_of(call.fragment)?, call.fragment));
+            called[id.index()] = state.calls.iter().find_map(inner);
+            left.extend(called[id.index()].map(|_| id));
+        }
+        before.sort_unstable();
+        while let Some(id) = left.pop() {
+            let first = before.partition_point(|&(target, _)| target < id);
+            for &(_, from) in before[first..].iter().take_while(|&&(target, _)| target == id) {
+                if called[from.index()].is_none() {
+                    called[from.index()] = called[id.index()];
+                    left.push(from);
+                }
+            }
+        }
+        let called = |id: StateId| called.get(id.index()).copied().flatten();
+        let wrong = |fragment| Err(BuildError::not_behind_bracket(&self.fragment(fragment).name));
+        for fragment in self.fragments() {
+            if let Some((_, inner)) = called(fragment.start) {
+                return wrong(inner);
+            }
+        }
+        for id in ids() {
+            let state = self.state(id);
+            for edge in state.bytes {
+                if let Some((distinct, inner)) = called(edge.target)
+                    && (edge.start, edge.end) != (distinct.bracket(), distinct.bracket())
+                {
+                    return wrong(inner);
+                }
+            }
+            let returns = state.calls.iter().map(|call| call.target);
+            let others = returns.chain(state.tokens.iter().map(|edge| edge.target));
+            if let Some((_, inner)) = others.filter_map(called).next() {
+                return wrong(inner);
+            }
+        }
+        Ok(())
+    }
+}

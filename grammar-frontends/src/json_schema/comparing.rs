@@ -1,0 +1,351 @@
+//! Items that differ, compared while the text is written.
+//!
+//! No grammar says that items from an unbounded set differ. Such an array is lowered as if its items were free, and its
+//! inside becomes a rule that is marked ([`Distinct::Items`]): who follows a text compares the items. What is decided here
+//! is whether that is exact:
+//!
+//! * the items are scalars, which are compared by what they mean;
+//! * wherever an item may begin there is a value left for it. The values of each place are counted; more than a text can
+//!   hold count as endless;
+//! * a text shows which array it is in. Where alternatives of one type are read side by side (`anyOf` of two objects), an
+//!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
+//!   arrays below such alternatives are refused.
+
+use ahash::{AHashMap, AHashSet};
+use grammask_fsm::TextLimits;
+use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
+
+use super::array_shape::{ArrayShape, Repetition};
+use super::document::NodeId;
+use super::goal::GoalId;
+use super::inhabited;
+use super::keywords::Fallible;
+use super::lower::{Lowering, Written, grammar_error};
+use super::number_shape::{Kind, NumberShape};
+use super::object_shape::ObjectShape;
+use super::options::FreeNames;
+use super::string_shape::StringShape;
+
+/// Whether whoever follows the text can compare items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Possible,
+    /// The schema is a part of something else, in which it may be read beside other things.
+    Impossible,
+}
+
+/// What is known of marked arrays, and of what they may stand in.
+pub(super) struct Comparing {
+    comparison: Comparison,
+    /// The marked insides beside which there may be some that are not marked, with who asks for them.
+    marked: AHashMap<RuleId, Compared>,
+    /// Arrays and objects that are read beside others of their type.
+    beside: AHashSet<RuleId>,
+    /// Arrays and objects whose items or members are read in several ways.
+    several: AHashSet<RuleId>,
+}
+
+/// What is compared, for whose sake.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    what: Distinct,
+    node: NodeId,
+    keyword: &'static str,
+}
+
+/// So many values are endless: no text holds more of them.
+const ENDLESS: u64 = 1 << 20;
+
+/// Steps spent on the automaton of one language, some 10 ns each.
+const MOST_STEPS: usize = 500_000;
+
+/// Whole numbers that are counted one by one.
+const MOST_NUMBERS: usize = 4_096;
+
+impl Comparing {
+    pub(super) fn new(comparison: Comparison, written: Written) -> Self {
+        let comparison = match written {
+            Written::Json => comparison,
+            Written::Marked(_) | Written::Noted(_) => Comparison::Impossible,
+        };
+        Self { comparison, marked: AHashMap::new(), beside: AHashSet::new(), several: AHashSet::new() }
+    }
+
+    /// The array or object is one of several alternatives of its type.
+    pub(super) fn stands_beside(&mut self, rule: RuleId) {
+        self.beside.insert(rule);
+    }
+
+    /// What stands in the array or object is read in several ways.
+    pub(super) fn holds_several(&mut self, rule: RuleId) {
+        self.several.insert(rule);
+    }
+}
+
+impl<'s> Lowering<'s> {
+    /// The schema that asks for items that differ, if the array has to be marked for it.
+    pub(super) fn compared_items(&mut self, shape: &ArrayShape) -> Fallible<Option<Compared>> {
+        let at = match shape.repetition {
+            Repetition::Free => return Ok(None),
+            Repetition::Forbidden(at) => at,
+            Repetition::Demanded(at) => {
+                let reason = "`not` of `uniqueItems` asks for equal items, and items are not compared";
+                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
+                return Ok(None);
+            }
+        };
+        let (reason, hint) = match self.comparing.comparison {
+            Comparison::Possible => match self.uncomparable(shape)? {
+                None => {
+                    return Ok(Some(Compared { what: Distinct::Items, node: at, keyword: "uniqueItems" }));
+                }
+                Some(reason) => reason,
+            },
+            Comparison::Impossible => {
+                ("items are not compared with one another here", "remove it, or list the values under `enum`")
+            }
+        };
+        self.normalizer.unsupported(at, "uniqueItems", reason, hint)?;
+        Ok(None)
+    }
+
+    /// Why the items cannot be kept apart, and what to change.
+    fn uncomparable(&mut self, shape: &ArrayShape) -> Fallible<Option<(&'static str, &'static str)>> {
+        let places = shape.max.map_or(u64::MAX, |max| max.max(1));
+        let listed = shape.prefix.len() as u64;
+        let mut needs: Vec<(GoalId, u64)> =
+            shape.prefix.iter().enumerate().map(|(place, &goal)| (goal, place as u64 + 1)).collect();
+        if places > listed && shape.rest != GoalId::NEVER {
+            needs.push((shape.rest, places));
+        }
+        match shape.owed.as_slice() {
+            [] => {}
+            // What pays counts wherever it stands, so that as long as some is owed some of it is left.
+            [owed] if owed.max.is_none() && shape.prefix.is_empty() => {
+                needs.push((self.normalizer.algebra.goals.and(shape.rest, owed.goal), owed.min));
+            }
+            _ => {
+                return Ok(Some((
+                    "beside `maxContains`, `prefixItems` or another `contains`, values may run out",
+                    "remove it, or list the values under `enum`",
+                )));
+            }
+        }
+        for (goal, needed) in needs {
+            let norm = self.normalizer.norm(goal)?;
+            if !norm.arrays.is_empty() || !norm.objects.is_empty() {
+                return Ok(Some((
+                    "items that are arrays or objects are not compared with one another",
+                    "remove it, or allow only strings, numbers, booleans and null",
+                )));
+            }
+            if norm.is_never() {
+                continue;
+            }
+            let words = u64::from(norm.null) + norm.booleans.iter().map(|&word| u64::from(word)).sum::<u64>();
+            // What two shapes have in common is not counted twice if the larger one alone counts.
+            let numbers = norm.numbers.iter().map(numbers_at_least).max().unwrap_or(0);
+            let strings = norm.strings.iter().map(|shape| self.strings_at_least(shape)).max().unwrap_or(0);
+            let values = words.saturating_add(numbers).saturating_add(strings);
+            if values < needed.min(ENDLESS) {
+                return Ok(Some((
+                    "there may be more items than values that they may have, as far as these can be counted",
+                    "bound the number of items with `maxItems`, or list the values under `enum`",
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A number of strings that a shape has at least.
+    fn strings_at_least(&self, shape: &StringShape<'s>) -> u64 {
+        if let Some(values) = &shape.values {
+            return values.len() as u64;
+        }
+        if shape.tests.is_empty() {
+            // A character alone makes more of them than are endless, by 60,000.
+            let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
+            return characters.saturating_sub(shape.excluded.len() as u64);
+        }
+        let count = || {
+            let mut builder = GrammarBuilder::new();
+            let text = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
+            let rule = builder.add_rule("root", text).ok()?;
+            let grammar = builder.finish(rule).ok()?;
+            let body = grammar.rule(grammar.root()).body();
+            let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
+            Some(TextAutomaton::from_expr(&grammar, body, &limits).ok()?.count())
+        };
+        count().unwrap_or(0)
+    }
+
+    /// Whether the names of an object are compared: where the caller wants free ones unique, in all objects, so that it
+    /// never depends on the reading; else where members are counted, and only different names count.
+    pub(super) fn compared_names(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        node: NodeId,
+        has_free: bool,
+    ) -> Fallible<Option<Compared>> {
+        let is_unique = self.normalizer.options.free_names == FreeNames::Unique;
+        let is_counted = has_free && shape.min > shape.required() + 1;
+        let can_repeat = has_free && self.may_repeat_names(shape);
+        let (keyword, hint) = match is_unique {
+            true => (
+                "additionalProperties",
+                "declare all names and close the object, or allow free names to repeat",
+            ),
+            false => (
+                "minProperties",
+                "declare the names and set `additionalProperties: false`, or ask for at most one member",
+            ),
+        };
+        if !is_unique && !is_counted {
+            return Ok(None);
+        }
+        let compared = Compared { what: Distinct::Names, node, keyword };
+        let is_possible = self.comparing.comparison == Comparison::Possible;
+        if is_possible && (!can_repeat || shape.owed.is_empty() && self.has_names(shape)?) {
+            return Ok(Some(compared));
+        }
+        if can_repeat && is_unique {
+            let reason = "it leaves names free, and here they are not kept from repeating";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+        }
+        if is_counted {
+            let reason = "two members of one free name count once, and here free names are not told apart";
+            self.normalizer.unsupported(node, "minProperties", reason, hint)?;
+        }
+        Ok(None)
+    }
+
+    /// Whether there are always free names left.
+    fn has_names(&mut self, shape: &ObjectShape<'s>) -> Fallible<bool> {
+        let mut declared: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
+        declared.sort_unstable();
+        // Those of the largest cell are enough.
+        let mut names = 0;
+        for cell in &shape.cells {
+            if cell.value == GoalId::NEVER || self.normalizer.norm(cell.value)?.is_never() {
+                continue;
+            }
+            let tests = cell.tests.clone();
+            let cell = StringShape { tests, excluded: declared.clone(), ..StringShape::any() };
+            names = names.max(self.strings_at_least(&cell));
+        }
+        Ok(names >= ENDLESS || shape.max.is_some_and(|max| names >= max))
+    }
+
+    /// A bracket and what it encloses, which is marked if it is compared.
+    pub(super) fn opened(
+        &mut self,
+        open: ExprId,
+        inside: ExprId,
+        compared: Option<Compared>,
+    ) -> Fallible<ExprId> {
+        let Some(compared) = compared else { return Ok(self.builder.sequence([open, inside])) };
+        let rule = self.builder.declare_fresh("different").map_err(grammar_error)?;
+        self.builder.define(rule, inside).map_err(grammar_error)?;
+        let options = RuleOptions { distinct: Some(compared.what), ..RuleOptions::default() };
+        self.builder.set_options(rule, options);
+        let is_everywhere =
+            compared.what == Distinct::Names && self.normalizer.options.free_names == FreeNames::Unique;
+        if !is_everywhere {
+            self.comparing.marked.insert(rule, compared);
+        }
+        let inside = self.builder.rule(rule);
+        Ok(self.builder.sequence([open, inside]))
+    }
+
+    /// Refuses marked arrays that may be read beside arrays that are not marked.
+    pub(super) fn refuse_unclear_comparisons(&mut self) -> Fallible<()> {
+        if self.comparing.marked.is_empty() {
+            return Ok(());
+        }
+        let Comparing { marked, beside, several, .. } = &self.comparing;
+        let mut unclear: Vec<(RuleId, Compared)> = Vec::new();
+        let mut met: AHashSet<RuleId> = AHashSet::new();
+        let mut left: Vec<RuleId> = Vec::new();
+        for &rule in beside {
+            if met.insert(rule) {
+                left.push(rule);
+            }
+        }
+        for &rule in several {
+            // The array itself is the only one of its type.
+            let inside = rules_of(&self.builder, rule);
+            let inside = inside.into_iter().flat_map(|rule| match marked.contains_key(&rule) {
+                true => rules_of(&self.builder, rule),
+                false => vec![rule],
+            });
+            for rule in inside {
+                if met.insert(rule) {
+                    left.push(rule);
+                }
+            }
+        }
+        while let Some(rule) = left.pop() {
+            unclear.extend(marked.get(&rule).map(|&at| (rule, at)));
+            left.extend(rules_of(&self.builder, rule).into_iter().filter(|&inner| met.insert(inner)));
+        }
+        unclear.sort_unstable_by_key(|&(rule, _)| rule.index());
+        for (rule, Compared { node, keyword, .. }) in unclear {
+            let reason = "it stands below one of several alternatives of one type, which are read side by side, so \
+                          that it is not clear whose items or members they are";
+            let hint =
+                "ask for it in one schema for all alternatives, or tell the alternatives apart by type";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+            self.builder.set_options(rule, RuleOptions::default());
+        }
+        Ok(())
+    }
+}
+
+/// A number of numbers that a shape has at least.
+fn numbers_at_least(shape: &NumberShape) -> u64 {
+    if let Some(values) = &shape.values {
+        return values.len() as u64;
+    }
+    let is_open = shape.lower.is_none() || shape.upper.is_none();
+    let is_dense = shape.kind != Kind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty();
+    if is_open
+        || is_dense
+            && shape.lower.as_ref().map(|bound| &bound.value)
+                != shape.upper.as_ref().map(|bound| &bound.value)
+    {
+        return u64::MAX;
+    }
+    match shape.listed(MOST_NUMBERS) {
+        Some(listed) => listed.len() as u64,
+        // More than were listed, if they can be listed at all.
+        None if shape.kind == Kind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty() => {
+            MOST_NUMBERS as u64
+        }
+        None => 0,
+    }
+}
+
+/// The rules that a rule refers to.
+fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
+    let mut rules = Vec::new();
+    let mut met: AHashSet<ExprId> = AHashSet::new();
+    let mut left: Vec<ExprId> = builder.body(rule).into_iter().collect();
+    while let Some(id) = left.pop() {
+        if !met.insert(id) {
+            continue;
+        }
+        match builder.expr(id) {
+            Expr::Rule(rule) => rules.push(rule),
+            Expr::Sequence(parts) | Expr::Choice(parts) => left.extend(parts),
+            Expr::Repeat { body, .. } => left.push(body),
+            Expr::Unordered(unordered) => {
+                left.extend(unordered.parts());
+                left.push(unordered.separator());
+            }
+            // Below regular operators there is only text.
+            _ => {}
+        }
+    }
+    rules
+}

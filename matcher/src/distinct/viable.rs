@@ -1,0 +1,155 @@
+//! Whether a value that is being written can still become one that has not occurred.
+//!
+//! The naive way counts: how many values begin like this one, and how many of them have occurred? But what may follow is
+//! the parser's knowledge, which is asked byte by byte anyway. So a way out is *searched*, along what has occurred: a
+//! string that begins like no other is new whatever follows, and where what has occurred branches off from what may
+//! follow, the search is over. It goes deep only where nearly everything has occurred, and what it costs is counted.
+//!
+//! A number does not show by its beginning what it will be (`1.0` is `1`), so that its ways on are tried shortest first.
+//! Zeros at the end of a fraction could go on without end and change nothing; only where other digits may follow do more
+//! of them lead to other numbers, as many as there are zeros.
+
+use std::collections::{HashMap, VecDeque};
+
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use super::number::{canonical, is_zero};
+use super::{Escape, Exponent, Lex, MOST_EXPONENT_DIGITS, Mark, Scopes, Subject};
+use crate::matcher::allowed_bytes;
+
+/// A place on the way through strings.
+struct Branch<S> {
+    state: S,
+    mark: Mark,
+    /// The bytes to try.
+    left: Vec<u8>,
+}
+
+impl Scopes {
+    /// Whether the value that is being written, the backend being in the state, can become a new one.
+    pub(crate) fn is_viable<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        match self.lex {
+            Lex::String { subject: Subject::Known, .. } => {
+                let mark = self.mark();
+                let found = self.finds_new_string(engine, state, fuel);
+                self.restore(&mark);
+                found
+            }
+            Lex::Number { exponent } => self.finds_new_number(engine, state, exponent, fuel),
+            _ => Ok(true),
+        }
+    }
+
+    /// Depth first, with ways out looked for before ways on.
+    fn finds_new_string<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        let mut path: Vec<Branch<B::State>> = Vec::new();
+        let mut next = Some(state);
+        loop {
+            if let Some(state) = next.take() {
+                let mark = self.mark();
+                let mut left: Vec<u8> = allowed_bytes(&engine.next_bytes(state)).collect();
+                fuel.burn(left.len() as u64)?;
+                let mut found = false;
+                left.retain(|&byte| {
+                    let is_end = byte == b'"' && matches!(self.lex, Lex::String { escape: Escape::None, .. });
+                    if is_end {
+                        found |= !self.has_seen(&self.text);
+                    } else if !found && let Lex::String { subject, escape, high } = self.lex {
+                        // The size was checked where the value was written.
+                        _ = self.in_string(byte, subject, escape, high);
+                        found |= matches!(self.lex, Lex::String { subject: Subject::New, .. });
+                        self.restore(&mark);
+                    }
+                    !is_end
+                });
+                if found {
+                    return Ok(true);
+                }
+                path.push(Branch { state, mark, left });
+            }
+            let Some(branch) = path.last_mut() else { return Ok(false) };
+            let (state, mark) = (branch.state, branch.mark);
+            let Some(byte) = branch.left.pop() else {
+                path.pop();
+                continue;
+            };
+            self.restore(&mark);
+            if let Some(after) = engine.step(state, byte, fuel)?
+                && let Lex::String { subject, escape, high } = self.lex
+            {
+                self.in_string(byte, subject, escape, high)?;
+                next = Some(after);
+            }
+        }
+    }
+
+    fn finds_new_number<B: Backend>(
+        &self,
+        engine: &B,
+        state: B::State,
+        exponent: Exponent,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        let Some(frame) = self.frames.last().filter(|frame| !frame.seen.is_empty()) else { return Ok(true) };
+        let most_visits = frame.seen.len() + 2;
+        let mut visits: HashMap<(B::State, Vec<u8>), usize, ahash::RandomState> = HashMap::default();
+        let mut left = VecDeque::from([(state, self.text.clone(), exponent)]);
+        while let Some((state, text, exponent)) = left.pop_front() {
+            let bytes = engine.next_bytes(state);
+            let may = |byte: u8| bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+            let may_end = b",]} \t\n\r".iter().any(|&byte| may(byte));
+            if may_end && !frame.seen.contains(canonical(&text).as_slice()) {
+                return Ok(true);
+            }
+            let is_zero = is_zero(&text);
+            for byte in b"0123456789.eE+-".iter().copied().filter(|&byte| may(byte)) {
+                fuel.burn(1)?;
+                let exponent = match (exponent, byte) {
+                    (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
+                    (Exponent::Digits(MOST_EXPONENT_DIGITS), b'0'..=b'9') => continue,
+                    (Exponent::Digits(read), b'0'..=b'9') => Exponent::Digits(read + 1),
+                    (exponent, _) => exponent,
+                };
+                if is_zero && exponent != Exponent::None {
+                    // Whatever follows, it is zero.
+                    if !frame.seen.contains(&b"#0"[..]) {
+                        return Ok(true);
+                    }
+                    continue;
+                }
+                let Some(next) = engine.step(state, byte, fuel)? else { continue };
+                let mut text = text.clone();
+                text.push(byte);
+                if byte == b'0' && (text.contains(&b'.') || exponent != Exponent::None) {
+                    let visits = visits.entry((next, without_zeros(&text))).or_insert(0);
+                    *visits += 1;
+                    let after = engine.next_bytes(next);
+                    let changes = b"123456789eE"
+                        .iter()
+                        .any(|&byte| after[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1);
+                    if *visits > if changes { most_visits } else { 1 } {
+                        continue;
+                    }
+                }
+                left.push_back((next, text, exponent));
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The text without the zeros at its end, behind the point or the mark of an exponent.
+fn without_zeros(text: &[u8]) -> Vec<u8> {
+    let end = text.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last + 1);
+    text[..end].to_vec()
+}

@@ -1,0 +1,599 @@
+//! Items and names that differ: masks against all documents there are.
+//!
+//! The judge knows nothing of scopes. It takes the same grammar without marks, has it spell every document, reads each one
+//! with a reader of its own, and drops those in which something occurs twice. A text is right if it begins one of the rest.
+
+use std::collections::{BTreeSet, HashSet};
+
+use grammask_grammar_frontends::ebnf::EbnfOptions;
+use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyOrder, Whitespace};
+use grammask_grammar_ir::Interrupt;
+use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
+use grammask_matcher::{
+    BatchMatcher, BatchRow, BuildBackend, CompiledGrammar, Compiler, DraftTree, Explanation, Limits,
+    MatchError, Matcher, OtherRows,
+};
+use grammask_parser_backend::StepError;
+
+use crate::random::Random;
+
+/// What a document means.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Number(f64),
+    Text(String),
+    Word(String),
+    Array(Vec<Value>),
+    Object(Vec<(String, Value)>),
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> u8 {
+        while self.text[self.at] == b' ' {
+            self.at += 1;
+        }
+        self.text[self.at]
+    }
+
+    fn value(&mut self) -> Value {
+        match self.next() {
+            b'[' => {
+                let mut items = Vec::new();
+                while self.separator(b']') {
+                    items.push(self.value());
+                }
+                Value::Array(items)
+            }
+            b'{' => {
+                let mut members = Vec::new();
+                while self.separator(b'}') {
+                    let name = self.string();
+                    assert_eq!(self.next(), b':');
+                    self.at += 1;
+                    members.push((name, self.value()));
+                }
+                Value::Object(members)
+            }
+            b'"' => Value::Text(self.string()),
+            _ => {
+                let start = self.at;
+                while !b",]}: ".contains(&self.text[self.at]) {
+                    self.at += 1;
+                }
+                let word = std::str::from_utf8(&self.text[start..self.at]).unwrap();
+                // Adding 0 makes -0 of it 0.
+                word.parse()
+                    .map_or_else(|_| Value::Word(word.to_owned()), |number: f64| Value::Number(number + 0.0))
+            }
+        }
+    }
+
+    /// Goes behind a bracket or comma; false at the end.
+    fn separator(&mut self, end: u8) -> bool {
+        let sign = self.next();
+        self.at += 1;
+        if sign != end && self.next() == end {
+            self.at += 1;
+            return false;
+        }
+        sign != end
+    }
+
+    fn string(&mut self) -> String {
+        assert_eq!(self.next(), b'"');
+        let mut units = Vec::new();
+        self.at += 1;
+        loop {
+            let rest = std::str::from_utf8(&self.text[self.at..]).unwrap();
+            let character = rest.chars().next().unwrap();
+            self.at += character.len_utf8();
+            match character {
+                '"' => return String::from_utf16(&units).unwrap(),
+                '\\' if rest.as_bytes()[1] == b'u' => {
+                    units.push(u16::from_str_radix(&rest[2..6], 16).unwrap());
+                    self.at += 5;
+                }
+                '\\' => {
+                    units.push(if rest.as_bytes()[1] == b'n' { 10 } else { u16::from(rest.as_bytes()[1]) });
+                    self.at += 1;
+                }
+                character => units.extend(character.encode_utf16(&mut [0; 2]).iter()),
+            }
+        }
+    }
+}
+
+/// Whether nothing occurs twice: items where arrays are compared (at a depth), names where objects are.
+fn differs(value: &Value, depth: usize, compared: fn(usize) -> bool) -> bool {
+    match value {
+        Value::Array(items) => {
+            let scalars: Vec<&Value> =
+                items.iter().filter(|item| !matches!(item, Value::Array(_) | Value::Object(_))).collect();
+            let repeats = scalars.iter().enumerate().any(|(at, item)| scalars[..at].contains(item));
+            !(compared(depth) && repeats) && items.iter().all(|item| differs(item, depth + 1, compared))
+        }
+        Value::Object(members) => {
+            let mut names: Vec<&String> = members.iter().map(|(name, _)| name).collect();
+            names.sort();
+            let repeats = names.windows(2).any(|pair| pair[0] == pair[1]);
+            !(compared(depth) && repeats)
+                && members.iter().all(|(_, value)| differs(value, depth + 1, compared))
+        }
+        _ => true,
+    }
+}
+
+fn bytes_of(bits: [u64; 4]) -> Vec<u8> {
+    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).collect()
+}
+
+/// All documents of a grammar, which are few.
+fn documents(source: &str) -> Vec<Vec<u8>> {
+    let bytes = Vocabulary::from_tokens((0..=255u8).map(|byte| Some([byte])), &Default::default()).unwrap();
+    let grammar = Compiler::builder(bytes).build().ebnf(source, &EbnfOptions::default()).unwrap();
+    let mut stack = vec![(Vec::new(), grammar.matcher())];
+    let mut found = Vec::new();
+    while let Some((text, matcher)) = stack.pop() {
+        if matcher.is_completed() {
+            found.push(text.clone());
+        }
+        for byte in bytes_of(matcher.next_bytes()) {
+            let mut next = matcher.fork();
+            next.accept_bytes(&[byte]).unwrap();
+            stack.push(([text.as_slice(), &[byte]].concat(), next));
+        }
+    }
+    found
+}
+
+/// What the judge says: the right documents, and all their beginnings.
+struct Right {
+    documents: HashSet<Vec<u8>>,
+    beginnings: HashSet<Vec<u8>>,
+}
+
+impl Right {
+    fn of(source: &str, compared: fn(usize) -> bool) -> Self {
+        let free = source.replace("[distinct=items]", "").replace("[distinct=names]", "");
+        let mut all = documents(&free);
+        let count = all.len();
+        all.retain(|text| differs(&Reader { text, at: 0 }.value(), 0, compared));
+        assert!(all.len() < count && !all.is_empty(), "{} of {count} are right", all.len());
+        let beginnings =
+            all.iter().flat_map(|text| (0..=text.len()).map(|end| text[..end].to_vec())).collect();
+        Self { documents: all.into_iter().collect(), beginnings }
+    }
+
+    fn next_bytes(&self, text: &[u8]) -> Vec<u8> {
+        let follows = |byte: &u8| self.beginnings.contains(&[text, &[*byte]].concat());
+        (0..=255u8).filter(follows).collect()
+    }
+}
+
+/// Every byte, stretches of documents, and some by hand; two of them twice.
+fn vocabulary(right: &Right, random: &mut Random) -> Vocabulary {
+    let mut sorted: Vec<&Vec<u8>> = right.documents.iter().collect();
+    sorted.sort();
+    // Where nobody writes a byte, nothing is told by it.
+    let mut tokens: BTreeSet<Vec<u8>> =
+        sorted.iter().flat_map(|text| text.iter().map(|&byte| vec![byte])).collect();
+    tokens.extend((b'!'..b'*').map(|byte| vec![byte]));
+    for _ in 0..40 {
+        let text = sorted[random.below(sorted.len())];
+        let start = random.below(text.len());
+        let end = (start + 2 + random.below(12)).min(text.len());
+        tokens.insert(text[start..end].to_vec());
+    }
+    tokens.extend(
+        [&b"\",\""[..], b"\"a\",\"a\"", b"1,1", b"[\"a\",\"a", b"0,0", b"null,n"].map(<[u8]>::to_vec),
+    );
+    let twice: Vec<Vec<u8>> = vec![b"\",\"".to_vec(), b"a".to_vec()];
+    let tokens: Vec<Vec<u8>> = tokens.into_iter().chain(twice).collect();
+    let options = VocabularyOptions::default().stop_ids([tokens.len() as u32]);
+    Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options).unwrap()
+}
+
+#[track_caller]
+fn check(source: &str, compared: fn(usize) -> bool) {
+    let right = Right::of(source, compared);
+    check_on::<grammask_earley::Engine>(source, &right);
+    check_on::<grammask_pda::Engine>(source, &right);
+}
+
+#[track_caller]
+fn check_on<B: BuildBackend>(source: &str, right: &Right) {
+    let mut random = Random::new(source.len() as u64);
+    let compiler = Compiler::builder(vocabulary(right, &mut random)).backend::<B>().build();
+    let grammar = compiler.ebnf(source, &EbnfOptions::default()).unwrap();
+    for _ in 0..5 {
+        walk(&grammar, right, &mut random);
+    }
+}
+
+/// Walks at random, with steps back and forks.
+#[track_caller]
+fn walk<B: BuildBackend>(grammar: &CompiledGrammar<B>, right: &Right, random: &mut Random) {
+    let vocabulary = grammar.vocabulary();
+    let mut matcher = grammar.matcher();
+    let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
+    let mut mask = TokenMask::new(vocabulary.len());
+    for _ in 0..60 {
+        let text = texts.last().unwrap().clone();
+        let allowed = check_place(&mut matcher, right, &text, &mut mask);
+        if allowed.is_empty() || random.below(6) == 0 {
+            let back = random.below(texts.len());
+            matcher.rollback(back).unwrap();
+            texts.truncate(texts.len() - back);
+            continue;
+        }
+        // Short tokens come through more places.
+        let short: Vec<&TokenId> =
+            allowed.iter().filter(|id| vocabulary.token_bytes(**id).len() < 3).collect();
+        let id = match random.below(3) == 0 || short.is_empty() {
+            true => allowed[random.below(allowed.len())],
+            false => *short[random.below(short.len())],
+        };
+        if random.below(3) == 0 {
+            matcher = matcher.fork();
+        }
+        let bytes = vocabulary.token_bytes(id);
+        if random.below(4) == 0 {
+            matcher.accept_bytes(bytes).unwrap();
+        } else {
+            matcher.accept_token(id).unwrap();
+        }
+        texts.push([text.as_slice(), bytes].concat());
+    }
+}
+
+/// Compares all that the matcher says at a place, and returns the text tokens that are allowed.
+#[track_caller]
+fn check_place<B: BuildBackend>(
+    matcher: &mut Matcher<B>,
+    right: &Right,
+    text: &[u8],
+    mask: &mut TokenMask,
+) -> Vec<TokenId> {
+    let vocabulary = std::sync::Arc::clone(matcher.grammar().vocabulary());
+    let shown = String::from_utf8_lossy(text);
+    let is_whole = right.documents.contains(text);
+    assert_eq!(matcher.is_completed(), is_whole, "{shown}");
+    assert_eq!(bytes_of(matcher.next_bytes()), right.next_bytes(text), "{shown}");
+    matcher.fill_mask(mask).unwrap();
+    let mut words = vec![0; words_for(vocabulary.len())];
+    matcher.fill_mask_words(&mut words).unwrap();
+    assert_eq!(mask.as_words(), words, "{shown}");
+    let shared = matcher.mask().unwrap();
+    assert_eq!(shared.to_mask(&vocabulary).as_words(), words, "{shown}");
+    let known = matcher.known_mask().map(|known| known.to_mask(&vocabulary));
+    assert!(known.is_none_or(|known| known.as_words() == words), "{shown}");
+    let mut allowed = Vec::new();
+    for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
+        let bytes = vocabulary.token_bytes(id);
+        let longer = [text, bytes].concat();
+        let expected = match bytes.is_empty() {
+            true => is_whole,
+            false => right.beginnings.contains(&longer),
+        };
+        let token = String::from_utf8_lossy(bytes);
+        assert_eq!(mask.contains(id), expected, "mask: {token:?} after {shown:?}");
+        let mut fork = matcher.fork();
+        assert_eq!(fork.accept_token(id).is_ok(), expected, "accept: {token:?} after {shown:?}");
+        let explained = matcher.explain(id).unwrap();
+        assert_eq!(explained == Explanation::Allowed, expected, "{token:?} after {shown:?}");
+        if let Explanation::Dies { offset, possible, .. } = explained {
+            let read = [text, &bytes[..offset]].concat();
+            assert!(right.beginnings.contains(&read), "{token:?} after {shown:?}");
+            assert_eq!(bytes_of(possible), right.next_bytes(&read), "{token:?} after {shown:?}");
+            let refused = MatchError::ByteRefused { offset, byte: bytes[offset] };
+            assert_eq!(matcher.accept_bytes(bytes), Err(refused), "{token:?} after {shown:?}");
+        }
+        if expected && !bytes.is_empty() {
+            allowed.push(id);
+        }
+    }
+    let mut forced = text.to_vec();
+    while let [byte] = right.next_bytes(&forced)[..] {
+        if right.documents.contains(&forced) {
+            break;
+        }
+        forced.push(byte);
+    }
+    assert_eq!(matcher.jump_forward().unwrap(), forced[text.len()..], "{shown}");
+    let ending = matcher.shortest_ending(1_000).unwrap().unwrap();
+    assert!(right.documents.contains(&[text, &ending].concat()), "{shown} and {ending:?}");
+    allowed
+}
+
+#[test]
+fn strings_are_compared_by_what_they_mean() {
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= " "? ("]" | item ("," item){0,2} "]")
+item ::= "\"" ("a" | "\\u0061" | "ab" | "\\n" | "\\u000A" | "b"){1} "\"""#,
+        |_| true,
+    );
+}
+
+#[test]
+fn a_string_that_can_only_end_as_a_known_one_is_not_begun() {
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item ("," item){2} "]"
+item ::= "\"" ("a" [bc]? | "\\u0061" "d" | "\\ud83d\\ude00" | "é" | "è")  "\"""#,
+        |_| true,
+    );
+}
+
+#[test]
+fn numbers_are_compared_by_their_values() {
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item "," item "]" | "0," item "," item "]"
+item ::= "-"? ("0" | "5") (".0" "0"? | ".5")? ([eE] "-"? "1")?"#,
+        |_| true,
+    );
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item ("," item){2} "]"
+item ::= "1" ("0" | ".0"){0,2} | "0" ".0"? | "-0" | "-5""#,
+        |_| true,
+    );
+}
+
+#[test]
+fn values_of_all_types_stand_side_by_side() {
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item (", " item){0,2} " "? "]"
+item ::= "null" | "true" | "false" | "1" | "\"1\"" | "\"null\"" | "10e-1" | "{\"a\":1}""#,
+        |_| true,
+    );
+}
+
+#[test]
+fn arrays_in_arrays_are_compared_each_for_itself() {
+    check(
+        r#"root ::= "[" outer
+outer[distinct=items] ::= one ("," one){1,2} "]"
+one ::= "\"a\"" | "\"b\"" | "[" inner | "{\"a\":[" inner "}"
+inner[distinct=items] ::= two ("," two)? "]"
+two ::= "\"a\"" | "\"b\"""#,
+        |_| true,
+    );
+    // The arrays inside are free.
+    check(
+        r#"root ::= "[" outer
+outer[distinct=items] ::= one ("," one){1,2} "]"
+one ::= "1" | "2" | "[" two "," two "]"
+two ::= "1" | "2""#,
+        |depth| depth == 0,
+    );
+}
+
+#[test]
+fn names_differ_and_values_are_free() {
+    check(
+        r#"root ::= "{" members
+members[distinct=names] ::= "}" | member ("," member){0,2} "}"
+member ::= "\"" ("a" | "\\u0061" | "b" | "bc") "\":" ("1" | "\"a\"" | "[1,1]" | "{\"a\":1,\"a\":1}")"#,
+        |depth| depth == 0,
+    );
+}
+
+/// A compiler over bytes and a few tokens.
+fn compiler(limits: Limits) -> Compiler {
+    let more = ["\"a\"", "\",\"", "\",", "\"a\",\"a", "ab", "[\"a\",\"b", "\"]"]
+        .map(|token| Some(token.as_bytes().to_vec()));
+    let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain(more).chain([None]);
+    let vocabulary =
+        Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256 + 7])).unwrap();
+    Compiler::builder(vocabulary).limits(limits).build()
+}
+
+fn strings(limits: Limits) -> CompiledGrammar {
+    let schema = r#"{"items": {"type": "string"}, "type": "array", "uniqueItems": true}"#;
+    compiler(limits).json_schema(schema, &JsonSchemaOptions::default()).unwrap()
+}
+
+#[test]
+fn ten_thousand_items_are_kept_apart() {
+    let mut matcher = strings(Limits::default()).matcher();
+    matcher.accept_bytes(b"[").unwrap();
+    for item in 0..10_000 {
+        matcher.accept_bytes(format!("\"item {item}\",").as_bytes()).unwrap();
+    }
+    let again = MatchError::ByteRefused { offset: 10, byte: b'"' };
+    assert_eq!(matcher.accept_bytes(b"\"item 9876\""), Err(again));
+    matcher.rollback(200).unwrap();
+    matcher.accept_bytes(b"\"item 9876\"]").unwrap();
+    assert!(matcher.is_completed());
+}
+
+#[test]
+fn a_limit_on_what_has_occurred_is_an_error_that_names_it() {
+    let mut matcher = strings(Limits { max_distinct_bytes: 200, ..Limits::default() }).matcher();
+    matcher.accept_bytes(b"[\"one\",\"two\",").unwrap();
+    let long = "x".repeat(150);
+    let error = matcher.accept_bytes(format!("\"{long}\"").as_bytes()).unwrap_err();
+    assert!(matches!(error, MatchError::Limit(StepError::TooManyDistinct { limit: 200, .. })), "{error}");
+    assert!(error.to_string().contains("max_distinct_bytes"));
+    // The matcher is where it was, and what has occurred is forgotten with the array.
+    assert!(matcher.accept_bytes(b"\"one\"").is_err());
+    matcher.accept_bytes(b"\"three\"]").unwrap();
+}
+
+#[test]
+fn drafts_and_batches_see_what_a_matcher_of_their_own_sees() {
+    let grammar = strings(Limits::default());
+    let vocabulary = grammar.vocabulary();
+    let id = |text: &[u8]| vocabulary.text_token(text).unwrap();
+    let mut matcher = grammar.matcher();
+    matcher.accept_bytes(b"[\"a\",\"b").unwrap();
+    // b , ", then two ways on: a and ab; behind a: a quote, which is refused, and a letter.
+    let tokens: Vec<i64> = [b"b".as_slice(), b"\",\"", b"a", b"\"", b"b", b"ab", b"\"", b"\",\""]
+        .map(|text| i64::from(id(text).get()))
+        .into();
+    let child = [1, 2, 3, -1, -1, 6, -1, -1];
+    let sibling = [-1, -1, 5, 4, -1, -1, 7, -1];
+    let stride = words_for(vocabulary.len());
+    let mut words = vec![0; tokens.len() * stride];
+    let tree = DraftTree::new(&child, &sibling, &tokens).unwrap();
+    matcher.fill_draft_masks(&tree, &mut words, stride, OtherRows::Clear, &Interrupt::never()).unwrap();
+    let paths: [&[usize]; 8] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 4], &[1, 5], &[1, 5, 6], &[1, 5, 7]];
+    for (place, path) in paths.into_iter().enumerate() {
+        let mut fork = matcher.fork();
+        let is_read =
+            path.iter().all(|&node| fork.accept_token(vocabulary.id(tokens[node] as u32).unwrap()).is_ok());
+        let mut row = vec![0; stride];
+        if is_read {
+            fork.fill_mask_words(&mut row).unwrap();
+        }
+        assert_eq!(words[place * stride..][..stride], row, "node {place}");
+        assert_eq!(is_read, place != 3, "node {place}");
+    }
+    // Two texts in one state of the parser, of which one has written `ab`.
+    let mut other = grammar.matcher();
+    other.accept_bytes(b"[\"ab\",\"a").unwrap();
+    matcher.accept_bytes(b"\",\"a").unwrap();
+    let (mut first, mut second) = (vec![0; stride], vec![0; stride]);
+    let mut rows = [
+        BatchRow { matcher: &mut matcher, words: &mut first },
+        BatchRow { matcher: &mut other, words: &mut second },
+    ];
+    let answers =
+        BatchMatcher::new(std::sync::Arc::clone(compiler(Limits::default()).threads())).fill(&mut rows);
+    assert!(answers.iter().all(Result::is_ok));
+    for (matcher, words) in [(&matcher, first), (&other, second)] {
+        for at in 0..vocabulary.len() as u32 {
+            let id = vocabulary.id(at).unwrap();
+            let bit = words[at as usize / 32] >> (at % 32) & 1 == 1;
+            assert_eq!(matcher.fork().accept_token(id).is_ok(), bit, "{}", vocabulary.token_name(id));
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_is_not_behind_its_bracket_is_refused() {
+    let source = "root ::= \"[\" \" \"? items\nitems[distinct=items] ::= \"1\" \"]\"";
+    let error = compiler(Limits::default()).ebnf(source, &EbnfOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("directly behind its bracket"), "{error}");
+}
+
+#[test]
+fn readings_that_do_not_agree_are_an_error() {
+    let source = "root ::= \"[\" items | \"[1,\" \"2\" \"]\"\nitems[distinct=items] ::= \"1,1]\"";
+    let mut matcher = compiler(Limits::default()).ebnf(source, &EbnfOptions::default()).unwrap().matcher();
+    assert_eq!(matcher.accept_bytes(b"["), Err(MatchError::Limit(StepError::UnclearDistinct)));
+}
+
+/// Walks a schema's grammar at random: masks say what is accepted, and what is finished repeats nothing.
+#[track_caller]
+fn check_schema(schema: &str, options: &JsonSchemaOptions, compared: fn(usize) -> bool) {
+    let options = options.clone().whitespace(Whitespace::Compact);
+    let compiler = compiler(Limits::default());
+    let vocabulary = compiler.vocabulary();
+    let grammar = compiler.json_schema(schema, &options).unwrap();
+    let mut random = Random::new(schema.len() as u64);
+    // Few letters, so that things occur again.
+    let few = b"[]{},:\"ab01.-e\\u6nul";
+    let mut mask = TokenMask::new(vocabulary.len());
+    for _ in 0..6 {
+        let mut matcher = grammar.matcher();
+        for step in 0..40 {
+            matcher.fill_mask(&mut mask).unwrap();
+            let mut ways = Vec::new();
+            for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
+                let bytes = vocabulary.token_bytes(id);
+                // All tokens now and then, and those of few letters always.
+                let is_few = bytes.iter().all(|byte| few.contains(byte));
+                if bytes.is_empty() || !is_few && step % 8 != 0 {
+                    continue;
+                }
+                let accepted = matcher.fork().accept_token(id).is_ok();
+                assert_eq!(mask.contains(id), accepted, "{schema}: {:?}", vocabulary.token_name(id));
+                if accepted && is_few {
+                    ways.push(id);
+                }
+            }
+            let Some(&id) = ways.get(random.below(ways.len().max(1))) else { break };
+            matcher.accept_token(id).unwrap();
+        }
+        let ending = matcher.shortest_ending(10_000).unwrap().unwrap();
+        matcher.accept_bytes(&ending).unwrap();
+        assert!(matcher.is_completed(), "{schema}");
+    }
+    let mut documents = 0;
+    for _ in 0..20 {
+        let mut matcher = grammar.matcher();
+        let mut text = Vec::new();
+        for _ in 0..random.below(60) {
+            let bytes = bytes_of(matcher.next_bytes());
+            let bytes: Vec<u8> = bytes.into_iter().filter(|byte| few.contains(byte)).collect();
+            let Some(&byte) = bytes.get(random.below(bytes.len().max(1))) else { break };
+            matcher.accept_bytes(&[byte]).unwrap();
+            text.push(byte);
+        }
+        text.extend(matcher.shortest_ending(10_000).unwrap().unwrap());
+        // What is read as a half of a pair is none by itself.
+        if !text.windows(4).any(|part| part.starts_with(b"\\ud")) {
+            let value = Reader { text: &[text.as_slice(), b" "].concat(), at: 0 }.value();
+            assert!(differs(&value, 0, compared), "{schema}: {}", String::from_utf8_lossy(&text));
+            documents += 1;
+        }
+    }
+    assert!(documents > 5);
+}
+
+#[test]
+fn schemas_whose_items_differ() {
+    for schema in [
+        r#"{"type": "array", "items": {"type": "string"}, "uniqueItems": true, "minItems": 3}"#,
+        r#"{"type": "array", "items": {"type": "string", "maxLength": 1}, "uniqueItems": true, "minItems": 5}"#,
+        r#"{"type": "array", "items": {"type": "string", "pattern": "^(a|b[ab]*)$"}, "uniqueItems": true, "minItems": 2}"#,
+        r#"{"type": "array", "items": {"type": "integer"}, "uniqueItems": true, "minItems": 4}"#,
+        r#"{"type": "array", "items": {"type": "number"}, "uniqueItems": true, "minItems": 4}"#,
+        r#"{"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "uniqueItems": true, "minItems": 4}"#,
+        r#"{"type": "array", "items": {"type": "integer", "minimum": 1}, "uniqueItems": true}"#,
+        r#"{"type": "array", "items": {"type": ["string", "null", "number"]}, "uniqueItems": true, "minItems": 2}"#,
+        r#"{"type": "array", "prefixItems": [{"const": "a"}, {"type": "string"}], "items": {"type": ["string", "integer"]},
+            "uniqueItems": true, "minItems": 3}"#,
+        r#"{"type": "object", "properties": {"a": {"$ref": ""}, "b": {"type": "array", "items": {"type": "string"},
+            "uniqueItems": true}}, "required": ["b"], "additionalProperties": false}"#,
+    ] {
+        let compared = if schema.contains("object") { |depth| depth > 0 } else { |depth| depth == 0 };
+        check_schema(schema, &JsonSchemaOptions::default(), compared);
+    }
+}
+
+#[test]
+fn schemas_whose_free_names_differ() {
+    let unique = JsonSchemaOptions::default().free_names(FreeNames::Unique);
+    for order in [KeyOrder::Declared, KeyOrder::Any] {
+        let options = unique.clone().key_order(order);
+        for schema in [
+            r#"{"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": {"type": "integer"}}"#,
+            r#"{"type": "object", "additionalProperties": {"type": "object"}, "minProperties": 2}"#,
+            r#"{"type": "object", "patternProperties": {"^a[ab]*$": {"type": "null"}}, "additionalProperties": false}"#,
+        ] {
+            check_schema(schema, &options, |_| true);
+        }
+    }
+    // Members are counted, so that names differ where the caller did not ask for it.
+    let schema = r#"{"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 3}"#;
+    check_schema(schema, &JsonSchemaOptions::default(), |_| true);
+}
+
+#[test]
+fn alternatives_of_one_type_are_refused_where_only_one_compares() {
+    let schema = r#"{"anyOf": [
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": true}}},
+        {"type": "object", "properties": {"b": {"const": 1}}, "required": ["b"]}]}"#;
+    let error = compiler(Limits::default()).json_schema(schema, &JsonSchemaOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("read side by side"), "{error}");
+}
