@@ -19,6 +19,7 @@ use crate::context::Contexts;
 use crate::ending::{Costs, Endings};
 use crate::kernels::Kernels;
 use crate::loops::Loops;
+use crate::reach::Reaches;
 use crate::runs::{RunShape, Runs};
 use crate::sets::{
     DEAD, EXACT, Ends, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
@@ -61,6 +62,9 @@ pub(crate) struct Builder {
     pub(crate) closure: Closure,
     runs: Runs,
     loops: Loops,
+    reaches: Reaches,
+    /// Descriptions of text that came out too long.
+    pub(crate) long_texts: usize,
     costs: Costs,
     kernels: Kernels,
     pub(crate) chars: Chars,
@@ -74,6 +78,8 @@ impl Builder {
             closure: Closure::default(),
             runs: Runs::default(),
             loops: Loops::default(),
+            reaches: Reaches::default(),
+            long_texts: 0,
             costs: Costs::default(),
             kernels: Kernels::default(),
             chars: Chars::default(),
@@ -469,7 +475,7 @@ impl Backend for Engine {
         let zones = crate::runs::zones(self, state);
         {
             let mut builder = self.lock();
-            let builder = &mut *builder;
+            let builder = &mut **builder;
             if let Some(known) = builder.runs.known(state.set, zones, class) {
                 return known.at(&state.counts);
             }
@@ -478,9 +484,21 @@ impl Backend for Engine {
                 builder.runs.record(state.set, zones, class, RunShape::Unbounded);
                 return Run::Unbounded;
             }
+            let Builder { reaches, runs, .. } = builder;
+            if let Some(shape) = crate::reach::of_items(reaches, &self.program, items, class) {
+                runs.record(state.set, zones, class, shape);
+                return shape.at(&state.counts);
+            }
         }
-        let shape = crate::runs::explore(self, state, class, fuel);
-        self.lock().runs.record(state.set, zones, class, shape);
+        let mut shape = crate::runs::explore(self, state, class, fuel);
+        let mut builder = self.lock();
+        let Builder { reaches, contexts, runs, .. } = &mut **builder;
+        if shape == RunShape::Unknown {
+            let items = &self.set(state).items;
+            let repeats = crate::reach::of_repeats(reaches, &self.program, contexts, items, class);
+            shape = repeats.unwrap_or(shape);
+        }
+        runs.record(state.set, zones, class, shape);
         shape.at(&state.counts)
     }
 

@@ -73,6 +73,7 @@ mod engine;
 mod follow;
 mod kernels;
 mod loops;
+mod reach;
 mod readings;
 mod rebuild;
 mod runs;

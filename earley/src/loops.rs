@@ -26,8 +26,8 @@ const MAX_PAIRS: usize = 4_000;
 const MAX_LOOKS: u64 = 10_000_000;
 
 /// A place inside a UTF-8 sequence (The Unicode Standard, table 3-7).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Place {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Place {
     /// Between characters.
     Boundary,
     /// Before so many continuation bytes.
@@ -48,10 +48,10 @@ impl Place {
 }
 
 /// Bytes `start..=end` lead to the place.
-type Segment = (u8, u8, Place);
+pub(crate) type Segment = (u8, u8, Place);
 
 /// The bytes that follow at each place but [`Place::Boundary`].
-fn inside(place: Place) -> &'static [Segment] {
+pub(crate) fn inside(place: Place) -> &'static [Segment] {
     match place {
         Place::Boundary => &[],
         Place::Before1 => &[(0x80, 0xBF, Place::Boundary)],
@@ -77,7 +77,7 @@ const LEADS: &[Segment] = &[
 ];
 
 /// The bytes that begin a character of the class, as segments.
-fn boundary(class: &CharClass) -> Vec<Segment> {
+pub(crate) fn boundary(class: &CharClass) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for byte in (0..128).filter(|&byte| class.contains_ascii(byte)) {
         match segments.last_mut() {
@@ -91,7 +91,7 @@ fn boundary(class: &CharClass) -> Vec<Segment> {
     segments
 }
 
-type Pair = (StateId, Place);
+pub(crate) type Pair = (StateId, Place);
 
 /// What is known of each class.
 #[derive(Default)]

@@ -30,6 +30,14 @@ pub(crate) enum RunShape {
         slot: u8,
         until: u32,
     },
+    /// Up to so many characters; of longer texts nothing is known.
+    AtLeast(u32),
+    /// The same, as long as the count in the slot cannot come to more than `until`.
+    AtLeastUpTo {
+        chars: u32,
+        slot: u8,
+        until: u32,
+    },
 }
 
 impl RunShape {
@@ -38,6 +46,10 @@ impl RunShape {
             Self::Unknown => Run::Unknown,
             Self::Unbounded => Run::Unbounded,
             Self::UpTo { slot, until } => Run::AtMost(until.saturating_sub(counts[usize::from(slot)])),
+            Self::AtLeast(chars) => Run::AtLeast(chars),
+            Self::AtLeastUpTo { chars, slot, until } => {
+                Run::AtLeast(chars.min(until.saturating_sub(counts[usize::from(slot)])))
+            }
         }
     }
 }

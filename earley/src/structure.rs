@@ -6,7 +6,6 @@
 //! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
-use hashbrown::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, TAIL};
 use crate::engine::{Engine, State};
@@ -14,45 +13,57 @@ use crate::engine::{Engine, State};
 /// States that a description may have.
 const MAX_STATES: usize = 400;
 
+/// States that the description of text inside JSON strings may have: the grammar of a URI has a thousand, and tokens
+/// enough that to walk them once takes more than to describe it in every grammar.
+const MAX_TEXT_STATES: usize = 4_096;
+
+/// Descriptions of text that came out too long before an engine tries no more.
+const MAX_FAILURES: usize = 4;
+
 /// The description of a local state. Equal descriptions, also of different engines, behave alike. `None` where it
 /// would be long.
 pub(crate) fn structure(engine: &Engine, state: State, detail: u64) -> Option<Vec<u32>> {
     let set = engine.set(state);
-    let builder = engine.lock();
+    let mut builder = engine.lock();
+    let max_text = if builder.long_texts < MAX_FAILURES { MAX_TEXT_STATES } else { MAX_STATES };
     let mut writer = Writer {
         program: &engine.program,
         words: vec![detail as u32, (detail >> 32) as u32],
-        states: Numbers::default(),
-        fragments: Numbers::default(),
+        states: Numbers::new(engine.program.state_count()),
+        fragments: Numbers::new(engine.program.fragment_count()),
+        is_text: true,
+        max_text,
     };
     for item in &set.items {
-        let number = writer.states.number(item.state);
+        let number = writer.states.number(item.state, StateId::index);
         writer.words.push(number);
         writer.context(&builder.contexts, item.context)?;
     }
     writer.words.push(u32::MAX);
-    writer.automata()
+    let is_long = writer.automata().is_none();
+    builder.long_texts += usize::from(is_long && writer.states.order.len() > MAX_TEXT_STATES);
+    (!is_long).then_some(writer.words)
 }
 
 /// Things in the order in which they were met.
 struct Numbers<T> {
     order: Vec<T>,
-    number: HashMap<T, u32, ahash::RandomState>,
+    /// The number of each thing plus one, or 0.
+    numbers: Vec<u32>,
 }
 
-impl<T> Default for Numbers<T> {
-    fn default() -> Self {
-        Self { order: Vec::new(), number: HashMap::default() }
+impl<T: Copy> Numbers<T> {
+    fn new(count: usize) -> Self {
+        Self { order: Vec::new(), numbers: vec![0; count] }
     }
-}
 
-impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
-    fn number(&mut self, thing: T) -> u32 {
-        let next = self.order.len() as u32;
-        *self.number.entry(thing).or_insert_with(|| {
+    fn number(&mut self, thing: T, index: impl Fn(T) -> usize) -> u32 {
+        let number = &mut self.numbers[index(thing)];
+        if *number == 0 {
             self.order.push(thing);
-            next
-        })
+            *number = self.order.len() as u32;
+        }
+        *number - 1
     }
 }
 
@@ -61,6 +72,9 @@ struct Writer<'e> {
     words: Vec<u32>,
     states: Numbers<StateId>,
     fragments: Numbers<FragmentId>,
+    /// Whether no control character was met so far: JSON's strings hold none, and nearly all else has whitespace.
+    is_text: bool,
+    max_text: usize,
 }
 
 impl Writer<'_> {
@@ -73,7 +87,7 @@ impl Writer<'_> {
                     return Some(());
                 }
                 Context::Counter(counter) => {
-                    let fragment = self.fragments.number(counter.fragment);
+                    let fragment = self.fragments.number(counter.fragment, FragmentId::index);
                     let (kind, count) = match counter.count {
                         CountKind::Slot(slot) => (1, u32::from(slot)),
                         CountKind::Exact(count) => (2, count),
@@ -85,7 +99,7 @@ impl Writer<'_> {
                 Context::List(range) => {
                     let [entry] = contexts.entries(range) else { return None };
                     let state = match StateId::new(entry.state as usize) {
-                        Some(state) if entry.state != TAIL => self.states.number(state),
+                        Some(state) if entry.state != TAIL => self.states.number(state, StateId::index),
                         _ => TAIL,
                     };
                     self.words.extend([4, state]);
@@ -97,7 +111,7 @@ impl Writer<'_> {
     }
 
     /// All states and fragments within reach.
-    fn automata(mut self) -> Option<Vec<u32>> {
+    fn automata(&mut self) -> Option<()> {
         let (mut next_state, mut next_fragment) = (0, 0);
         loop {
             if let Some(&id) = self.fragments.order.get(next_fragment) {
@@ -111,7 +125,7 @@ impl Writer<'_> {
                 if fragment.role != Role::None {
                     return None;
                 }
-                let start = self.states.number(fragment.start);
+                let start = self.states.number(fragment.start, StateId::index);
                 self.words.extend([start, u32::from(fragment.nullable)]);
                 match fragment.count {
                     None => self.words.push(0),
@@ -124,9 +138,10 @@ impl Writer<'_> {
                 next_state += 1;
                 self.state(id);
             } else {
-                return Some(self.words);
+                return Some(());
             }
-            if self.states.order.len() > MAX_STATES {
+            let most = if self.is_text { self.max_text } else { MAX_STATES };
+            if self.states.order.len() > most {
                 return None;
             }
         }
@@ -137,16 +152,17 @@ impl Writer<'_> {
         let (bytes, epsilons, calls) = (state.bytes.len(), state.epsilons.len(), state.calls.len());
         self.words.extend([u32::from(state.is_final), bytes as u32, epsilons as u32, calls as u32]);
         for edge in state.bytes {
-            let target = self.states.number(edge.target);
+            self.is_text &= edge.start >= b' ';
+            let target = self.states.number(edge.target, StateId::index);
             self.words.extend([u32::from(edge.start) << 8 | u32::from(edge.end), target]);
         }
         for &target in state.epsilons {
-            let target = self.states.number(target);
+            let target = self.states.number(target, StateId::index);
             self.words.push(target);
         }
         for call in state.calls {
-            let fragment = self.fragments.number(call.fragment);
-            let target = self.states.number(call.target);
+            let fragment = self.fragments.number(call.fragment, FragmentId::index);
+            let target = self.states.number(call.target, StateId::index);
             self.words.extend([fragment, target]);
         }
     }

@@ -21,6 +21,7 @@ use crate::escapes::Escapes;
 use crate::finished::FinishedStates;
 use crate::link::Parts;
 use crate::literals::Literals;
+use crate::long_text::is_long_text;
 use crate::names::{Names, add_name, name_edge};
 use crate::other_names::PlainNames;
 use crate::plan::{Copies, Plan};
@@ -54,6 +55,7 @@ pub(crate) fn build(
         escaped_rules: AHashMap::with_hasher(hashing.clone()),
         counted: AHashMap::with_hasher(hashing.clone()),
         texts: AHashMap::with_hasher(hashing.clone()),
+        strings: AHashMap::with_hasher(hashing.clone()),
         unordered: AHashMap::with_hasher(hashing.clone()),
         classes: Classes::default(),
         operators: AHashMap::with_hasher(hashing.clone()),
@@ -65,7 +67,8 @@ pub(crate) fn build(
         stack: Vec::with_capacity(64),
         literals: Literals::default(),
         arcs: Vec::new(),
-        whole: grammar.rule(grammar.root()).body(),
+        whole: None,
+        is_counted_text: false,
         work: 0,
     };
     let root = grammar.root();
@@ -106,10 +109,10 @@ struct Place {
 
 /// A fragment whose body is to be written.
 #[derive(Clone, Copy)]
-struct Job {
+struct Job<'g> {
     fragment: u32,
     rule: RuleId,
-    body: ExprId,
+    body: What<'g>,
     depth: u32,
 }
 
@@ -127,6 +130,8 @@ enum What<'g> {
     One(ExprId),
     /// All of them, one after the other.
     All(&'g [ExprId]),
+    /// All of them, which are a string with its quotes.
+    String(&'g [ExprId]),
 }
 
 /// Expressions written between two looks at the interrupt, some 0.1 ms.
@@ -170,6 +175,8 @@ struct Builder<'g> {
     counted: AHashMap<(ExprId, u32, Count), u32>,
     /// The fragments of texts of any length in JSON strings.
     texts: AHashMap<ExprId, u32>,
+    /// The fragments of long strings, by their parts.
+    strings: AHashMap<&'g [ExprId], u32>,
     /// The fragments of parts in any order.
     unordered: AHashMap<ExprId, u32>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
@@ -182,12 +189,14 @@ struct Builder<'g> {
     names: AHashMap<&'g [u8], u32>,
     classes: Classes,
     /// The fragments met so far, in order.
-    jobs: Vec<Job>,
+    jobs: Vec<Job<'g>>,
     stack: Vec<Item<'g>>,
     literals: Literals<'g>,
     arcs: Vec<CharArc>,
     /// What the current fragment reads.
-    whole: ExprId,
+    whole: Option<ExprId>,
+    /// Whether it is counted, and nothing but text inside a JSON string.
+    is_counted_text: bool,
     /// Expressions written so far: a bound on what shared parts can multiply to.
     work: usize,
 }
@@ -213,19 +222,28 @@ impl<'g> Builder<'g> {
         !has_fragment && self.plan.inlines(rule, place.copies)
     }
 
-    fn fragment(&mut self, job: Job) -> Result<(), Failure> {
+    fn fragment(&mut self, job: Job<'g>) -> Result<(), Failure> {
         self.draft.current = job.fragment;
-        self.whole = job.body;
+        self.whole = match job.body {
+            What::One(body) => Some(body),
+            What::All(_) | What::String(_) => None,
+        };
+        let counted = self.draft.fragments[job.fragment as usize].count;
+        self.is_counted_text = match job.body {
+            What::One(body) if counted.is_some() => is_long_text(self.grammar, &[body]),
+            _ => false,
+        };
         let from = self.draft.fragments[job.fragment as usize].start;
         let to = self.draft.state();
         self.draft.states[to as usize].is_final = true;
         let place = Place { rule: job.rule, depth: job.depth, copies: Copies::One };
-        self.stack.push(Item { what: What::One(job.body), from, to, place });
+        self.stack.push(Item { what: job.body, from, to, place });
         while let Some(item) = self.stack.pop() {
             self.check_limits()?;
             match item.what {
                 What::One(id) => self.expression(id, item)?,
                 What::All(parts) => self.sequence(parts, item),
+                What::String(parts) => self.chain(parts, item),
             }
         }
         Ok(())
@@ -353,7 +371,7 @@ impl<'g> Builder<'g> {
                 (Expr::Rule(rule), _) => self.rule_fragment(rule, place),
                 (_, Some(&fragment)) => fragment,
                 _ => {
-                    let fragment = self.add_fragment(place.rule, body, place.depth, None);
+                    let fragment = self.add_fragment(place.rule, What::One(body), place.depth, None);
                     self.body_fragments.insert(body, fragment);
                     fragment
                 }
@@ -451,16 +469,67 @@ impl<'g> Builder<'g> {
         self.draft.bytes(from, b'\\', b'\\', escape);
     }
 
-    fn sequence(&mut self, parts: &'g [ExprId], Item { mut from, to, place, .. }: Item<'g>) {
-        let Some((&last, others)) = parts.split_last() else {
-            return self.draft.epsilon(from, to);
-        };
-        for &part in others {
-            let next = self.draft.state();
+    /// The parts, which are some, one after the other.
+    fn chain(&mut self, parts: &'g [ExprId], Item { mut from, to, place, .. }: Item<'g>) {
+        for (at, &part) in parts.iter().enumerate() {
+            let next = if at + 1 == parts.len() { to } else { self.draft.state() };
             self.stack.push(Item { what: What::One(part), from, to: next, place });
             from = next;
         }
-        self.stack.push(Item { what: What::One(last), from, to, place });
+    }
+
+    /// The parts, one after the other; long strings among them are calls.
+    fn sequence(&mut self, mut parts: &'g [ExprId], item: Item<'g>) {
+        let Item { mut from, to, place, .. } = item;
+        if parts.is_empty() {
+            return self.draft.epsilon(from, to);
+        }
+        while let [first, rest @ ..] = parts {
+            let string = if place.depth == 0 { self.string_in(parts) } else { None };
+            let (what, rest) = match string {
+                Some(string) => (What::String(string), &parts[string.len()..]),
+                None => (What::One(*first), rest),
+            };
+            let next = if rest.is_empty() { to } else { self.draft.state() };
+            match what {
+                What::String(string) => self.string_call(string, from, next, place),
+                what => self.stack.push(Item { what, from, to: next, place }),
+            }
+            (parts, from) = (rest, next);
+        }
+    }
+
+    /// The string that some parts begin with, quotes and all, if it may be long and the current fragment holds more. Its
+    /// inside is the same wherever it stands, and masks of fragments are shared, of grammars too.
+    fn string_in(&self, parts: &'g [ExprId]) -> Option<&'g [ExprId]> {
+        let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
+        let [first, others @ ..] = parts else { return None };
+        if !is_quote(first) {
+            return None;
+        }
+        let middle = &others[..others.iter().position(is_quote)?];
+        let string = &parts[..middle.len() + 2];
+        let is_cut = match middle {
+            // What repeats is a fragment already, with or without bounds.
+            [part] => !matches!(self.grammar.expr(*part), Expr::Repeat { .. }),
+            _ => true,
+        };
+        let whole = self.whole.map(|whole| self.grammar.expr(whole));
+        let is_whole = || matches!(whole, Some(Expr::Sequence(whole)) if whole == string);
+        (is_cut && is_long_text(self.grammar, middle) && !is_whole()).then_some(string)
+    }
+
+    /// Calls the fragment of a string.
+    fn string_call(&mut self, string: &'g [ExprId], from: u32, to: u32, place: Place) {
+        let fragment = match self.strings.get(string) {
+            Some(&fragment) => fragment,
+            None => {
+                let fragment = self.add_fragment(place.rule, What::String(string), place.depth, None);
+                self.strings.insert(string, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
     }
 
     /// Alternatives that begin with a literal are gathered in a trie, the others are written side by side.
@@ -483,10 +552,14 @@ impl<'g> Builder<'g> {
                     pending.push((self.grammar.rule(rule).body(), Place { rule, ..place }));
                 }
                 Expr::Bytes(bytes) => literals.push(bytes, &[], place.rule),
-                Expr::Sequence([first, rest @ ..]) if place.depth == 0 => match self.grammar.expr(*first) {
-                    Expr::Bytes(bytes) => literals.push(bytes, rest, place.rule),
-                    _ => self.stack.push(other),
-                },
+                Expr::Sequence(parts @ [first, rest @ ..]) if place.depth == 0 => {
+                    match self.grammar.expr(*first) {
+                        // The string would be cut in its first byte.
+                        Expr::Bytes(_) if self.string_in(parts).is_some() => self.stack.push(other),
+                        Expr::Bytes(bytes) => literals.push(bytes, rest, place.rule),
+                        _ => self.stack.push(other),
+                    }
+                }
                 _ => self.stack.push(other),
             }
         }
@@ -511,13 +584,15 @@ impl<'g> Builder<'g> {
             _ => false,
         };
         let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
-        let holds_more = match self.grammar.expr(self.whole) {
-            Expr::Sequence([first, middle @ .., last]) => {
+        let holds_more = match self.whole.map(|whole| self.grammar.expr(whole)) {
+            Some(Expr::Sequence([first, middle @ .., last])) => {
                 !(is_quote(first) && is_quote(last) && middle.contains(&id))
             }
-            _ => self.whole != id,
+            _ => self.whole != Some(id),
         };
+        // Where an iteration ends in the middle of a string, the engine has to see what comes next.
         holds_more
+            && !self.is_counted_text
             && item.place.depth == 0
             && matches!(self.grammar.expr(body), Expr::JsonEscaped(class) if is_class(class))
     }
@@ -527,7 +602,7 @@ impl<'g> Builder<'g> {
         let fragment = match self.texts.get(&id) {
             Some(&fragment) => fragment,
             None => {
-                let fragment = self.add_fragment(place.rule, id, place.depth, None);
+                let fragment = self.add_fragment(place.rule, What::One(id), place.depth, None);
                 self.texts.insert(id, fragment);
                 fragment
             }
@@ -558,7 +633,8 @@ impl<'g> Builder<'g> {
                 let fragment = match self.counted.get(&(body, place.depth, count)) {
                     Some(&fragment) => fragment,
                     None => {
-                        let fragment = self.add_fragment(place.rule, body, place.depth, Some(count));
+                        let fragment =
+                            self.add_fragment(place.rule, What::One(body), place.depth, Some(count));
                         self.counted.insert((body, place.depth, count), fragment);
                         fragment
                     }
@@ -616,13 +692,13 @@ impl<'g> Builder<'g> {
         self.draft.states[after as usize].is_final = true;
         let mut parts = Vec::with_capacity(unordered.parts().len());
         for (index, &part) in unordered.parts().iter().enumerate() {
-            let part = self.add_fragment(rule, part, 0, None);
+            let part = self.add_fragment(rule, What::One(part), 0, None);
             // The builder of grammars bounds operands far below 2^32.
             self.draft.fragments[part as usize].role = DraftRole::Part(index as u32);
             self.draft.edge(before, Label::call(part), after);
             parts.push(part);
         }
-        let separator = self.add_fragment(rule, unordered.separator(), 0, None);
+        let separator = self.add_fragment(rule, What::One(unordered.separator()), 0, None);
         self.draft.fragments[separator as usize].role = DraftRole::Separator;
         self.draft.edge(after, Label::call(separator), before);
         self.draft.fragments[fragment as usize].role = DraftRole::Unordered(DraftUnordered {
@@ -683,7 +759,7 @@ impl<'g> Builder<'g> {
         let fragment = match self.parts.of(rule) {
             // Not below JSON escaping: that was found out before.
             Some(number) => self.linked_fragment(rule, number),
-            None => self.add_fragment(rule, self.grammar.rule(rule).body(), place.depth, None),
+            None => self.add_fragment(rule, What::One(self.grammar.rule(rule).body()), place.depth, None),
         };
         if place.depth == 0 {
             self.plain_rules[rule.index()] = fragment;
@@ -712,7 +788,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Adds a fragment without leaving the current one.
-    fn add_fragment(&mut self, rule: RuleId, body: ExprId, depth: u32, count: Option<Count>) -> u32 {
+    fn add_fragment(&mut self, rule: RuleId, body: What<'g>, depth: u32, count: Option<Count>) -> u32 {
         let current = self.draft.current;
         let fragment = self.draft.fragment(rule.index() as u32, count);
         self.draft.current = current;

@@ -74,6 +74,7 @@ mod lazy;
 mod left_corners;
 mod link;
 mod literals;
+mod long_text;
 mod names;
 mod options;
 mod other_names;

@@ -73,7 +73,7 @@ impl List {
             return None;
         }
         match backend.run_over(state, self.class, fuel) {
-            Run::Unknown => None,
+            Run::Unknown | Run::AtLeast(_) => None,
             Run::Unbounded => Some(&self.tokens),
             Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
                 Some(&end) => &self.tokens[..end],

@@ -92,7 +92,7 @@ impl Opening {
             return Ok(None);
         }
         Ok(match backend.run_over(at, &STRING, fuel) {
-            Run::Unknown => None,
+            Run::Unknown | Run::AtLeast(_) => None,
             Run::Unbounded => Some(&self.tokens),
             Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
                 Some(&end) => &self.tokens[..end],

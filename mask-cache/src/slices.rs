@@ -136,19 +136,34 @@ impl<'v> Slice<'v> {
 
     /// Number of characters of the longest token inside the class.
     pub fn max_chars(self) -> u32 {
-        self.levels().max_chars
+        self.lengths().max_chars
+    }
+
+    /// The tokens inside the class of more than so many characters. `None` where they are more than `most`.
+    pub(crate) fn longer_than(self, chars: u32, most: usize) -> Option<Vec<TokenId>> {
+        let listed = self.lengths().longer.iter().take_while(|(length, _)| *length > chars);
+        let mut found: Vec<TokenId> = listed.map(|&(_, id)| id).take(most + 1).collect();
+        if let Some(shorter) = self.at_most(chars).filter(|_| (chars as usize) < STORED_BOUND) {
+            let others = self.tokens().iter().zip(shorter).map(|(all, shorter)| all & !shorter);
+            let others: Vec<u32> = others.collect();
+            if bits::count(&others) > most {
+                return None;
+            }
+            found =
+                bits::iter(&others).filter_map(|index| TokenId::new(u32::try_from(index).ok()?)).collect();
+        }
+        (found.len() <= most).then_some(found)
     }
 
     /// The tokens inside the class of at most `chars` characters, a cut one at the end counted, if they are stored:
     /// they are for small bounds and for those that no token passes.
     pub fn at_most(self, chars: u32) -> Option<&'v [u32]> {
-        let levels = self.levels();
-        if chars >= levels.max_chars {
+        if chars >= self.max_chars() {
             return Some(self.tokens());
         }
+        let level = usize::try_from(chars).ok().filter(|&level| level <= STORED_BOUND)?;
         let words = words_for(self.vocabulary.len());
-        let level = usize::try_from(chars).ok()?;
-        levels.stored.get(level * words..(level + 1) * words)
+        self.levels().get(level * words..(level + 1) * words)
     }
 
     /// Writes the tokens inside the class of at most `chars` characters over the beginning of `into`, as far as it
@@ -158,7 +173,7 @@ impl<'v> Slice<'v> {
             return bits::copy(into, tokens);
         }
         bits::copy(into, self.tokens());
-        for (_, id) in self.levels().longer.iter().take_while(|(length, _)| *length > chars) {
+        for (_, id) in self.lengths().longer.iter().take_while(|(length, _)| *length > chars) {
             bits::clear(into, id.index());
         }
     }
@@ -169,9 +184,17 @@ impl<'v> Slice<'v> {
             .get_or_init(|| Tables::new(self.vocabulary, self.cells.classified(self.vocabulary), self.place))
     }
 
-    fn levels(self) -> &'v Levels {
+    fn lengths(self) -> &'v Lengths {
+        self.cells.slices[self.place].lengths.get_or_init(|| {
+            Lengths::new(self.vocabulary, self.cells.classified(self.vocabulary), self.tokens())
+        })
+    }
+
+    /// The bitsets for bounds 0, 1, ..., one after the other.
+    fn levels(self) -> &'v [u32] {
         self.cells.slices[self.place].levels.get_or_init(|| {
-            Levels::new(self.vocabulary, self.cells.classified(self.vocabulary), self.tokens())
+            let classified = self.cells.classified(self.vocabulary);
+            stored_levels(self.vocabulary, classified, self.tokens(), self.max_chars())
         })
     }
 }
@@ -192,7 +215,9 @@ pub(crate) struct SliceCells {
 #[derive(Default)]
 struct SliceCell {
     tables: OnceLock<Tables>,
-    levels: OnceLock<Levels>,
+    lengths: OnceLock<Lengths>,
+    /// The tokens of at most 0, 1, ... characters, as bitsets one after the other.
+    levels: OnceLock<Box<[u32]>>,
     rests: OnceLock<Option<Rests>>,
 }
 
@@ -203,10 +228,8 @@ impl SliceCells {
             let tables = cell.tables.get().map_or(0, |tables| {
                 size_of_val(&*tables.tokens) + tables.residual.memory_usage() - size_of::<Trie>()
             });
-            let levels = cell
-                .levels
-                .get()
-                .map_or(0, |levels| size_of_val(&*levels.stored) + size_of_val(&*levels.longer));
+            let lengths = cell.lengths.get().map_or(0, |lengths| size_of_val(&*lengths.longer));
+            let levels = lengths + cell.levels.get().map_or(0, |levels| size_of_val(&**levels));
             let rests = cell.rests.get().and_then(Option::as_ref).map_or(0, Rests::memory_usage);
             tables + levels + rests
         };
@@ -287,39 +310,59 @@ impl Tables {
     }
 }
 
-struct Levels {
+struct Lengths {
     max_chars: u32,
-    /// The bitsets for bounds 0, 1, ..., one after the other.
-    stored: Box<[u32]>,
     /// The tokens that some bound past the stored ones excludes, and their lengths, longest first.
     longer: Box<[(u32, TokenId)]>,
 }
 
-impl Levels {
+impl Lengths {
     fn new(vocabulary: &Vocabulary, classified: &Classified, tokens: &[u32]) -> Self {
-        let lengths: Vec<(u32, TokenId)> = bits::iter(tokens)
-            .filter_map(|index| u32::try_from(index).ok().and_then(TokenId::new))
-            .map(|id| (classified.chars(vocabulary, id), id))
-            .collect();
-        let max_chars = lengths.iter().map(|&(chars, _)| chars).max().unwrap_or(0);
-        let words = tokens.len();
-        // The bound that every token keeps is the whole set, which is stored already.
-        let levels = (STORED_BOUND + 1).min(max_chars as usize);
-        let mut stored = vec![0; levels * words].into_boxed_slice();
+        let mut max_chars = 0;
         let mut longer = Vec::new();
-        for &(chars, id) in &lengths {
-            match chars as usize {
-                level if level < levels => bits::set(&mut stored[level * words..][..words], id.index()),
-                _ => longer.push((chars, id)),
+        for (chars, id) in lengths(vocabulary, classified, tokens) {
+            max_chars = max_chars.max(chars);
+            if chars as usize > STORED_BOUND {
+                longer.push((chars, id));
             }
         }
-        for level in 1..levels {
-            let (before, from_here) = stored.split_at_mut(level * words);
-            bits::or(&mut from_here[..words], &before[(level - 1) * words..]);
-        }
         longer.sort_unstable_by(|one, other| other.cmp(one));
-        Self { max_chars, stored, longer: longer.into_boxed_slice() }
+        Self { max_chars, longer: longer.into_boxed_slice() }
     }
+}
+
+/// Tokens with their numbers of characters.
+fn lengths(
+    vocabulary: &Vocabulary,
+    classified: &Classified,
+    tokens: &[u32],
+) -> impl Iterator<Item = (u32, TokenId)> {
+    let ids = bits::iter(tokens).filter_map(|index| u32::try_from(index).ok().and_then(TokenId::new));
+    ids.map(|id| (classified.chars(vocabulary, id), id))
+}
+
+/// The tokens of at most 0, 1, ... characters, as bitsets one after the other, up to the bound below that which every
+/// token keeps: that is the whole set, which is stored already.
+fn stored_levels(
+    vocabulary: &Vocabulary,
+    classified: &Classified,
+    tokens: &[u32],
+    max_chars: u32,
+) -> Box<[u32]> {
+    let words = tokens.len();
+    let levels = (STORED_BOUND + 1).min(max_chars as usize);
+    let mut stored = vec![0; levels * words].into_boxed_slice();
+    for (chars, id) in lengths(vocabulary, classified, tokens) {
+        let level = chars as usize;
+        if level < levels {
+            bits::set(&mut stored[level * words..][..words], id.index());
+        }
+    }
+    for level in 1..levels {
+        let (before, from_here) = stored.split_at_mut(level * words);
+        bits::or(&mut from_here[..words], &before[(level - 1) * words..]);
+    }
+    stored
 }
 
 /// Whether every character of a class can come next, judged by the bytes that can.

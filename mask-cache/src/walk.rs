@@ -21,7 +21,7 @@ use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 use crate::openings::Openings;
 use crate::rests::walk_rests;
 use crate::sparse::Sparse;
-use crate::{Part, Slice, Trie, Vocabulary, bits, words_for};
+use crate::{Part, Slice, TokenId, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
@@ -126,11 +126,13 @@ pub(crate) fn walk<'v, 's, B: Backend>(
         Part::Off => None,
     };
     scratch.ids.clear();
-    let trie = match slice {
-        Some((slice, at_most)) => {
-            if !walk_rests(backend, state, slice, at_most, scratch, fuel)? {
+    let trie = match &slice {
+        Some(Taken { slice, at_most, tried }) => {
+            let at_most = at_most.filter(|_| tried.is_empty());
+            if !walk_rests(backend, state, *slice, at_most, scratch, fuel)? {
                 walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
             }
+            try_tokens(backend, state, vocabulary, tried, &mut scratch.ids, fuel)?;
             slice.residual()
         }
         None if slices == Part::Off => {
@@ -144,6 +146,7 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     };
     try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    let slice = slice.map(|taken| (taken.slice, taken.at_most));
     Ok(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros })
 }
 
@@ -215,10 +218,11 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     let slice = find_slice(backend, local, vocabulary, &next_bytes, fuel);
     // A longer token of the slice may still pass in two pieces, one inside the rule and one behind it, and only a walk
     // over the slice's own tokens would tell. Near a bound the state is walked as a whole.
-    if let Some((_, Some(_))) = slice {
+    if slice.as_ref().is_some_and(|taken| taken.at_most.is_some()) {
         return Ok(None);
     }
-    let trie = slice.map_or(vocabulary.trie(), |(slice, _)| slice.residual());
+    let slice = slice.map(|taken| (taken.slice, None));
+    let trie = slice.map_or(vocabulary.trie(), |(slice, _): (Slice<'_>, _)| slice.residual());
     scratch.ids.clear();
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
@@ -306,7 +310,19 @@ pub(crate) fn try_long_tokens<B: Backend>(
     ids: &mut Vec<u32>,
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
-    for &id in vocabulary.trie().long_tokens() {
+    try_tokens(backend, state, vocabulary, vocabulary.trie().long_tokens(), ids, fuel)
+}
+
+/// Adds those of some tokens that a state reads.
+fn try_tokens<B: Backend>(
+    backend: &B,
+    state: B::State,
+    vocabulary: &Vocabulary,
+    tokens: &[TokenId],
+    ids: &mut Vec<u32>,
+    fuel: &mut Fuel,
+) -> Result<(), StepError> {
+    for &id in tokens {
         if reads_all(backend, state, vocabulary.token_bytes(id), fuel)? {
             ids.push(id.get());
         }
@@ -340,6 +356,18 @@ pub(crate) fn may_have_slice<B: Backend>(backend: &B, state: B::State, vocabular
     vocabulary.slices().any(|slice| slice.may_begin(&next_bytes))
 }
 
+/// What is taken of a slice.
+struct Taken<'v> {
+    slice: Slice<'v>,
+    /// The most characters that its tokens may have.
+    at_most: Option<u32>,
+    /// The tokens of the slice with more characters, if they may be allowed too.
+    tried: Vec<TokenId>,
+}
+
+/// Most tokens of a slice that are tried one by one.
+const MOST_TRIED: usize = 1 << 10;
+
 /// The first slice (larger classes come first) over which the backend lets every text pass, perhaps up to a
 /// number of characters.
 fn find_slice<'v, B: Backend>(
@@ -348,13 +376,18 @@ fn find_slice<'v, B: Backend>(
     vocabulary: &'v Vocabulary,
     next_bytes: &[u64; 4],
     fuel: &mut Fuel,
-) -> Option<(Slice<'v>, Option<u32>)> {
+) -> Option<Taken<'v>> {
+    let whole = |slice| Some(Taken { slice, at_most: None, tried: Vec::new() });
     vocabulary.slices().filter(|slice| slice.may_begin(next_bytes)).find_map(|slice| {
         match backend.run_over(state, slice.class(), fuel) {
             Run::Unknown => None,
-            Run::Unbounded => Some((slice, None)),
-            Run::AtMost(chars) if chars >= slice.max_chars() => Some((slice, None)),
-            Run::AtMost(chars) => Some((slice, Some(chars))),
+            Run::Unbounded => whole(slice),
+            Run::AtMost(chars) | Run::AtLeast(chars) if chars >= slice.max_chars() => whole(slice),
+            Run::AtMost(chars) => Some(Taken { slice, at_most: Some(chars), tried: Vec::new() }),
+            Run::AtLeast(chars) => {
+                let tried = slice.longer_than(chars, MOST_TRIED)?;
+                Some(Taken { slice, at_most: Some(chars), tried })
+            }
         }
     })
 }

@@ -28,4 +28,7 @@ pub enum Run {
     /// Such a text is allowed if and only if it has at most this many characters, a cut one at its end
     /// counted.
     AtMost(u32),
+    /// Every such text of at most this many characters is allowed, a cut one at its end counted; longer ones must be
+    /// tried.
+    AtLeast(u32),
 }

@@ -82,7 +82,11 @@ fn runs_tell_the_truth() {
         r#"root ::= [^]*"#,
         r#"root ::= ([ab] | "ab"){5,20} "x""#,
         r#"root ::= [ab]{7,} "x""#,
+        r#"root ::= [abc]{20} "x""#,
+        r#"root ::= ([ab]+ "c"+){0,18} [ab]+ "x""#,
+        r#"root ::= ([^ab]+ [ab]+){0,40} [^ab]+"#,
     ];
+    let mut at_least = 0;
     for source in grammars {
         let engine = super::engine(source);
         for prefix in ["", "a", "<", "<a", "<aa", "aa", "ab", "aaaa", "abcab"] {
@@ -90,11 +94,14 @@ fn runs_tell_the_truth() {
             for class in &classes {
                 let run = engine.run_over(state, class, &mut Fuel::unlimited());
                 known += usize::from(run != Run::Unknown);
+                at_least += usize::from(matches!(run, Run::AtLeast(_)));
                 for length in 0..45usize {
                     for text in texts(class, length) {
                         let allowed = read(&engine, state, text.as_bytes()).is_ok();
                         let claimed = match run {
                             Run::Unknown => continue,
+                            Run::AtLeast(chars) if length > chars as usize => continue,
+                            Run::AtLeast(_) => true,
                             Run::Unbounded => true,
                             Run::AtMost(chars) => length <= chars as usize,
                         };
@@ -104,7 +111,7 @@ fn runs_tell_the_truth() {
             }
         }
     }
-    assert!(known > 30, "{known} runs were known");
+    assert!(known > 30 && at_least > 5, "{known} runs were known, {at_least} as far as it goes");
 }
 
 /// Some texts of so many characters over a class.

@@ -26,6 +26,9 @@ fn vocabulary() -> Vocabulary {
     tokens.extend((0..=255u8).map(|byte| vec![byte]));
     // Some tokens twice, and one too long for a trie.
     tokens.extend([b"a\",".to_vec(), b"ab".to_vec(), [b"b".repeat(300), b"\"}".to_vec()].concat()]);
+    // Some that a bound on a string's length lets pass only sometimes.
+    tokens.extend([17, 20, 33, 45].map(|length| b"a".repeat(length)));
+    tokens.extend([10, 21].map(|length| b"ab".repeat(length)));
     let stop = tokens.len() as u32;
     let options = VocabularyOptions::default().stop_ids([stop]);
     Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options).unwrap()
@@ -117,6 +120,23 @@ fn counted_strings_in_counted_lists() {
         "root ::= \"{\" (item \",\"){2,40} item \"}\"\nitem ::= text | \"{\" text \":\" text \"}\"\n\
          text ::= \"\\\"\" [^\"\\\\\\x00-\\x1f]{0,30} \"\\\"\"",
     );
+}
+
+/// Words under a bound on their number, or on the length of all of them: texts of many characters pass for certain.
+#[test]
+fn words_under_a_bound() {
+    for (bound, all) in [("{0,30}", ""), ("{0,18}", ""), ("{0,5}", "{0,40}"), ("{0,20}", "{3,60}")] {
+        let words = format!("([^b\"\\\\\\x00-\\x1f]+ \"b\"+){bound} [^b\"\\\\\\x00-\\x1f]+");
+        let bounded = if all.is_empty() {
+            format!("JsonEscaped({words})")
+        } else {
+            format!("JsonEscaped(Intersection({words}, [^]{all}))")
+        };
+        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {bounded} \"\\\"\""));
+        if all.is_empty() {
+            check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {words} \"\\\"\""));
+        }
+    }
 }
 
 #[test]

@@ -143,6 +143,8 @@ fn runs_tell_the_truth() {
                     let length = text.chars().count();
                     let claimed = match run {
                         Run::Unknown => continue,
+                        Run::AtLeast(chars) if length > chars as usize => continue,
+                        Run::AtLeast(_) => true,
                         Run::Unbounded => true,
                         Run::AtMost(most) => length <= most as usize,
                     };

@@ -1,0 +1,45 @@
+//! Which strings of JSON may be long.
+//!
+//! A string of a pattern or a format can be written into whatever holds it, like any other expression. But of a long one
+//! masks cost much, tokens being read for as long as the string goes on, and what can be read inside of it does not
+//! depend on where it stands. As a fragment of its own its masks are found once, for all places and all grammars.
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar};
+use smallvec::SmallVec;
+
+/// Repeats of so many times or more are long.
+const LONG_REPEAT: u32 = 8;
+
+/// Expressions that are looked at to find out whether a string may be long.
+const MOST_LOOKS: u32 = 128;
+
+/// Whether some parts are nothing but text inside a JSON string, and hold a repeat of many times, as far as a short
+/// look tells. Between the end of a string and the beginning of the next one there is something else.
+pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
+    let mut is_long = false;
+    let mut outside: SmallVec<[ExprId; 16]> = parts.iter().copied().collect();
+    let mut inside: SmallVec<[ExprId; 16]> = SmallVec::new();
+    for _ in 0..MOST_LOOKS {
+        let Some(id) = outside.pop() else { break };
+        match grammar.expr(id) {
+            Expr::JsonEscaped(text) => inside.push(text),
+            Expr::Repeat { body, max, .. } => {
+                is_long |= max.is_none_or(|max| max >= LONG_REPEAT);
+                outside.push(body);
+            }
+            Expr::Sequence(parts) | Expr::Choice(parts) => outside.extend_from_slice(parts),
+            Expr::Empty => {}
+            _ => return false,
+        }
+    }
+    for _ in 0..MOST_LOOKS {
+        let Some(id) = inside.pop().filter(|_| !is_long) else { break };
+        match grammar.expr(id) {
+            Expr::Repeat { max, .. } if max.is_none_or(|max| max >= LONG_REPEAT) => is_long = true,
+            Expr::Intersection(_) | Expr::Complement(_) => is_long = true,
+            Expr::Rule(rule) => inside.push(grammar.rule(rule).body()),
+            _ => inside.extend_from_slice(grammar.operands(id)),
+        }
+    }
+    is_long && outside.is_empty()
+}
