@@ -9,7 +9,7 @@ use super::array_shape::ArrayShape;
 use super::goal::GoalId;
 use super::keywords::Normalizer;
 use super::norm::{Algebra, Norm, PAIRS_FOR_ONE, TooManyAlternatives};
-use super::object_shape::{ObjectShape, Presence, join_tests};
+use super::object_shape::{ObjectShape, OwedMember, Presence, join_tests};
 use super::string_shape::StringShape;
 use super::text_tests::TextTest;
 
@@ -106,13 +106,27 @@ impl<'s> Normalizer<'s> {
             return true;
         }
         let unpaid = shape.owed.iter().any(|owed| {
-            shape.cells.iter().all(|cell| {
-                let value = self.algebra.goals.and(cell.value, owed.value);
-                join_tests(&cell.tests, &owed.tests)
-                    .is_none_or(|tests| self.no_member(&tests, &owed.except, value, depth))
-            })
+            !self.declared_may_pay(shape, owed, depth)
+                && shape.cells.iter().all(|cell| {
+                    let value = self.algebra.goals.and(cell.value, owed.value);
+                    join_tests(&cell.tests, &owed.tests)
+                        .is_none_or(|tests| self.no_member(&tests, &owed.except, value, depth))
+                })
         });
         unpaid || shape.min > 0 && self.has_too_few_members(shape, depth)
+    }
+
+    /// Whether a member with a declared name may be the one that is owed: two shapes that were just conjoined owe what
+    /// either did, and what is a free name to one may be declared by the other.
+    fn declared_may_pay(&mut self, shape: &ObjectShape<'s>, owed: &OwedMember<'s>, depth: u32) -> bool {
+        shape.properties.len() > MOST_PARTS
+            || shape.properties.iter().any(|property| {
+                let Algebra { goals, tests, .. } = &mut self.algebra;
+                let value = goals.and(property.value, owed.value);
+                owed.except.binary_search(&property.name).is_err()
+                    && owed.tests.iter().all(|&test| tests.passes(test, property.name))
+                    && !self.goal_surely_empty(value, depth)
+            })
     }
 
     fn has_too_few_members(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
