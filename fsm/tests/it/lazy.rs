@@ -8,7 +8,8 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Interrupt, RuleId, Ru
 use crate::{grammar, recursive_grammar};
 
 fn lazy(grammar: &Grammar) -> LazyProgram {
-    LazyProgram::new(grammar.clone(), &CompileOptions::default()).unwrap()
+    LazyProgram::new(grammar.clone(), &CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() })
+        .unwrap()
 }
 
 /// Whether a grammar can wait. Compiled at once or late, it is the same.
@@ -103,7 +104,8 @@ fn a_language_that_is_empty_is_refused_at_once() {
         let (again, open) = (builder.rule(root), builder.literal("["));
         builder.sequence([open, again])
     });
-    let error = LazyProgram::new(loops, &CompileOptions::default()).unwrap_err();
+    let late = CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() };
+    let error = LazyProgram::new(loops, &late).unwrap_err();
     assert_eq!(error.cause(), Cause::EmptyLanguage);
 }
 
@@ -119,7 +121,7 @@ fn what_grows_too_large_is_compiled_at_once() {
         let begin = builder.literal("x");
         builder.sequence([begin, part])
     });
-    let options = CompileOptions { max_states: 10_000, ..CompileOptions::default() };
+    let options = CompileOptions { lazy_units: Pass::On, max_states: 10_000, ..CompileOptions::default() };
     let error = LazyProgram::new(doubled, &options).unwrap_err();
     assert_eq!(error.cause(), Cause::LimitReached);
 }
@@ -127,7 +129,11 @@ fn what_grows_too_large_is_compiled_at_once() {
 #[test]
 fn an_interrupt_has_no_say_later() {
     let simple = grammar(|builder| builder.literal("ab"));
-    let stopped = CompileOptions { interrupt: Interrupt::when(|| true), ..CompileOptions::default() };
+    let stopped = CompileOptions {
+        lazy_units: Pass::On,
+        interrupt: Interrupt::when(|| true),
+        ..CompileOptions::default()
+    };
     assert!(LazyProgram::new(simple, &stopped).unwrap().program().is_ok());
 }
 
