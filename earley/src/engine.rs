@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{
-    Behind, ByteClasses, ByteEdge, Distinct, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide,
-};
+use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError,
     TableCounts, TokenSet,
@@ -554,14 +552,7 @@ impl Backend for Engine {
     }
 
     fn opens(&self, state: State, byte: u8) -> Opens {
-        let edges = self.set(state).items.iter().flat_map(|item| self.program.byte_edges(item.state));
-        let targets = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
-        match self.program.behind(targets) {
-            Behind::Plain => Opens::Nothing,
-            Behind::Distinct(Distinct::Items) => Opens::Items,
-            Behind::Distinct(Distinct::Names) => Opens::Names,
-            Behind::Unclear => Opens::Unclear,
-        }
+        self.program.opens(self.set(state).items.iter().map(|item| item.state), byte)
     }
 
     fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {

@@ -4,6 +4,7 @@
 //! from nowhere but directly behind a bracket. So which kind of array a bracket opens shows in the states that the
 //! bracket leads to: they call such a fragment and do nothing else, or they do not call one.
 
+use grammask_parser_backend::Opens;
 use smallvec::SmallVec;
 
 use crate::{BuildError, FragmentId, Options, Program, StateId};
@@ -34,23 +35,14 @@ impl Distinct {
     }
 }
 
-/// What goes on behind a byte.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Behind {
-    /// Nothing in which something may not repeat begins there.
-    Plain,
-    /// In every reading an array or object begins in which that does not repeat.
-    Distinct(Distinct),
-    /// In some readings one begins, and in others none or another one.
-    Unclear,
-}
-
 impl Program {
-    /// What goes on from the states that a byte leads to.
-    pub fn behind(&self, states: impl IntoIterator<Item = StateId>) -> Behind {
-        let mut left: SmallVec<[StateId; 8]> = states.into_iter().collect();
+    /// What a byte opens that is read from some states, in which one text is read in several ways.
+    pub fn opens(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> Opens {
+        let edges = states.into_iter().flat_map(|state| self.byte_edges(state));
+        let states = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
+        let mut left: SmallVec<[StateId; 8]> = states.collect();
         let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
-        let mut found: Option<Behind> = None;
+        let mut found: Option<Opens> = None;
         while let Some(id) = left.pop() {
             if met.contains(&id) {
                 continue;
@@ -60,17 +52,18 @@ impl Program {
             left.extend(state.epsilons.iter().copied());
             let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
             let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
-                Some(distinct) => Behind::Distinct(distinct),
-                None => Behind::Plain,
+                Some(Distinct::Items) => Opens::Items,
+                Some(Distinct::Names) => Opens::Names,
+                None => Opens::Nothing,
             });
-            for behind in calls.chain(is_plain.then_some(Behind::Plain)) {
+            for opened in calls.chain(is_plain.then_some(Opens::Nothing)) {
                 match found {
-                    Some(known) if known != behind => return Behind::Unclear,
-                    _ => found = Some(behind),
+                    Some(known) if known != opened => return Opens::Unclear,
+                    _ => found = Some(opened),
                 }
             }
         }
-        found.unwrap_or(Behind::Plain)
+        found.unwrap_or(Opens::Nothing)
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {

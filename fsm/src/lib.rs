@@ -92,7 +92,7 @@ mod units;
 pub use byte_classes::ByteClasses;
 pub use compile::{compile, compile_with};
 pub use distances::Distances;
-pub use distinct::{Behind, Distinct};
+pub use distinct::Distinct;
 pub use error::{BuildError, Cause};
 pub use expanded_suffixes::{ExpandedSuffixes, Followed};
 pub use frame::{Branch, Frame};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{Behind, Distances, Distinct, ExpandedSuffixes, Program};
+use grammask_fsm::{Distances, ExpandedSuffixes, Program};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError, TableCounts,
 };
@@ -286,14 +286,7 @@ impl Backend for Engine {
     }
 
     fn opens(&self, state: State, byte: u8) -> Opens {
-        let edges = self.list(state).stacks.iter().flat_map(|stack| self.program.byte_edges(stack.state));
-        let targets = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
-        match self.program.behind(targets) {
-            Behind::Plain => Opens::Nothing,
-            Behind::Distinct(Distinct::Items) => Opens::Items,
-            Behind::Distinct(Distinct::Names) => Opens::Names,
-            Behind::Unclear => Opens::Unclear,
-        }
+        self.program.opens(self.list(state).stacks.iter().map(|stack| stack.state), byte)
     }
 
     fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
