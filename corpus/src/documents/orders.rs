@@ -36,22 +36,25 @@ fn read<S: Subject>(subject: &S, from: Vec<S::State>, value: &Spelled) -> Result
         }
         Spelled::Object(members) if members.len() <= MOST_MEMBERS => {
             let at = text(subject, from, "{")?;
-            let at = read_members(subject, at, members, 0)?;
-            text(subject, at, "}")
+            read_members(subject, at, members, 0)
         }
         other => text(subject, from, &other.to_string()),
     }
 }
 
-/// Reads the members that are not yet in the set, in every order.
+/// Reads the members that are not yet in the set, in every order, and the closing brace: orders after which a member is
+/// still owed are none of the ends.
 fn read_members<S: Subject>(
     subject: &S,
     from: Vec<S::State>,
     members: &[(String, Spelled)],
     written: u32,
 ) -> Result<Vec<S::State>, String> {
-    if from.is_empty() || written.count_ones() as usize == members.len() {
+    if from.is_empty() {
         return Ok(from);
+    }
+    if written.count_ones() as usize == members.len() {
+        return text(subject, from, "}");
     }
     let comma = if written == 0 { "" } else { "," };
     let mut ends = Vec::new();

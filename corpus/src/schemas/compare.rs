@@ -9,9 +9,52 @@ use serde_json::Value;
 
 use super::generate::{KEYWORDS, random_schema};
 use super::instance::Guide;
+use super::objects;
 use crate::documents::{self, Spelled, Spelling, is_judged_rightly, mutated, random_value, sorted};
 use crate::report::guarded;
 use crate::{BackendSubject, MatcherSubject, Subject, asks_to_differ, subjects};
+
+/// What schemas are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// All keywords, one of them for certain in each schema.
+    Keywords,
+    /// Objects that share names, under keywords that tell them apart.
+    Objects,
+}
+
+impl Family {
+    fn schema(self, rng: &mut Rng) -> Value {
+        match self {
+            Self::Keywords => random_schema(rng),
+            Self::Objects => objects::random_schema(rng),
+        }
+    }
+
+    /// A value that was not made for a schema.
+    fn value(self, rng: &mut Rng) -> Value {
+        match self {
+            Self::Keywords => random_value(rng, 2),
+            Self::Objects => objects::random_value(rng),
+        }
+    }
+
+    /// Of a hundred values, how many are not made for the schema.
+    fn random_values(self) -> u32 {
+        match self {
+            Self::Keywords => 0,
+            Self::Objects => 60,
+        }
+    }
+
+    /// Instances of one schema, half of them valid where both kinds can be found.
+    fn instances(self) -> usize {
+        match self {
+            Self::Keywords => 4,
+            Self::Objects => 12,
+        }
+    }
+}
 
 /// Says of values whether one schema allows them.
 pub type Judge = Box<dyn Fn(&Value) -> bool>;
@@ -64,9 +107,6 @@ impl Comparison {
     }
 }
 
-/// Instances of one schema, half of them valid where both kinds can be found.
-const INSTANCES: usize = 4;
-
 /// Tries to find an instance of each kind.
 const TRIES: usize = 12;
 
@@ -82,19 +122,26 @@ const WALKS: usize = 2;
 ///
 /// Validators are not asked about numbers that do not fit into theirs, and are given members sorted by name: see
 /// [`is_judged_rightly`] and [`sorted`].
-pub fn compare(first_seed: u64, pairs: usize, judge: impl Fn(&Value) -> Option<Judge>) -> Comparison {
+pub fn compare(
+    family: Family,
+    first_seed: u64,
+    pairs: usize,
+    judge: impl Fn(&Value) -> Option<Judge>,
+) -> Comparison {
     let mut comparison = Comparison::default();
     let mut seed = first_seed;
     while comparison.pairs < pairs {
         let mut rng = Rng::new(seed);
-        let schema = random_schema(&mut rng);
+        let schema = family.schema(&mut rng);
         if let Some(judge) = judge(&sorted(&schema)) {
             let judge: Judge = Box::new(move |value| judge(&sorted(value)));
             comparison.schemas += 1;
             for keyword in keywords_of(&schema) {
                 *comparison.keywords.entry(keyword).or_default() += 1;
             }
-            let outcome = guarded(|| one(&mut comparison, seed, &mut rng, &schema, &judge));
+            let (rng, how) = (&mut rng, How::of(seed));
+            let mut trial = Trial { family, seed, rng, schema: &schema, judge: &judge, how };
+            let outcome = guarded(|| trial.run(&mut comparison));
             if let Err(problem) = outcome.and_then(|outcome| outcome) {
                 comparison.disagree(seed, &schema, "", problem);
             }
@@ -152,122 +199,128 @@ fn has_exponent(value: &Value) -> bool {
     false
 }
 
-fn one(
-    comparison: &mut Comparison,
+/// One schema, and what is needed to put instances to it.
+struct Trial<'t> {
+    family: Family,
     seed: u64,
-    rng: &mut Rng,
-    schema: &Value,
-    judge: &Judge,
-) -> Result<(), String> {
-    let how = How::of(seed);
-    let grammar = match json_schema::compile(&schema.to_string(), &how.options()) {
-        Ok(compiled) => compiled.grammar,
-        Err(diagnostics) => {
-            let first = diagnostics.iter().next().ok_or("refused without a reason")?;
-            if first.code() != "json-schema/unsatisfiable" {
-                let reason = format!("{}: {}", first.code(), general(first.message()));
-                comparison.refused.entry(reason).or_insert((0, schema.to_string())).0 += 1;
+    rng: &'t mut Rng,
+    schema: &'t Value,
+    judge: &'t Judge,
+    how: How,
+}
+
+impl Trial<'_> {
+    fn run(&mut self, comparison: &mut Comparison) -> Result<(), String> {
+        let grammar = match json_schema::compile(&self.schema.to_string(), &self.how.options()) {
+            Ok(compiled) => compiled.grammar,
+            Err(diagnostics) => {
+                let first = diagnostics.iter().next().ok_or("refused without a reason")?;
+                if first.code() != "json-schema/unsatisfiable" {
+                    let reason = format!("{}: {}", first.code(), general(first.message()));
+                    comparison.refused.entry(reason).or_insert((0, self.schema.to_string())).0 += 1;
+                    return Ok(());
+                }
+                comparison.unsatisfiable += 1;
+                if let Some(found) = self.find(true, None) {
+                    let problem = "the schema is called unsatisfiable, and the judge takes this".to_owned();
+                    self.disagree(comparison, &found.to_string(), problem);
+                }
                 return Ok(());
             }
-            comparison.unsatisfiable += 1;
-            if let Some(found) = find(rng, schema, judge, true, None) {
-                let problem = "the schema is called unsatisfiable, and the judge takes this".to_owned();
-                comparison.disagree(seed, schema, &found.to_string(), problem);
+        };
+        // No backend keeps items apart by itself.
+        match asks_to_differ(&grammar) {
+            true => self.compare_on(comparison, &MatcherSubject::new(&grammar)?),
+            false => self.compare_on(comparison, &BackendSubject(subjects::earley_after_passes(&grammar)?)),
+        }
+    }
+
+    fn disagree(&self, comparison: &mut Comparison, document: &str, problem: String) {
+        comparison.disagree(self.seed, self.schema, document, problem);
+    }
+
+    fn compare_on<S: Subject>(&mut self, comparison: &mut Comparison, subject: &S) -> Result<(), String> {
+        let mut example = None;
+        let mut walks = 0;
+        for _ in 0..3 * WALKS {
+            if walks == WALKS {
+                break;
             }
+            let Some(text) = documents::walk(subject, self.rng, WALK_BYTES)? else { continue };
+            let text = String::from_utf8(text).map_err(|_| "a walk is not UTF-8")?;
+            let value: Value =
+                serde_json::from_str(&text).map_err(|error| format!("a walk is no JSON: {error}: {text}"))?;
+            if !is_judged_rightly(self.schema, &value) {
+                continue;
+            }
+            walks += 1;
+            comparison.walks += 1;
+            if (self.judge)(&value) {
+                example = Some(value);
+            } else {
+                self.disagree(comparison, &text, "a walk through the grammar is invalid".to_owned());
+            }
+        }
+        for _ in 0..self.family.instances() {
+            // Whichever kind there are fewer of so far.
+            let valid = comparison.valid * 2 <= comparison.pairs;
+            let found = self.find(valid, example.as_ref());
+            let Some(value) = found else { continue };
+            comparison.pairs += 1;
+            comparison.valid += usize::from(valid);
+            self.check(comparison, subject, &value, valid)?;
+        }
+        Ok(())
+    }
+
+    /// A value that the judge takes, or one that it does not.
+    fn find(&mut self, valid: bool, example: Option<&Value>) -> Option<Value> {
+        for attempt in 0..TRIES {
+            let value = self.candidate(valid, example, attempt);
+            if (self.judge)(&value) == valid {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn candidate(&mut self, valid: bool, example: Option<&Value>, attempt: usize) -> Value {
+        if self.rng.percent(self.family.random_values()) {
+            return self.family.value(self.rng);
+        }
+        let made = Guide { root: self.schema, rng: &mut *self.rng }.instance();
+        match (valid, example) {
+            (true, _) if attempt < TRIES / 2 => made,
+            (true, Some(example)) => mutated(self.rng, example),
+            (true, None) => made,
+            (false, Some(example)) if self.rng.percent(50) => mutated(self.rng, example),
+            (false, _) if self.rng.percent(15) => self.family.value(self.rng),
+            (false, _) => mutated(self.rng, &made),
+        }
+    }
+
+    fn check<S: Subject>(
+        &mut self,
+        comparison: &mut Comparison,
+        subject: &S,
+        value: &Value,
+        valid: bool,
+    ) -> Result<(), String> {
+        let spelled = match self.how {
+            How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
+            How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Random(self.rng)),
+        };
+        // The options have no spelling for an exponent.
+        if self.how == How::Canonical && has_exponent(value) {
             return Ok(());
         }
-    };
-    // No backend keeps items apart by itself.
-    match asks_to_differ(&grammar) {
-        true => compare_on(comparison, &MatcherSubject::new(&grammar)?, (seed, schema), (rng, how), judge),
-        false => {
-            let subject = BackendSubject(subjects::earley_after_passes(&grammar)?);
-            compare_on(comparison, &subject, (seed, schema), (rng, how), judge)
+        let accepted = documents::accepts_some_order(subject, &spelled)?;
+        if accepted != valid {
+            let problem = if valid { "a valid document is not in the grammar" } else { "an invalid one is" };
+            self.disagree(comparison, &spelled.to_string(), problem.to_owned());
         }
+        Ok(())
     }
-}
-
-fn compare_on<S: Subject>(
-    comparison: &mut Comparison,
-    subject: &S,
-    (seed, schema): (u64, &Value),
-    (rng, how): (&mut Rng, How),
-    judge: &Judge,
-) -> Result<(), String> {
-    let mut example = None;
-    let mut walks = 0;
-    for _ in 0..3 * WALKS {
-        if walks == WALKS {
-            break;
-        }
-        let Some(text) = documents::walk(subject, rng, WALK_BYTES)? else { continue };
-        let text = String::from_utf8(text).map_err(|_| "a walk is not UTF-8")?;
-        let value: Value =
-            serde_json::from_str(&text).map_err(|error| format!("a walk is no JSON: {error}: {text}"))?;
-        if !is_judged_rightly(schema, &value) {
-            continue;
-        }
-        walks += 1;
-        comparison.walks += 1;
-        if judge(&value) {
-            example = Some(value);
-        } else {
-            comparison.disagree(seed, schema, &text, "a walk through the grammar is invalid".to_owned());
-        }
-    }
-    for _ in 0..INSTANCES {
-        // Whichever kind there are fewer of so far.
-        let valid = comparison.valid * 2 <= comparison.pairs;
-        let found = find(rng, schema, judge, valid, example.as_ref());
-        let Some(value) = found else { continue };
-        comparison.pairs += 1;
-        comparison.valid += usize::from(valid);
-        check(comparison, subject, (seed, schema), (rng, how), &value, valid)?;
-    }
-    Ok(())
-}
-
-/// A value that the judge takes, or one that it does not.
-fn find(rng: &mut Rng, schema: &Value, judge: &Judge, valid: bool, example: Option<&Value>) -> Option<Value> {
-    for attempt in 0..TRIES {
-        let made = Guide { root: schema, rng: &mut *rng }.instance();
-        let value = match (valid, example) {
-            (true, _) if attempt < TRIES / 2 => made,
-            (true, Some(example)) => mutated(rng, example),
-            (true, None) => made,
-            (false, Some(example)) if rng.percent(50) => mutated(rng, example),
-            (false, _) if rng.percent(15) => random_value(rng, 2),
-            (false, _) => mutated(rng, &made),
-        };
-        if judge(&value) == valid {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn check<S: Subject>(
-    comparison: &mut Comparison,
-    subject: &S,
-    (seed, schema): (u64, &Value),
-    (rng, how): (&mut Rng, How),
-    value: &Value,
-    valid: bool,
-) -> Result<(), String> {
-    let spelled = match how {
-        How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
-        How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Random(rng)),
-    };
-    // The options have no spelling for an exponent.
-    if how == How::Canonical && has_exponent(value) {
-        return Ok(());
-    }
-    let accepted = documents::accepts_some_order(subject, &spelled)?;
-    if accepted != valid {
-        let problem = if valid { "a valid document is not in the grammar" } else { "an invalid one is" };
-        comparison.disagree(seed, schema, &spelled.to_string(), problem.to_owned());
-    }
-    Ok(())
 }
 
 /// The keywords that stand anywhere in a schema. Names of members are not told from keywords; the names in use

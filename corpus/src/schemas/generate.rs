@@ -82,7 +82,7 @@ enum Dialect {
 }
 
 /// A random schema.
-pub fn random_schema(rng: &mut Rng) -> Value {
+pub(super) fn random_schema(rng: &mut Rng) -> Value {
     let pool = if rng.percent(40) { SELDOM } else { KEYWORDS };
     let featured = *rng.pick(pool).unwrap_or(&"type");
     let dialect = match featured {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use grammask_corpus::schemas::{Comparison, Judge, KEYWORDS, compare};
+use grammask_corpus::schemas::{Comparison, Family, Judge, KEYWORDS, compare};
 use serde_json::Value;
 
 /// Pairs of a schema and an instance. `GRAMMASK_CASES=20000` is the long run.
@@ -11,27 +11,41 @@ const PAIRS: usize = 3000;
 /// In how many schemas each keyword is, at least, for every hundred pairs.
 const LEAST_SCHEMAS: usize = 1;
 
-/// Percent of the schemas that may be refused.
-const MOST_REFUSED: usize = 5;
-
 fn judge(schema: &Value) -> Option<Judge> {
     let validator = jsonschema::options().should_validate_formats(true).build(schema).ok()?;
     Some(Box::new(move |value| validator.is_valid(value)))
 }
 
-#[test]
-fn grammars_and_a_validator_agree() {
-    let cases = std::env::var("GRAMMASK_CASES").ok();
-    let pairs = cases.map_or(PAIRS, |cases| cases.parse().expect("GRAMMASK_CASES is a number of pairs"));
-    let comparison = compare(0, pairs, judge);
+/// Compares on so many pairs, of which half have to be valid, and at most so many percent of the schemas refused.
+fn check(family: Family, most_refused: usize) -> Comparison {
+    let number = |name: &str| {
+        let value = std::env::var(name).ok();
+        value.map(|value| value.parse::<usize>().expect("the variable is a number"))
+    };
+    let pairs = number("GRAMMASK_CASES").unwrap_or(PAIRS);
+    let first_seed = number("GRAMMASK_SEED").unwrap_or(0);
+    let comparison = compare(family, first_seed as u64, pairs, judge);
     let told = describe(&comparison);
     assert!(comparison.disagreements.is_empty(), "{told}");
-    assert!(comparison.refusals() * 100 <= comparison.schemas * MOST_REFUSED, "too many refusals\n{told}");
+    assert!(comparison.refusals() * 100 <= comparison.schemas * most_refused, "too many refusals\n{told}");
     assert!((45..=55).contains(&(comparison.valid * 100 / comparison.pairs)), "half are to be valid\n{told}");
+    comparison
+}
+
+#[test]
+fn grammars_and_a_validator_agree() {
+    let comparison = check(Family::Keywords, 5);
     for keyword in KEYWORDS {
         let count = comparison.keywords.get(keyword).copied().unwrap_or(0);
-        assert!(count * 100 >= pairs * LEAST_SCHEMAS, "{keyword} occurs in {count} schemas only\n{told}");
+        let told = describe(&comparison);
+        let is_enough = count * 100 >= comparison.pairs * LEAST_SCHEMAS;
+        assert!(is_enough, "{keyword} occurs in {count} schemas only\n{told}");
     }
+}
+
+#[test]
+fn objects_that_share_names_are_told_apart() {
+    check(Family::Objects, 15);
 }
 
 fn describe(comparison: &Comparison) -> String {
