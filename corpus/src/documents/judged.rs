@@ -65,6 +65,13 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     most_digits(value) <= most
 }
 
+/// Whether validators judge by the schema as its draft says: in 2019-09 what `contains` finds counts as unevaluated, and
+/// some take it for evaluated, as it is from 2020-12 on.
+pub fn is_schema_judged_rightly(schema: &Value) -> bool {
+    let draft = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    !(draft.contains("2019-09") && mentions(schema, "contains") && mentions(schema, "unevaluatedItems"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Value, most_digits, sorted};

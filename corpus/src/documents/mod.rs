@@ -10,7 +10,7 @@ mod orders;
 mod spelling;
 mod walk;
 
-pub use judged::{is_judged_rightly, sorted};
+pub use judged::{is_judged_rightly, is_schema_judged_rightly, sorted};
 pub(crate) use mutate::{NAMES, number};
 pub use mutate::{mutated, random_value};
 pub use orders::accepts_some_order;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
 use grammask_grammar_ir::Interrupted;
+use smallvec::SmallVec;
 
 use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
@@ -34,6 +35,8 @@ pub(super) struct Normalizer<'s> {
     /// Parts that nothing satisfies, with their places: what an unsatisfiable schema is blamed on.
     pub(super) conflicts: Vec<(String, String)>,
     atoms: AHashMap<Atom, Rc<Norm<'s>>>,
+    /// Complements of goals, where they are written out.
+    pub(super) opposites: AHashMap<GoalId, Option<Rc<Norm<'s>>>>,
     /// By goal.
     norms: Vec<Option<Rc<Norm<'s>>>>,
     /// Atoms that are being read: one that is met again refers to itself.
@@ -67,6 +70,7 @@ impl<'s> Normalizer<'s> {
             report,
             conflicts: Vec::new(),
             atoms: AHashMap::with_capacity(GOALS),
+            opposites: AHashMap::new(),
             norms: Vec::with_capacity(GOALS),
             open: AHashSet::new(),
             cases: AHashMap::new(),
@@ -92,24 +96,7 @@ impl<'s> Normalizer<'s> {
             return Err(self.limit_here("goals", limit));
         }
         self.check_work()?;
-        let count = self.algebra.goals.atoms(goal).len();
-        let mut joined: Option<Rc<Norm<'s>>> = None;
-        for index in 0..count {
-            let atom = self.algebra.goals.atoms(goal)[index];
-            let part = self.atom_norm(atom)?;
-            let Some(norm) = &joined else {
-                joined = Some(part);
-                continue;
-            };
-            match norm.and(&part, &mut self.algebra) {
-                Ok(both) => joined = Some(Rc::new(both)),
-                Err(TooManyAlternatives) => {
-                    let node = self.atom_node(atom);
-                    self.too_many(node, None)?;
-                }
-            }
-        }
-        let mut norm = joined.unwrap_or_else(|| Rc::new(Norm::any()));
+        let mut norm = self.joined(goal)?;
         if norm.objects.iter().any(|shape| !shape.owed.is_empty())
             && let Some(&first) = self.algebra.goals.atoms(goal).first()
         {
@@ -120,6 +107,49 @@ impl<'s> Normalizer<'s> {
         }
         self.norms[goal.index()] = Some(Rc::clone(&norm));
         Ok(norm)
+    }
+
+    /// The conjunction of the atoms of a goal, in their order. What is the opposite of something is taken away from what
+    /// the other atoms leave, where in their order there are too many alternatives.
+    fn joined(&mut self, goal: GoalId) -> Fallible<Rc<Norm<'s>>> {
+        let atoms: SmallVec<[Atom; 4]> = SmallVec::from_slice(self.algebra.goals.atoms(goal));
+        let mut joined: Option<Rc<Norm<'s>>> = None;
+        let mut opposites = Vec::new();
+        for &atom in &atoms {
+            let part = match atom {
+                Atom::Not(inner) if atoms.len() > 1 => match self.opposite(inner)? {
+                    Some(part) => part,
+                    None => {
+                        opposites.push(inner);
+                        continue;
+                    }
+                },
+                _ => self.atom_norm(atom)?,
+            };
+            let Some(norm) = &joined else {
+                joined = Some(part);
+                continue;
+            };
+            match (norm.and(&part, &mut self.algebra), atom) {
+                (Ok(both), _) => joined = Some(Rc::new(both)),
+                (Err(TooManyAlternatives), Atom::Not(inner)) => opposites.push(inner),
+                (Err(TooManyAlternatives), _) => {
+                    let node = self.atom_node(atom);
+                    self.too_many(node, None)?;
+                }
+            }
+        }
+        let mut joined = joined.unwrap_or_else(|| Rc::new(Norm::any()));
+        for inner in opposites {
+            match self.without(&joined, inner)? {
+                Ok(norm) => joined = Rc::new(norm),
+                Err(TooManyAlternatives) => {
+                    let node = self.goal_node(inner);
+                    self.too_many(node, Some("not"))?;
+                }
+            }
+        }
+        Ok(joined)
     }
 
     pub(super) fn check_work(&self) -> Fallible<()> {
@@ -191,6 +221,12 @@ impl<'s> Normalizer<'s> {
         }
     }
 
+    /// A node to blame a goal's trouble on.
+    pub(super) fn goal_node(&self, goal: GoalId) -> NodeId {
+        let atom = self.algebra.goals.atoms(goal).first();
+        atom.map_or(Document::ROOT, |&atom| self.atom_node(atom))
+    }
+
     fn atom_norm(&mut self, atom: Atom) -> Fallible<Rc<Norm<'s>>> {
         if let Some(known) = self.atoms.get(&atom) {
             return Ok(Rc::clone(known));
@@ -221,8 +257,10 @@ impl<'s> Normalizer<'s> {
     }
 
     fn negation(&mut self, goal: GoalId, node: NodeId) -> Fallible<Norm<'s>> {
-        let inner = self.norm(goal)?;
-        match inner.complement(node, &mut self.algebra) {
+        if let Some(opposite) = self.opposite(goal)? {
+            return Ok((*opposite).clone());
+        }
+        match self.without(&Norm::any(), goal)? {
             Ok(norm) => Ok(norm),
             Err(TooManyAlternatives) => {
                 self.too_many(node, Some("not"))?;
@@ -347,6 +385,12 @@ impl<'s> Normalizer<'s> {
             }
             if keyword == "oneOf" {
                 norm = self.one_of(node, value, &norm)?;
+            } else if keyword == "not" {
+                let goal = self.subschema(node, Step::Keyword("not"), value)?;
+                match self.without(&norm, goal)? {
+                    Ok(left) => norm = left,
+                    Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,
+                }
             } else {
                 let part = read(self, node, members, value)?;
                 match self.conjoin(&norm, &part) {

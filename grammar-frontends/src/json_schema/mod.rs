@@ -83,6 +83,7 @@ mod array_keywords;
 mod array_shape;
 mod comparing;
 mod decimal;
+mod difference;
 mod document;
 mod format_regex;
 mod formats;

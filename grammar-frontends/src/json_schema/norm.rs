@@ -10,7 +10,7 @@ use super::number_shape::{Kind, NumberShape};
 use super::object_shape::ObjectShape;
 use super::options::JsonSchemaLimits;
 use super::string_shape::StringShape;
-use super::text_tests::TextTests;
+use super::text_tests::{Sense, TestId, TextTest, TextTests};
 
 /// What shapes need to be conjoined.
 pub(super) struct Algebra<'s> {
@@ -31,6 +31,13 @@ impl<'s> Algebra<'s> {
     /// Whether there may be a string of a shape; *no* is certain.
     pub(super) fn may_be(&mut self, shape: &StringShape<'s>) -> bool {
         self.inhabited.may_be(shape, &self.tests)
+    }
+
+    /// Whether no text passes both tests; *yes* is certain.
+    pub(super) fn are_apart(&mut self, left: TestId, right: TestId) -> bool {
+        let mut tests = [left, right].map(|test| TextTest { test, sense: Sense::Holds }).to_vec();
+        tests.sort_unstable();
+        self.tests.begin_apart(left, right) || !self.may_be(&StringShape { tests, ..StringShape::any() })
     }
 }
 

@@ -9,13 +9,16 @@ use super::json::{Members, Value};
 use super::keywords::{Fallible, Normalizer};
 use super::norm::Norm;
 use super::number_keywords::count;
-use super::object_shape::{ObjectShape, Origin, Presence, Property};
+use super::object_shape::{Cell, ObjectShape, Origin, Presence, Property, join_tests};
 use super::options::Objects;
 use super::string_keywords::pattern_test;
 use super::text_tests::{Sense, TestId, TextTest};
 
 /// Cells that one schema's patterns may cut the names into.
 const MOST_CELLS: usize = 64;
+
+/// Patterns from which on it is looked at whether two of them have a name in common.
+const MANY_PATTERNS: usize = 5;
 
 pub(super) fn read<'s>(
     n: &mut Normalizer<'s>,
@@ -112,21 +115,32 @@ fn split_by_patterns<'s>(
     patterns: &[(TestId, GoalId)],
     rest: GoalId,
 ) -> Fallible<()> {
-    for &(test, goal) in patterns {
-        let goals = &mut n.algebra.goals;
-        let mut cells = Vec::new();
-        let mut whole = ObjectShape { cells: std::mem::take(&mut shape.cells), ..ObjectShape::any() };
-        whole.refine(test, |_, value| value);
-        for mut cell in whole.cells {
-            let matched = |cell_test: &TextTest| cell_test.sense == Sense::Holds;
-            let this = TextTest { test, sense: Sense::Holds };
-            if cell.tests.contains(&this) {
-                let first = cell.tests.iter().filter(|other| matched(other)).count() == 1;
-                cell.value = if first { goal } else { goals.and(cell.value, goal) };
-            } else if !cell.tests.iter().any(matched) {
-                cell.value = rest;
+    let is_some = |cell: &Cell| cell.tests.iter().any(|test| test.sense == Sense::Holds);
+    for (at, &(test, goal)) in patterns.iter().enumerate() {
+        let apart = match patterns.len() {
+            MANY_PATTERNS.. => {
+                let before = patterns[..at].iter();
+                before.map(|&(other, _)| other).filter(|&other| n.algebra.are_apart(test, other)).collect()
             }
-            cells.push(cell);
+            _ => Vec::new(),
+        };
+        let mut cells = Vec::new();
+        for cell in std::mem::take(&mut shape.cells) {
+            // A name that matches a pattern apart from this one does not match this one.
+            if cell.tests.iter().any(|other| other.sense == Sense::Holds && apart.contains(&other.test)) {
+                cells.push(cell);
+                continue;
+            }
+            for sense in [Sense::Holds, Sense::Fails] {
+                let Some(tests) = join_tests(&cell.tests, &[TextTest { test, sense }]) else { continue };
+                let value = match sense {
+                    Sense::Holds if is_some(&cell) => n.algebra.goals.and(cell.value, goal),
+                    Sense::Holds => goal,
+                    Sense::Fails if is_some(&cell) => cell.value,
+                    Sense::Fails => rest,
+                };
+                cells.push(Cell { tests, value });
+            }
         }
         shape.cells = cells;
         if shape.cells.len() > MOST_CELLS {

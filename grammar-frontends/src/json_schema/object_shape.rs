@@ -218,25 +218,47 @@ impl<'s> ObjectShape<'s> {
         for owed in &self.owed {
             // No such member: the names in question get the opposite goal.
             let value = goals.not(owed.value);
-            let mut shape = Self::any();
-            for &test in &owed.tests {
-                shape.split_matching(test, value);
-            }
-            if owed.tests.is_empty() {
-                shape = Self::with_rest(value);
-            }
-            for &name in &owed.except {
-                let property = Property {
-                    name,
-                    value: GoalId::ANY,
-                    presence: Presence::Optional,
-                    origin: Origin::Mentioned,
-                };
-                shape.properties.push(property);
-            }
-            result.push(shape);
+            result.push(Self::with_names(&owed.tests, owed.except.iter().copied(), value));
         }
         result.into_iter().map(Self::normalized).collect()
+    }
+
+    /// The conditions whose opposites are the [complement](Self::complement), in its order.
+    pub(super) fn conditions(&self) -> Vec<Self> {
+        let mut result = Vec::new();
+        for property in &self.properties {
+            if property.presence == Presence::Required {
+                result.push(Self::with_property(property.name, GoalId::ANY, Presence::Required));
+            }
+            if property.value != GoalId::ANY {
+                result.push(Self::with_property(property.name, property.value, Presence::Optional));
+            }
+        }
+        for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
+            let except = self.properties.iter().map(|property| property.name);
+            result.push(Self::with_names(&cell.tests, except, cell.value));
+        }
+        if self.min > 0 {
+            result.push(Self { min: self.min, ..Self::any() });
+        }
+        if let Some(max) = self.max {
+            result.push(Self { max: Some(max), ..Self::any() });
+        }
+        result.extend(self.owed.iter().map(|owed| Self { owed: vec![owed.clone()], ..Self::any() }));
+        result.into_iter().map(Self::normalized).collect()
+    }
+
+    /// Objects whose members satisfy a goal if their names pass the tests and are not listed.
+    fn with_names(tests: &[TextTest], except: impl Iterator<Item = &'s str>, value: GoalId) -> Self {
+        let mut shape = if tests.is_empty() { Self::with_rest(value) } else { Self::any() };
+        for &test in tests {
+            shape.split_matching(test, value);
+        }
+        shape.properties.extend(except.map(|name| {
+            let (presence, origin) = (Presence::Optional, Origin::Mentioned);
+            Property { name, value: GoalId::ANY, presence, origin }
+        }));
+        shape
     }
 
     /// Narrows a chain of cells: the last cell is the one that passed all tests so far.

@@ -33,20 +33,28 @@ impl<'s> Normalizer<'s> {
         let Some(branches) = self.told_apart(node, value, context)? else { return Ok(context.clone()) };
         let mut result = Norm::never();
         for branch in branches {
-            let mut alone = branch.within;
-            for fails in branch.others_fail {
-                let fails = self.norm(fails)?;
-                match self.conjoin(&alone, &fails) {
-                    Ok(both) => alone = both,
-                    Err(TooManyAlternatives) => self.too_many(node, Some("oneOf"))?,
-                }
-            }
+            let Ok(alone) = self.alone(&branch)? else {
+                self.too_many(node, Some("oneOf"))?;
+                return Ok(context.clone());
+            };
             if result.or(&alone, &mut self.algebra).is_err() {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             }
         }
         Ok(result)
+    }
+
+    /// What satisfies an alternative and none of the others.
+    fn alone(&mut self, branch: &Branch<'s>) -> Fallible<Result<Norm<'s>, TooManyAlternatives>> {
+        let mut alone = branch.within.clone();
+        for &fails in &branch.others_fail {
+            match self.conjoin_goal(&alone, fails)? {
+                Ok(both) => alone = both,
+                Err(TooManyAlternatives) => return self.taken_away(&branch.within, &branch.others_fail),
+            }
+        }
+        Ok(Ok(alone))
     }
 
     /// The alternatives that can hold; none where there are too many and the caller wants to go on.

@@ -46,9 +46,7 @@ impl<'s> Normalizer<'s> {
         let mut both = others(left).and(&others(right), &mut self.algebra)?;
         for one in &left.objects {
             for other in &right.objects {
-                self.algebra.work += (2 + one.properties.len() + other.properties.len()) as u64;
-                let Algebra { goals, tests, .. } = &mut self.algebra;
-                let shape = one.and(other, goals, tests);
+                let shape = self.conjoined(one, other);
                 if shape.is_empty() || both.objects.contains(&shape) || self.no_object(&shape, PRUNING_DEPTH)
                 {
                     continue;
@@ -61,6 +59,13 @@ impl<'s> Normalizer<'s> {
         }
         both.simplify(&mut self.algebra);
         Ok(both)
+    }
+
+    /// The objects of both shapes.
+    pub(super) fn conjoined(&mut self, one: &ObjectShape<'s>, other: &ObjectShape<'s>) -> ObjectShape<'s> {
+        self.algebra.work += (2 + one.properties.len() + other.properties.len()) as u64;
+        let Algebra { goals, tests, .. } = &mut self.algebra;
+        one.and(other, goals, tests)
     }
 
     /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.
@@ -100,7 +105,7 @@ impl<'s> Normalizer<'s> {
         })
     }
 
-    fn no_object(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
+    pub(super) fn no_object(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
         let required = shape.properties.iter().filter(|property| property.presence == Presence::Required);
         if required.into_iter().any(|property| self.goal_surely_empty(property.value, depth)) {
             return true;

@@ -256,6 +256,13 @@ impl<'s> TextTests<'s> {
         }
     }
 
+    /// Whether the texts of two tests begin with different literals.
+    pub(super) fn begin_apart(&self, left: TestId, right: TestId) -> bool {
+        let [left, right] = [left, right].map(|test| self.grammar(test, Side::Around).map(leading_literal));
+        let (Some(left), Some(right)) = (left, right) else { return false };
+        left.iter().zip(right).any(|(one, other)| one != other)
+    }
+
     /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
     /// Not exact: the true range may be smaller.
     pub(super) fn length_range(&self, test: TestId, side: Side) -> Option<(u64, Option<u64>)> {
@@ -492,6 +499,18 @@ fn product(left: &[Places], right: &[Places]) -> Option<Vec<Places>> {
     }
     let pairs = left.iter().flat_map(|left| right.iter().map(move |right| [left.as_slice(), right].concat()));
     Some(pairs.collect())
+}
+
+/// The bytes with which every text of a pattern begins, as far as one literal says it.
+fn leading_literal(grammar: &Grammar) -> &[u8] {
+    let mut id = grammar.rule(grammar.root()).body();
+    loop {
+        match grammar.expr(id) {
+            Expr::Bytes(bytes) => return bytes,
+            Expr::Sequence(parts) if !parts.is_empty() => id = parts[0],
+            _ => return &[],
+        }
+    }
 }
 
 /// Whether the root of a grammar without rule references matches a text: the naive way, with sets of
