@@ -65,8 +65,9 @@ struct ClassReach {
     /// The repeat whose end leads to its beginning.
     repeat: Option<FragmentId>,
     boundary: Vec<(u8, u8, Place)>,
-    /// For each state between characters what is known, plus one; 0 where nothing is.
-    known: Vec<u8>,
+    /// What is known of states between characters. Few states are ever looked at, and a program that refers to hundreds
+    /// of others has millions.
+    known: HashMap<StateId, u8, ahash::RandomState>,
     /// The states from which a search began.
     searched: HashSet<StateId, ahash::RandomState>,
     looks: usize,
@@ -89,19 +90,18 @@ impl Reaches {
                 class: *class,
                 repeat,
                 boundary: boundary(class),
-                known: Vec::new(),
+                known: HashMap::default(),
                 searched: HashSet::default(),
                 looks: 0,
             });
             self.classes.len() - 1
         });
         let class = &mut self.classes[place];
-        class.known.resize(program.state_count(), 0);
-        let known = |class: &ClassReach| u32::from(class.known[state.index()]);
-        if known(class) <= ENOUGH && class.looks < MAX_LOOKS && class.searched.insert(state) {
+        let known = |class: &ClassReach| class.known.get(&state).map_or(0, |&chars| u32::from(chars));
+        if known(class) < ENOUGH && class.looks < MAX_LOOKS && class.searched.insert(state) {
             Search::new(program, class, &mut self.wide).run(state);
         }
-        known(class).saturating_sub(1)
+        known(class)
     }
 }
 
@@ -238,8 +238,8 @@ impl<'s> Search<'s> {
         }
         for (&(state, place), &distance) in self.pairs[..looked].iter().zip(&distance) {
             if place == Place::Boundary {
-                let known = &mut self.class.known[state.index()];
-                *known = (*known).max(distance + 1);
+                let known = self.class.known.entry(state).or_default();
+                *known = (*known).max(distance);
             }
         }
     }

@@ -6,6 +6,7 @@
 //! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
+use hashbrown::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, TAIL};
 use crate::engine::{Engine, State};
@@ -50,15 +51,24 @@ struct Numbers<T> {
     order: Vec<T>,
     /// The number of each thing plus one, or 0.
     numbers: Vec<u32>,
+    /// The same for things that are not among the first [`MANY`].
+    others: HashMap<usize, u32, ahash::RandomState>,
 }
+
+/// A program that refers to hundreds of others has millions of states, and a table of all of them takes milliseconds.
+const MANY: usize = 1 << 13;
 
 impl<T: Copy> Numbers<T> {
     fn new(count: usize) -> Self {
-        Self { order: Vec::new(), numbers: vec![0; count] }
+        Self { order: Vec::new(), numbers: vec![0; count.min(MANY)], others: HashMap::default() }
     }
 
     fn number(&mut self, thing: T, index: impl Fn(T) -> usize) -> u32 {
-        let number = &mut self.numbers[index(thing)];
+        let index = index(thing);
+        let number = match self.numbers.get_mut(index) {
+            Some(number) => number,
+            None => self.others.entry(index).or_default(),
+        };
         if *number == 0 {
             self.order.push(thing);
             *number = self.order.len() as u32;

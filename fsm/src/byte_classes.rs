@@ -32,11 +32,6 @@ impl ByteClasses {
         Self { class_of, last: class }
     }
 
-    /// A single class.
-    pub(crate) fn one() -> &'static Self {
-        &Self { class_of: [0; 256], last: 0 }
-    }
-
     /// The coarsest partition that tells apart what any of these does.
     pub(crate) fn finer<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
         let mut starts = [0u8; 256];

@@ -13,17 +13,8 @@
 
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
-use crate::lazy::Room;
+use crate::lazy::{Callable, Room};
 use crate::{ByteClasses, CompileOptions, Program};
-
-/// What is known of a program that is not there yet.
-#[derive(Debug)]
-pub(crate) struct Foreseen {
-    states: u32,
-    fragments: u32,
-    likely_states: u32,
-    classes: ByteClasses,
-}
 
 /// Automata that are written in more states than so many are built at once: numbers are cheap, not free.
 const MOST_STATES: u32 = 1 << 18;
@@ -45,30 +36,14 @@ const MOST_TEXT: usize = 1 << 12;
 /// How often facts are looked at again for the sake of references back.
 const MOST_ROUNDS: u32 = 16;
 
-impl Foreseen {
-    pub(crate) fn room(&self) -> Room<'_> {
-        let likely_states = self.likely_states as usize;
-        Room {
-            states: self.states,
-            fragments: self.fragments,
-            likely_states,
-            likely_edges: 2 * likely_states,
-            classes: &self.classes,
-        }
-    }
-
-    /// Bytes that the program is likely to hold.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.likely_states as usize * STATE_BYTES
-    }
-
+impl Room {
     /// Whether a program is what was foreseen.
     pub(crate) fn holds_for(&self, program: &Program) -> bool {
         let root = program.fragment(program.root());
         let both = ByteClasses::finer([&self.classes, &program.byte_classes]);
         program.own_state_count() <= self.states as usize
             && program.fragments.len() <= self.fragments as usize
-            && program.root().raw() == 0
+            && program.root().raw() == self.root
             && !root.call_is_nullable()
             && program.labels.is_empty()
             && program.units.is_empty()
@@ -79,7 +54,7 @@ impl Foreseen {
 }
 
 /// What the automata of a grammar will be like. `None` where one pass does not tell.
-pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Foreseen> {
+pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Room> {
     let mut look = Look {
         grammar,
         expand_states: options.expand_states.max(options.inline_states),
@@ -101,9 +76,20 @@ pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<For
     if written as usize > options.max_states {
         return None;
     }
-    let likely_states = 64 + written / MERGED;
+    let likely_states = (64 + written / MERGED) as usize;
     let numbers = SPARE + SPARE_FACTOR * written;
-    Some(Foreseen { states: numbers, fragments: numbers, likely_states, classes: look.bytes.classes() })
+    Some(Room {
+        states: numbers,
+        fragments: numbers,
+        root: 0,
+        labels: 0,
+        likely_states,
+        likely_edges: 2 * likely_states,
+        bytes: likely_states * STATE_BYTES,
+        callable: Callable::Anywhere,
+        has_options: false,
+        classes: look.bytes.classes(),
+    })
 }
 
 /// An expression, and whether it stands inside a JSON string.

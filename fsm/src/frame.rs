@@ -17,6 +17,7 @@ use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef
 use crate::compile::{compile, compile_around};
 use crate::error::Failure;
 use crate::link::Part;
+use crate::program::StateRow;
 use crate::units::{Begin, Units};
 use crate::{
     BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, LazyProgram, Program,
@@ -269,10 +270,9 @@ impl Tree {
         depth: u32,
         labels: &mut Labels,
     ) {
-        for &symbol in &branches[at as usize].begin[depth as usize..] {
-            program.push_row(false);
-            let target = StateId::from_raw(program.states.len() as u32);
-            push_symbol(program, symbol, target, labels);
+        let rest = &branches[at as usize].begin[depth as usize..];
+        for part in rest.chunk_by(|&one, &other| is_byte(one) == is_byte(other)) {
+            push_chain(program, part, labels);
         }
         program.push_row(false);
         self.call(program, at);
@@ -328,7 +328,7 @@ impl Tree {
         program.labels = labels.all;
         let edges = &program.byte_edges[program.states[self.first as usize].bytes as usize..];
         let tree = ByteClasses::from_ranges(edges.iter().map(|edge| (edge.start, edge.end)));
-        let units = branches.iter().map(|branch| branch.content.room().classes);
+        let units = branches.iter().map(|branch| &branch.content.room().classes);
         program.byte_classes = ByteClasses::finer([&program.byte_classes, &tree].into_iter().chain(units));
     }
 
@@ -348,6 +348,30 @@ impl Tree {
     }
 }
 
+fn is_byte(symbol: Symbol) -> bool {
+    symbol < TOKEN
+}
+
+/// Writes a state for each of some symbols, all bytes or all tokens, that leads to the next one.
+fn push_chain(program: &mut Program, symbols: &[Symbol], labels: &mut Labels) {
+    let first = program.states.len() as u32;
+    let targets = (first + 1..).map(StateId::from_raw);
+    if !symbols.iter().copied().all(is_byte) {
+        for (&symbol, target) in symbols.iter().zip(targets) {
+            program.push_row(false);
+            push_symbol(program, symbol, target, labels);
+        }
+        return;
+    }
+    program.push_row(false);
+    let row = program.states[first as usize];
+    // Symbols that are no tokens are bytes.
+    let edge =
+        |(&symbol, target): (&Symbol, StateId)| ByteEdge { start: symbol as u8, end: symbol as u8, target };
+    program.states.extend((1..symbols.len() as u32).map(|at| StateRow { bytes: row.bytes + at, ..row }));
+    program.byte_edges.extend(symbols.iter().zip(targets).map(edge));
+}
+
 fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &mut Labels) {
     match u8::try_from(symbol) {
         Ok(byte) => program.byte_edges.push(ByteEdge { start: byte, end: byte, target }),
@@ -364,13 +388,8 @@ fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) 
     let mut roots = Vec::with_capacity(branches.len());
     for Branch { content, .. } in branches {
         roots.push(*known.entry(Arc::as_ptr(content)).or_insert_with(|| {
-            // What is compiled late names no tokens, and its root comes first.
-            let (labels_of_it, root) = match content.at_once() {
-                Some(program) => (program.labels(), program.root.raw()),
-                None => (&[][..], 0),
-            };
-            begin.label = labels.of_unit(labels_of_it);
-            let root = FragmentId::from_raw(begin.fragment + root);
+            begin.label = labels.of_unit(content.labels());
+            let root = FragmentId::from_raw(begin.fragment + content.room().root);
             begin = program.units.push(content, begin);
             root
         }));

@@ -13,18 +13,32 @@ use grammask_grammar_ir::{Grammar, Interrupt};
 
 use crate::compile::compile;
 use crate::error::Failure;
-use crate::foresight::{Foreseen, foresee};
-use crate::{BuildError, ByteClasses, CompileOptions, Pass, Program};
+use crate::foresight::foresee;
+use crate::{BuildError, ByteClasses, CompileOptions, Pass, Program, TokenLabel};
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
 /// other programs refer to it.
 #[derive(Debug)]
 pub struct LazyProgram {
-    /// What a program that was not there from the beginning has to keep to.
-    foreseen: Option<Box<Foreseen>>,
+    /// What others have to know of it. A program that was not there from the beginning has to keep to it.
+    room: Room,
+    origin: Origin,
     /// Gone once it was compiled.
     source: Mutex<Option<Box<Source>>>,
-    made: OnceLock<Result<Arc<Program>, BuildError>>,
+    made: OnceLock<Result<Made, BuildError>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    AtOnce,
+    Late,
+}
+
+#[derive(Debug)]
+struct Made {
+    program: Arc<Program>,
+    /// Bytes that it holds.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -43,12 +57,13 @@ impl LazyProgram {
     /// As for [`compile`], where it is compiled at once.
     pub fn new(grammar: Grammar, options: &CompileOptions) -> Result<Self, BuildError> {
         let is_lazy = options.lazy_units == Pass::On;
-        let Some(foreseen) = is_lazy.then(|| foresee(&grammar, options)).flatten() else {
+        let Some(room) = is_lazy.then(|| foresee(&grammar, options)).flatten() else {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
         };
         let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
         Ok(Self {
-            foreseen: Some(Box::new(foreseen)),
+            room,
+            origin: Origin::Late,
             source: Mutex::new(Some(Box::new(Source { grammar, options }))),
             made: OnceLock::new(),
         })
@@ -60,7 +75,7 @@ impl LazyProgram {
     ///
     /// Where it is not what was foreseen. No grammar is known for which that is so.
     pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
-        self.made.get_or_init(|| self.make()).as_ref()
+        self.made.get_or_init(|| self.make()).as_ref().map(|made| &made.program)
     }
 
     /// Whether it was compiled.
@@ -70,83 +85,97 @@ impl LazyProgram {
 
     /// Bytes of memory that it holds; before it was compiled, about what it will hold.
     pub fn memory_usage(&self) -> usize {
-        match (self.made.get(), &self.foreseen) {
-            (Some(Ok(program)), _) => program.memory_usage(),
-            (_, Some(foreseen)) => foreseen.bytes(),
-            (_, None) => 0,
+        match self.made.get() {
+            Some(Ok(made)) => made.bytes,
+            _ => self.room.bytes,
         }
     }
 
-    fn make(&self) -> Result<Arc<Program>, BuildError> {
+    fn make(&self) -> Result<Made, BuildError> {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Without a source the program was there from the beginning.
-        let (Some(source), Some(foreseen)) = (source, &self.foreseen) else {
-            return Err(Failure::NotForeseen.alone());
-        };
+        let Some(source) = source else { return Err(Failure::NotForeseen.alone()) };
         let program = compile(&source.grammar, &source.options)?;
-        match foreseen.holds_for(&program) {
-            true => Ok(Arc::new(program)),
+        match self.room.holds_for(&program) {
+            true => Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) }),
             false => Err(Failure::NotForeseen.in_rule(source.grammar.rule(source.grammar.root()).name())),
         }
     }
 
     /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.
     pub(crate) fn can_be_referred_to(&self) -> bool {
-        match (&self.foreseen, self.made.get()) {
-            (Some(_), _) => true,
-            (None, Some(Ok(program))) => {
-                let is_empty = program.fragment(program.root()).call_is_nullable();
-                !is_empty && program.units.is_empty() && !program.left_corners().has_cycles()
-            }
-            (None, _) => false,
-        }
+        self.room.callable == Callable::Anywhere
     }
 
     /// How large it is, or at most may become.
-    pub(crate) fn room(&self) -> Room<'_> {
-        match (&self.foreseen, self.made.get()) {
-            (None, Some(Ok(program))) => Room {
-                states: program.own_state_count() as u32,
-                fragments: program.fragments.len() as u32,
-                likely_states: program.own_state_count() + program.fragments.len(),
-                likely_edges: program.edge_count(),
-                classes: &program.byte_classes,
-            },
-            (Some(foreseen), _) => foreseen.room(),
-            (None, _) => Room {
-                states: 0,
-                fragments: 0,
-                likely_states: 0,
-                likely_edges: 0,
-                classes: ByteClasses::one(),
-            },
-        }
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
     }
 
-    /// The program that it is from the beginning.
-    pub(crate) fn at_once(&self) -> Option<&Arc<Program>> {
-        match self.foreseen {
-            None => self.made.get()?.as_ref().ok(),
-            Some(_) => None,
+    /// The tokens that it names. What is compiled late names none.
+    pub(crate) fn labels(&self) -> &[TokenLabel] {
+        match (self.origin, self.made.get()) {
+            (Origin::AtOnce, Some(Ok(made))) if self.room.labels > 0 => made.program.labels(),
+            _ => &[],
         }
     }
 }
 
 impl From<Arc<Program>> for LazyProgram {
     fn from(program: Arc<Program>) -> Self {
-        Self { foreseen: None, source: Mutex::new(None), made: OnceLock::from(Ok(program)) }
+        let room = Room::of(&program);
+        let made = Made { bytes: room.bytes, program };
+        Self { room, origin: Origin::AtOnce, source: Mutex::new(None), made: OnceLock::from(Ok(made)) }
     }
 }
 
-/// What a program takes up in one that refers to it.
-pub(crate) struct Room<'r> {
+/// What a program takes up in one that refers to it. Beside the program, since whoever puts many programs together looks
+/// at none of them.
+#[derive(Debug)]
+pub(crate) struct Room {
     /// Numbers of states that are set aside.
     pub(crate) states: u32,
     /// Numbers of fragments that are set aside.
     pub(crate) fragments: u32,
+    /// The number of its root.
+    pub(crate) root: u32,
+    /// How many labels of tokens it has.
+    pub(crate) labels: u32,
     /// What counts against the limits; exact where it was compiled at once.
     pub(crate) likely_states: usize,
     pub(crate) likely_edges: usize,
+    /// Bytes of memory; about as many where it was not.
+    pub(crate) bytes: usize,
+    pub(crate) callable: Callable,
+    /// Whether its rules say something beside their texts.
+    pub(crate) has_options: bool,
     /// Classes that tell apart whatever it tells apart.
-    pub(crate) classes: &'r ByteClasses,
+    pub(crate) classes: ByteClasses,
+}
+
+/// Where a program may stand in another one by reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callable {
+    Anywhere,
+    /// It may read nothing, begins with itself, or refers to others.
+    Nowhere,
+}
+
+impl Room {
+    fn of(program: &Program) -> Self {
+        let is_empty = program.fragment(program.root()).call_is_nullable();
+        let is_plain = !is_empty && program.units.is_empty() && !program.left_corners().has_cycles();
+        Self {
+            states: program.own_state_count() as u32,
+            fragments: program.fragments.len() as u32,
+            root: program.root.raw(),
+            labels: program.labels.len() as u32,
+            likely_states: program.own_state_count() + program.fragments.len(),
+            likely_edges: program.edge_count(),
+            bytes: program.memory_usage(),
+            callable: if is_plain { Callable::Anywhere } else { Callable::Nowhere },
+            has_options: program.own_options(),
+            classes: program.byte_classes.clone(),
+        }
+    }
 }

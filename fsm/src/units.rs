@@ -11,6 +11,7 @@
 //! between its last state and the first one of the next unit are numbers that belong to nothing.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::lazy::Room;
@@ -24,8 +25,19 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Units {
     list: Vec<Unit>,
+    last: Last,
     /// What was wrong with a unit that was compiled late.
     failure: OnceLock<BuildError>,
+}
+
+/// The place of the unit that was looked for last. Whoever reads edges mostly stays in one of many.
+#[derive(Debug, Default)]
+struct Last(AtomicUsize);
+
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// A program whose numbers begin somewhere.
@@ -80,17 +92,17 @@ static NO_FRAGMENT: Fragment = Fragment {
 
 impl Units {
     pub(crate) fn with_capacity(units: usize) -> Self {
-        Self { list: Vec::with_capacity(units), failure: OnceLock::new() }
+        Self { list: Vec::with_capacity(units), ..Self::default() }
     }
 
     /// Adds a unit that others may refer to; its states and fragments come after those of all others. Where those of
     /// the next one begin.
     pub(crate) fn push(&mut self, source: &Arc<LazyProgram>, begin: Begin) -> Begin {
         debug_assert!(source.can_be_referred_to());
-        let Room { states, fragments, .. } = source.room();
+        let Room { states, fragments, has_options, .. } = *source.room();
         self.list.push(Unit {
             source: Arc::clone(source),
-            has_options: source.at_once().is_some_and(|program| program.own_options()),
+            has_options,
             first_state: begin.state,
             first_fragment: begin.fragment,
             first_label: begin.label,
@@ -120,8 +132,7 @@ impl Units {
 
     #[inline(never)]
     pub(crate) fn state(&self, id: StateId) -> State<'_> {
-        let at = self.list.partition_point(|unit| unit.first_state <= id.raw());
-        let unit = at.checked_sub(1).and_then(|at| self.list.get(at));
+        let unit = self.find(|unit| unit.first_state <= id.raw());
         unit.and_then(|unit| self.made(unit)?.state((id.raw() - unit.first_state) as usize))
             .unwrap_or(NO_STATE)
     }
@@ -149,8 +160,22 @@ impl Units {
     }
 
     fn of_fragment(&self, id: FragmentId) -> Option<&Unit> {
-        let at = self.list.partition_point(|unit| unit.first_fragment <= id.raw());
-        self.list.get(at.checked_sub(1)?)
+        self.find(|unit| unit.first_fragment <= id.raw())
+    }
+
+    /// The last unit that begins before something does, or with it.
+    #[inline]
+    fn find(&self, begins: impl Fn(&Unit) -> bool) -> Option<&Unit> {
+        let last = self.last.0.load(Ordering::Relaxed);
+        if let [unit, next @ ..] = self.list.get(last..)?
+            && begins(unit)
+            && !next.first().is_some_and(&begins)
+        {
+            return Some(unit);
+        }
+        let at = self.list.partition_point(begins).checked_sub(1)?;
+        self.last.0.store(at, Ordering::Relaxed);
+        self.list.get(at)
     }
 
     /// The unit, compiled. `None` where that failed, which is remembered.

@@ -151,11 +151,9 @@ fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
     for &(_, part) in units {
         let Some(unit) = parts.referred(part) else { continue };
         begin.label = program.labels.len() as u32;
-        if let Some(unit) = unit.at_once() {
-            program.labels.extend_from_slice(unit.labels());
-        }
+        program.labels.extend_from_slice(unit.labels());
         begin = all.push(unit, begin);
-        classes.push(unit.room().classes);
+        classes.push(&unit.room().classes);
     }
     program.byte_classes = ByteClasses::finer(classes);
     program.units = all;
@@ -353,9 +351,9 @@ impl Numbering {
         let mut next = end.unwrap_or(self.fragments.len() as u32);
         for &(fragment, part) in &self.units {
             let Some(unit) = parts.referred(part) else { continue };
-            let root = unit.at_once().map_or(0, |program| program.root.raw());
-            self.fragment_number[fragment as usize] = next + root;
-            next += unit.room().fragments;
+            let room = unit.room();
+            self.fragment_number[fragment as usize] = next + room.root;
+            next += room.fragments;
         }
     }
 }

@@ -215,8 +215,7 @@ fn errors_have_their_places() {
 /// Of many tools those are compiled that are called, once for all requests.
 #[test]
 fn what_is_called_is_compiled() {
-    let late = CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() };
-    let compiler = Compiler::builder(vocabulary()).automata(late).build();
+    let compiler = Compiler::new(vocabulary());
     let tools: Vec<Value> = (0..20)
         .map(|number| {
             let name = format!("f{number}");
@@ -232,7 +231,8 @@ fn what_is_called_is_compiled() {
     // Another request that offers the same tool has it, too; one that was compiled at once says the same.
     let other = compiler.structural_tag(&document(&triggered(&tools[5..10])), &options()).unwrap();
     assert_eq!(other.stats().units, UnitCounts { all: 5, made: 1 });
-    let at_once = Compiler::new(vocabulary());
+    let at_once = CompileOptions { lazy_units: Pass::Off, ..CompileOptions::default() };
+    let at_once = Compiler::builder(vocabulary()).automata(at_once).build();
     let whole = at_once.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
     assert_eq!(whole.stats().units, UnitCounts { all: 20, made: 20 });
     assert_eq!(whole.fingerprint(), first.fingerprint());
