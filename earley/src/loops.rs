@@ -17,6 +17,7 @@ use std::cell::Cell;
 
 use grammask_fsm::{ByteEdge, Program, StateId};
 use grammask_parser_backend::CharClass;
+use smallvec::SmallVec;
 
 /// Pairs that one search may collect. Larger automata are not worth it: the walk is cheaper.
 const MAX_PAIRS: usize = 4_000;
@@ -24,6 +25,9 @@ const MAX_PAIRS: usize = 4_000;
 /// States and edges that may be looked at for one class, all searches together: some 50 ms. Past it nothing new
 /// is learnt, and the walk does the work.
 const MAX_LOOKS: u64 = 10_000_000;
+
+/// States whose edges are taken together.
+const MAX_JOINED: usize = 4;
 
 /// A place inside a UTF-8 sequence (The Unicode Standard, table 3-7).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -312,6 +316,9 @@ impl ClassLoops {
         if is_plain {
             return self.cover_plainly(state.bytes, pair.1, targets);
         }
+        if let Some(edges) = joined_edges(program, pair.0) {
+            return self.cover_plainly(&edges, pair.1, targets);
+        }
         if !self.holds(program, pair, |_| true) {
             return Cover::Not;
         }
@@ -339,7 +346,10 @@ impl ClassLoops {
                 if u16::from(edge.start) > uncovered {
                     return Cover::Not;
                 }
-                targets.push((edge.target, place));
+                let target = (edge.target, place);
+                if targets.last() != Some(&target) {
+                    targets.push(target);
+                }
                 uncovered = u16::from(edge.end) + 1;
                 // An edge that reaches the end of the segment may go on in the next one.
                 if uncovered <= u16::from(end) {
@@ -397,4 +407,32 @@ impl ClassLoops {
     fn look(&self, count: usize) {
         self.looks.set(self.looks.get() + count as u64);
     }
+}
+
+/// The edges of a state and of those that its empty edges lead to, if these are few and no two of their byte edges
+/// overlap: then the state behaves as if all of them were its own. All states of a trie of names share the edges that read
+/// characters beyond ASCII in this way.
+fn joined_edges(program: &Program, state: StateId) -> Option<SmallVec<[ByteEdge; 32]>> {
+    let mut states: SmallVec<[StateId; MAX_JOINED]> = SmallVec::new();
+    let mut edges: SmallVec<[ByteEdge; 32]> = SmallVec::new();
+    states.push(state);
+    let mut next = 0;
+    while let Some(&state) = states.get(next) {
+        next += 1;
+        let state = program.state(state);
+        edges.extend_from_slice(state.bytes);
+        for &target in state.epsilons {
+            if !states.contains(&target) {
+                if states.len() == MAX_JOINED {
+                    return None;
+                }
+                states.push(target);
+            }
+        }
+    }
+    let follows = |pair: &[ByteEdge]| pair[0].end < pair[1].start;
+    if !edges.windows(2).all(follows) {
+        edges.sort_unstable_by_key(|edge| edge.start);
+    }
+    edges.windows(2).all(follows).then_some(edges)
 }
