@@ -1,19 +1,25 @@
-//! Tokens that open a JSON string.
+//! Tokens that open a JSON string, or begin a number.
 //!
 //! Where a value or a name may begin, a quote may, by itself or behind a space, and a vocabulary has some hundred tokens
 //! that go on behind it with characters of the string. To walk them where names are declared makes a set for each of
 //! their letters. But which of them stay inside of the string depends on the vocabulary alone: where the state behind
 //! the quote lets any text over the characters of strings pass, perhaps up to a length, they are taken from a list,
 //! shortest first, and only those that leave the string again are walked.
+//!
+//! The same holds of the digits that a number begins with: the first one is not 0, unless it is the only one, so that where
+//! a number may begin not every text of digits may follow. But behind the first one it may.
 
 use std::ops::Range;
 
-use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+use grammask_parser_backend::{Backend, CharClass, Fuel, Run, StepError};
 
-use crate::slices::{STRING, chars_inside, may_begin};
+use crate::slices::{DIGITS, STRING, chars_inside, may_begin};
 use crate::{Trie, Vocabulary};
 
-/// The tokens that open a string.
+/// The digits of a number.
+static NUMBER: CharClass = CharClass { ascii: DIGITS, non_ascii: false };
+
+/// The tokens that open a string or begin a number.
 pub(crate) struct Openings {
     /// Those that begin with a quote.
     pub(crate) quote: Opening,
@@ -22,43 +28,53 @@ pub(crate) struct Openings {
     /// The nodes behind a space and a quote, the quote's included, among the [other](crate::lists::List::residual)
     /// tokens that begin with whitespace.
     pub(crate) spaced_nodes: Range<u32>,
+    /// Those that begin with a digit but 0.
+    pub(crate) number: Opening,
 }
 
 impl Openings {
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
-        let spaced = Opening::new(vocabulary, b" \"");
-        let spaced_nodes = vocabulary.whitespace().residual().subtree(spaced.prefix);
-        Self { quote: Opening::new(vocabulary, b"\""), spaced, spaced_nodes }
+        let spaced = Opening::new(vocabulary, &[b" ", b"\""], &STRING);
+        let spaced_nodes = vocabulary.whitespace().residual().subtree(b" \"");
+        let quote = Opening::new(vocabulary, &[b"\""], &STRING);
+        let number = Opening::new(vocabulary, &[b"123456789"], &NUMBER);
+        Self { quote, spaced, spaced_nodes, number }
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
-        self.quote.memory_usage() + self.spaced.memory_usage()
+        self.quote.memory_usage() + self.spaced.memory_usage() + self.number.memory_usage()
     }
 }
 
-/// The tokens that begin with a quote, or with a space and a quote.
+/// The tokens that begin with a prefix, and how they go on.
 pub(crate) struct Opening {
-    prefix: &'static [u8],
-    /// The tokens that stay inside of the string, shortest first: as a trie has them, one of those with equal bytes, and
+    /// At each place one of these bytes, in order; only at the last place there is more than one.
+    prefix: &'static [&'static [u8]],
+    class: &'static CharClass,
+    /// The tokens that stay inside of the class, shortest first: as a trie has them, one of those with equal bytes, and
     /// none that is too long for one.
     tokens: Box<[u32]>,
-    /// The number of tokens of at most so many characters behind the quote, a cut one counted.
+    /// The number of tokens of at most so many characters behind the prefix, a cut one counted.
     ends: Box<[usize]>,
-    /// The other tokens that begin with the quote, or with the space and the quote.
+    /// The other tokens that begin with the prefix.
     others: Trie,
 }
 
 impl Opening {
-    fn new(vocabulary: &Vocabulary, prefix: &'static [u8]) -> Self {
+    fn new(vocabulary: &Vocabulary, prefix: &'static [&'static [u8]], class: &'static CharClass) -> Self {
         let sorted = vocabulary.sorted_text_tokens();
-        let first = sorted.partition_point(|&id| vocabulary.token_bytes(id) < prefix);
+        let least: Vec<u8> = prefix.iter().map(|bytes| bytes[0]).collect();
+        let first = sorted.partition_point(|&id| vocabulary.token_bytes(id) < &*least);
         let mut inside: Vec<(usize, u32)> = Vec::new();
         let mut others = Vec::new();
         let mut last: &[u8] = &[];
         for &id in &sorted[first..] {
             let bytes = vocabulary.token_bytes(id);
-            let Some(text) = bytes.strip_prefix(prefix) else { break };
-            match chars_inside(&STRING, text) {
+            let Some((start, text)) = bytes.split_at_checked(prefix.len()) else { break };
+            if !prefix.iter().zip(start).all(|(bytes, byte)| bytes.contains(byte)) {
+                break;
+            }
+            match chars_inside(class, text) {
                 None => others.push((id, bytes)),
                 Some(chars) if bytes.len() <= Trie::MAX_DEPTH && bytes != last => {
                     inside.push((chars, id.get()));
@@ -72,11 +88,10 @@ impl Opening {
         let ends = (0..=longest).map(|chars| inside.partition_point(|&(other, _)| other <= chars)).collect();
         let others = Trie::from_sorted(vocabulary.len(), others)
             .expect("a part of the tokens, in the same order, from which the whole trie was built");
-        Self { prefix, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, others }
+        Self { prefix, class, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, others }
     }
 
-    /// The tokens that stay inside of the string, as far as a state allows them, if it lets all of at most some length
-    /// pass.
+    /// The tokens that stay inside of the class, as far as a state allows them, if it lets all of at most some length pass.
     pub(crate) fn allowed<B: Backend>(
         &self,
         backend: &B,
@@ -84,14 +99,14 @@ impl Opening {
         fuel: &mut Fuel,
     ) -> Result<Option<&[u32]>, StepError> {
         let mut at = state;
-        for &byte in self.prefix {
-            let Some(next) = backend.step(at, byte, fuel)? else { return Ok(None) };
+        for &bytes in self.prefix {
+            let Some(next) = only_target(backend, at, bytes, fuel)? else { return Ok(None) };
             at = next;
         }
-        if self.tokens.is_empty() || !may_begin(&STRING, &backend.next_bytes(at)) {
+        if self.tokens.is_empty() || !may_begin(self.class, &backend.next_bytes(at)) {
             return Ok(None);
         }
-        Ok(match backend.run_over(at, &STRING, fuel) {
+        Ok(match backend.run_over(at, self.class, fuel) {
             Run::Unknown | Run::AtLeast(_) => None,
             Run::Unbounded => Some(&self.tokens),
             Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
@@ -111,6 +126,23 @@ impl Opening {
     }
 }
 
+/// The state that all of some bytes lead to, if there is one.
+fn only_target<B: Backend>(
+    backend: &B,
+    state: B::State,
+    bytes: &[u8],
+    fuel: &mut Fuel,
+) -> Result<Option<B::State>, StepError> {
+    let mut found = None;
+    for &byte in bytes {
+        let Some(target) = backend.step(state, byte, fuel)? else { return Ok(None) };
+        if *found.get_or_insert(target) != target {
+            return Ok(None);
+        }
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +150,7 @@ mod tests {
 
     #[test]
     fn tokens_that_stay_inside_are_listed_and_the_others_are_a_trie() {
-        let texts: [&[u8]; 14] = [
+        let texts: [&[u8]; 21] = [
             b"\"",
             b"\"a",
             b"\"ab",
@@ -133,10 +165,17 @@ mod tests {
             b" \"\\",
             b" b",
             b"b",
+            b"0",
+            b"01",
+            b"1",
+            b"10",
+            b"10",
+            b"1st",
+            b"9",
         ];
         let vocabulary =
             Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default()).unwrap();
-        let Openings { quote, spaced, spaced_nodes } = Openings::new(&vocabulary);
+        let Openings { quote, spaced, spaced_nodes, number } = Openings::new(&vocabulary);
         let texts_of = |ids: &[u32]| ids.iter().map(|&id| texts[id as usize]).collect::<Vec<_>>();
         assert_eq!(
             texts_of(&quote.tokens),
@@ -152,6 +191,9 @@ mod tests {
         };
         assert_eq!(others(&quote), [b"\"a\xA9".as_slice(), b"\"a\"", b"\"\\"]);
         assert_eq!(others(&spaced), [b" \"\\".as_slice()]);
+        assert_eq!(texts_of(&number.tokens), [b"1".as_slice(), b"9", b"10"]);
+        assert_eq!(*number.ends, [2, 3]);
+        assert_eq!(others(&number), [b"1st".as_slice()]);
         let nodes = &vocabulary.whitespace().residual().nodes()
             [spaced_nodes.start as usize..spaced_nodes.end as usize];
         let held = nodes

@@ -13,6 +13,10 @@
 //!   scratch mask has one bit more than the vocabulary can set that bit without asking whether there is a token:
 //!   the branch would be mispredicted half of the time, and costs more than all the rest of a node.
 //!
+//! A state reads few of the bytes that tokens go on with behind a space or a bracket, and nearly all nodes of a mask outside
+//! of strings were such as are left at once. So the nodes at depth 2 stand in a list of their own, with their bytes: a
+//! walk looks at the bytes, and goes to those nodes that the state reads.
+//!
 //! Of ids with equal bytes the node carries the least; the others stand in a list of their own
 //! ([`duplicates`](Trie::duplicates)). Depths have 8 bits, so tokens of more than 255 bytes are not in the trie;
 //! they stand in a list too ([`long_tokens`](Trie::long_tokens)) and are tried one by one.
@@ -62,12 +66,32 @@ impl TrieNode {
     }
 }
 
+/// A node at depth 2: its byte in the low 8 bits, its index above.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Second(u32);
+
+impl Second {
+    #[inline]
+    pub(crate) const fn byte(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// Index of the node.
+    #[inline]
+    pub(crate) const fn node(self) -> u32 {
+        self.0 >> 8
+    }
+}
+
 /// A prefix trie over some tokens of a vocabulary.
 #[derive(Clone, Debug)]
 pub struct Trie {
     nodes: Vec<TrieNode>,
-    /// Node index at which the subtree of each first byte begins; the last entry is the number of nodes.
-    first_bytes: Box<[u32; 257]>,
+    /// For each first byte where its subtree begins, and where its children stand in `seconds`; the last entry tells the
+    /// ends.
+    first_bytes: Box<[(u32, u32); 257]>,
+    /// The nodes at depth 2, in order.
+    seconds: Vec<Second>,
     duplicates: Vec<(TokenId, TokenId)>,
     long_tokens: Vec<TokenId>,
     no_token: u32,
@@ -122,7 +146,13 @@ impl Trie {
 
     /// The nodes of all tokens that begin with a byte, as a range of indices.
     pub fn first_byte(&self, byte: u8) -> Range<u32> {
-        self.first_bytes[usize::from(byte)]..self.first_bytes[usize::from(byte) + 1]
+        self.first_bytes[usize::from(byte)].0..self.first_bytes[usize::from(byte) + 1].0
+    }
+
+    /// The children of the node of a first byte, in the order of their bytes.
+    pub(crate) fn seconds(&self, byte: u8) -> &[Second] {
+        let (start, end) = (self.first_bytes[usize::from(byte)].1, self.first_bytes[usize::from(byte) + 1].1);
+        &self.seconds[start as usize..end as usize]
     }
 
     /// What [`TrieNode::token`] is for a node at which no token ends: the number of ids of the vocabulary.
@@ -172,6 +202,7 @@ impl Trie {
         size_of::<Self>()
             + size_of_val(&*self.first_bytes)
             + self.nodes.capacity() * size_of::<TrieNode>()
+            + self.seconds.capacity() * size_of::<Second>()
             + self.duplicates.capacity() * size_of::<(TokenId, TokenId)>()
             + self.long_tokens.capacity() * size_of::<TokenId>()
     }
@@ -214,7 +245,8 @@ impl<'a> Builder<'a> {
     fn new(no_token: u32, nodes: usize) -> Self {
         let trie = Trie {
             nodes: Vec::with_capacity(nodes),
-            first_bytes: Box::new([0; 257]),
+            first_bytes: Box::new([(0, 0); 257]),
+            seconds: Vec::new(),
             duplicates: Vec::new(),
             long_tokens: Vec::new(),
             no_token,
@@ -265,8 +297,15 @@ impl<'a> Builder<'a> {
         }
         if from == 0 {
             let first = usize::from(bytes[0]);
-            self.trie.first_bytes[self.next_first_byte..=first].fill(to_u32(self.trie.nodes.len()));
+            let here = self.here();
+            self.trie.first_bytes[self.next_first_byte..=first].fill(here);
             self.next_first_byte = first + 1;
+        }
+        if from <= 1
+            && let Some(&byte) = bytes.get(1)
+        {
+            let node = to_u32(self.trie.nodes.len() + (1 - from));
+            self.trie.seconds.push(Second(u32::from(byte) | node << 8));
         }
         for (place, &byte) in bytes.iter().enumerate().skip(from) {
             let token = if place + 1 == bytes.len() { id.get() } else { self.trie.no_token };
@@ -276,10 +315,17 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Where the next node and the next one at depth 2 will stand.
+    fn here(&self) -> (u32, u32) {
+        (to_u32(self.trie.nodes.len()), to_u32(self.trie.seconds.len()))
+    }
+
     fn finish(mut self) -> Trie {
         self.leave(0);
-        self.trie.first_bytes[self.next_first_byte..].fill(to_u32(self.trie.nodes.len()));
+        let end = self.here();
+        self.trie.first_bytes[self.next_first_byte..].fill(end);
         self.trie.nodes.shrink_to_fit();
+        self.trie.seconds.shrink_to_fit();
         self.trie
     }
 }

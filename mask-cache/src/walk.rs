@@ -3,13 +3,15 @@
 //! The naive way asks the parser about every token, byte by byte. Six things make it fast.
 //!
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
-//! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]).
+//! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]), and of what goes on behind each of
+//!   these only what can be read there: outside of strings that is a tenth.
 //! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a string,
 //!   the tokens of the class are known beforehand, and only the others are walked: of Llama 3.1's 128,000 tokens
 //!   about 6,000; of these only what stands [behind](crate::rests) their last character of the class, where it can be.
 //! * Tokens of whitespace, and of digits, stand in [lists](crate::lists) and are not walked where all of them, or all
 //!   up to a length, are allowed.
-//! * Tokens that open a JSON string and stay inside of it are [listed](crate::openings) too.
+//! * Tokens that open a JSON string and stay inside of it, and those that begin a number and consist of its digits, are
+//!   [listed](crate::openings) too.
 //! * Accepted ids are appended without a branch: a node without a token writes, and does not advance.
 //!
 //! The result is exact: a token is in it if and only if the parser reads all its bytes.
@@ -170,7 +172,7 @@ fn walk_with_lists<B: Backend>(
         }
     }
     let (space, quote) = (only(b' '), only(b'"'));
-    let Openings { quote: quoted, spaced, spaced_nodes } = vocabulary.openings();
+    let Openings { quote: quoted, spaced, spaced_nodes, number } = vocabulary.openings();
     if others == without(others, space)
         && let Some(first) = portions.first_mut().filter(|first| first.bytes != without(first.bytes, space))
         && let Some(tokens) = spaced.allowed(backend, state, fuel)?
@@ -186,12 +188,23 @@ fn walk_with_lists<B: Backend>(
         portions.push(Portion::new(quoted.others(), quote));
         others = without(others, quote);
     }
+    // No number goes on behind a zero that it begins with, so the list of digits does not serve where one begins.
+    if without(NOT_ZERO, others) == [0; 4]
+        && let Some(tokens) = number.allowed(backend, state, fuel)?
+    {
+        scratch.ids.extend_from_slice(tokens);
+        portions.push(Portion::new(number.others(), NOT_ZERO));
+        others = without(others, NOT_ZERO);
+    }
     portions.push(Portion::new(vocabulary.trie(), others));
     walk_parts(backend, state, &portions, scratch, &mut (), fuel)
 }
 
-/// Lists, what opens a string, and all else.
-const MAX_PORTIONS: usize = 5;
+/// Lists, what opens a string or a number, and all else.
+const MAX_PORTIONS: usize = 6;
+
+/// The digits that a number of more than one digit may begin with.
+const NOT_ZERO: [u64; 4] = [0b11_1111_1110 << b'0', 0, 0, 0];
 
 /// A byte, as a set of bytes.
 fn only(byte: u8) -> [u64; 4] {
@@ -259,7 +272,7 @@ pub(crate) fn walk_trie<B: Backend, N: Notes<B>>(
 pub(crate) struct Portion<'t> {
     trie: &'t Trie,
     bytes: [u64; 4],
-    /// Nodes at depth 2 that are left out, with those below them. The state must read the byte above them.
+    /// Nodes at depth 2 that are left out, with those below them.
     around: Range<u32>,
 }
 
@@ -285,15 +298,7 @@ pub(crate) fn walk_parts<B: Backend, N: Notes<B>>(
     for Portion { trie, bytes, around } in portions {
         walker.trie = trie;
         for byte in set_bits(bytes) {
-            let mut nodes = trie.first_byte(byte);
-            if nodes.start < around.start && around.end <= nodes.end {
-                // What comes behind needs the state after the first byte, which the nodes before leave in its place.
-                walker.subtree(nodes.start..around.start)?;
-                nodes.start = around.end;
-            }
-            if !nodes.is_empty() {
-                walker.subtree(nodes)?;
-            }
+            walker.first_byte(byte, around)?;
         }
     }
     let found = walker.found;
@@ -392,6 +397,9 @@ fn find_slice<'v, B: Backend>(
     })
 }
 
+/// Children of the node of a first byte from which it pays to ask which of them can be read.
+const MANY_CHILDREN: usize = 4;
+
 /// Room for the paths of most walks; a place for each depth that a trie can have takes longer to clear than a short
 /// walk.
 const USUAL_DEPTH: usize = 32;
@@ -409,8 +417,57 @@ struct Walker<'w, B: Backend, N> {
     fuel: &'w mut Fuel,
 }
 
-impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
-    /// Walks nodes that stand in pre-order, from depth 1 down.
+impl<'w, B: Backend, N: Notes<B>> Walker<'w, B, N> {
+    /// Puts a state on the stack. Nodes stand in pre-order, so the place above is always there.
+    #[inline]
+    fn put(&mut self, depth: usize, state: (B::State, B::Row<'w>)) {
+        match self.stack.get_mut(depth) {
+            Some(place) => *place = state,
+            None => self.stack.push(state),
+        }
+    }
+
+    /// Walks the nodes of a first byte, but for those `around` which it goes.
+    fn first_byte(&mut self, byte: u8, around: &Range<u32>) -> Result<(), StepError> {
+        let nodes = self.trie.first_byte(byte);
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let seconds = self.trie.seconds(byte);
+        if seconds.len() < MANY_CHILDREN && around.is_empty() {
+            return self.subtree(nodes);
+        }
+        let (above, row) = self.stack[0];
+        let Some(state) = self.backend.step_in(row, above, byte, self.fuel)? else { return Ok(()) };
+        self.notes.pass(self.backend, state, nodes.start);
+        let token = self.trie.nodes()[nodes.start as usize].token();
+        if token != self.trie.no_token() {
+            if self.found == self.buffer.len() {
+                more_room(self.buffer);
+            }
+            self.buffer[self.found] = token;
+            self.found += 1;
+        }
+        self.put(1, (state, self.backend.row_from(above, row, state)));
+        let read = self.backend.next_bytes(state);
+        // Neighbours that are read are walked at once.
+        let mut run = 0..0;
+        for second in seconds {
+            let byte = second.byte();
+            if read[usize::from(byte >> 6)] >> (byte & 63) & 1 == 0 || around.contains(&second.node()) {
+                continue;
+            }
+            let end = self.trie.nodes()[second.node() as usize].skip();
+            if run.end == second.node() {
+                run.end = end;
+            } else {
+                self.subtree(std::mem::replace(&mut run, second.node()..end))?;
+            }
+        }
+        self.subtree(run)
+    }
+
+    /// Walks nodes that stand in pre-order, whole subtrees of which the state above has its place on the stack.
     fn subtree(&mut self, nodes: Range<u32>) -> Result<(), StepError> {
         let no_token = self.trie.no_token();
         let all = self.trie.nodes();
@@ -424,12 +481,8 @@ impl<B: Backend, N: Notes<B>> Walker<'_, B, N> {
             match self.backend.step_in(row, above, node.byte(), self.fuel)? {
                 Some(state) => {
                     if node.skip() as usize > index + 1 {
-                        let below = (state, self.backend.row_from(above, row, state));
-                        // Nodes stand in pre-order, so the place above is always there.
-                        match self.stack.get_mut(depth) {
-                            Some(place) => *place = below,
-                            None => self.stack.push(below),
-                        }
+                        let below = self.backend.row_from(above, row, state);
+                        self.put(depth, (state, below));
                         self.notes.pass(self.backend, state, index as u32);
                     }
                     let token = node.token();
