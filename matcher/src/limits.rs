@@ -13,7 +13,7 @@ pub struct Limits {
     /// Bytes that all grammars of one compiler may hold together, tables and masks, before those that were not used
     /// for longest go; see [`Budget`](crate::Budget). Default 1 GiB.
     pub max_total_bytes: usize,
-    /// Bytes of the grammars that a compiler keeps by the content of their source; 0 to keep none. Default 64 MiB. A
+    /// Bytes of the grammars that a compiler keeps by the content of their source; 0 to keep none. Default 48 MiB. A
     /// quarter as much comes on top for the automata of schemas that structural tags have in common.
     pub max_cache_bytes: usize,
     /// Parses that may be alive at once. Default 100,000.
@@ -32,7 +32,7 @@ impl Default for Limits {
             max_mask_bytes: 64 << 20,
             max_pool_bytes: 64 << 20,
             max_total_bytes: 1 << 30,
-            max_cache_bytes: 64 << 20,
+            max_cache_bytes: 48 << 20,
             max_items_per_set: 100_000,
             max_distinct_bytes: 16 << 20,
             max_work_per_call: 20_000_000,
