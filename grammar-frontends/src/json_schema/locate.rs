@@ -20,7 +20,8 @@ use crate::{Diagnostic, Diagnostics};
 
 /// What is written down while a schema is compiled for its places.
 pub(super) struct Places {
-    limits: TextLimits,
+    /// Those of a text by itself, where one of them was too large.
+    limits: Option<TextLimits>,
     /// The first rule that was made for a schema, in the order of the rules; those up to the next one are for it too.
     rules: Vec<(RuleId, NodeId)>,
     /// The first schema whose texts pass the limits.
@@ -34,14 +35,12 @@ impl Places {
 
     /// Tries the texts of a shape, unless some were found already.
     pub(super) fn text<'s>(&mut self, shape: &StringShape<'s>, tests: &TextTests<'s>, node: NodeId) {
-        if self.too_large.is_some() {
-            return;
-        }
+        let Some(limits) = self.limits.filter(|_| self.too_large.is_none()) else { return };
         let mut builder = GrammarBuilder::new();
         let result = inhabited::expression_within(&mut builder, shape, tests).and_then(|text| {
             let rule = builder.add_rule("root", text).ok()?;
             let grammar = builder.finish(rule).ok()?;
-            Some(TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &self.limits))
+            Some(TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits))
         });
         if result.is_some_and(|result| result.is_err()) {
             self.too_large = Some(node);
@@ -58,10 +57,14 @@ impl Places {
 const TEXT_KEYWORDS: [&str; 6] =
     ["pattern", "format", "patternProperties", "propertyNames", "maxLength", "minLength"];
 
+/// The limit on all texts of a grammar together, as messages name it.
+const SUM_OF_TEXTS: &str = "text.max_total_steps";
+
 /// What a later stage refused of a schema, at the place of it: the schema that the rule was made for. `limits` are
 /// those of that stage.
 ///
-/// It takes as long as compiling the schema, and where texts are large, the time that the limits give each.
+/// It takes as long as compiling the schema, and where one text is too large, the time that the limits give each. Where all
+/// of them together are, none is tried: thousands that are each within the limits took 16 seconds.
 pub fn located(
     schema: &str,
     options: &JsonSchemaOptions,
@@ -69,6 +72,7 @@ pub fn located(
     limits: &TextLimits,
     (code, message): (&'static str, &str),
 ) -> Diagnostics {
+    let limits = (!message.contains(SUM_OF_TEXTS)).then_some(*limits);
     let place = place(schema, options, rule, limits);
     let Some((pointer, keyword)) = place else {
         return Diagnostic::error(code, message).into();
@@ -85,12 +89,12 @@ fn place(
     schema: &str,
     options: &JsonSchemaOptions,
     rule: Option<&str>,
-    limits: &TextLimits,
+    limits: Option<TextLimits>,
 ) -> Option<(String, Option<&'static str>)> {
     let value = json::parse(schema).ok()?;
     let options = super::with_limits_of(schema, options);
     let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
-        normalizer.places = Some(Places { limits: *limits, rules: Vec::new(), too_large: None });
+        normalizer.places = Some(Places { limits, rules: Vec::new(), too_large: None });
         let (grammar, normalizer) =
             lower::lower(normalizer, root, (Written::Json, Comparison::Possible), &[])?;
         let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));

@@ -117,13 +117,12 @@ impl<'s> ObjectShape<'s> {
     }
 
     pub(super) fn and(&self, other: &Self, goals: &mut Goals, tests: &TextTests<'s>) -> Self {
-        let index: AHashMap<&str, usize> =
-            other.properties.iter().enumerate().map(|(at, property)| (property.name, at)).collect();
+        let others = ByName::of(&other.properties, self.properties.len());
         let mut taken = vec![false; other.properties.len()];
         let mut properties = Vec::with_capacity(self.properties.len() + other.properties.len());
         for property in &self.properties {
-            let (value, presence, origin) = match index.get(property.name) {
-                Some(&at) => {
+            let (value, presence, origin) = match others.find(property.name) {
+                Some(at) => {
                     // A name that only one side declares keeps the place that this side gives it.
                     let twin = &other.properties[at];
                     if property.origin == Origin::Mentioned && twin.origin == Origin::Declared {
@@ -138,10 +137,10 @@ impl<'s> ObjectShape<'s> {
             let presence = property.presence.max(presence);
             properties.push(Property { name: property.name, value, presence, origin });
         }
-        let mine: AHashMap<&str, &Property<'s>> =
-            self.properties.iter().map(|property| (property.name, property)).collect();
+        let left = taken.iter().filter(|taken| !**taken).count();
+        let mine = ByName::of(&self.properties, left);
         for (property, _) in other.properties.iter().zip(&taken).filter(|(_, taken)| !**taken) {
-            let (value, presence) = match mine.get(property.name) {
+            let (value, presence) = match mine.find(property.name).map(|at| &self.properties[at]) {
                 Some(twin) => (twin.value, twin.presence),
                 None => (self.free_value(property.name, tests), Presence::Optional),
             };
@@ -323,6 +322,32 @@ impl<'s> ObjectShape<'s> {
         }
         cases.retain(|case| !case.is_empty());
         cases
+    }
+}
+
+/// Properties to be found by their names.
+struct ByName<'p, 's> {
+    properties: &'p [Property<'s>],
+    /// Where there are many of them, and many are looked for.
+    index: Option<AHashMap<&'s str, usize>>,
+}
+
+/// Names that are found one after the other sooner than an index is made.
+const FEW_NAMES: usize = 4;
+
+impl<'p, 's> ByName<'p, 's> {
+    /// Of so many names.
+    fn of(properties: &'p [Property<'s>], names: usize) -> Self {
+        let index = (names > FEW_NAMES && properties.len() > FEW_NAMES)
+            .then(|| properties.iter().enumerate().map(|(at, property)| (property.name, at)).collect());
+        Self { properties, index }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get(name).copied(),
+            None => self.properties.iter().position(|property| property.name == name),
+        }
     }
 }
 
