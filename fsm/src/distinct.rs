@@ -13,7 +13,7 @@ use crate::{BuildError, FragmentId, Options, Program, StateId};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Distinct {
-    /// The items of an array that are scalars.
+    /// The items of an array.
     Items,
     /// The names of an object.
     Names,

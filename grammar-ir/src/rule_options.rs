@@ -30,7 +30,8 @@
 //! The rule is the inside of an array or object of JSON, from behind its opening bracket to the closing one, and what
 //! stands directly in it does not repeat: the items of an array, or the names of an object. Texts that are spelled
 //! differently and mean the same are the same: `"a"` and `"\u0061"`, `1` and `1.0`. No context-free rule can say so; who
-//! follows a text keeps what has occurred. Items that are arrays or objects themselves are not compared.
+//! follows a text keeps what has occurred. Items that are arrays or objects are equal where they hold equal values, under
+//! equal names in any order. Inside of such items no name repeats.
 //!
 //! * A mention of the rule stands directly behind the bracket, and nothing else does: `"[" items`.
 //! * Where a text has several readings, either all of them are in such a rule or none is.
@@ -62,7 +63,7 @@ pub struct RuleOptions {
 /// What does not repeat in an array or object of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distinct {
-    /// The items of an array that are scalars.
+    /// The items of an array.
     Items,
     /// The names of an object.
     Names,

@@ -15,11 +15,15 @@
 //!   at the last digit that a pattern asks for. Whether it is so, the parser is asked ([`viable`](self)); nearly always
 //!   the first try finds a way out.
 //!
+//! Items that are arrays or objects are compared when they close, and so are their beginnings, by the values that may still
+//! be equal ([`value`](self)). No name repeats inside of them, since it would depend on the reader what they mean.
+//!
 //! Steps are undone by a journal, so that rolling back, and trying the tokens for a mask, costs what reading did. Sets are
 //! shared with forks until one of them adds to its own.
 
 mod masks;
 mod number;
+mod value;
 mod viable;
 
 use std::collections::BTreeSet;
@@ -30,9 +34,10 @@ use grammask_mask_cache::{Inside, Vocabulary};
 use grammask_parser_backend::{Backend, Fuel, Opens, StepError};
 
 use self::number::canonical;
+use self::value::{Part, PartUndo, Value};
 
 /// Where the text stands, as far as open arrays and objects are concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Lex {
     /// Nothing is open in which something may not occur twice.
     Outside,
@@ -54,7 +59,7 @@ enum Lex {
 }
 
 /// Whether a string is compared with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subject {
     /// It is not.
     Other,
@@ -64,7 +69,7 @@ enum Subject {
     New,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Escape {
     None,
     /// Behind a backslash.
@@ -77,7 +82,7 @@ enum Escape {
 }
 
 /// Digits of an exponent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Exponent {
     None,
     Digits(u8),
@@ -93,8 +98,12 @@ struct Frame {
     /// Whether its items, or its names, are compared.
     is_compared: bool,
     seen: Arc<BTreeSet<Arc<[u8]>>>,
+    /// The items that are arrays or objects.
+    values: Arc<BTreeSet<Arc<Value>>>,
     /// Bytes of what was seen.
     bytes: usize,
+    /// What it is itself, where that is compared.
+    part: Option<Box<Part>>,
 }
 
 /// What is done when a step is undone.
@@ -106,6 +115,12 @@ enum Undo {
     Closed(Frame),
     /// Forgets a value. It was written so, if that is not its form.
     Added { value: Arc<[u8]>, written: Option<Box<[u8]>> },
+    /// Forgets an array or object.
+    Kept(Arc<Value>),
+    /// Takes up a scalar that was ended.
+    Ended(Box<[u8]>),
+    /// Takes something out of the part that is open.
+    Part(PartUndo),
 }
 
 /// A place to come back to.
@@ -160,6 +175,9 @@ const PER_VALUE: usize = 48;
 /// Values that are kept apart in one array or object. Frontends count on it: where there are as many values, one is
 /// always left.
 const MOST_VALUES: usize = (1 << 20) - 1;
+
+/// Items that are compared nest at most so deep.
+const MOST_DEEP: usize = 256;
 
 impl Scopes {
     /// Before the first byte. What has occurred may take so many bytes.
@@ -217,6 +235,23 @@ impl Scopes {
                     self.frames.push(frame);
                 }
                 Some(Undo::Added { value, written }) => self.forget(&value, written),
+                Some(Undo::Kept(value)) => {
+                    let bytes = value.bytes();
+                    if let Some(frame) = self.frames.last_mut() {
+                        Arc::make_mut(&mut frame.values).remove(&value);
+                        frame.bytes -= bytes;
+                        self.bytes -= bytes;
+                    }
+                }
+                Some(Undo::Ended(text)) => {
+                    self.text.clear();
+                    self.text.extend_from_slice(&text);
+                }
+                Some(Undo::Part(undo)) => {
+                    if let Some(part) = self.part() {
+                        part.undo(undo);
+                    }
+                }
             }
         }
         self.text.truncate(mark.text);
@@ -368,7 +403,7 @@ impl Scopes {
             b' ' | b'\t' | b'\n' | b'\r' => self.lex = Lex::Between,
             b',' | b':' => (self.lex, self.last) = (Lex::Between, byte),
             b'[' | b'{' => return self.open(engine.opens(state, byte), byte),
-            b']' | b'}' => self.close(byte),
+            b']' | b'}' => return self.close(byte),
             b'"' => {
                 let mut subject = Subject::Other;
                 if self.compares_next(byte) {
@@ -398,7 +433,18 @@ impl Scopes {
     fn compares_next(&self, byte: u8) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         // In an object only strings are names, and those behind a colon are none.
-        frame.is_compared && (frame.bracket == b'[' || byte == b'"' && self.last != b':')
+        frame.part.is_some()
+            || frame.is_compared && (frame.bracket == b'[' || byte == b'"' && self.last != b':')
+    }
+
+    /// Whether a string at this place is a name.
+    fn is_at_name(&self) -> bool {
+        self.last != b':' && self.frames.last().is_some_and(|frame| frame.bracket == b'{')
+    }
+
+    /// The array or object that was opened last, if it is compared as a whole.
+    fn part(&mut self) -> Option<&mut Part> {
+        self.frames.last_mut()?.part.as_deref_mut()
     }
 
     fn open(&mut self, opens: Opens, bracket: u8) -> Result<Read, StepError> {
@@ -408,19 +454,66 @@ impl Scopes {
             Opens::Items | Opens::Names => true,
             Opens::Unclear => return Err(StepError::UnclearDistinct),
         };
-        self.frames.push(Frame { bracket, is_compared, seen: Arc::default(), bytes: 0 });
+        let part = self.frames.last().and_then(|around| {
+            let is_item = around.is_compared && around.bracket == b'[';
+            let mut like = match &around.part {
+                Some(part) => part.like_inside(bracket),
+                None if is_item => Vec::new(),
+                None => return None,
+            };
+            if is_item {
+                like.push(value::opened(around.values.iter(), bracket));
+            }
+            Some(Box::new(Part::new(bracket, like)))
+        });
+        if part.is_some() && self.frames.iter().filter(|frame| frame.part.is_some()).count() >= MOST_DEEP {
+            return Err(StepError::TooDeepDistinct { limit: MOST_DEEP });
+        }
+        let is_compared = is_compared || part.is_some() && bracket == b'{';
+        let (seen, values) = (Arc::default(), Arc::default());
+        self.frames.push(Frame { bracket, is_compared, seen, values, bytes: 0, part });
         self.journal.push(Undo::Opened);
         (self.lex, self.last) = (Lex::Between, bracket);
         Ok(Read::Yes)
     }
 
-    fn close(&mut self, bracket: u8) {
+    fn close(&mut self, bracket: u8) -> Result<Read, StepError> {
+        let mut whole = None;
         if let Some(frame) = self.frames.pop() {
             self.bytes -= frame.bytes;
+            whole = frame.part.as_ref().map(|part| part.value());
             self.journal.push(Undo::Closed(frame));
         }
         self.last = bracket;
         self.lex = if self.frames.is_empty() { Lex::Outside } else { Lex::Between };
+        match whole {
+            Some(value) => self.end_part(Arc::new(value)),
+            None => Ok(Read::Yes),
+        }
+    }
+
+    /// An array or object was closed that is an item, or a part of one.
+    fn end_part(&mut self, value: Arc<Value>) -> Result<Read, StepError> {
+        let bytes = value.bytes();
+        if let Some(frame) = self.frames.last_mut()
+            && frame.is_compared
+            && frame.bracket == b'['
+        {
+            if frame.values.contains(&value) {
+                return Ok(Read::Refused);
+            }
+            if frame.seen.len() + frame.values.len() >= MOST_VALUES {
+                return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
+            }
+            Arc::make_mut(&mut frame.values).insert(Arc::clone(&value));
+            frame.bytes += bytes;
+            self.bytes += bytes;
+            self.journal.push(Undo::Kept(Arc::clone(&value)));
+        }
+        if let Some(undo) = self.part().map(|part| part.grown(value)) {
+            self.journal.push(Undo::Part(undo));
+        }
+        self.check_size()
     }
 
     fn in_string(
@@ -436,7 +529,7 @@ impl Scopes {
             (Escape::None, b'"') => {
                 self.push_lone(subject, high);
                 self.lex = Lex::Between;
-                return if is_compared { self.add(None) } else { Ok(Read::Yes) };
+                return if is_compared { self.end_scalar(None) } else { Ok(Read::Yes) };
             }
             (Escape::None, b'\\') => self.lex = inside(subject, Escape::Begun, high),
             (Escape::None, _) => {
@@ -517,14 +610,41 @@ impl Scopes {
     /// A number or word ends before a byte.
     fn end_value<B: Backend>(&mut self, engine: &B, state: B::State, byte: u8) -> Result<Read, StepError> {
         let value = matches!(self.lex, Lex::Number { .. }).then(|| canonical(&self.text));
-        if self.add(value)? == Read::Refused {
+        if self.end_scalar(value)? == Read::Refused {
             return Ok(Read::Refused);
         }
         self.lex = Lex::Between;
         self.between(engine, state, byte)
     }
 
-    /// The value is whole. It is the text, if it has no other form.
+    /// A scalar or name is whole. It is the text, if it has no other form.
+    fn end_scalar(&mut self, form: Option<Vec<u8>>) -> Result<Read, StepError> {
+        let is_name = self.is_at_name();
+        let Some(frame) = self.frames.last() else { return Ok(Read::Yes) };
+        let is_compared = frame.is_compared && (frame.bracket == b'[' || is_name);
+        let value: Option<Box<[u8]>> =
+            frame.part.is_some().then(|| form.as_deref().unwrap_or(&self.text).into());
+        if is_compared {
+            if self.add(form)? == Read::Refused {
+                return Ok(Read::Refused);
+            }
+        } else {
+            self.journal.push(Undo::Ended(self.text.as_slice().into()));
+            self.text.clear();
+        }
+        if let Some(value) = value
+            && let Some(part) = self.part()
+        {
+            let undo = match is_name {
+                true => part.named(&value),
+                false => part.grown(Arc::new(Value::Scalar(value))),
+            };
+            self.journal.push(Undo::Part(undo));
+        }
+        Ok(Read::Yes)
+    }
+
+    /// Adds a value to those that have occurred.
     fn add(&mut self, form: Option<Vec<u8>>) -> Result<Read, StepError> {
         let value = form.as_deref().unwrap_or(&self.text);
         if self.has_seen(value) {
@@ -532,7 +652,7 @@ impl Scopes {
         }
         let value: Arc<[u8]> = value.into();
         if let Some(frame) = self.frames.last_mut() {
-            if frame.seen.len() >= MOST_VALUES {
+            if frame.seen.len() + frame.values.len() >= MOST_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
             }
             Arc::make_mut(&mut frame.seen).insert(Arc::clone(&value));
@@ -557,6 +677,13 @@ impl Scopes {
     /// Whether what is written is the beginning of something that has occurred.
     fn begins_like_known(&self) -> bool {
         let Some(frame) = self.frames.last() else { return false };
+        let is_name = self.is_at_name();
+        if frame.part.as_ref().is_some_and(|part| part.begins_like(&self.text, is_name)) {
+            return true;
+        }
+        if !(frame.is_compared && (frame.bracket == b'[' || is_name)) {
+            return false;
+        }
         let range = (Bound::Included(self.text.as_slice()), Bound::Unbounded);
         frame.seen.range::<[u8], _>(range).next().is_some_and(|value| value.starts_with(&self.text))
     }

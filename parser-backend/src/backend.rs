@@ -57,7 +57,7 @@ pub enum Requirement {
     Counts,
     /// Left-recursive rules.
     LeftRecursion,
-    /// Names or scalars that must not occur twice: [`Backend::opens`] says where.
+    /// Names or items that must not occur twice: [`Backend::opens`] says where.
     Distinct,
     /// Rules with a bound on their tokens: states that are made of a [`Configuration`].
     Attributes,

@@ -73,6 +73,12 @@ pub enum StepError {
         /// The limit.
         limit: usize,
     },
+    /// Items that must differ nest too deep.
+    #[error("indeterminate: items that must differ nest more than {limit} deep here; nest less")]
+    TooDeepDistinct {
+        /// The limit.
+        limit: usize,
+    },
     /// Whether items or names must differ depends on how the text is read.
     #[error(
         "indeterminate: the text can be read in several ways here, and not in all of them must the items or names that \

@@ -63,7 +63,7 @@ def test_errors_know_their_place():
     assert caught.value.pointer == "/properties/a/type"
 
 
-REFUSED = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+REFUSED = {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{3}$"}, "uniqueItems": True}
 
 
 def test_exact_mode_refuses_and_compat_mode_warns(compiler):

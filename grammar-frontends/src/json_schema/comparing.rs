@@ -4,28 +4,25 @@
 //! inside becomes a rule that is marked ([`Distinct::Items`]): who follows a text compares the items. What is decided here
 //! is whether that is exact:
 //!
-//! * the items are scalars, which are compared by what they mean;
 //! * wherever an item may begin there is a value left for it. The values of each place are counted; more than a text can
 //!   hold count as endless;
+//! * inside of items that are arrays or objects no name repeats, so that wherever a member with a free name may begin there
+//!   is a name left for it;
 //! * a text shows which array it is in. Where alternatives of one type are read side by side (`anyOf` of two objects), an
 //!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
 //!   arrays below such alternatives are refused.
 
 use ahash::{AHashMap, AHashSet};
-use grammask_fsm::TextLimits;
-use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
 
 use super::array_shape::{ArrayShape, Repetition};
 use super::document::NodeId;
 use super::goal::GoalId;
-use super::inhabited;
 use super::keywords::Fallible;
 use super::lower::{Lowering, Written, grammar_error};
-use super::number_shape::{Kind, NumberShape};
 use super::object_shape::ObjectShape;
 use super::options::FreeNames;
-use super::string_shape::StringShape;
+use super::value_counts::ENDLESS;
 
 /// Whether whoever follows the text can compare items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +50,6 @@ pub(super) struct Compared {
     node: NodeId,
     keyword: &'static str,
 }
-
-/// So many values are endless: no text holds more of them.
-const ENDLESS: u64 = 1 << 20;
-
-/// Steps spent on the automaton of one language, some 10 ns each.
-const MOST_STEPS: usize = 500_000;
-
-/// Whole numbers that are counted one by one.
-const MOST_NUMBERS: usize = 4_096;
 
 impl Comparing {
     pub(super) fn new(comparison: Comparison, written: Written) -> Self {
@@ -132,52 +120,22 @@ impl<'s> Lowering<'s> {
                 )));
             }
         }
-        for (goal, needed) in needs {
+        for &(goal, needed) in &needs {
             let norm = self.normalizer.norm(goal)?;
-            if !norm.arrays.is_empty() || !norm.objects.is_empty() {
-                return Ok(Some((
-                    "items that are arrays or objects are not compared with one another",
-                    "remove it, or allow only strings, numbers, booleans and null",
-                )));
-            }
-            if norm.is_never() {
-                continue;
-            }
-            let words = u64::from(norm.null) + norm.booleans.iter().map(|&word| u64::from(word)).sum::<u64>();
-            // What two shapes have in common is not counted twice if the larger one alone counts.
-            let numbers = norm.numbers.iter().map(numbers_at_least).max().unwrap_or(0);
-            let strings = norm.strings.iter().map(|shape| self.strings_at_least(shape)).max().unwrap_or(0);
-            let values = words.saturating_add(numbers).saturating_add(strings);
-            if values < needed.min(ENDLESS) {
+            if !norm.is_never() && self.values_at_least(goal)? < needed.min(ENDLESS) {
                 return Ok(Some((
                     "there may be more items than values that they may have, as far as these can be counted",
                     "bound the number of items with `maxItems`, or list the values under `enum`",
                 )));
             }
         }
+        if self.names_may_run_out(needs.into_iter().map(|(goal, _)| goal).collect())? {
+            return Ok(Some((
+                "names inside of items do not repeat, and there may be more members than names that they may have",
+                "declare all names and close the objects, or let free names be any",
+            )));
+        }
         Ok(None)
-    }
-
-    /// A number of strings that a shape has at least.
-    fn strings_at_least(&self, shape: &StringShape<'s>) -> u64 {
-        if let Some(values) = &shape.values {
-            return values.len() as u64;
-        }
-        if shape.tests.is_empty() {
-            // A character alone makes more of them than are endless, by 60,000.
-            let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
-            return characters.saturating_sub(shape.excluded.len() as u64);
-        }
-        let count = || {
-            let mut builder = GrammarBuilder::new();
-            let text = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
-            let rule = builder.add_rule("root", text).ok()?;
-            let grammar = builder.finish(rule).ok()?;
-            let body = grammar.rule(grammar.root()).body();
-            let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
-            Some(TextAutomaton::from_expr(&grammar, body, &limits).ok()?.count())
-        };
-        count().unwrap_or(0)
     }
 
     /// Whether the names of an object are compared: where the caller wants free ones unique, in all objects, so that it
@@ -218,23 +176,6 @@ impl<'s> Lowering<'s> {
             self.normalizer.unsupported(node, "minProperties", reason, hint)?;
         }
         Ok(None)
-    }
-
-    /// Whether there are always free names left.
-    fn has_names(&mut self, shape: &ObjectShape<'s>) -> Fallible<bool> {
-        let mut declared: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
-        declared.sort_unstable();
-        // Those of the largest cell are enough.
-        let mut names = 0;
-        for cell in &shape.cells {
-            if cell.value == GoalId::NEVER || self.normalizer.norm(cell.value)?.is_never() {
-                continue;
-            }
-            let tests = cell.tests.clone();
-            let cell = StringShape { tests, excluded: declared.clone(), ..StringShape::any() };
-            names = names.max(self.strings_at_least(&cell));
-        }
-        Ok(names >= ENDLESS || shape.max.is_some_and(|max| names >= max))
     }
 
     /// A bracket and what it encloses, which is marked if it is compared.
@@ -299,30 +240,6 @@ impl<'s> Lowering<'s> {
             self.builder.set_options(rule, RuleOptions::default());
         }
         Ok(())
-    }
-}
-
-/// A number of numbers that a shape has at least.
-fn numbers_at_least(shape: &NumberShape) -> u64 {
-    if let Some(values) = &shape.values {
-        return values.len() as u64;
-    }
-    let is_open = shape.lower.is_none() || shape.upper.is_none();
-    let is_dense = shape.kind != Kind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty();
-    if is_open
-        || is_dense
-            && shape.lower.as_ref().map(|bound| &bound.value)
-                != shape.upper.as_ref().map(|bound| &bound.value)
-    {
-        return u64::MAX;
-    }
-    match shape.listed(MOST_NUMBERS) {
-        Some(listed) => listed.len() as u64,
-        // More than were listed, if they can be listed at all.
-        None if shape.kind == Kind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty() => {
-            MOST_NUMBERS as u64
-        }
-        None => 0,
     }
 }
 

@@ -12,8 +12,8 @@
 //! let compiled = compile(schema, &JsonSchemaOptions::default())?;
 //! assert_eq!(compiled.grammar.rule(compiled.grammar.root()).name(), "root");
 //!
-//! let refused = compile(r#"{"items": {"uniqueItems": true}}"#, &JsonSchemaOptions::default()).unwrap_err();
-//! assert!(refused.to_string().contains("/items/uniqueItems"));
+//! let refused = compile(r#"{"items": {"format": "idn-email"}}"#, &JsonSchemaOptions::default()).unwrap_err();
+//! assert!(refused.to_string().contains("/items/format"));
 //! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
 //! ```
 //!
@@ -47,7 +47,7 @@
 //! * Items that must differ (`uniqueItems`) are compared by what they mean, `1` and `1.0` as `"a"` and `"\u0061"`. Where
 //!   they come from a set that can be listed, the grammar says so itself; elsewhere it marks the array
 //!   ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and whoever follows a text with it keeps
-//!   what has occurred. Exponents have at most 18 digits there.
+//!   what has occurred. Exponents have at most 18 digits there, and inside of items no name repeats.
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
 //!
 //! # Formats
@@ -66,8 +66,7 @@
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems` where items are arrays or objects, where there may be fewer values than
-//! items, below one of several alternatives of one type, and in schemas that are parts of other grammars; more than six
+//! Refused with their places: `uniqueItems` where there may be fewer values than items (or names than members), below one of several alternatives of one type, and in schemas that are parts of other grammars; more than six
 //! conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other
 //! documents where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose
 //! alternatives pass a limit. [`Unsupported::Ignore`] ignores them and
@@ -125,6 +124,7 @@ mod string_shape;
 mod text_tests;
 mod unevaluated;
 mod uri;
+mod value_counts;
 mod vocabulary;
 
 use grammask_grammar_ir::{Grammar, Span};

@@ -49,7 +49,7 @@ fn malformed_schemas() {
 
 #[test]
 fn unsupported_keywords() {
-    assert_snapshot!(refusal(r#"{"items":{"uniqueItems":true}}"#), @"json-schema/unsupported at `/items/uniqueItems`: `uniqueItems`: items that are arrays or objects are not compared with one another (remove it, or allow only strings, numbers, booleans and null)");
+    assert_snapshot!(refusal(r#"{"items":{"uniqueItems":true,"items":{"type":"string","pattern":"^[a-z]{3}$"}}}"#), @"json-schema/unsupported at `/items/uniqueItems`: `uniqueItems`: there may be more items than values that they may have, as far as these can be counted (bound the number of items with `maxItems`, or list the values under `enum`)");
     assert_snapshot!(refusal(r##"{"$dynamicRef":"#x"}"##), @r#"json-schema/reference at `/$dynamicRef`: `#x` leads to nothing in this document (correct the reference or add what it names)"#);
     assert_snapshot!(refusal(r#"{"pattern":"(?<=a)b"}"#), @r#"regex/look-around at `/pattern`: pattern, column 1: look-behind is not supported (say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported)"#);
     assert_snapshot!(refusal(r#"{"patternProperties":{"\\1":{}}}"#), @r#"regex/back-reference at `/patternProperties/\1`: pattern, column 1: back-references are not supported (repeat the group's pattern; equality of two parts cannot be enforced)"#);
@@ -140,7 +140,7 @@ fn reports() {
 fn the_report_of_a_refused_schema() {
     let schema = r#"{"type": "object", "title": "t", "properties": {
         "id": {"type": "string", "pattern": "(a)\\1"},
-        "tags": {"items": {"type": "object"}, "uniqueItems": true}}}"#;
+        "tags": {"items": {"type": "string", "pattern": "^[a-z]{3}$"}, "uniqueItems": true}}}"#;
     assert!(compile(schema, &JsonSchemaOptions::default()).is_err());
     let report = json_schema::report(schema, &JsonSchemaOptions::default()).unwrap();
     let lines: Vec<String> = report
@@ -156,6 +156,7 @@ fn the_report_of_a_refused_schema() {
     /properties/id/pattern refused
     /properties/tags/items enforced
     /properties/tags/items/type enforced
+    /properties/tags/items/pattern enforced
     /properties/tags/uniqueItems refused
     ");
     assert_snapshot!(serde_json::to_string_pretty(&report.to_json()[3]).unwrap(), @r#"

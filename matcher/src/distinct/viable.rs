@@ -8,13 +8,17 @@
 //! A number does not show by its beginning what it will be (`1.0` is `1`), so that its ways on are tried shortest first.
 //! Zeros at the end of a fraction could go on without end and change nothing; only where other digits may follow do more
 //! of them lead to other numbers, as many as there are zeros.
+//!
+//! Inside of an item that is an array or object ways are tried byte by byte along the items that it may still equal. The
+//! search is over where none is left, or where the item is closed and is none of them. Brackets and letters are tried
+//! first, whitespace last.
 
 use std::collections::{HashMap, VecDeque};
 
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::number::{canonical, is_zero};
-use super::{Escape, Exponent, Lex, MOST_EXPONENT_DIGITS, Mark, Scopes, Subject};
+use super::{Escape, Exponent, Lex, MOST_EXPONENT_DIGITS, Mark, Read, Scopes, Subject};
 use crate::matcher::allowed_bytes;
 
 /// A place on the way through strings.
@@ -33,6 +37,15 @@ impl Scopes {
         state: B::State,
         fuel: &mut Fuel,
     ) -> Result<bool, StepError> {
+        if self.frames.last().is_some_and(|frame| frame.part.is_some()) {
+            if self.is_settled() {
+                return Ok(true);
+            }
+            let mark = self.mark();
+            let found = self.finds_way_out(engine, state, fuel);
+            self.restore(&mark);
+            return found;
+        }
         match self.lex {
             Lex::String { subject: Subject::Known, .. } => {
                 let mark = self.mark();
@@ -43,6 +56,84 @@ impl Scopes {
             Lex::Number { exponent } => self.finds_new_number(engine, state, exponent, fuel),
             _ => Ok(true),
         }
+    }
+
+    /// Whether nothing that is open can come to equal what has occurred.
+    fn is_settled(&self) -> bool {
+        let Some(frame) = self.frames.last() else { return true };
+        let Some(part) = &frame.part else { return true };
+        match self.lex {
+            Lex::String { subject, .. } => subject != Subject::Known,
+            Lex::Number { .. } | Lex::Word => {
+                part.is_new() && !(frame.is_compared && frame.bracket == b'[' && !frame.seen.is_empty())
+            }
+            Lex::Outside | Lex::Between | Lex::Plain => part.is_new(),
+        }
+    }
+
+    /// Depth first through an item that is an array or object.
+    fn finds_way_out<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        let mut visits: HashMap<(B::State, Lex, Vec<u8>), usize, ahash::RandomState> = HashMap::default();
+        let mut path = vec![Branch { state, mark: self.mark(), left: bytes_of(engine, state) }];
+        while let Some(branch) = path.last_mut() {
+            let (state, mark) = (branch.state, branch.mark);
+            let Some(byte) = branch.left.pop() else {
+                path.pop();
+                continue;
+            };
+            self.restore(&mark);
+            let Some(next) = engine.step(state, byte, fuel)? else { continue };
+            if self.read(engine, state, byte)? == Read::Refused {
+                continue;
+            }
+            if self.is_settled() {
+                return Ok(true);
+            }
+            let place = self.place();
+            fuel.burn(place.len() as u64)?;
+            let visits = visits.entry((next, self.lex, place)).or_insert(0);
+            *visits += 1;
+            if *visits <= self.most_visits(engine, next, byte) {
+                path.push(Branch { state: next, mark: self.mark(), left: bytes_of(engine, next) });
+            }
+        }
+        Ok(false)
+    }
+
+    /// What was read of the item, without zeros that change nothing.
+    fn place(&self) -> Vec<u8> {
+        let mut place = match self.lex {
+            Lex::Number { exponent } if exponent != Exponent::None && is_zero(&self.text) => b"#0e".to_vec(),
+            Lex::Number { exponent } if exponent != Exponent::None || self.text.contains(&b'.') => {
+                without_zeros(&self.text)
+            }
+            _ => self.text.clone(),
+        };
+        place.push(self.last);
+        for part in self.frames.iter().filter_map(|frame| frame.part.as_ref()) {
+            part.write(&mut place);
+        }
+        place
+    }
+
+    /// How often a place is worth coming to. More zeros in a fraction make other numbers where digits may follow.
+    fn most_visits<B: Backend>(&self, engine: &B, state: B::State, byte: u8) -> usize {
+        let Lex::Number { exponent } = self.lex else { return 1 };
+        if byte != b'0' || is_zero(&self.text) && exponent != Exponent::None {
+            return 1;
+        }
+        let after = engine.next_bytes(state);
+        let changes =
+            b"123456789eE".iter().any(|&byte| after[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1);
+        let frame = self.frames.last();
+        let known = frame
+            .map_or(0, |frame| frame.seen.len() + frame.part.as_ref().map_or(0, |part| part.like_count()));
+        if changes { known + 2 } else { 1 }
     }
 
     /// Depth first, with ways out looked for before ways on.
@@ -146,6 +237,11 @@ impl Scopes {
         }
         Ok(false)
     }
+}
+
+/// The bytes that may follow; those at the end are to be tried first.
+fn bytes_of<B: Backend>(engine: &B, state: B::State) -> Vec<u8> {
+    allowed_bytes(&engine.next_bytes(state)).collect()
 }
 
 /// The text without the zeros at its end, behind the point or the mark of an exponent.
