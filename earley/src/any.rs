@@ -3,6 +3,10 @@
 //! Inside most strings all characters lead to one state. To read each of them shows it, at some 300 steps; but classes
 //! of bytes that match the same edges share an entry in the table of transitions, so one look at the table for each
 //! class of bytes is enough, and one step for each different entry.
+//!
+//! In a string with a greatest length each character leads to the same set with a count that is greater by one, and does so
+//! for all counts that the entries on the way do not tell apart. A run of characters is read once for each stretch of
+//! such counts.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,6 +17,7 @@ use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 use crate::engine::{Engine, State};
 use crate::runs::UTF8;
 use crate::sets::{EXACT, UNKNOWN};
+use crate::slots::SLOTS;
 
 /// Bytes of which one of each class is told.
 type Bytes = Box<[u8]>;
@@ -64,15 +69,74 @@ pub(crate) fn read_any(
     fuel: &mut Fuel,
 ) -> Result<Option<State>, StepError> {
     let bytes = engine.lock().chars.of(engine.program.byte_classes(), class);
+    read_one(engine, state, &bytes, &mut [u32::MAX; SLOTS], fuel)
+}
+
+/// The states that 1, 2, ... characters of a class lead to, up to so many; fewer where the last of them is led to itself.
+/// `None` where some number of characters leads to more than one.
+pub(crate) fn read_run(
+    engine: &Engine,
+    state: State,
+    class: &CharClass,
+    most: u32,
+    fuel: &mut Fuel,
+) -> Result<Option<Vec<State>>, StepError> {
+    let bytes = engine.lock().chars.of(engine.program.byte_classes(), class);
+    let mut states = Vec::new();
+    let mut at = state;
+    while (states.len() as u32) < most {
+        let mut greatest = [u32::MAX; SLOTS];
+        let Some(mut next) = read_one(engine, at, &bytes, &mut greatest, fuel)? else { return Ok(None) };
+        if next == at {
+            break;
+        }
+        states.push(next);
+        if let Some(slot) = counted_slot(at, next) {
+            // Inside a character the count may have grown already, so one less than the greatest may be stepped from.
+            while next.counts[slot] < greatest[slot] && (states.len() as u32) < most {
+                next.counts[slot] += 1;
+                states.push(next);
+            }
+        }
+        at = next;
+    }
+    Ok(Some(states))
+}
+
+/// More counts than one character can add.
+const MANY: u32 = 4;
+
+/// The slot to whose count a character added one, if that is all that it did.
+fn counted_slot(before: State, after: State) -> Option<usize> {
+    // A repeat that ended and began anew inside the character would have a smaller count.
+    let slot = (0..SLOTS).find(|&slot| before.counts[slot] != after.counts[slot])?;
+    if before.counts[slot] < MANY {
+        return None;
+    }
+    let mut counts = before.counts;
+    counts[slot] = counts[slot].checked_add(1)?;
+    (before.set == after.set && counts == after.counts).then_some(slot)
+}
+
+/// The state that every character leads to, if all lead to one; `greatest` is lowered to counts up to which the steps are
+/// the same ones.
+fn read_one(
+    engine: &Engine,
+    state: State,
+    bytes: &CharBytes,
+    greatest: &mut [u32; SLOTS],
+    fuel: &mut Fuel,
+) -> Result<Option<State>, StepError> {
     let mut found = None;
     if !bytes.ascii.is_empty() {
-        let Some(target) = all_lead_to(engine, state, &bytes.ascii, fuel)? else { return Ok(None) };
+        let target = all_lead_to(engine, state, &bytes.ascii, greatest, fuel)?;
+        let Some(target) = target else { return Ok(None) };
         found = Some(target);
     }
     for places in &bytes.others {
         let mut at = state;
         for bytes in places {
-            let Some(target) = all_lead_to(engine, at, bytes, fuel)? else { return Ok(None) };
+            let Some(target) = all_lead_to(engine, at, bytes, greatest, fuel)? else { return Ok(None) };
             at = target;
         }
         if *found.get_or_insert(at) != at {
@@ -87,6 +151,7 @@ fn all_lead_to(
     engine: &Engine,
     state: State,
     bytes: &[u8],
+    greatest: &mut [u32; SLOTS],
     fuel: &mut Fuel,
 ) -> Result<Option<State>, StepError> {
     let classes = engine.program.byte_classes();
@@ -105,6 +170,7 @@ fn all_lead_to(
             return Ok(None);
         }
         last = entry.load(Ordering::Acquire);
+        engine.lower(greatest, state, last);
     }
     Ok(found)
 }

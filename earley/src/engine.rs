@@ -239,6 +239,27 @@ impl Engine {
         }
     }
 
+    /// Lowers the counts to the greatest ones for which an entry of the table that was just used, for a step from a state,
+    /// says the same of all counts in between.
+    pub(crate) fn lower(&self, greatest: &mut [u32; SLOTS], state: State, entry: u32) {
+        if entry & GUARDED == 0 {
+            return;
+        }
+        let mut next = Some(entry & !GUARDED);
+        while let Some(index) = next {
+            let transition = self.sets.guarded.get(index as usize);
+            if transition.apply(&state.counts).is_some() {
+                for (greatest, &most) in greatest.iter_mut().zip(transition.greatest()) {
+                    *greatest = most.min(*greatest);
+                }
+                return;
+            }
+            next = transition.next.get().copied();
+        }
+        // The entry does not know these counts.
+        *greatest = state.counts;
+    }
+
     /// Computes a transition and records it.
     fn compute(
         &self,
@@ -502,6 +523,16 @@ impl Backend for Engine {
 
     fn read_any(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
         crate::any::read_any(self, state, class, fuel)
+    }
+
+    fn read_run(
+        &self,
+        state: State,
+        class: &CharClass,
+        most: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<State>>, StepError> {
+        crate::any::read_run(self, state, class, most, fuel)
     }
 
     fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {

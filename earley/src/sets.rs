@@ -91,6 +91,11 @@ impl GuardedTransition {
         Self { low, high, keep, add, target, next: OnceLock::new() }
     }
 
+    /// For each slot the greatest count for which the transition is this one.
+    pub(crate) fn greatest(&self) -> &[u32; SLOTS] {
+        &self.high
+    }
+
     /// The counts after the transition, if it is the one for these counts.
     #[inline]
     pub(crate) fn apply(&self, counts: &[u32; SLOTS]) -> Option<[u32; SLOTS]> {
@@ -271,9 +276,11 @@ fn describe(program: &Program, contexts: &Contexts, items: &[Item], ends: Ends, 
     let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
     let mut labels = Vec::new();
     let mut last_counters: &[(u8, grammask_fsm::FragmentId)] = &[];
+    let names_tokens = !program.labels().is_empty();
     for item in items {
-        let state = program.state(item.state);
-        labels.extend(state.tokens.iter().map(|edge| edge.label.raw()));
+        if names_tokens {
+            labels.extend(program.state(item.state).tokens.iter().map(|edge| edge.label.raw()));
+        }
         slots = slots.union(contexts.slots(item.context));
         let counters = contexts.counters(item.context);
         if std::ptr::eq(counters, last_counters) {

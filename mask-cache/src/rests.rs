@@ -120,19 +120,12 @@ pub(crate) fn walk_rests<B: Backend>(
     let Some(rests) = slice.rests() else { return Ok(false) };
     let most = at_most.unwrap_or(u32::MAX);
     // The states after 0, 1, ... characters; if the last one is led to itself, it is also that of all greater numbers.
-    let mut states = vec![state];
     let mut last = most.min(rests.max_chars);
-    for _ in 0..last {
-        let at = states[states.len() - 1];
-        match backend.read_any(at, slice.class(), fuel)? {
-            None => return Ok(false),
-            Some(next) if next == at => {
-                last = most;
-                break;
-            }
-            Some(next) => states.push(next),
-        }
+    let Some(mut states) = backend.read_run(state, slice.class(), last, fuel)? else { return Ok(false) };
+    if (states.len() as u32) < last {
+        last = most;
     }
+    states.insert(0, state);
     let mut walk = Walk { backend, rests, found: scratch.take_words(), scratch, fuel };
     walk.all(&states, last)?;
     let Walk { found, scratch, .. } = walk;

@@ -148,6 +148,31 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// The states that 1, 2, ... characters of a class lead to, each as [`read_any`](Self::read_any) tells it of the one
+    /// before; up to `most` characters, and fewer where the last of these states is led to itself. `None` where it says
+    /// nothing of one of them.
+    fn read_run(
+        &self,
+        state: Self::State,
+        class: &CharClass,
+        most: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<Self::State>>, StepError> {
+        let mut states = Vec::new();
+        let mut at = state;
+        for _ in 0..most {
+            match self.read_any(at, class, fuel)? {
+                None => return Ok(None),
+                Some(next) if next == at => break,
+                Some(next) => {
+                    states.push(next);
+                    at = next;
+                }
+            }
+        }
+        Ok(Some(states))
+    }
+
     /// Takes a state apart, if one rule holds all that can be read next. States of different places in a text,
     /// or of different callers, then share their local part: the inside of a string is the same for every
     /// property of that type.

@@ -5,6 +5,7 @@
 mod growth;
 mod oracle;
 mod readings;
+mod runs;
 mod split;
 
 use std::sync::Arc;

@@ -1,0 +1,78 @@
+//! Runs of characters: where so many of a class lead is what each of them tells, one after the other.
+
+use grammask_earley::State;
+use grammask_parser_backend::{Backend, CharClass, Fuel};
+
+use crate::{engine, read};
+
+/// What `read_any` tells, one character after the other.
+fn one_by_one(
+    engine: &grammask_earley::Engine,
+    state: State,
+    class: &CharClass,
+    most: u32,
+) -> Option<Vec<State>> {
+    let mut states = vec![state];
+    for _ in 0..most {
+        let last = *states.last()?;
+        let next = engine.read_any(last, class, &mut Fuel::unlimited()).unwrap()?;
+        if next == last {
+            break;
+        }
+        states.push(next);
+    }
+    states.remove(0);
+    Some(states)
+}
+
+/// Compares the runs from all places of a text; returns the length of the longest one.
+#[track_caller]
+fn check(source: &str, text: &[u8]) -> usize {
+    let lower = 0x7FF_FFFE << 96;
+    let classes = [
+        CharClass { ascii: lower, non_ascii: false },
+        CharClass { ascii: lower, non_ascii: true },
+        CharClass {
+            ascii: u128::MAX >> 1 & !(u128::MAX >> 96) & !(1 << b'"') & !(1 << b'\\'),
+            non_ascii: true,
+        },
+    ];
+    let mut longest = 0;
+    for at in 0..=text.len() {
+        for class in &classes {
+            for most in [0, 1, 3, 9, 20, 120, 200] {
+                // Tables of their own, so that no run finds what another one has left.
+                let (engine, other) = (engine(source), engine(source));
+                let state = read(&engine, engine.start(), &text[..at]).unwrap();
+                let again = read(&other, other.start(), &text[..at]).unwrap();
+                let run = engine.read_run(state, class, most, &mut Fuel::unlimited()).unwrap();
+                let expected = one_by_one(&other, again, class, most);
+                let told = |engine: &grammask_earley::Engine, states: Option<Vec<State>>| {
+                    let facts = |&state: &State| (engine.mask_key(state).detail, engine.next_bytes(state));
+                    states.map(|states| states.iter().map(facts).collect::<Vec<_>>())
+                };
+                assert_eq!(told(&engine, run.clone()), told(&other, expected), "{most} from {at}");
+                // In the same tables the states are the same ones.
+                assert_eq!(run, one_by_one(&engine, state, class, most), "{most} from {at}");
+                longest = longest.max(run.map_or(0, |run| run.len()));
+            }
+        }
+    }
+    longest
+}
+
+#[test]
+fn a_run_of_characters_is_what_its_characters_are() {
+    let cases: [(&str, &[u8], usize); 6] = [
+        (r#"root ::= "\"" [^"\\]{0,150} "\"""#, b"\"abcdefgh", 120),
+        (r#"root ::= "\"" [^"\\]{7,30} "\"" [a-z]*"#, b"\"abcdefghij\"ab", 20),
+        (r#"root ::= ("x" [^"\\;]{2,40} ";"){1,30}"#, b"xabcde;xabcdefg", 0),
+        (r#"root ::= [a-z]{3,20} ([a-z]{2,9} "-"){0,3} [^-]{0,90}"#, b"abcdefgh", 0),
+        (r#"root ::= ([a-z] | [^a-z"]){0,60} | [a-z]{5,70} "!""#, b"abcdefghi", 0),
+        ("root ::= ([a-y]{2,5} \"z\"?){0,60} [^\"]{4,8}", b"abcd", 0),
+    ];
+    for (source, text, least) in cases {
+        let longest = check(source, text);
+        assert!(longest >= least, "{longest} of {least}: {source}");
+    }
+}
