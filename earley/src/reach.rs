@@ -10,8 +10,12 @@
 //! the states in between is kept, so that the next search happens some tens of characters later.
 //!
 //! In a repeat of words, `(?:\S+\s+){0,99}`, the end of a word leads to the beginning of the next. There the search takes
-//! the repeat for one without bounds: each character ends one iteration at most, so it is right for as many
-//! characters as there are iterations left.
+//! the repeat for one without bounds: each character ends one iteration at most, between characters, so it is right for as
+//! many characters as there are iterations left.
+//!
+//! Behind a space another space may follow, or the next word: two states, and both of them read the first byte of
+//! characters beyond ASCII, some of which are spaces. So a search goes from *sets* of states to sets, those that the same
+//! byte leads to. Between characters nearly all of them are single states.
 //!
 //! Large automata over text [spell](grammask_fsm) the characters beyond ASCII of a class as a fragment that they call.
 //! Several of these together read all such characters or not; that is found out by itself, once for each set of them.
@@ -24,8 +28,8 @@ use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use crate::closure::Item;
-use crate::context::{Context, Contexts, CountKind};
-use crate::loops::{Pair, Place, boundary, inside};
+use crate::context::{Context, ContextId, Contexts, CountKind};
+use crate::loops::{Place, Segment, boundary, inside};
 use crate::runs::{RunShape, UTF8};
 
 /// A text of at most so many characters is too short to be worth knowing about: most tokens are longer than that, or
@@ -50,6 +54,9 @@ const WIDE_LOOKS: usize = 10_000;
 /// States that empty edges lead to from one place; where there are more, nothing is said.
 const MAX_CLOSURE: usize = 64;
 
+/// Items of a set that are looked at; the states of many more have no long text in common.
+const MAX_ITEMS: usize = 64;
+
 /// Numbers of characters are kept up to this one.
 const MOST: u8 = 126;
 
@@ -64,22 +71,22 @@ struct ClassReach {
     class: CharClass,
     /// The repeat whose end leads to its beginning.
     repeat: Option<FragmentId>,
-    boundary: Vec<(u8, u8, Place)>,
+    boundary: Vec<Segment>,
     /// What is known of states between characters. Few states are ever looked at, and a program that refers to hundreds
     /// of others has millions.
-    known: HashMap<StateId, u8, ahash::RandomState>,
+    known: HashMap<States, u8, ahash::RandomState>,
     /// The states from which a search began.
-    searched: HashSet<StateId, ahash::RandomState>,
+    searched: HashSet<States, ahash::RandomState>,
     looks: usize,
 }
 
 impl Reaches {
-    /// A number of characters such that the state reads every text of at most so many over the class, by its automaton
+    /// A number of characters such that the states read every text of at most so many over the class, by their automaton
     /// alone; a character that is cut at the end counts. The end of `repeat` leads to its beginning. 0 is always right.
     fn at_least(
         &mut self,
         program: &Program,
-        state: StateId,
+        states: &States,
         repeat: Option<FragmentId>,
         class: &CharClass,
     ) -> u32 {
@@ -97,9 +104,9 @@ impl Reaches {
             self.classes.len() - 1
         });
         let class = &mut self.classes[place];
-        let known = |class: &ClassReach| class.known.get(&state).map_or(0, |&chars| u32::from(chars));
-        if known(class) < ENOUGH && class.looks < MAX_LOOKS && class.searched.insert(state) {
-            Search::new(program, class, &mut self.wide).run(state);
+        let known = |class: &ClassReach| class.known.get(states).map_or(0, |&chars| u32::from(chars));
+        if known(class) < ENOUGH && class.looks < MAX_LOOKS && class.searched.insert(states.clone()) {
+            Search::new(program, class, &mut self.wide).run(states);
         }
         known(class)
     }
@@ -112,8 +119,8 @@ pub(crate) fn of_items(
     items: &[Item],
     class: &CharClass,
 ) -> Option<RunShape> {
-    let certain = items.iter().map(|item| reaches.at_least(program, item.state, None, class)).max();
-    certain.filter(|&chars| chars >= USEFUL).map(RunShape::AtLeast)
+    let certain = alike(items).into_iter().map(|(_, states)| reaches.at_least(program, &states, None, class));
+    certain.max().filter(|&chars| chars >= USEFUL).map(RunShape::AtLeast)
 }
 
 /// As [`of_items`], for items in counted repeats.
@@ -124,8 +131,8 @@ pub(crate) fn of_repeats(
     items: &[Item],
     class: &CharClass,
 ) -> Option<RunShape> {
-    items.iter().find_map(|item| {
-        let Context::Counter(counter) = contexts.get(item.context) else { return None };
+    alike(items).into_iter().find_map(|(context, states)| {
+        let Context::Counter(counter) = contexts.get(context) else { return None };
         let max = program.fragment(counter.fragment).count?.max;
         // The last iteration has no other behind it.
         let until = max.map_or(u32::MAX, |max| max.saturating_sub(1));
@@ -136,7 +143,7 @@ pub(crate) fn of_repeats(
         if left < USEFUL {
             return None;
         }
-        let chars = reaches.at_least(program, item.state, Some(counter.fragment), class);
+        let chars = reaches.at_least(program, &states, Some(counter.fragment), class);
         let shape = match counter.count {
             CountKind::Slot(slot) => RunShape::AtLeastUpTo { chars, slot, until },
             CountKind::Exact(_) | CountKind::Met => RunShape::AtLeast(chars.min(left)),
@@ -145,11 +152,32 @@ pub(crate) fn of_repeats(
     })
 }
 
-/// A search from one state.
+/// States that one byte leads to, sorted, each once.
+type States = SmallVec<[StateId; 4]>;
+
+/// A set of states, by its number, and a place.
+type Pair = (u32, Place);
+
+/// The states of items by what waits for their rule to end: those of one context are places of one text in one automaton.
+fn alike(items: &[Item]) -> SmallVec<[(ContextId, States); 4]> {
+    let mut groups: SmallVec<[(ContextId, States); 4]> = SmallVec::new();
+    // Items are sorted by their states.
+    for item in items.iter().take(MAX_ITEMS) {
+        match groups.iter_mut().find(|(context, _)| *context == item.context) {
+            Some((_, states)) => states.push(item.state),
+            None => groups.push((item.context, [item.state].into_iter().collect())),
+        }
+    }
+    groups
+}
+
+/// A search from some states.
 struct Search<'s> {
     program: &'s Program,
     class: &'s mut ClassReach,
     wide: &'s mut Wide,
+    sets: Vec<States>,
+    set_numbers: HashMap<States, u32, ahash::RandomState>,
     pairs: Vec<Pair>,
     numbers: HashMap<Pair, u32, ahash::RandomState>,
     /// Characters on the way to each pair.
@@ -166,6 +194,8 @@ impl<'s> Search<'s> {
             program,
             class,
             wide,
+            sets: Vec::new(),
+            set_numbers: HashMap::default(),
             pairs: Vec::new(),
             numbers: HashMap::default(),
             depths: Vec::new(),
@@ -174,7 +204,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    fn run(mut self, from: StateId) {
+    fn run(mut self, from: &States) {
+        let from = self.set(from.clone());
         self.number((from, Place::Boundary), 0);
         let mut targets = Vec::new();
         let mut next = 0;
@@ -201,6 +232,33 @@ impl<'s> Search<'s> {
         // What was not looked at may refuse anything.
         self.refusing.extend(next as u32..self.pairs.len() as u32);
         self.learn(next);
+    }
+
+    /// Some states, and those that their empty edges lead to, as items stand for them: by the states that read bytes. `None`
+    /// where another one of them is final or calls, which items do not tell.
+    fn as_items(&self, states: &States) -> Option<States> {
+        let mut readers = States::new();
+        for id in closure(self.program, states.iter().copied())? {
+            let state = self.program.state(id);
+            if !state.bytes.is_empty() {
+                readers.push(id);
+            } else if state.is_final || !state.calls.is_empty() {
+                return None;
+            }
+        }
+        readers.sort_unstable();
+        Some(readers)
+    }
+
+    /// The number of a set of states.
+    fn set(&mut self, states: States) -> u32 {
+        if let Some(&number) = self.set_numbers.get(&states) {
+            return number;
+        }
+        let number = self.sets.len() as u32;
+        self.sets.push(states.clone());
+        self.set_numbers.insert(states, number);
+        number
     }
 
     fn number(&mut self, pair: Pair, depth: u32) -> u32 {
@@ -236,19 +294,24 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        for (&(state, place), &distance) in self.pairs[..looked].iter().zip(&distance) {
-            if place == Place::Boundary {
-                let known = self.class.known.entry(state).or_default();
+        for (&(set, place), &distance) in self.pairs[..looked].iter().zip(&distance) {
+            if place == Place::Boundary
+                && let Some(states) = self.as_items(&self.sets[set as usize])
+            {
+                let known = self.class.known.entry(states).or_default();
                 *known = (*known).max(distance);
             }
         }
     }
 
-    /// A state and those that go on in its place.
-    fn readers(&self, state: StateId) -> Option<Vec<StateId>> {
-        let states = closure(self.program, [state])?;
+    /// The states of a set and those that go on in their place.
+    fn readers(&self, (set, place): Pair) -> Option<Vec<StateId>> {
+        let states = closure(self.program, self.sets[set as usize].iter().copied())?;
         match self.class.repeat {
-            Some(repeat) if states.iter().any(|&state| self.program.state(state).is_final) => {
+            Some(repeat)
+                if place == Place::Boundary
+                    && states.iter().any(|&state| self.program.state(state).is_final) =>
+            {
                 let start = self.program.fragment(repeat).start;
                 closure(self.program, states.into_iter().chain([start]))
             }
@@ -258,12 +321,8 @@ impl<'s> Search<'s> {
 
     /// The pairs that the bytes which may come at a pair lead to, if all of these are read. More pairs than need be are
     /// harmless.
-    fn cover(&mut self, (state, place): Pair, targets: &mut Vec<Pair>) -> bool {
-        let segments = match place {
-            Place::Boundary => &*self.class.boundary,
-            _ => inside(place),
-        };
-        let Some(closure) = self.readers(state) else { return false };
+    fn cover(&mut self, pair: Pair, targets: &mut Vec<Pair>) -> bool {
+        let Some(closure) = self.readers(pair) else { return false };
         let mut edges: SmallVec<[(u8, u8, StateId); 16]> = SmallVec::new();
         for &state in &closure {
             edges.extend(
@@ -271,19 +330,15 @@ impl<'s> Search<'s> {
             );
         }
         edges.sort_unstable();
-        for &(start, end, place) in segments {
-            let mut uncovered = u16::from(start);
-            for &(from, to, target) in &edges {
-                if from <= end && start <= to && u16::from(from) <= uncovered {
-                    uncovered = uncovered.max(u16::from(to) + 1);
-                    targets.push((target, place));
-                }
-            }
-            if uncovered > u16::from(end) {
+        let count = if pair.1 == Place::Boundary { self.class.boundary.len() } else { inside(pair.1).len() };
+        for index in 0..count {
+            let segment =
+                if pair.1 == Place::Boundary { self.class.boundary[index] } else { inside(pair.1)[index] };
+            if self.cover_segment(segment, &edges, targets) {
                 continue;
             }
             // The first byte of a character beyond ASCII: what is called may read it.
-            if start < 0x80 {
+            if segment.0 < 0x80 || pair.1 != Place::Boundary {
                 return false;
             }
             let calls = closure.iter().flat_map(|&state| self.program.state(state).calls);
@@ -293,10 +348,49 @@ impl<'s> Search<'s> {
             if !self.wide.reads_all(self.program, &fragments, &mut self.class.looks) {
                 return false;
             }
-            targets.extend(calls.map(|call| (call.target, Place::Boundary)));
+            let behind: SmallVec<[StateId; 4]> = calls.map(|call| call.target).collect();
+            targets.extend(
+                behind.into_iter().map(|state| (self.set([state].into_iter().collect()), Place::Boundary)),
+            );
             return true;
         }
         true
+    }
+
+    /// The pairs that the bytes of a segment lead to by edges in the order of their starts, if each has one.
+    fn cover_segment(
+        &mut self,
+        (start, end, place): Segment,
+        edges: &[(u8, u8, StateId)],
+        targets: &mut Vec<Pair>,
+    ) -> bool {
+        let mut first = start;
+        loop {
+            // The bytes from `first` to `last` have the same edges.
+            let mut last = end;
+            let mut states = States::new();
+            for &(from, to, target) in edges.iter().take_while(|edge| edge.0 <= end) {
+                if to < first {
+                    continue;
+                }
+                if from > first {
+                    last = last.min(from - 1);
+                } else {
+                    last = last.min(to);
+                    states.push(target);
+                }
+            }
+            if states.is_empty() {
+                return false;
+            }
+            states.sort_unstable();
+            states.dedup();
+            targets.push((self.set(states), place));
+            if last == end {
+                return true;
+            }
+            first = last + 1;
+        }
     }
 }
 

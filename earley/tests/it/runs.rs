@@ -1,7 +1,8 @@
-//! Runs of characters: where so many of a class lead is what each of them tells, one after the other.
+//! Runs of characters: where so many of a class lead is what each of them tells, one after the other; and what is said
+//! of all texts of some length holds of texts that are tried.
 
 use grammask_earley::State;
-use grammask_parser_backend::{Backend, CharClass, Fuel};
+use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
 
 use crate::{engine, read};
 
@@ -74,5 +75,50 @@ fn a_run_of_characters_is_what_its_characters_are() {
     for (source, text, least) in cases {
         let longest = check(source, text);
         assert!(longest >= least, "{longest} of {least}: {source}");
+    }
+}
+
+/// Characters of a string, with the spaces that `\s` means among them.
+const CHARS: [char; 12] = [
+    'a',
+    'Z',
+    '~',
+    ' ',
+    '\u{a0}',
+    '\u{85}',
+    '\u{a1}',
+    '\u{3000}',
+    '\u{3001}',
+    '\u{2028}',
+    '\u{feff}',
+    '\u{1f600}',
+];
+
+#[test]
+fn words_that_are_counted_may_go_on_for_long() {
+    let word = "[^ \u{85}\u{a0}\u{2028}\u{3000}\"\\\\\\u0000-\\u001f]";
+    let space = "[ \u{85}\u{a0}\u{2028}\u{3000}]";
+    let class = CharClass { ascii: u128::MAX << 32 & !(1 << b'"') & !(1 << b'\\'), non_ascii: true };
+    for max in [20_u32, 99] {
+        let engine = engine(&format!(r#"root ::= "\"" ({word}+ {space}+){{0,{max}}} {word}+ "\"""#));
+        let mut state = read(&engine, engine.start(), b"\"a").unwrap();
+        for done in 0..max {
+            if let Run::AtLeast(chars) = engine.run_over(state, &class, &mut Fuel::unlimited()) {
+                assert!(chars < max - done, "{chars} characters behind {done} words");
+                let mut seed = done;
+                for _ in 0..50 {
+                    let text: String = (0..chars)
+                        .map(|_| {
+                            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                            CHARS[(seed >> 16) as usize % CHARS.len()]
+                        })
+                        .collect();
+                    assert!(read(&engine, state, text.as_bytes()).is_ok(), "{text:?} behind {done} words");
+                }
+            } else {
+                assert!(max - done <= 18, "nothing is said behind {done} words of {max}");
+            }
+            state = read(&engine, state, " a".as_bytes()).unwrap();
+        }
     }
 }
