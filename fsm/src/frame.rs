@@ -37,6 +37,9 @@ pub struct Frame {
 #[derive(Clone, Debug)]
 pub struct Branch {
     begin: Box<[Symbol]>,
+    /// The beginning with the greatest byte of each symbol first, which is ordered as symbols are: bytes are compared
+    /// many at once.
+    key: Box<[u8]>,
     content: Arc<LazyProgram>,
     end: Box<[Symbol]>,
 }
@@ -50,12 +53,13 @@ impl Branch {
     /// `None` where a token has none, and where the program may read nothing or begins with itself.
     pub fn new(begin: &[PatternPart], content: Arc<LazyProgram>, end: &[PatternPart]) -> Option<Self> {
         let (begin, end) = (symbols(begin)?, symbols(end)?);
-        content.can_be_referred_to().then_some(Self { begin, content, end })
+        let key = begin.iter().flat_map(|symbol| symbol.to_be_bytes()).collect();
+        content.can_be_referred_to().then_some(Self { begin, key, content, end })
     }
 
     /// Bytes of memory that it holds, the program not included.
     pub fn memory_usage(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.begin) + size_of_val(&*self.end)
+        size_of::<Self>() + size_of_val(&*self.begin) + self.key.len() + size_of_val(&*self.end)
     }
 }
 
@@ -99,9 +103,9 @@ impl Frame {
         let mut branches: Vec<&Branch> = branches.to_vec();
         // What all begin with need not be compared again and again.
         let common = common_beginning(&branches);
-        branches.sort_by(|one, other| one.begin[common..].cmp(&other.begin[common..]));
+        branches.sort_by(|one, other| one.key[common..].cmp(&other.key[common..]));
         branches.dedup_by(|one, other| {
-            one.begin == other.begin && one.end == other.end && Arc::ptr_eq(&one.content, &other.content)
+            one.key == other.key && one.end == other.end && Arc::ptr_eq(&one.content, &other.content)
         });
         if branches.is_empty() || !fits(&self.program, &branches, options) {
             return None;
@@ -120,12 +124,15 @@ impl Frame {
     }
 }
 
-/// How many symbols all branches begin with.
+/// How many bytes the keys of all branches begin with.
 fn common_beginning(branches: &[&Branch]) -> usize {
     let Some((first, others)) = branches.split_first() else { return 0 };
-    others.iter().fold(first.begin.len(), |common, branch| {
-        let pairs = first.begin[..common].iter().zip(&branch.begin);
-        pairs.take_while(|(one, other)| one == other).count()
+    others.iter().fold(first.key.len(), |common, branch| {
+        let known = &first.key[..common];
+        if branch.key.starts_with(known) {
+            return common;
+        }
+        known.iter().zip(&branch.key).take_while(|(one, other)| one == other).count()
     })
 }
 
@@ -135,7 +142,7 @@ fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool
     let cap = (1 << 30) - 1;
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
     let mut numbers = states;
-    for Branch { begin, content, end } in branches {
+    for Branch { begin, content, end, .. } in branches {
         let (chains, room) = (begin.len() + end.len() + 1, content.room());
         states += chains + room.likely_states;
         edges += chains + room.likely_edges;
@@ -301,7 +308,11 @@ impl Tree {
                 continue;
             };
             let rest = &branches[at as usize..range.end as usize];
-            let same = rest.partition_point(|branch| branch.begin[depth as usize] == symbol) as u32;
+            let goes_on = |branch: &&Branch| branch.begin.get(depth as usize) == Some(&symbol);
+            let same = match rest.last().is_some_and(goes_on) {
+                true => rest.len(),
+                false => rest.partition_point(goes_on),
+            } as u32;
             let target = self.push(branches, at..at + same, depth + 1);
             push_symbol(program, symbol, target, labels);
             at += same;
@@ -313,12 +324,17 @@ impl Tree {
         let first_call = program.states[self.first as usize].calls as usize;
         let mut ends: AHashMap<&[Symbol], StateId> = AHashMap::new();
         // Calls are in the order of the tree, and have numbers of branches for the time being.
+        let mut last: Option<(&[Symbol], StateId)> = None;
         for at in first_call..program.calls.len() {
             let end = &*branches[program.calls[at].fragment.index()].end;
-            program.calls[at].target = match ends.get(end) {
-                Some(&known) => known,
+            // Tags that are offered together mostly end alike.
+            let known = last.filter(|(other, _)| *other == end).map(|(_, state)| state);
+            let state = match known.or_else(|| ends.get(end).copied()) {
+                Some(known) => known,
                 None => *ends.entry(end).or_insert(self.write_end(program, end, &mut labels)),
             };
+            last = Some((end, state));
+            program.calls[at].target = state;
         }
         program.push_row(false);
         let roots = push_units(program, branches, &mut labels);
@@ -384,10 +400,11 @@ fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &
 fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) -> Vec<FragmentId> {
     let mut begin =
         Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
-    let mut known: AHashMap<*const LazyProgram, FragmentId> = AHashMap::with_capacity(branches.len());
-    let mut roots = Vec::with_capacity(branches.len());
-    for Branch { content, .. } in branches {
-        roots.push(*known.entry(Arc::as_ptr(content)).or_insert_with(|| {
+    let mut roots: Vec<FragmentId> = Vec::with_capacity(branches.len());
+    for (Branch { content, .. }, first) in branches.iter().zip(first_of_each(branches)) {
+        // One that was met before has its root.
+        let known = roots.get(first as usize).copied();
+        roots.push(known.unwrap_or_else(|| {
             begin.label = labels.of_unit(content.labels());
             let root = FragmentId::from_raw(begin.fragment + content.room().root);
             begin = program.units.push(content, begin);
@@ -395,4 +412,16 @@ fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) 
         }));
     }
     roots
+}
+
+/// For each branch the first one with the same program.
+fn first_of_each(branches: &[&Branch]) -> Vec<u32> {
+    let programs = branches.iter().map(|branch| Arc::as_ptr(&branch.content).addr());
+    let mut sorted: Vec<(usize, u32)> = programs.zip(0..).collect();
+    sorted.sort_unstable();
+    let mut first = vec![0; branches.len()];
+    for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
+        same.iter().for_each(|&(_, at)| first[at as usize] = same[0].1);
+    }
+    first
 }

@@ -18,7 +18,7 @@ use grammask_grammar_ir::Interrupt;
 
 use crate::compiler::{Resolver, is_plain};
 use crate::shared_work::shared_work;
-use crate::tag_pieces::{KnownBranch, KnownFrame};
+use crate::tag_pieces::{KnownBranch, KnownFrame, KnownTag};
 use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler};
 
 /// The automata of schemas, by the content of their sources.
@@ -84,9 +84,16 @@ impl<B: BuildBackend> Compiler<B> {
         }
         let start = self.now();
         let known = self.known_pieces();
-        let pieces = TagPieces::cut(document, |text| known.tag_length(text))?;
+        // One for each tag, in their order.
+        let mut found = Vec::with_capacity(16);
+        let pieces = TagPieces::cut(document, |text| {
+            let tag = known.tag(text);
+            let length = tag.as_ref().map(|tag| tag.text.len());
+            found.push(tag);
+            length
+        })?;
         let frame = self.known_frame(&pieces, options, spelled)?;
-        let branches = self.branches(&pieces.tags, &frame, options)?;
+        let branches = self.branches(&pieces.tags, found, &frame, options)?;
         let frontend = self.now().saturating_sub(start);
         let branches: Vec<&Branch> = branches.iter().map(|known| &known.branch).collect();
         let program = frame.frame.link(&branches, self.automata())?;
@@ -119,10 +126,11 @@ impl<B: BuildBackend> Compiler<B> {
     fn branches(
         &self,
         tags: &[&str],
+        found: Vec<Option<KnownTag>>,
         frame: &Arc<KnownFrame>,
         options: &StructuralTagOptions,
     ) -> Option<Vec<Arc<KnownBranch>>> {
-        let mut branches = self.known_pieces().branches(tags, &frame.kind);
+        let mut branches = self.known_pieces().branches(tags, found, &frame.kind);
         let missing: Vec<usize> = (0..tags.len()).filter(|&at| branches[at].is_none()).collect();
         let hits = branches.iter().flatten().map(|branch| branch.schemas).sum();
         self.schemas().note_hits(hits);

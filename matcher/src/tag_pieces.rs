@@ -41,8 +41,8 @@ pub(crate) struct KnownFrame {
 }
 
 #[derive(Clone, Debug)]
-struct KnownTag {
-    text: Arc<str>,
+pub(crate) struct KnownTag {
+    pub(crate) text: Arc<str>,
     kind: Arc<str>,
     branch: Arc<KnownBranch>,
 }
@@ -70,24 +70,33 @@ impl KnownPieces {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long the tag is with which a text begins, if some tag is known that is as long as what finds it.
-    pub(crate) fn tag_length(&self, text: &str) -> Option<usize> {
+    /// The tag with which a text begins, if one is known that is as long as what finds it.
+    pub(crate) fn tag(&self, text: &str) -> Option<KnownTag> {
         let prefix = text.as_bytes().get(..PREFIX)?;
         let inner = self.lock();
         let alike = inner.tags.get(&self.hasher.hash_one(prefix))?;
-        alike.iter().find(|tag| text.starts_with(&*tag.text)).map(|tag| tag.text.len())
+        alike.iter().find(|tag| text.starts_with(&*tag.text)).cloned()
     }
 
-    /// The branches of tags, where they are known.
-    pub(crate) fn branches(&self, tags: &[&str], kind: &Arc<str>) -> Vec<Option<Arc<KnownBranch>>> {
-        let inner = self.lock();
-        let find = |text: &&str| {
-            let alike = inner.tags.get(&self.key(text))?;
-            let is_it =
-                |tag: &&KnownTag| (Arc::ptr_eq(&tag.kind, kind) || tag.kind == *kind) && *tag.text == **text;
-            alike.iter().find(is_it).map(|tag| Arc::clone(&tag.branch))
+    /// The branches of tags, where they are known. `found` is what was [found](Self::tag) at the beginning of each.
+    pub(crate) fn branches(
+        &self,
+        tags: &[&str],
+        found: Vec<Option<KnownTag>>,
+        kind: &Arc<str>,
+    ) -> Vec<Option<Arc<KnownBranch>>> {
+        let is_kind = |tag: &KnownTag| Arc::ptr_eq(&tag.kind, kind) || tag.kind == *kind;
+        let find = |(text, found): (&&str, Option<KnownTag>)| match found {
+            Some(tag) if is_kind(&tag) => Some(tag.branch),
+            // The same text can be known in another frame, and short ones were not looked for.
+            _ => {
+                let inner = self.lock();
+                let alike = inner.tags.get(&self.key(text))?;
+                let mut alike = alike.iter().filter(|tag| is_kind(tag) && *tag.text == **text);
+                alike.next().map(|tag| Arc::clone(&tag.branch))
+            }
         };
-        tags.iter().map(find).collect()
+        tags.iter().zip(found).map(find).collect()
     }
 
     fn key(&self, text: &str) -> u64 {

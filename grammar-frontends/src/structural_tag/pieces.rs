@@ -87,8 +87,12 @@ pub enum TagContent {
     Grammar(Box<Outline>),
 }
 
-/// Brackets around a tag while it is read, so that no tag is read that would lie too deep in its document.
-const WRAP: usize = 16;
+/// Most brackets around the tags of a document.
+const AROUND: usize = 16;
+
+/// Most brackets inside of one another in a tag, its schemas left out: what lies deeper is too deep for some documents
+/// (serde_json reads 127), and these are read as a whole.
+const INSIDE: usize = 100;
 
 impl<'d> TagPieces<'d> {
     /// Cuts a document. `known` says how long the tag is with which a text begins, where it is known; it must be a
@@ -96,7 +100,7 @@ impl<'d> TagPieces<'d> {
     pub fn cut(document: &'d str, mut known: impl FnMut(&'d str) -> Option<usize>) -> Option<Self> {
         let bytes = document.as_bytes();
         let (key_end, depth) = find_tags(bytes, 0)?;
-        if depth + 2 > WRAP {
+        if depth + 2 > AROUND {
             return None;
         }
         let open = after_space(bytes, after_space(bytes, key_end) + 1);
@@ -172,6 +176,27 @@ fn has_tags(bytes: &[u8], mut at: usize) -> Option<bool> {
     Some(false)
 }
 
+/// How many brackets are open at most. `None` where a string has no end.
+fn most_open(bytes: &[u8]) -> Option<usize> {
+    let (mut open, mut most, mut at) = (0_usize, 0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => {
+                open += 1;
+                most = most.max(open);
+            }
+            b'}' | b']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    Some(most)
+}
+
 impl TagFrame {
     /// The frame of a document, read with one of its tags. `None` where it is not plain; it may be right all the same.
     pub fn new(head: &str, tag: &str, tail: &str, options: &StructuralTagOptions) -> Option<Self> {
@@ -192,12 +217,10 @@ impl TagPiece {
             }
             None => (Cow::Borrowed(tag), Vec::new()),
         };
-        let wrapped = ["[".repeat(WRAP).as_str(), &rest, "]".repeat(WRAP).as_str()].concat();
-        let mut value: Value = serde_json::from_str(&wrapped).ok()?;
-        for _ in 0..WRAP {
-            let items = value.as_array_mut().filter(|items| items.len() == 1)?;
-            value = items.pop()?;
+        if most_open(rest.as_bytes())? > INSIDE {
+            return None;
         }
+        let value: Value = serde_json::from_str(&rest).ok()?;
         let place = Place::root("", DEEPEST + 1).with_schemas(&schemas);
         let tag = read::tag(&value, &place).ok()?;
         let holds_formats = !matches!(
@@ -332,8 +355,23 @@ mod tests {
             r#"{"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>", "more": 1}"#,
             r#"{"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>"}, 1"#,
             r#"1, {"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>"}"#,
+            r#""{"begin": "<f=", "content": {"type": "any_text"}, "end": "</f>"}"#,
         ] {
             assert!(TagPiece::new(tag, &reach, &options).is_none(), "{tag}");
         }
+    }
+
+    #[test]
+    fn a_deep_tag_is_read_with_its_document() {
+        let reach = TagReach::AfterTrigger("<f=".into());
+        // A name with an escape keeps the schema from being cut out.
+        let piece = |depth: usize| {
+            let schema = [&"{\"not\": ".repeat(depth), "true", &"}".repeat(depth)].concat();
+            let content = format!(r#"{{"type": "json_schema", "json\u005fschema": {schema}}}"#);
+            let tag = format!(r#"{{"begin": "<f=a", "content": {content}, "end": "b"}}"#);
+            TagPiece::new(&tag, &reach, &StructuralTagOptions::default())
+        };
+        assert!(piece(INSIDE - 2).is_some());
+        assert!(piece(INSIDE - 1).is_none());
     }
 }

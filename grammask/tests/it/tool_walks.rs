@@ -324,11 +324,19 @@ fn masks_of_all_families_equal_the_oracle() {
         let tag = ToolFormat::named(answer.family).unwrap().structure(&request).unwrap();
         let compiled = words.compiler.structure(&tag, &options).unwrap();
         let recogniser = Recogniser::new(&resolve_tokens(&tag.grammar(&options).unwrap(), &words).unwrap());
-        let mut random = fastrand::Rng::with_seed(seed as u64);
-        let context = format!("{} {} {:?}", answer.family, answer.choice, answer.text);
-        compared += walk(&context, &words, &compiled, &recogniser, &answer.text, &mut random);
+        for round in 0..rounds() {
+            let mut random = fastrand::Rng::with_seed(seed as u64 + 1_000 * round);
+            let context = format!("{} {} {:?}, round {round}", answer.family, answer.choice, answer.text);
+            compared += walk(&context, &words, &compiled, &recogniser, &answer.text, &mut random);
+        }
     }
     assert!(compared > 2_000, "{compared}");
+}
+
+/// How many walks there are of each answer: one for each 2,000 cases that `GRAMMASK_CASES` asks for.
+fn rounds() -> u64 {
+    let cases = std::env::var("GRAMMASK_CASES").ok().and_then(|count| count.parse::<u64>().ok());
+    cases.map_or(1, |cases| cases.div_ceil(2_000))
 }
 
 /// Follows the text to its end, comparing masks now and then, and strays from it at the end of another walk.
