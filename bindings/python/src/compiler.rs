@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use grammask::{CompileCache, Compiler, StoreDirectory, Threads};
+use grammask::{CompileCache, Compiler, Limits, StoreDirectory, Threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -117,8 +117,13 @@ impl GrammarCompiler {
         let memory = cache_enabled.then(|| CompileCache::new(max_bytes));
         // Tables that depend on the vocabulary alone are made now; the first text would wait for them otherwise.
         let vocabulary = Arc::clone(&tokenizer.get().vocabulary);
+        // Parts of structural tags are kept beside whole structures.
+        let limits = Limits::default();
+        let parts = if cache_enabled { max_bytes.unwrap_or(usize::MAX) } else { 0 };
+        let limits = Limits { max_cache_bytes: limits.max_cache_bytes.min(parts), ..limits };
         let compiler = py.detach(|| {
-            let compiler = Compiler::builder(vocabulary).threads(Arc::new(Threads::new(threads))).build();
+            let threads = Arc::new(Threads::new(threads));
+            let compiler = Compiler::builder(vocabulary).limits(limits).threads(threads).build();
             if let Some(directory) = &directory {
                 directory.load_pool(&compiler);
             }
@@ -302,6 +307,7 @@ impl GrammarCompiler {
         if let Some(cache) = &self.shelf.memory {
             cache.clear();
         }
+        self.compiler.clear_cache();
     }
 
     /// Bytes that the cache holds now.

@@ -64,11 +64,16 @@ pub(crate) fn named_grammars(named: Option<&Bound<'_, PyDict>>) -> PyResult<BTre
     Ok(grammars)
 }
 
-/// Reads a structural tag given as JSON text.
-pub(crate) fn read_structural_tag(document: &str) -> Result<Read, CompileError> {
+/// How structural tags are read.
+pub(crate) fn structural_tag_options() -> StructuralTagOptions {
     let whitespace = json_schema::Whitespace::Free { max_run: None };
     let schemas = JsonSchemaOptions::default().objects(json_schema::Objects::Closed).whitespace(whitespace);
-    let options = StructuralTagOptions::default().json_schema(schemas);
+    StructuralTagOptions::default().json_schema(schemas)
+}
+
+/// Reads a structural tag given as JSON text.
+pub(crate) fn read_structural_tag(document: &str) -> Result<Read, CompileError> {
+    let options = structural_tag_options();
     Ok((StructuralTag::parse(document, &options)?.grammar(&options)?, Vec::new()))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use grammask::{CompileCache, CompileError, Compiler, StoreDirectory};
 
 use crate::compiled::size;
+use crate::grammar::structural_tag_options;
 use crate::source::{LazyGrammar, Source};
 
 /// Files of this version only: another one may read the same source as another grammar.
@@ -74,6 +75,11 @@ fn compile(compiler: &Compiler, source: Source) -> Result<Kept, CompileError> {
 }
 
 fn compile_into(compiler: &Compiler, grammar: &Arc<LazyGrammar>) -> Result<Kept, CompileError> {
+    // Not by way of its grammar: tags that another structure had are known, and schemas wait until they are called.
+    if let Source::Tag(document) = grammar.source() {
+        let compiled = compiler.structural_tag(document, &structural_tag_options())?;
+        return Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: Arc::default() });
+    }
     let (read, warnings) = grammar.source().read(compiler.interrupt())?;
     let compiled = compiler.grammar(&read)?;
     grammar.set(Arc::new(read));
