@@ -24,7 +24,8 @@ impl Separated {
         let mut lists: [Vec<TokenId>; 3] = Default::default();
         for &id in vocabulary.sorted_text_tokens() {
             let bytes = vocabulary.token_bytes(id);
-            if !begins_after(bytes, b",") {
+            // Few tokens have a comma at all.
+            if !bytes.contains(&b',') || !begins_after(bytes, b",") {
                 continue;
             }
             lists[1].push(id);

@@ -234,6 +234,7 @@ impl Vocabulary {
             slice.prepare();
         }
         self.openings();
+        self.tokens_across_values(Inside::Array);
     }
 
     /// The bytes that are not a token by themselves, ascending. Text with such a byte may have no spelling at all.
