@@ -98,8 +98,7 @@ impl<'s> Normalizer<'s> {
         let limit = self.options.limits.alternatives;
         let mut left = norm.objects.clone();
         for shape in &taken.objects {
-            let fails = shape.complement(&mut self.algebra.goals);
-            let conditions = shape.conditions();
+            let conditions = shape.conditions(&mut self.algebra.goals);
             let mut next = Vec::new();
             for one in left {
                 let common = self.conjoined(&one, shape);
@@ -108,12 +107,12 @@ impl<'s> Normalizer<'s> {
                     continue;
                 }
                 let mut rest = one;
-                for (fails, condition) in fails.iter().zip(&conditions) {
-                    let failing = self.conjoined(&rest, fails);
+                for condition in &conditions {
+                    let failing = self.conjoined(&rest, &condition.fails);
                     if !failing.is_empty() && !self.no_object(&failing, PROOF_DEPTH) {
                         next.push(failing);
                     }
-                    rest = self.conjoined(&rest, condition);
+                    rest = self.conjoined(&rest, &condition.holds);
                 }
                 if next.len() > limit || self.check_work().is_err() {
                     return Err(TooManyAlternatives);

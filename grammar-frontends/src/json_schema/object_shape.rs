@@ -50,6 +50,14 @@ pub(super) struct OwedMember<'s> {
     pub(super) value: GoalId,
 }
 
+/// One of the conditions that a shape is the conjunction of.
+pub(super) struct Condition<'s> {
+    /// The objects that satisfy it.
+    pub(super) holds: ObjectShape<'s>,
+    /// All others.
+    pub(super) fails: ObjectShape<'s>,
+}
+
 /// The objects whose members satisfy goals by their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ObjectShape<'s> {
@@ -191,60 +199,48 @@ impl<'s> ObjectShape<'s> {
 
     /// The objects outside the set.
     pub(super) fn complement(&self, goals: &mut Goals) -> Vec<Self> {
+        self.conditions(goals).into_iter().map(|condition| condition.fails).collect()
+    }
+
+    /// The conditions that the shape is the conjunction of.
+    pub(super) fn conditions(&self, goals: &mut Goals) -> Vec<Condition<'s>> {
         let mut result = Vec::new();
+        let mut push = |holds: Self, fails: Self| {
+            result.push(Condition { holds: holds.normalized(), fails: fails.normalized() });
+        };
         for property in &self.properties {
+            let with = |value, presence| Self::with_property(property.name, value, presence);
             if property.presence == Presence::Required {
-                result.push(Self::with_property(property.name, GoalId::NEVER, Presence::Optional));
+                push(with(GoalId::ANY, Presence::Required), with(GoalId::NEVER, Presence::Optional));
             }
             if property.value != GoalId::ANY {
                 let value = goals.not(property.value);
-                result.push(Self::with_property(property.name, value, Presence::Required));
+                push(with(property.value, Presence::Optional), with(value, Presence::Required));
             }
         }
         for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
             let mut except: Vec<&str> = self.properties.iter().map(|property| property.name).collect();
+            let holds = Self::with_names(&cell.tests, except.iter().copied(), cell.value);
             except.sort_unstable();
             let value = goals.not(cell.value);
             let owed = vec![OwedMember { tests: cell.tests.clone(), except, value }];
-            result.push(Self { owed, ..Self::any() });
+            push(holds, Self { owed, ..Self::any() });
         }
         if self.min > 0 {
-            result.push(Self { max: Some(self.min - 1), ..Self::any() });
+            let fewer = Self { max: Some(self.min - 1), ..Self::any() };
+            push(Self { min: self.min, ..Self::any() }, fewer);
         }
         if let Some(max) = self.max {
-            result.push(Self { min: max.saturating_add(1), ..Self::any() });
+            let more = Self { min: max.saturating_add(1), ..Self::any() };
+            push(Self { max: Some(max), ..Self::any() }, more);
         }
         for owed in &self.owed {
             // No such member: the names in question get the opposite goal.
             let value = goals.not(owed.value);
-            result.push(Self::with_names(&owed.tests, owed.except.iter().copied(), value));
+            let none = Self::with_names(&owed.tests, owed.except.iter().copied(), value);
+            push(Self { owed: vec![owed.clone()], ..Self::any() }, none);
         }
-        result.into_iter().map(Self::normalized).collect()
-    }
-
-    /// The conditions whose opposites are the [complement](Self::complement), in its order.
-    pub(super) fn conditions(&self) -> Vec<Self> {
-        let mut result = Vec::new();
-        for property in &self.properties {
-            if property.presence == Presence::Required {
-                result.push(Self::with_property(property.name, GoalId::ANY, Presence::Required));
-            }
-            if property.value != GoalId::ANY {
-                result.push(Self::with_property(property.name, property.value, Presence::Optional));
-            }
-        }
-        for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
-            let except = self.properties.iter().map(|property| property.name);
-            result.push(Self::with_names(&cell.tests, except, cell.value));
-        }
-        if self.min > 0 {
-            result.push(Self { min: self.min, ..Self::any() });
-        }
-        if let Some(max) = self.max {
-            result.push(Self { max: Some(max), ..Self::any() });
-        }
-        result.extend(self.owed.iter().map(|owed| Self { owed: vec![owed.clone()], ..Self::any() }));
-        result.into_iter().map(Self::normalized).collect()
+        result
     }
 
     /// Objects whose members satisfy a goal if their names pass the tests and are not listed.
