@@ -20,7 +20,8 @@ use crate::loops::Loops;
 use crate::reach::Reaches;
 use crate::runs::{RunShape, Runs};
 use crate::sets::{
-    DEAD, EXACT, Ends, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply,
+    DEAD, EXACT, Ends, FIRST_SET, GUARDED, GuardedTransition, Set, SetIndex, Sets, UNKNOWN, apply, follow,
+    unguarded,
 };
 use crate::slots::{SLOTS, SlotChange};
 
@@ -222,7 +223,10 @@ impl Engine {
         match self.entry(state.set, class) {
             UNKNOWN | EXACT => None,
             DEAD => Some(None),
-            entry if entry & GUARDED == 0 => Some(Some(State { set: entry - FIRST_SET, ..state })),
+            entry if entry & GUARDED == 0 => {
+                let (set, counts) = follow(entry, state.counts);
+                Some(Some(State { set, counts }))
+            }
             entry => self.step_guarded(state, entry).map(Some),
         }
     }
@@ -303,16 +307,14 @@ impl Engine {
         let class = self.classes.class(byte);
         let word = self.sets.rows.word(state.set as usize, usize::from(class));
         let guards = &builder.closure.guards;
-        let plain = guards.is_empty() && self.keeps_counts(state.set, target, &changes);
+        let plain = if guards.is_empty() { unguarded(set.slots, &changes, target) } else { None };
         let counts = apply(&changes, &state.counts);
-        let entry = if plain {
-            target + FIRST_SET
-        } else {
+        let entry = plain.unwrap_or_else(|| {
             let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
             let transition = GuardedTransition::new(guards, &changes, target);
             let head = builder.index.add_guarded(&self.sets, head.map(|entry| entry & !GUARDED), transition);
             head | GUARDED
-        };
+        });
         word.store(entry, Ordering::Release);
         self.share(state.set, &alike, entry);
         Ok(Ok(Some(State { set: target, counts })))
@@ -330,12 +332,6 @@ impl Engine {
                 }
             }
         }
-    }
-
-    /// Whether a transition leaves every count as it is.
-    fn keeps_counts(&self, from: u32, to: u32, changes: &[Option<SlotChange>; SLOTS]) -> bool {
-        let (from, to) = (self.sets.sets.get(from as usize).slots, self.sets.sets.get(to as usize).slots);
-        from == to && to.iter().all(|slot| changes[usize::from(slot)] == Some(SlotChange::Keep))
     }
 
     /// Runs the closure that was begun, and interns its result.
@@ -445,7 +441,8 @@ impl Backend for Engine {
             return Ok(None);
         }
         if (FIRST_SET..GUARDED).contains(&entry) {
-            return Ok(Some(State { set: entry - FIRST_SET, ..state }));
+            let (set, counts) = follow(entry, state.counts);
+            return Ok(Some(State { set, counts }));
         }
         if entry & GUARDED != 0
             && let Some(next) = self.step_guarded(state, entry)
@@ -455,22 +452,34 @@ impl Backend for Engine {
         self.step_slowly(state, byte, fuel)
     }
 
+    // Inlined, so that the state stays in registers: written in parts and read as a whole, it would wait for the writes.
+    #[inline]
     fn read_known(&self, state: State, text: &[u8]) -> Option<State> {
         let State { mut set, mut counts } = state;
+        let mut row = self.sets.rows.row(set as usize);
         for &byte in text {
-            let class = usize::from(self.classes.class(byte));
-            let entry = self.sets.rows.row(set as usize)[class].load(Ordering::Acquire);
+            let entry = row[usize::from(self.classes.class(byte))].load(Ordering::Acquire);
+            // Within a string every byte leads back to its set: a branch that is foreseen does not wait for the row.
+            if entry == set + FIRST_SET {
+                continue;
+            }
             if (FIRST_SET..GUARDED).contains(&entry) {
-                set = entry - FIRST_SET;
+                (set, counts) = follow(entry, counts);
             } else if entry & GUARDED != 0 {
-                State { set, counts } = self.step_guarded(State { set, counts }, entry)?;
+                let transition = self.sets.guarded.get((entry & !GUARDED) as usize);
+                match transition.apply(&counts) {
+                    Some(after) => (set, counts) = (transition.target, after),
+                    None => State { set, counts } = self.step_guarded(State { set, counts }, entry)?,
+                }
             } else {
                 return None;
             }
+            row = self.sets.rows.row(set as usize);
         }
         Some(State { set, counts })
     }
 
+    #[inline]
     fn is_complete(&self, state: State) -> bool {
         self.set(state).complete
     }
@@ -551,6 +560,7 @@ impl Backend for Engine {
         crate::follow::may_follow(self, local, texts, fuel)
     }
 
+    #[inline]
     fn token_labels(&self, state: State) -> &[u32] {
         match self.names_tokens {
             true => &self.set(state).labels,

@@ -20,10 +20,39 @@ pub(crate) const DEAD: u32 = 1;
 pub(crate) const EXACT: u32 = 2;
 /// From here on: a set, with counts unchanged.
 pub(crate) const FIRST_SET: u32 = 3;
+/// Up to here. From here on, a bit for each slot that is cleared, and the set.
+pub(crate) const CLEARS: u32 = 1 << CLEARED_SHIFT;
 /// With this bit: the first of a list of guarded transitions.
 pub(crate) const GUARDED: u32 = 1 << 31;
 /// Most sets of one engine.
-const MAX_SETS: usize = (GUARDED - FIRST_SET) as usize;
+const MAX_SETS: usize = (CLEARS - FIRST_SET) as usize;
+/// Where the bits of cleared slots stand, below [`GUARDED`].
+const CLEARED_SHIFT: u32 = GUARDED.trailing_zeros() - SLOTS as u32;
+
+/// The entry of a transition that asks nothing of the counts, from a set with some slots. `None` where it counts.
+pub(crate) fn unguarded(from: SlotSet, changes: &SlotChanges, target: u32) -> Option<u32> {
+    let mut entry = target + FIRST_SET;
+    for (slot, change) in (0..).zip(changes) {
+        match change {
+            Some(SlotChange::Keep) => {}
+            Some(SlotChange::Increment) => return None,
+            // What a set does not use is 0 already.
+            None | Some(SlotChange::Zero) if !from.contains(slot) => {}
+            None | Some(SlotChange::Zero) => entry |= CLEARS << slot,
+        }
+    }
+    Some(entry)
+}
+
+/// The set and the counts after an entry of a transition that asks nothing of the counts.
+#[inline]
+pub(crate) fn follow(entry: u32, counts: [u32; SLOTS]) -> (u32, [u32; SLOTS]) {
+    let set = (entry & (CLEARS - 1)) - FIRST_SET;
+    if entry < CLEARS {
+        return (set, counts);
+    }
+    (set, std::array::from_fn(|slot| if entry & CLEARS << slot == 0 { counts[slot] } else { 0 }))
+}
 
 /// A set of items, as readers see it.
 pub(crate) struct Set {

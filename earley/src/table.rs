@@ -26,7 +26,8 @@ fn locate(block: usize) -> (usize, usize) {
 
 type Block<T> = OnceLock<Box<[T]>>;
 
-/// Blocks of any length.
+/// Blocks of any length. What every step reads comes first, side by side.
+#[repr(C)]
 struct Blocks<T> {
     beginning: Box<[Block<T>]>,
     chunks: [OnceLock<Box<[Block<T>]>>; CHUNKS],
@@ -94,9 +95,10 @@ impl<T> Table<T> {
 }
 
 /// Rows of atomic words, all of one width.
+#[repr(C)]
 pub(crate) struct Rows {
-    blocks: Blocks<AtomicU32>,
     width: usize,
+    blocks: Blocks<AtomicU32>,
 }
 
 impl Rows {

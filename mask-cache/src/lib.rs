@@ -98,6 +98,7 @@ pub use stored_mask::StoredMask;
 pub use token_mask::{TokenMask, bits, words_for};
 pub use trie::{Trie, TrieNode};
 pub use vocabulary::{
-    STOP_TOKEN_NAMES, TokenCoding, TokenId, TokenKind, Vocabulary, VocabularyError, VocabularyOptions,
+    STOP_TOKEN_NAMES, TokenCoding, TokenId, TokenKind, TokenTexts, Vocabulary, VocabularyError,
+    VocabularyOptions,
 };
 pub use walk::Scratch;

@@ -105,6 +105,7 @@ impl<B: Backend> Generation<B> {
         self.budget.change(before, now);
     }
 
+    #[inline]
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use grammask_earley::Engine;
 use grammask_mask_cache::{
-    Scratch, StoredMask, TokenId, TokenMask, Vocabulary, bits, names_token, read_token,
+    Scratch, StoredMask, TokenId, TokenMask, TokenTexts, Vocabulary, bits, names_token, read_token,
 };
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
@@ -49,32 +49,40 @@ pub enum MaskKind {
 ///
 /// A matcher is a pointer to the grammar, the current state, and the states and tokens before it: cloning one (a
 /// *fork*) copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+// What every token needs comes first, in three cache lines: between two tokens others use the caches.
+#[repr(C)]
 pub struct Matcher<B: Backend = Engine> {
-    grammar: CompiledGrammar<B>,
-    /// The generations of tables that states of the history belong to, with the number of the first state.
-    generations: Vec<(usize, Arc<Generation<B>>)>,
     /// The state after each step, the start first. Never empty.
     states: Vec<B::State>,
-    /// What was read at each step.
-    history: History,
-    /// Whether a stop token was accepted last.
-    terminated: bool,
-    stop: StopTokens,
-    /// The mask that was filled last. Its tables are the current ones.
-    last_mask: Option<NamedMask>,
-    scratch: Scratch,
-    counts: OwnCounts,
+    /// The grammar's, here to save two reads on every token.
+    texts: TokenTexts,
+    /// The tables in use, and the number of the first state in them.
+    current: (usize, Arc<Generation<B>>),
     /// The text, where rules have options.
     following: Option<Box<Following>>,
     /// What has occurred, where items or names must differ.
     scopes: Option<Box<Scopes>>,
+    stop: StopTokens,
+    /// Whether a stop token was accepted last.
+    terminated: bool,
+    /// What was read at each step.
+    history: History,
+    counts: OwnCounts,
+    /// The mask that was filled last. Its tables are the current ones.
+    last_mask: Option<NamedMask>,
+    grammar: CompiledGrammar<B>,
+    /// The tables that earlier states of the history belong to, with the number of the first of them.
+    former: Vec<(usize, Arc<Generation<B>>)>,
+    scratch: Scratch,
 }
 
 impl<B: Backend> Clone for Matcher<B> {
     fn clone(&self) -> Self {
         Self {
             grammar: self.grammar.clone(),
-            generations: self.generations.clone(),
+            texts: self.texts.clone(),
+            current: self.current.clone(),
+            former: self.former.clone(),
             states: self.states.clone(),
             history: self.history.clone(),
             terminated: self.terminated,
@@ -108,8 +116,10 @@ impl<B: Backend> Matcher<B> {
             counts: OwnCounts::new(Arc::clone(grammar.counters())),
             following: grammar.asked().map(|asked| Box::new(Following::new(asked))),
             scopes: grammar.scopes().map(Box::new),
+            texts: grammar.vocabulary().token_texts().clone(),
             grammar,
-            generations: vec![(0, generation)],
+            current: (0, generation),
+            former: Vec::new(),
             states: vec![start],
             history: History::default(),
             terminated: false,
@@ -180,8 +190,8 @@ impl<B: Backend> Matcher<B> {
     /// thought then, nor do options of rules, where no rule has any. `None`: not that simple, or refused.
     #[inline]
     fn read_known(&self, id: TokenId) -> Option<B::State> {
-        let (vocabulary, generation, state) = (self.grammar.vocabulary(), self.generation(), self.state());
-        let bytes = vocabulary.token_bytes(id);
+        let (generation, state) = (self.generation(), self.state());
+        let bytes = self.texts.get(id);
         // The vocabulary's own stop tokens have no bytes.
         if bytes.is_empty()
             || generation.is_retired()
@@ -387,8 +397,15 @@ impl<B: Backend> Matcher<B> {
             following.truncate(self.states.len() - 1);
         }
         self.history.truncate(self.states.len() - 1);
-        while self.generations.last().is_some_and(|(first, _)| *first >= self.states.len()) {
-            self.generations.pop();
+        self.leave_unused();
+    }
+
+    /// Goes back to the tables that the last state belongs to.
+    fn leave_unused(&mut self) {
+        while self.current.0 >= self.states.len()
+            && let Some(former) = self.former.pop()
+        {
+            self.current = former;
             self.last_mask = None;
         }
     }
@@ -561,7 +578,7 @@ impl<B: Backend> Matcher<B> {
     }
 
     fn generation(&self) -> &Arc<Generation<B>> {
-        &self.generations[self.generations.len() - 1].1
+        &self.current.1
     }
 
     /// Fills the mask of the next token in some way of writing one.
@@ -679,10 +696,10 @@ impl<B: Backend> Matcher<B> {
         // The tables that the last mask was read off may go now, and others take their address.
         self.last_mask = None;
         let current = self.states.len() - 1;
-        if self.generations.last().is_some_and(|(first, _)| *first == current) {
-            self.generations.pop();
+        let before = std::mem::replace(&mut self.current, (current, Arc::clone(next)));
+        if before.0 != current {
+            self.former.push(before);
         }
-        self.generations.push((current, Arc::clone(next)));
         self.states[current] = state;
         self.counts.recent.moves += 1;
         Ok(())

@@ -30,6 +30,7 @@ impl StopTokens {
     }
 
     /// The ids that the vocabulary does not know to be stop tokens.
+    #[inline]
     pub(crate) fn own(&self) -> &[TokenId] {
         match self {
             StopTokens::Own(ids) => ids,

@@ -43,10 +43,6 @@ impl<B: BuildBackend> Grammask<B> {
     fn matcher(&mut self) -> Result<&mut Matcher<B>, String> {
         self.matcher.as_mut().ok_or_else(|| "no grammar has been compiled".to_owned())
     }
-
-    fn id_of(&self, token: u32) -> Result<TokenId, String> {
-        self.compiler.vocabulary().id(token).ok_or_else(|| format!("token {token} is outside the vocabulary"))
-    }
 }
 
 impl<B: BuildBackend> Engine for Grammask<B> {
@@ -89,7 +85,7 @@ impl<B: BuildBackend> Engine for Grammask<B> {
     }
 
     fn commit(&mut self, token: u32) -> Result<(), String> {
-        let id = self.id_of(token)?;
+        let id = TokenId::new(token).ok_or_else(|| format!("{token} is no token's id"))?;
         self.matcher()?.accept_token(id).map_err(|error| error.to_string())
     }
 
@@ -101,7 +97,7 @@ impl<B: BuildBackend> Engine for Grammask<B> {
     }
 
     fn would_accept(&mut self, token: u32) -> bool {
-        let Ok(id) = self.id_of(token) else { return false };
+        let Some(id) = TokenId::new(token) else { return false };
         self.matcher().is_ok_and(|matcher| matcher.fork().accept_token(id).is_ok())
     }
 }

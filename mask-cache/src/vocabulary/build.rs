@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::stop_tokens::{END, RETURN, STOP_TOKEN_NAMES};
-use super::texts::Texts;
+use super::texts::TokenTexts;
 use super::{TokenId, Vocabulary, VocabularyError, VocabularyOptions};
 use crate::slices::SliceCells;
 use crate::{TokenMask, Trie};
@@ -73,7 +73,7 @@ impl<'o> Draft<'o> {
         let fingerprint = fingerprint(&bytes, &offsets, &special, &stop, &names);
         let slices = SliceCells::default();
         Ok(Vocabulary {
-            texts: Texts::new(&bytes, &offsets),
+            texts: TokenTexts::new(&bytes, &offsets),
             special,
             stop,
             names,

@@ -23,10 +23,10 @@ pub use self::coding::TokenCoding;
 pub use self::error::VocabularyError;
 pub use self::options::VocabularyOptions;
 pub use self::stop_tokens::STOP_TOKEN_NAMES;
+pub use self::texts::TokenTexts;
 pub use self::token_id::{TokenId, TokenKind};
 
 use self::build::Draft;
-use self::texts::Texts;
 use crate::lists::List;
 use crate::openings::Openings;
 use crate::separated::{Inside, Separated};
@@ -53,7 +53,7 @@ use crate::{TokenMask, Trie};
 /// ```
 pub struct Vocabulary {
     /// Bytes of the text tokens.
-    texts: Texts,
+    texts: TokenTexts,
     /// Special ids, stop ids included.
     special: TokenMask,
     /// Ascending.
@@ -130,6 +130,11 @@ impl Vocabulary {
     #[inline]
     pub fn token_bytes(&self, id: TokenId) -> &[u8] {
         self.texts.get(id)
+    }
+
+    /// The bytes of all text tokens. Cheap to clone.
+    pub fn token_texts(&self) -> &TokenTexts {
+        &self.texts
     }
 
     /// What an id is. Ids of another vocabulary are [`TokenKind::Empty`].

@@ -5,6 +5,9 @@
 //! second of which waits for the first: nearly half of the time to accept a token. Here a token of up to 15 bytes, as
 //! 98 in 100 are, lies in a record of 16 that never straddles two cache lines.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::TokenId;
 
 /// Bytes that fit into a record.
@@ -12,11 +15,13 @@ const SHORT: usize = 15;
 /// The length of a record whose token lies elsewhere.
 const LONG: u8 = u8::MAX;
 
-/// The bytes of all tokens, by id.
-pub(super) struct Texts {
-    records: Box<[Record]>,
+/// The bytes of all tokens, by id: a shared reference that whoever reads many of them keeps at hand, since the way over the
+/// vocabulary waits for two reads more.
+#[derive(Clone)]
+pub struct TokenTexts {
+    records: Arc<[Record]>,
     /// The bytes of the tokens that fit into no record.
-    long: Box<[u8]>,
+    long: Arc<[u8]>,
 }
 
 /// A length and the bytes; or [`LONG`], and as two little-endian numbers where the bytes begin and end.
@@ -27,7 +32,7 @@ struct Record {
     bytes: [u8; SHORT],
 }
 
-impl Texts {
+impl TokenTexts {
     /// `offsets` says where in `bytes` each token begins, and where the last one ends.
     pub(super) fn new(bytes: &[u8], offsets: &[u32]) -> Self {
         let mut long = Vec::new();
@@ -42,9 +47,9 @@ impl Texts {
         self.records.len()
     }
 
-    /// The bytes of a token; none for an id that is not there.
+    /// The bytes of a text token; none for every other id.
     #[inline]
-    pub(super) fn get(&self, id: TokenId) -> &[u8] {
+    pub fn get(&self, id: TokenId) -> &[u8] {
         match self.records.get(id.index()) {
             Some(record) if usize::from(record.len) <= SHORT => &record.bytes[..usize::from(record.len)],
             Some(record) => self.long(record),
@@ -79,6 +84,12 @@ impl Record {
     }
 }
 
+impl fmt::Debug for TokenTexts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TokenTexts").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,7 +101,7 @@ mod tests {
         for token in &tokens {
             offsets.push(offsets[offsets.len() - 1] + token.len() as u32);
         }
-        let texts = Texts::new(&tokens.concat(), &offsets);
+        let texts = TokenTexts::new(&tokens.concat(), &offsets);
         assert_eq!(texts.len(), 60);
         assert!(TokenId::below(60).all(|id| texts.get(id) == tokens[id.index()]));
         assert_eq!(TokenId::below(61).last().map(|id| texts.get(id)), Some(&[][..]));

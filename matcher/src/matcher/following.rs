@@ -254,12 +254,7 @@ impl<B: Backend> Matcher<B> {
             if let Some(following) = self.following.as_deref_mut() {
                 following.truncate(steps);
             }
-            while self.generations.len() > 1
-                && self.generations[self.generations.len() - 1].0 >= self.states.len()
-            {
-                self.generations.pop();
-                self.last_mask = None;
-            }
+            self.leave_unused();
         }
         kept
     }

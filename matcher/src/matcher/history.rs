@@ -22,6 +22,7 @@ pub(super) enum Step<'h> {
 const BYTES: u32 = u32::MAX;
 
 impl History {
+    #[inline]
     pub(super) fn push_token(&mut self, id: TokenId) {
         self.steps.push(id.get());
     }

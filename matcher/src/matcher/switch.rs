@@ -72,8 +72,7 @@ impl<B: Backend> Matcher<B> {
     /// compared, so that where the text has moved over to other tables since, its beginning is the answer; and so it is
     /// where rules have options, since how many tokens a rule has read, or what has occurred, is no part of a state.
     fn last_return(&self) -> usize {
-        if self.generations.len() > 1 || self.terminated || self.following.is_some() || self.scopes.is_some()
-        {
+        if !self.former.is_empty() || self.terminated || self.following.is_some() || self.scopes.is_some() {
             return 0;
         }
         self.states.iter().rposition(|state| *state == self.states[0]).unwrap_or(0)
