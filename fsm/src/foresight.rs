@@ -72,8 +72,12 @@ pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Roo
     if !known.has(DERIVES) || known.has(NULLABLE) || look.begins_with_itself() {
         return None;
     }
-    let written = u32::try_from(look.total).ok().filter(|&states| states <= MOST_STATES)?;
-    if written as usize > options.max_states {
+    room(u32::try_from(look.total).ok()?, look.bytes, options)
+}
+
+/// Room for automata that are written in so many states.
+fn room(written: u32, bytes: Bytes, options: &CompileOptions) -> Option<Room> {
+    if written > MOST_STATES || written as usize > options.max_states {
         return None;
     }
     let likely_states = (64 + written / MERGED) as usize;
@@ -88,8 +92,32 @@ pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Roo
         bytes: likely_states * STATE_BYTES,
         callable: Callable::Anywhere,
         has_options: false,
-        classes: look.bytes.classes(),
+        classes: bytes.classes(),
     })
+}
+
+/// What is known of a grammar of JSON texts before it is written: that it derives something and not the empty text, that
+/// no rule begins with itself, names tokens, or says something beside its texts, and what stands here.
+#[derive(Clone, Copy, Debug)]
+pub struct Forecast {
+    /// In about how many states its automata are written, at most.
+    pub states: u32,
+    /// The characters of ASCII that its literals consist of, a bit each, beside those of JSON's notation. Beyond ASCII no
+    /// character is told apart from others.
+    pub characters: u128,
+}
+
+/// What JSON's notation tells apart beside escapes and digits.
+const NOTATION: &[u8] = b" \t\n\r{}[]:,+-.Eelsu";
+
+impl Forecast {
+    pub(crate) fn room(&self, options: &CompileOptions) -> Option<Room> {
+        let mut bytes = Bytes::default();
+        bytes.any_text();
+        NOTATION.iter().for_each(|&byte| bytes.range(byte, byte));
+        (0..128_u8).filter(|&byte| self.characters >> byte & 1 == 1).for_each(|byte| bytes.range(byte, byte));
+        room(self.states, bytes, options)
+    }
 }
 
 /// An expression, and whether it stands inside a JSON string.

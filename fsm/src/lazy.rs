@@ -7,6 +7,7 @@
 //! from the grammar, in one pass that is a small part of what compiling takes. Where that pass cannot tell, the grammar
 //! is compiled at once.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use grammask_grammar_ir::{Grammar, Interrupt};
@@ -14,7 +15,7 @@ use grammask_grammar_ir::{Grammar, Interrupt};
 use crate::compile::compile;
 use crate::error::Failure;
 use crate::foresight::foresee;
-use crate::{BuildError, ByteClasses, CompileOptions, Pass, Program, TokenLabel};
+use crate::{BuildError, ByteClasses, CompileOptions, Forecast, Pass, Program, TokenLabel};
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
 /// other programs refer to it.
@@ -41,10 +42,20 @@ struct Made {
     bytes: usize,
 }
 
-#[derive(Debug)]
 struct Source {
-    grammar: Grammar,
+    grammar: GrammarSource,
     options: CompileOptions,
+}
+
+enum GrammarSource {
+    Written(Box<Grammar>),
+    ToWrite(Box<dyn FnOnce() -> Option<Grammar> + Send>),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Source").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl LazyProgram {
@@ -60,13 +71,25 @@ impl LazyProgram {
         let Some(room) = is_lazy.then(|| foresee(&grammar, options)).flatten() else {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
         };
+        Ok(Self::late(room, GrammarSource::Written(Box::new(grammar)), options))
+    }
+
+    /// As [`new`](Self::new), for a grammar that is not even written: it is when it is first read. `write` must give the
+    /// grammar that was foretold; everything that is read of another one, or of none, is an error then. `None` where
+    /// [`CompileOptions::lazy_units`] is off, and where the automata may become too large to wait.
+    pub fn foretold(
+        forecast: &Forecast,
+        write: impl FnOnce() -> Option<Grammar> + Send + 'static,
+        options: &CompileOptions,
+    ) -> Option<Self> {
+        let room = (options.lazy_units == Pass::On).then(|| forecast.room(options)).flatten()?;
+        Some(Self::late(room, GrammarSource::ToWrite(Box::new(write)), options))
+    }
+
+    fn late(room: Room, grammar: GrammarSource, options: &CompileOptions) -> Self {
         let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
-        Ok(Self {
-            room,
-            origin: Origin::Late,
-            source: Mutex::new(Some(Box::new(Source { grammar, options }))),
-            made: OnceLock::new(),
-        })
+        let source = Mutex::new(Some(Box::new(Source { grammar, options })));
+        Self { room, origin: Origin::Late, source, made: OnceLock::new() }
     }
 
     /// The program, compiled now if it was not before.
@@ -95,10 +118,15 @@ impl LazyProgram {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Without a source the program was there from the beginning.
         let Some(source) = source else { return Err(Failure::NotForeseen.alone()) };
-        let program = compile(&source.grammar, &source.options)?;
+        let grammar = match source.grammar {
+            GrammarSource::Written(grammar) => Some(*grammar),
+            GrammarSource::ToWrite(write) => write(),
+        };
+        let Some(grammar) = grammar else { return Err(Failure::NotForeseen.alone()) };
+        let program = compile(&grammar, &source.options)?;
         match self.room.holds_for(&program) {
             true => Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) }),
-            false => Err(Failure::NotForeseen.in_rule(source.grammar.rule(source.grammar.root()).name())),
+            false => Err(Failure::NotForeseen.in_rule(grammar.rule(grammar.root()).name())),
         }
     }
 

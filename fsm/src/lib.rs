@@ -95,6 +95,7 @@ pub use distances::Distances;
 pub use distinct::Distinct;
 pub use error::{BuildError, Cause};
 pub use expanded_suffixes::{ExpandedSuffixes, Followed};
+pub use foresight::Forecast;
 pub use frame::{Branch, Frame};
 pub use lazy::LazyProgram;
 pub use left_corners::{CornerCall, Cycle, LeftCorners};

@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{Branch, CompileOptions, Frame, LazyProgram, Part};
+use grammask_fsm::{Branch, CompileOptions, Forecast, Frame, LazyProgram, Part};
+use grammask_grammar_frontends::json_schema::Outlook;
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
     TagText,
@@ -24,8 +25,8 @@ use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGram
 /// The automata of schemas, by the content of their sources.
 pub(crate) type SchemaPrograms = CompileCache<Arc<LazyProgram>>;
 
-/// So many new schemas, some milliseconds of work, are worth a thread.
-const WORTH_A_THREAD: usize = 16;
+/// So many new schemas, about a millisecond of work where they can wait, are worth a thread.
+const WORTH_A_THREAD: usize = 96;
 
 impl<B: BuildBackend> Compiler<B> {
     /// Compiles a structural tag given as JSON text, in the form of today or the older one. Where the beginning or
@@ -170,9 +171,12 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     fn part_compiler(&self, options: &StructuralTagOptions) -> PartCompiler {
+        let mut later = options.clone();
+        later.json_schema.interrupt = Interrupt::never();
         PartCompiler {
             kept: is_plain(&options.json_schema).then(|| self.spelled().schemas.of(&options.json_schema)),
             options: options.clone(),
+            options_later: Arc::new(later),
             automata: self.automata_under_interrupt(),
             resolver: self.resolver(),
             schemas: Arc::clone(self.schemas()),
@@ -210,6 +214,8 @@ struct PartCompiler {
     /// How the options for schemas are spelled, where what is compiled may be kept.
     kept: Option<Arc<str>>,
     options: StructuralTagOptions,
+    /// For what is compiled when nobody waits any more who could interrupt it.
+    options_later: Arc<StructuralTagOptions>,
     automata: CompileOptions,
     resolver: Resolver,
     schemas: Arc<SchemaPrograms>,
@@ -225,6 +231,9 @@ impl PartCompiler {
     /// when a text comes to them.
     fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<LazyProgram>, CompileError> {
         let compile = || -> Result<Arc<LazyProgram>, CompileError> {
+            if let Some(foretold) = self.foretold(schema) {
+                return Ok(Arc::new(foretold));
+            }
             let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
             Ok(Arc::new(LazyProgram::new(grammar, &self.automata)?))
         };
@@ -237,6 +246,15 @@ impl PartCompiler {
             ),
             None => compile(),
         }
+    }
+
+    /// The automata of a schema whose grammar can wait, too: nothing is wrong with it.
+    fn foretold(&self, schema: &EmbeddedSchema) -> Option<LazyProgram> {
+        let Outlook { states, characters, .. } = schema.outlook(&self.options)?;
+        // Grammars of schemas name no tokens.
+        let (schema, options) = (schema.clone(), Arc::clone(&self.options_later));
+        let write = move || schema.grammar(&options).ok();
+        LazyProgram::foretold(&Forecast { states, characters }, write, &self.automata)
     }
 
     /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.

@@ -114,6 +114,7 @@ mod object_keywords;
 mod object_shape;
 mod one_of;
 mod options;
+mod outlook;
 mod proof;
 mod punctuation;
 mod report;
@@ -135,6 +136,7 @@ pub use options::{
     Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects,
     Unsupported, Whitespace,
 };
+pub use outlook::{Outlook, outlook, outlook_of};
 pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;
 pub use vocabulary::{KEYWORDS, Keyword, keyword_table};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use grammask_grammar_ir::TokenRef;
 use serde_json::{Map, Value};
 
-use super::known::ReadSchema;
 use super::read::{Fallible, shortened};
+use super::schema_value::SchemaValue;
 use crate::Diagnostic;
 
 /// A place in the document, as a chain that is only spelled out for a report.
@@ -16,7 +16,7 @@ pub(super) struct Place<'p> {
     depth: usize,
     limit: usize,
     /// The schemas that were cut out of the document.
-    schemas: &'p [ReadSchema],
+    schemas: &'p [SchemaValue],
 }
 
 enum Step<'p> {
@@ -31,7 +31,7 @@ impl<'p> Place<'p> {
         Place { parent: None, step: Step::Root(pointer), depth: 0, limit, schemas: &[] }
     }
 
-    pub(super) fn with_schemas(self, schemas: &'p [ReadSchema]) -> Self {
+    pub(super) fn with_schemas(self, schemas: &'p [SchemaValue]) -> Self {
         Self { schemas, ..self }
     }
 
@@ -144,7 +144,7 @@ impl<'f> Fields<'f> {
     }
 
     /// The schema that was cut out where its number stands.
-    pub(super) fn cut_schema(&self, value: &Value) -> Option<&ReadSchema> {
+    pub(super) fn cut_schema(&self, value: &Value) -> Option<&SchemaValue> {
         self.place.schemas.get(usize::try_from(value.as_u64()?).ok()?)
     }
 

@@ -3,11 +3,9 @@
 //! Formats nest at most as deep as the reader allows, or as deep as a table of tool formats is written, so trees
 //! of them are walked with recursion.
 
-use std::sync::Arc;
-
 use grammask_grammar_ir::TokenRef;
-use serde_json::Value;
 
+use super::schema_value::SchemaValue;
 use crate::json_schema::{Written, markup, notation};
 
 /// What a part of the text looks like.
@@ -57,8 +55,7 @@ pub(crate) enum Format {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JsonSchemaFormat {
-    pub(crate) schema: Arc<Value>,
-    pub(crate) text: SchemaText,
+    pub(crate) schema: SchemaValue,
     pub(crate) style: Style,
     pub(crate) key_order: KeyOrder,
     /// Most whitespace characters in a row; as the options say where absent.
@@ -69,21 +66,10 @@ pub(crate) struct JsonSchemaFormat {
     pub(crate) origin: Option<Box<str>>,
 }
 
-/// What the schema prints, where it was printed before. It says nothing that the schema does not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SchemaText(pub(crate) Option<Arc<str>>);
-
-impl PartialEq for SchemaText {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 impl JsonSchemaFormat {
-    pub(crate) fn new(schema: Arc<Value>, style: Style) -> Self {
+    pub(crate) fn new(schema: SchemaValue, style: Style) -> Self {
         Self {
             schema,
-            text: SchemaText::default(),
             style,
             key_order: KeyOrder::Declared,
             max_whitespace: None,

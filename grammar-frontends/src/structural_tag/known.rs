@@ -8,11 +8,12 @@
 //! Nothing is decided here about what is wrong: wherever a document is not plainly right, it is read as a whole.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use ahash::AHashMap;
 use serde_json::Value;
 
+use super::schema_value::SchemaValue;
 use super::{StructuralTag, StructuralTagOptions, read_document};
 
 /// Schemas of structural tags by their texts, for [`StructuralTag::parse_with`]. Shared between threads.
@@ -26,46 +27,8 @@ pub struct KnownSchemas {
 
 #[derive(Debug, Default)]
 struct Inner {
-    schemas: AHashMap<Box<str>, ReadSchema>,
+    schemas: AHashMap<Box<str>, SchemaValue>,
     bytes: usize,
-}
-
-/// A schema that was read.
-#[derive(Clone, Debug)]
-pub(super) struct ReadSchema {
-    pub(super) value: Arc<Value>,
-    /// The value as it was written, without space between its parts: texts that are equal are equal values. Most are
-    /// what writing the value out would give.
-    pub(super) text: Option<Arc<str>>,
-}
-
-impl ReadSchema {
-    /// Reads a schema. `None` where the text is no JSON.
-    pub(super) fn new(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        Some(Self { value: Arc::new(value), text: Some(without_space(text).into()) })
-    }
-}
-
-/// JSON without the space outside of strings.
-fn without_space(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut kept = String::with_capacity(text.len());
-    let (mut at, mut copied) = (0, 0);
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            // What was read ends its strings.
-            b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
-            b' ' | b'\t' | b'\n' | b'\r' => {
-                kept.push_str(&text[copied..at]);
-                at += 1;
-                copied = at;
-            }
-            _ => at += 1,
-        }
-    }
-    kept.push_str(&text[copied..]);
-    kept
 }
 
 /// Bytes held for each byte of a schema's text: the text twice, and the tree of values.
@@ -89,17 +52,17 @@ impl KnownSchemas {
         options: &StructuralTagOptions,
     ) -> Option<StructuralTag> {
         let Cut { rest, schemas } = cut(document)?;
-        let schemas: Option<Vec<ReadSchema>> = schemas.into_iter().map(|text| self.schema(text)).collect();
+        let schemas: Option<Vec<SchemaValue>> = schemas.into_iter().map(|text| self.schema(text)).collect();
         let rest: Value = serde_json::from_str(&rest).ok()?;
         read_document(&rest, options, &schemas?).ok()
     }
 
-    fn schema(&self, text: &str) -> Option<ReadSchema> {
+    fn schema(&self, text: &str) -> Option<SchemaValue> {
         let lock = || self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().schemas.get(text) {
             return Some(known.clone());
         }
-        let read = ReadSchema::new(text)?;
+        let read = SchemaValue::read(text)?;
         let mut inner = lock();
         let bytes = text.len().saturating_mul(BYTES_PER_BYTE);
         if inner.bytes + bytes > self.max_bytes {
@@ -254,14 +217,6 @@ mod tests {
                 (with, without) => panic!("{document}: {with:?}, {without:?}"),
             }
         }
-    }
-
-    #[test]
-    fn space_between_parts_is_nothing() {
-        let spelled = "{ \"a \\\" b\" :\t[ 1 , true ],\r\n\"\\u0061\": \" é\" }";
-        assert_eq!(without_space(spelled), r#"{"a \" b":[1,true],"\u0061":" é"}"#);
-        let read = ReadSchema::new(r#"{"a": [1, 2.50, "x y"]}"#).unwrap();
-        assert_eq!(read.text.as_deref(), Some(read.value.to_string().as_str()));
     }
 
     #[test]

@@ -57,6 +57,7 @@ mod lower;
 mod outline;
 mod pieces;
 mod read;
+mod schema_value;
 mod triggers;
 mod write;
 
@@ -69,8 +70,8 @@ pub use self::pieces::{TagContent, TagFrame, TagPiece, TagPieces, TagReach, TagT
 
 use self::fields::{Fields, Place, malformed};
 use self::format::{Course, Format, Least, Style, Tag, TriggeredTags};
-use self::known::ReadSchema;
 use self::read::Fallible;
+use self::schema_value::SchemaValue;
 use crate::ebnf::EbnfOptions;
 use crate::json_schema::{JsonSchemaOptions, Objects};
 use crate::{Diagnostic, Diagnostics};
@@ -216,7 +217,7 @@ impl StructuralTag {
 fn read_document(
     document: &Value,
     options: &StructuralTagOptions,
-    schemas: &[ReadSchema],
+    schemas: &[SchemaValue],
 ) -> Fallible<StructuralTag> {
     let root = Place::root("", options.limits.nesting.min(DEEPEST) + 1).with_schemas(schemas);
     let Value::Object(members) = document else {

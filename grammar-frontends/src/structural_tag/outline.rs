@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use grammask_grammar_ir::{Grammar, RuleId};
-use serde_json::Value;
 
 use super::StructuralTagOptions;
 use super::format::{JsonSchemaFormat, KeyOrder, Style};
 use super::lower::below;
+use super::schema_value::SchemaValue;
 use crate::Diagnostics;
-use crate::json_schema::{self, Whitespace};
+use crate::json_schema::{self, Outlook, Whitespace};
 
 /// A grammar with rules that stand for JSON Schemas.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct EmbeddedSchema {
 /// What the grammar of a schema depends on, beside the options.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaContent {
-    schema: Arc<Value>,
+    schema: SchemaValue,
     style: Style,
     key_order: KeyOrder,
     max_whitespace: Option<u32>,
@@ -43,14 +43,14 @@ pub(super) struct SchemaContent {
 
 impl SchemaContent {
     pub(super) fn new(it: &JsonSchemaFormat) -> Self {
-        let JsonSchemaFormat { schema, text, style, key_order, max_whitespace, excludes, .. } = it;
+        let JsonSchemaFormat { schema, style, key_order, max_whitespace, excludes, .. } = it;
         let how = format!("{style:?} {key_order:?} {max_whitespace:?} {excludes:?} ");
         Self {
-            key: match &text.0 {
+            key: match schema.text() {
                 Some(text) => (how + text).into(),
-                None => format!("{how}{schema}").into(),
+                None => format!("{how}{}", schema.value()).into(),
             },
-            schema: Arc::clone(schema),
+            schema: schema.clone(),
             style: *style,
             key_order: *key_order,
             max_whitespace: *max_whitespace,
@@ -78,7 +78,7 @@ impl SchemaContent {
         if let Some(most) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
         }
-        json_schema::compile_within(&self.schema, &options, self.style.written(), &self.excludes)
+        json_schema::compile_within(self.schema.value(), &options, self.style.written(), &self.excludes)
             .map_err(|error| (*below(error, prefix)).into())
     }
 }
@@ -92,6 +92,13 @@ impl EmbeddedSchema {
     /// A text that spells all that the grammar depends on but the options: equal keys have equal grammars.
     pub fn key(&self) -> &str {
         &self.content.key
+    }
+
+    /// What is known of the [grammar](Self::grammar) before it is written, where one look at the schema tells.
+    pub fn outlook(&self, options: &StructuralTagOptions) -> Option<Outlook> {
+        let SchemaContent { schema, style, key_order, max_whitespace: _, excludes, key: _ } = &self.content;
+        let is_plain = *style == Style::Json && *key_order == KeyOrder::Declared && excludes.is_empty();
+        (is_plain && Outlook::holds_under(&options.json_schema)).then(|| schema.outlook()).flatten()
     }
 
     /// The grammar of the schema alone.

@@ -16,9 +16,10 @@ use serde_json::Value;
 
 use super::fields::Place;
 use super::format::{Begin, End, Format};
-use super::known::{Cut, ReadSchema, after_space, cut, object_end, string_end};
+use super::known::{Cut, after_space, cut, object_end, string_end};
 use super::lower;
 use super::outline::{EmbeddedSchema, Outline};
+use super::schema_value::SchemaValue;
 use super::{DEEPEST, StructuralTag, StructuralTagOptions, read};
 
 /// A document whose list of tags was cut out.
@@ -212,7 +213,7 @@ impl TagPiece {
         // The schema apart, which is nearly all of the text: it is read once, and not written again as a key.
         let (rest, schemas) = match cut(tag) {
             Some(Cut { rest, schemas }) => {
-                let schemas: Option<Vec<ReadSchema>> = schemas.into_iter().map(ReadSchema::new).collect();
+                let schemas: Option<Vec<SchemaValue>> = schemas.into_iter().map(SchemaValue::read).collect();
                 (Cow::Owned(rest), schemas?)
             }
             None => (Cow::Borrowed(tag), Vec::new()),

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use super::fields::{Fields, Place, malformed};
 use super::format::{
     AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Repeat,
-    SchemaText, Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+    Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
-use super::known::ReadSchema;
+use super::schema_value::SchemaValue;
 use super::triggers;
 use crate::Diagnostic;
 
@@ -127,22 +127,22 @@ pub(super) fn shortened(name: &str) -> String {
     }
 }
 
-fn schema(fields: &mut Fields<'_>) -> Fallible<ReadSchema> {
+fn schema(fields: &mut Fields<'_>) -> Fallible<SchemaValue> {
     schema_field(fields, "json_schema")
 }
 
 /// The schema of a structure in the older form.
-pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Fallible<ReadSchema> {
+pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Fallible<SchemaValue> {
     schema_field(fields, "schema")
 }
 
-fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<ReadSchema> {
+fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<SchemaValue> {
     let value = fields.required(key)?;
     if let Some(read) = fields.cut_schema(value) {
         return Ok(read.clone());
     }
     match value {
-        Value::Object(_) | Value::Bool(_) => Ok(ReadSchema { value: Arc::new(value.clone()), text: None }),
+        Value::Object(_) | Value::Bool(_) => Ok(Arc::new(value.clone()).into()),
         _ => {
             let message = format!("`{key}` must be a schema: an object, `true` or `false`");
             Err(malformed(&fields.place(key), message, "write the schema itself, not its text"))
@@ -151,8 +151,8 @@ fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<ReadSche
 }
 
 /// The format of a schema that was read.
-pub(super) fn schema_format(schema: ReadSchema, style: Style) -> JsonSchemaFormat {
-    JsonSchemaFormat { text: SchemaText(schema.text), ..JsonSchemaFormat::new(schema.value, style) }
+pub(super) fn schema_format(schema: SchemaValue, style: Style) -> JsonSchemaFormat {
+    JsonSchemaFormat::new(schema, style)
 }
 
 fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {

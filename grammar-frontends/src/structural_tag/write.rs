@@ -122,7 +122,7 @@ fn tag(tag: &Tag) -> Value {
 }
 
 fn json_schema(it: &JsonSchemaFormat) -> Value {
-    let mut members = json!({"json_schema": *it.schema});
+    let mut members = json!({"json_schema": **it.schema.value()});
     if it.style != Style::Json {
         members["style"] = json!(it.style.name());
     }

@@ -67,7 +67,7 @@ pub(super) fn schema_format(
     origin: &str,
     request: &ToolRequest,
 ) -> Format {
-    let mut format = JsonSchemaFormat::new(Arc::clone(schema), style);
+    let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
     format.origin = Some(origin.into());
     format.max_whitespace = request.max_whitespace;
     Format::JsonSchema(format)

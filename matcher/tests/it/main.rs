@@ -7,6 +7,7 @@ mod by_reference;
 mod distinct;
 mod drafts;
 mod forced;
+mod foretold;
 mod matching;
 mod options;
 mod oracle;
