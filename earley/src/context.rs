@@ -9,7 +9,8 @@
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
 use grammask_fsm::{FragmentId, Program, Role};
-use hashbrown::{HashMap, HashTable};
+use grammask_grammar_ir::hash::{HashMap, hash_of};
+use hashbrown::HashTable;
 
 use crate::slots::{SLOTS, SlotSet};
 use crate::unordered::Read;
@@ -116,20 +117,19 @@ pub(crate) struct Contexts {
     facts: Vec<Facts>,
     entries: Vec<Entry>,
     lists: HashTable<ContextId>,
-    counters: HashMap<Counter, ContextId, ahash::RandomState>,
-    opens: HashMap<Open, ContextId, ahash::RandomState>,
+    counters: HashMap<Counter, ContextId>,
+    opens: HashMap<Open, ContextId>,
     reads: Vec<Read>,
-    read_ids: HashMap<Read, ReadId, ahash::RandomState>,
-    blocks: HashMap<Box<[u32]>, ContextId, ahash::RandomState>,
+    read_ids: HashMap<Read, ReadId>,
+    blocks: HashMap<Box<[u32]>, ContextId>,
+    /// The empty list is the first, and not in `counter_list_ids`.
     counter_lists: Vec<CounterList>,
-    counter_list_ids: HashMap<CounterList, u32, ahash::RandomState>,
-    hasher: ahash::RandomState,
+    counter_list_ids: HashMap<CounterList, u32>,
     bytes: usize,
 }
 
 impl Contexts {
     pub(crate) fn new() -> Self {
-        let empty: CounterList = Box::default();
         Self {
             contexts: vec![Context::Root, Context::Local],
             facts: vec![Facts { slots: SlotSet::EMPTY, counters: 0 }; 2],
@@ -140,9 +140,8 @@ impl Contexts {
             reads: Vec::new(),
             read_ids: HashMap::default(),
             blocks: HashMap::default(),
-            counter_list_ids: HashMap::from_iter([(empty.clone(), 0)]),
-            counter_lists: vec![empty],
-            hasher: ahash::RandomState::new(),
+            counter_list_ids: HashMap::default(),
+            counter_lists: vec![CounterList::default()],
             bytes: 0,
         }
     }
@@ -183,7 +182,7 @@ impl Contexts {
         if let [Entry { state: TAIL, context }] = *entries {
             return context;
         }
-        let hash = self.hasher.hash_one(entries);
+        let hash = hash_of(entries);
         let found = self.lists.find(hash, |&id| match self.contexts[id.0 as usize] {
             Context::List(range) => self.entries[range.range()] == *entries,
             _ => false,
@@ -194,9 +193,9 @@ impl Contexts {
         let facts = self.join_facts(entries.iter().map(|entry| entry.context));
         let range = self.push_entries(entries.iter().copied());
         let id = self.push(Context::List(range), facts);
-        let Self { lists, contexts, entries: pool, hasher, .. } = self;
+        let Self { lists, contexts, entries: pool, .. } = self;
         lists.insert_unique(hash, id, |&other| match contexts[other.0 as usize] {
-            Context::List(range) => hasher.hash_one(&pool[range.range()]),
+            Context::List(range) => hash_of(&pool[range.range()]),
             _ => 0,
         });
         self.bytes += 2 * size_of::<ContextId>();
@@ -360,6 +359,9 @@ impl Contexts {
     }
 
     fn counter_list(&mut self, list: CounterList) -> u32 {
+        if list.is_empty() {
+            return 0;
+        }
         if let Some(&id) = self.counter_list_ids.get(&list) {
             return id;
         }

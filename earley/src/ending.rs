@@ -4,8 +4,8 @@
 //! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up.
 
 use grammask_fsm::{Program, Role, StateId};
+use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Fuel, StepError};
-use hashbrown::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, Entry, Open, TAIL};
 use crate::rebuild::post_order;
@@ -13,7 +13,7 @@ use crate::sets::Set;
 use crate::slots::SLOTS;
 
 /// Costs of contexts: the least number of bytes from the end of the rule to the end of the text.
-pub(crate) type Costs = HashMap<ContextId, u64, ahash::RandomState>;
+pub(crate) type Costs = HashMap<ContextId, u64>;
 
 /// Finds endings of sets.
 pub(crate) struct Endings {

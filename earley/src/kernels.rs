@@ -6,6 +6,7 @@
 //! hundreds of sets and by dozens of ranges of bytes. So the sets that small kernels lead to are kept: a look-up in
 //! place of a closure, a twentieth of the time.
 
+use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
 use crate::closure::Item;
@@ -22,7 +23,6 @@ pub(crate) struct Kernels {
     /// The kernel that was asked for last, and its hash.
     asked: Vec<Item>,
     hash: u64,
-    hasher: ahash::RandomState,
 }
 
 struct Known {
@@ -42,7 +42,7 @@ impl Kernels {
         if self.asked.len() > MAX_ITEMS {
             return None;
         }
-        self.hash = self.hasher.hash_one(&self.asked);
+        self.hash = hash_of(&self.asked);
         let found = self.known.find(self.hash, |known| {
             known.hash == self.hash && self.items[known.first as usize..][..known.len as usize] == self.asked
         });

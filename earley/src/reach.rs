@@ -23,8 +23,8 @@
 use std::collections::VecDeque;
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_parser_backend::CharClass;
-use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use crate::closure::Item;
@@ -74,9 +74,9 @@ struct ClassReach {
     boundary: Vec<Segment>,
     /// What is known of states between characters. Few states are ever looked at, and a program that refers to hundreds
     /// of others has millions.
-    known: HashMap<States, u8, ahash::RandomState>,
+    known: HashMap<States, u8>,
     /// The states from which a search began.
-    searched: HashSet<States, ahash::RandomState>,
+    searched: HashSet<States>,
     looks: usize,
 }
 
@@ -177,9 +177,9 @@ struct Search<'s> {
     class: &'s mut ClassReach,
     wide: &'s mut Wide,
     sets: Vec<States>,
-    set_numbers: HashMap<States, u32, ahash::RandomState>,
+    set_numbers: HashMap<States, u32>,
     pairs: Vec<Pair>,
-    numbers: HashMap<Pair, u32, ahash::RandomState>,
+    numbers: HashMap<Pair, u32>,
     /// Characters on the way to each pair.
     depths: Vec<u32>,
     /// Pairs, and those that lead to them.
@@ -397,7 +397,7 @@ impl<'s> Search<'s> {
 /// Which sets of fragments read every character beyond ASCII, each by one of them as a whole.
 #[derive(Default)]
 struct Wide {
-    known: HashMap<SmallVec<[FragmentId; 4]>, bool, ahash::RandomState>,
+    known: HashMap<SmallVec<[FragmentId; 4]>, bool>,
 }
 
 impl Wide {
@@ -419,7 +419,7 @@ impl Wide {
 
 /// Whether some of the states read each character beyond ASCII, to the end of their fragment.
 fn reads_wide(program: &Program, starts: Vec<StateId>) -> bool {
-    let mut seen: HashSet<(Vec<StateId>, usize, usize), ahash::RandomState> = HashSet::default();
+    let mut seen: HashSet<(Vec<StateId>, usize, usize)> = HashSet::default();
     let mut stack: Vec<(Vec<StateId>, usize, usize)> =
         (0..UTF8.len()).map(|kind| (starts.clone(), kind, 0)).collect();
     while let Some((states, kind, place)) = stack.pop() {

@@ -26,8 +26,8 @@ mod configuration;
 use std::sync::Arc;
 
 use grammask_fsm::{FragmentId, Options, Program, Role, StateId, TokenSide};
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_parser_backend::{Fuel, StepError};
-use hashbrown::HashMap;
 
 use crate::engine::check_parts;
 use crate::unordered::Read;
@@ -66,13 +66,13 @@ pub struct Readings {
     items: Vec<Item>,
     links: Vec<Link>,
     calls: Vec<Call>,
-    call_ids: HashMap<(u32, u32), u32, ahash::RandomState>,
+    call_ids: HashMap<(u32, u32), u32>,
     groups: Vec<Group>,
-    group_ids: HashMap<(FragmentId, u32), u32, ahash::RandomState>,
+    group_ids: HashMap<(FragmentId, u32), u32>,
     reads: Vec<Read>,
-    read_ids: HashMap<Read, u32, ahash::RandomState>,
+    read_ids: HashMap<Read, u32>,
     /// Items of the set that is being made.
-    here: HashMap<(StateId, u32, Since), u32, ahash::RandomState>,
+    here: HashMap<(StateId, u32, Since), u32>,
     /// Groups with a bound on their tokens that may end at the last position.
     ended: Vec<u32>,
     waiters: usize,
@@ -513,8 +513,8 @@ impl Readings {
 
     /// Where items of a group began and may go on, going outwards over groups that are not closed: whether the outermost
     /// is the text as a whole. Iterative: calls nest as deep as the text.
-    fn alive_groups(&self, groups: impl Iterator<Item = u32>) -> hashbrown::HashSet<u32, ahash::RandomState> {
-        let mut inside: HashMap<u32, Vec<u32>, ahash::RandomState> = HashMap::default();
+    fn alive_groups(&self, groups: impl Iterator<Item = u32>) -> HashSet<u32> {
+        let mut inside: HashMap<u32, Vec<u32>> = HashMap::default();
         let mut stack: Vec<u32> = groups.collect();
         let mut outermost = Vec::new();
         while let Some(group) = stack.pop() {
@@ -540,7 +540,7 @@ impl Readings {
                 }
             }
         }
-        let mut alive = hashbrown::HashSet::<u32, ahash::RandomState>::default();
+        let mut alive = HashSet::<u32>::default();
         while let Some(group) = outermost.pop() {
             if alive.insert(group) {
                 outermost.extend(&inside[&group]);

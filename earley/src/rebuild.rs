@@ -1,10 +1,9 @@
 //! Contexts made anew: with their counts inside, or in another engine.
 
-use hashbrown::HashMap;
-
 use crate::closure::Item;
 use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, LOCAL, Open, ROOT};
 use crate::slots::SLOTS;
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 
 /// The items with the counts of slots written into their contexts, and how many contexts that took.
 pub(crate) fn exact(contexts: &mut Contexts, items: &[Item], counts: &[u32; SLOTS]) -> (Vec<Item>, usize) {
@@ -72,7 +71,7 @@ pub(crate) fn import(from: &Contexts, to: &mut Contexts, items: &[Item]) -> Vec<
     translate_items(&done, items)
 }
 
-type Done = HashMap<ContextId, ContextId, ahash::RandomState>;
+type Done = HashMap<ContextId, ContextId>;
 
 /// A context that was left alone stands for itself.
 fn translate(done: &Done, id: ContextId) -> ContextId {
@@ -145,7 +144,7 @@ pub(crate) fn post_order(
         Leave(ContextId),
     }
     let mut order = Vec::new();
-    let mut entered = hashbrown::HashSet::<ContextId, ahash::RandomState>::default();
+    let mut entered = HashSet::<ContextId>::default();
     let mut stack = vec![Step::Enter(root)];
     while let Some(step) = stack.pop() {
         let id = match step {

@@ -11,8 +11,8 @@
 //! every character adds one, up to a zone in which every character leaves the repeat for a set that reads
 //! none of the class, then texts of up to so many characters pass and no others.
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
-use hashbrown::HashMap;
 
 use crate::engine::{Engine, State};
 use crate::slots::SLOTS;
@@ -57,7 +57,7 @@ impl RunShape {
 /// Answers by set, zones and class.
 #[derive(Default)]
 pub(crate) struct Runs {
-    known: HashMap<(u32, [u32; SLOTS], CharClass), RunShape, ahash::RandomState>,
+    known: HashMap<(u32, [u32; SLOTS], CharClass), RunShape>,
 }
 
 impl Runs {

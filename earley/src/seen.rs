@@ -1,6 +1,6 @@
 //! What a closure has met already.
 
-use hashbrown::HashMap;
+use grammask_grammar_ir::hash::HashMap;
 use hashbrown::hash_map::Entry;
 
 use crate::slots::Tag;
@@ -12,7 +12,7 @@ const LINEAR: usize = 24;
 #[derive(Default)]
 pub(crate) struct Seen {
     few: Vec<(u64, Tag)>,
-    many: HashMap<u64, Tag, ahash::RandomState>,
+    many: HashMap<u64, Tag>,
 }
 
 impl Seen {

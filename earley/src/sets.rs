@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grammask_fsm::Program;
+use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
 use crate::alike::{add_range, ranges};
@@ -178,7 +179,6 @@ impl Sets {
 /// What writers need, behind the engine's lock.
 pub(crate) struct SetIndex {
     by_content: HashTable<u32>,
-    hasher: ahash::RandomState,
     len: usize,
     guarded_len: usize,
     bytes: usize,
@@ -186,13 +186,7 @@ pub(crate) struct SetIndex {
 
 impl SetIndex {
     pub(crate) fn new() -> Self {
-        Self {
-            by_content: HashTable::new(),
-            hasher: ahash::RandomState::new(),
-            len: 0,
-            guarded_len: 0,
-            bytes: 0,
-        }
+        Self { by_content: HashTable::new(), len: 0, guarded_len: 0, bytes: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -213,7 +207,7 @@ impl SetIndex {
         items: &[Item],
         ends: Ends,
     ) -> Option<u32> {
-        let hash = self.hasher.hash_one((items, ends.complete, ends.leaves));
+        let hash = hash_of((items, ends.complete, ends.leaves));
         let found = self.by_content.find(hash, |&id| {
             let set = sets.sets.get(id as usize);
             set.complete == ends.complete && set.leaves == ends.leaves && *set.items == *items
@@ -244,10 +238,9 @@ impl SetIndex {
             + set.thresholds.iter().map(|list| size_of_val(&**list)).sum::<usize>()
             + 16;
         sets.sets.set(id as usize, set);
-        let hasher = &self.hasher;
         self.by_content.insert_unique(hash, id, |&other| {
             let set = sets.sets.get(other as usize);
-            hasher.hash_one((&*set.items, set.complete, set.leaves))
+            hash_of((&*set.items, set.complete, set.leaves))
         });
         Some(id)
     }

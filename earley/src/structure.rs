@@ -6,7 +6,7 @@
 //! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
-use hashbrown::HashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::context::{Context, ContextId, Contexts, CountKind, TAIL};
 use crate::engine::{Engine, State};
@@ -52,7 +52,7 @@ struct Numbers<T> {
     /// The number of each thing plus one, or 0.
     numbers: Vec<u32>,
     /// The same for things that are not among the first [`MANY`].
-    others: HashMap<usize, u32, ahash::RandomState>,
+    others: HashMap<usize, u32>,
 }
 
 /// A program that refers to hundreds of others has millions of states, and a table of all of them takes milliseconds.

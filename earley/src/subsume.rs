@@ -13,7 +13,7 @@
 //! The search is bounded; giving up means "not covered", which costs speed and never exactness.
 
 use grammask_fsm::{Count, Program};
-use hashbrown::HashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::closure::Item;
 use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, Open, TAIL};
@@ -28,7 +28,7 @@ const MAX_GROUP: usize = 64;
 /// Answers to questions of covering, kept for the life of the contexts.
 #[derive(Default)]
 pub(crate) struct Coverings {
-    known: HashMap<(ContextId, ContextId), bool, ahash::RandomState>,
+    known: HashMap<(ContextId, ContextId), bool>,
     /// Pairs taken to hold while the outermost one is decided.
     assumed: Vec<(ContextId, ContextId)>,
     budget: usize,

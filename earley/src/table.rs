@@ -4,7 +4,7 @@
 //! move. Blocks are small: a table that doubles has to clear some hundred KB in the middle of one mask, and where the
 //! memory is fresh the system clears it once more, page by page: 30 us that a block of 16 spreads over all sets. The
 //! *directory*, which says where the blocks are, does double; it has 24 bytes a block. Its beginning, which is all that
-//! most grammars need, is found with one load, and what comes behind with a count of leading zeros and two: each byte
+//! most grammars need, is found with one load, and what comes behind with a count of leading zeros and three: each byte
 //! that is stepped waits for these.
 
 use std::sync::OnceLock;
@@ -26,16 +26,19 @@ fn locate(block: usize) -> (usize, usize) {
 
 type Block<T> = OnceLock<Box<[T]>>;
 
+type Chunks<T> = [OnceLock<Box<[Block<T>]>>; CHUNKS];
+
 /// Blocks of any length. What every step reads comes first, side by side.
 #[repr(C)]
 struct Blocks<T> {
     beginning: Box<[Block<T>]>,
-    chunks: [OnceLock<Box<[Block<T>]>>; CHUNKS],
+    /// Apart, since most tables never have any, and an engine is moved some times before it rests.
+    chunks: OnceLock<Box<Chunks<T>>>,
 }
 
 impl<T> Blocks<T> {
     fn new() -> Self {
-        Self { beginning: fresh(FIRST), chunks: [const { OnceLock::new() }; CHUNKS] }
+        Self { beginning: fresh(FIRST), chunks: OnceLock::new() }
     }
 
     #[inline]
@@ -50,15 +53,19 @@ impl<T> Blocks<T> {
     #[inline(never)]
     fn behind(&self, block: usize) -> Option<&Block<T>> {
         let (chunk, place) = locate(block);
-        self.chunks[chunk].get().map(|blocks| &blocks[place])
+        self.chunks.get()?[chunk].get().map(|blocks| &blocks[place])
     }
 
     fn get_or_init(&self, block: usize, make: impl FnOnce() -> Box<[T]>) -> &[T] {
-        let cell = self.beginning.get(block).unwrap_or_else(|| {
-            let (chunk, place) = locate(block);
-            &self.chunks[chunk].get_or_init(|| fresh(FIRST << chunk))[place]
-        });
-        cell.get_or_init(make)
+        self.beginning.get(block).unwrap_or_else(|| self.make_behind(block)).get_or_init(make)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_behind(&self, block: usize) -> &Block<T> {
+        let (chunk, place) = locate(block);
+        let chunks = self.chunks.get_or_init(|| Box::new([const { OnceLock::new() }; CHUNKS]));
+        &chunks[chunk].get_or_init(|| fresh(FIRST << chunk))[place]
     }
 }
 

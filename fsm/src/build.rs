@@ -9,7 +9,7 @@
 //! The order of construction does not matter, so expressions that are still to be written lie on an explicit
 //! stack, and deep grammars do not overflow.
 
-use ahash::{AHashMap, RandomState};
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 use smallvec::SmallVec;
 
@@ -39,8 +39,6 @@ pub(crate) fn build(
     // Below a rule that was compiled before nothing is what it looks like.
     let common = parts.is_empty().then(|| find_common(grammar, options)).flatten();
     let plan = Plan::new(grammar, options, parts, common.as_ref().and(grammar.common()));
-    // To make a hasher takes longer than most of these maps are used for.
-    let hashing = RandomState::new();
     let mut builder = Builder {
         grammar,
         options,
@@ -52,17 +50,17 @@ pub(crate) fn build(
         json: JsonSpeller::default(),
         evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
         plain_rules: vec![u32::MAX; grammar.rule_count()],
-        escaped_rules: AHashMap::with_hasher(hashing.clone()),
-        counted: AHashMap::with_hasher(hashing.clone()),
-        texts: AHashMap::with_hasher(hashing.clone()),
-        strings: AHashMap::with_hasher(hashing.clone()),
-        unordered: AHashMap::with_hasher(hashing.clone()),
+        escaped_rules: HashMap::default(),
+        counted: HashMap::default(),
+        texts: HashMap::default(),
+        strings: HashMap::default(),
+        unordered: HashMap::default(),
         classes: Classes::default(),
-        operators: AHashMap::with_hasher(hashing.clone()),
-        others: AHashMap::with_hasher(hashing.clone()),
-        dispatches: AHashMap::with_hasher(hashing.clone()),
-        body_fragments: AHashMap::with_hasher(hashing.clone()),
-        names: AHashMap::with_hasher(hashing.clone()),
+        operators: HashMap::default(),
+        others: HashMap::default(),
+        dispatches: HashMap::default(),
+        body_fragments: HashMap::default(),
+        names: HashMap::default(),
         jobs: Vec::with_capacity(64),
         stack: Vec::with_capacity(64),
         literals: Literals::default(),
@@ -90,7 +88,7 @@ pub(crate) struct Places {
     /// The fragment of every rule as it stands.
     pub(crate) rules: Vec<u32>,
     /// The fragments of repeats: of a body, at a depth of JSON strings.
-    pub(crate) counted: AHashMap<(ExprId, u32, Count), u32>,
+    pub(crate) counted: HashMap<(ExprId, u32, Count), u32>,
     pub(crate) any_escape: u32,
 }
 
@@ -170,23 +168,23 @@ struct Builder<'g> {
     /// The fragment of every rule as it stands.
     plain_rules: Vec<u32>,
     /// The fragments of rules spelled as JSON, by rule and depth.
-    escaped_rules: AHashMap<(RuleId, u32), u32>,
+    escaped_rules: HashMap<(RuleId, u32), u32>,
     /// The fragments of repeats.
-    counted: AHashMap<(ExprId, u32, Count), u32>,
+    counted: HashMap<(ExprId, u32, Count), u32>,
     /// The fragments of texts of any length in JSON strings.
-    texts: AHashMap<ExprId, u32>,
+    texts: HashMap<ExprId, u32>,
     /// The fragments of long strings, by their parts.
-    strings: AHashMap<&'g [ExprId], u32>,
+    strings: HashMap<&'g [ExprId], u32>,
     /// The fragments of parts in any order.
-    unordered: AHashMap<ExprId, u32>,
+    unordered: HashMap<ExprId, u32>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
-    operators: AHashMap<ExprId, u32>,
-    others: AHashMap<Vec<&'g [u8]>, u32>,
+    operators: HashMap<ExprId, u32>,
+    others: HashMap<Vec<&'g [u8]>, u32>,
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
-    dispatches: AHashMap<ExprId, u32>,
-    body_fragments: AHashMap<ExprId, u32>,
+    dispatches: HashMap<ExprId, u32>,
+    body_fragments: HashMap<ExprId, u32>,
     /// The texts that are one edge each.
-    names: AHashMap<&'g [u8], u32>,
+    names: HashMap<&'g [u8], u32>,
     classes: Classes,
     /// The fragments met so far, in order.
     jobs: Vec<Job<'g>>,

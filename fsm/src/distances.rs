@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::units::Numbers;
 use crate::{FragmentId, Program, Role, StateId, Unordered};
@@ -137,7 +137,7 @@ struct Search<'p> {
     /// Fragments that start at each state.
     starting: Lists<FragmentId>,
     /// The whole of each part in any order and of each separator.
-    wholes: AHashMap<FragmentId, FragmentId>,
+    wholes: HashMap<FragmentId, FragmentId>,
     queue: BinaryHeap<Reverse<(u64, StateId)>>,
 }
 
@@ -162,7 +162,7 @@ impl<'p> Search<'p> {
             returns: Lists::new(states, returns),
             callers: Lists::new(program.fragment_count(), callers),
             starting: Lists::new(states, starting),
-            wholes: AHashMap::new(),
+            wholes: HashMap::default(),
             queue: BinaryHeap::new(),
         };
         for (whole, fragment) in program.fragments_with_ids() {

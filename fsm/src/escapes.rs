@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::{Draft, DraftFragment, DraftRole, NONE};
 use crate::finished::{Ending, Finished, FinishedStates};
@@ -16,25 +16,25 @@ use crate::finished::{Ending, Finished, FinishedStates};
 /// The fragments of escapes made so far. All of them begin after the backslash.
 pub(crate) struct Escapes {
     ascii: [u32; 128],
-    others: AHashMap<char, u32>,
+    others: HashMap<char, u32>,
     any: u32,
     not_ascii: u32,
     /// All but one character.
     all_but_one: [u32; 128],
-    all_but: AHashMap<Box<[u8]>, u32>,
-    classes: AHashMap<Box<[(u32, u32)]>, u32>,
+    all_but: HashMap<Box<[u8]>, u32>,
+    classes: HashMap<Box<[(u32, u32)]>, u32>,
 }
 
 impl Default for Escapes {
     fn default() -> Self {
         Self {
             ascii: [NONE; 128],
-            others: AHashMap::new(),
+            others: HashMap::default(),
             any: NONE,
             not_ascii: NONE,
             all_but_one: [NONE; 128],
-            all_but: AHashMap::new(),
-            classes: AHashMap::new(),
+            all_but: HashMap::default(),
+            classes: HashMap::default(),
         }
     }
 }

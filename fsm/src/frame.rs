@@ -11,7 +11,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef};
 
 use crate::compile::{compile, compile_around};
@@ -192,14 +192,14 @@ fn take_out(program: &mut Program, hole: FragmentId, count: u32) {
 struct Labels {
     all: Vec<TokenLabel>,
     /// The label of one token.
-    of_token: AHashMap<u32, u32>,
+    of_token: HashMap<u32, u32>,
     /// The labels of the unit that was put in last.
     last: Range<usize>,
 }
 
 impl Labels {
     fn new(frame: &[TokenLabel]) -> Self {
-        Self { all: frame.to_vec(), of_token: AHashMap::new(), last: 0..0 }
+        Self { all: frame.to_vec(), of_token: HashMap::default(), last: 0..0 }
     }
 
     fn of_token(&mut self, id: u32) -> LabelId {
@@ -322,7 +322,7 @@ impl Tree {
     /// Ends the tables, and puts the units behind them.
     fn end(self, program: &mut Program, branches: &[&Branch], mut labels: Labels) {
         let first_call = program.states[self.first as usize].calls as usize;
-        let mut ends: AHashMap<&[Symbol], StateId> = AHashMap::new();
+        let mut ends: HashMap<&[Symbol], StateId> = HashMap::default();
         // Calls are in the order of the tree, and have numbers of branches for the time being.
         let mut last: Option<(&[Symbol], StateId)> = None;
         for at in first_call..program.calls.len() {

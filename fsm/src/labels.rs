@@ -1,7 +1,7 @@
 //! Token labels while automata are built.
 
-use ahash::AHashMap;
 use grammask_grammar_ir::TokenRef;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::error::Failure;
 use crate::program::{TokenLabel, TokenSide};
@@ -10,7 +10,7 @@ use crate::program::{TokenLabel, TokenSide};
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     labels: Vec<TokenLabel>,
-    numbers: AHashMap<TokenLabel, u32>,
+    numbers: HashMap<TokenLabel, u32>,
 }
 
 impl Labels {

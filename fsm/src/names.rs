@@ -6,7 +6,7 @@
 //! is an edge with the text's number, which the emission writes out. Only where another text or byte begins in the
 //! same state, the edge is written out before states that are reached alike are merged.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::{Draft, Label, NONE};
 use crate::escapes::Escapes;
@@ -92,7 +92,7 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
         return;
     }
     // The states behind the first character and behind a backslash, by the text and where it leads.
-    let mut written: AHashMap<(u32, u32), (u32, u32)> = AHashMap::new();
+    let mut written: HashMap<(u32, u32), (u32, u32)> = HashMap::default();
     for state in 0..draft.states.len() as u32 {
         if !is_fork(draft, state) {
             continue;

@@ -17,7 +17,7 @@
 //!   whole tree of escapes. Sets of ASCII names go further (`other_names`), and so do automata of many states
 //!   (`text_fragment`).
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::{Draft, Label};
 use crate::escapes::{Escapes, SHORT_ESCAPES};
@@ -66,7 +66,7 @@ pub(crate) enum Sharing {
 
 /// Uniform blocks of UTF-8 continuation bytes that were spelled before: (target, shape) to state. Valid as
 /// long as no state is added that goes on differently, that is, for one draft.
-pub(crate) type Utf8Cache = AHashMap<u64, u32>;
+pub(crate) type Utf8Cache = HashMap<u64, u32>;
 
 /// Spells characters as UTF-8 into a draft.
 pub(crate) struct Utf8Output<'d> {
@@ -244,9 +244,9 @@ fn uniform(output: &mut Utf8Output<'_>, this: Fan, target: u32) -> u32 {
 #[derive(Default)]
 pub(crate) struct JsonSpeller {
     /// Uniform blocks: (shape, depth, target) to state.
-    blocks: AHashMap<(Block, u32, u32), u32>,
+    blocks: HashMap<(Block, u32, u32), u32>,
     /// States that hold nothing but wide arcs, by depth and arcs.
-    wide: AHashMap<(u32, Vec<ArcKey>), u32>,
+    wide: HashMap<(u32, Vec<ArcKey>), u32>,
     scratch: Vec<CharArc>,
 }
 

@@ -6,7 +6,7 @@
 //! that all states call: its characters beyond ASCII and its escapes. What is left of a state are its edges
 //! over ASCII, and a second state behind the backslash.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::NONE;
 use crate::escapes::finished;
@@ -17,7 +17,7 @@ use crate::text::Lettered;
 /// The classes of characters met so far, with how they are spelled.
 #[derive(Default)]
 pub(crate) struct Classes {
-    numbers: AHashMap<Vec<(u32, u32)>, u32>,
+    numbers: HashMap<Vec<(u32, u32)>, u32>,
     spellings: Vec<Spelling>,
     /// The edges of the state at hand: there are tens of thousands of states, and a list for each took longer than what
     /// is written into it.
@@ -48,7 +48,7 @@ pub(crate) fn write_text_fragment(
     let mut arcs: Vec<(u32, u32, u32)> = Vec::new();
     let mut letters: Vec<(u32, u32)> = Vec::new();
     let mut class: Vec<(u32, u32)> = Vec::new();
-    let mut known: AHashMap<Vec<(u32, u32)>, u32> = AHashMap::new();
+    let mut known: HashMap<Vec<(u32, u32)>, u32> = HashMap::default();
     for state in 0..dfa.state_count() as u32 {
         rows.push(ways.len() as u32);
         arcs.clear();

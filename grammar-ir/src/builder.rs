@@ -1,6 +1,5 @@
 //! Building grammars with checks.
 
-use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use smallvec::SmallVec;
@@ -9,6 +8,7 @@ use crate::char_class::{complement_ranges, is_normalized, normalize_ranges};
 use crate::dispatch::DispatchData;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Node, Pools, Slice};
+use crate::hash::{HashMap, hash_of};
 use crate::unordered::Counts;
 use crate::{
     AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Occurrence, Pattern, Rule,
@@ -25,7 +25,6 @@ pub struct GrammarBuilder {
     rules: Vec<PendingRule>,
     /// The rules by their names, which stand in `rules` alone.
     names: HashTable<RuleId>,
-    hasher: RandomState,
     nodes: Vec<Node>,
     children: Vec<ExprId>,
     bytes: Vec<u8>,
@@ -38,7 +37,7 @@ pub struct GrammarBuilder {
     failure: Option<GrammarErrorKind>,
     common: Option<RuleId>,
     /// Repeats whose bounds are swapped, with the bounds.
-    swapped: AHashMap<ExprId, (u32, u32)>,
+    swapped: HashMap<ExprId, (u32, u32)>,
 }
 
 #[derive(Debug)]
@@ -90,11 +89,11 @@ impl GrammarBuilder {
 
     /// Declares a rule, unless the name is taken.
     fn try_declare(&mut self, name: &str) -> Result<Option<RuleId>, GrammarError> {
-        let Self { rules, names, hasher, .. } = self;
+        let Self { rules, names, .. } = self;
         let entry = names.entry(
-            hasher.hash_one(name),
+            hash_of(name),
             |&id: &RuleId| &*rules[id.index()].name == name,
-            |&id| hasher.hash_one(&*rules[id.index()].name),
+            |&id| hash_of(&*rules[id.index()].name),
         );
         let Entry::Vacant(place) = entry else { return Ok(None) };
         let id = RuleId::new(rules.len()).ok_or_else(|| {
@@ -174,7 +173,7 @@ impl GrammarBuilder {
     /// The declared rule of that name.
     pub fn rule_by_name(&self, name: &str) -> Option<RuleId> {
         let is_it = |&id: &RuleId| &*self.rules[id.index()].name == name;
-        self.names.find(self.hasher.hash_one(name), is_it).copied()
+        self.names.find(hash_of(name), is_it).copied()
     }
 
     /// What an expression made so far is.

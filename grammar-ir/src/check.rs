@@ -2,15 +2,14 @@
 //!
 //! Expressions may be shared, so both walks remember where they have been and look at each expression once.
 
-use ahash::AHashMap;
-
 use crate::analysis::nullable;
 use crate::error::GrammarErrorKind;
 use crate::grammar::Node;
+use crate::hash::HashMap;
 use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
-pub(crate) fn check(grammar: &Grammar, swapped: &AHashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
+pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
     if swapped.is_empty() && is_all_right(grammar) {
         return Ok(());
     }

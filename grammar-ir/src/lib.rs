@@ -55,6 +55,7 @@ mod check_dispatch;
 mod dispatch;
 mod error;
 mod grammar;
+pub mod hash;
 mod ids;
 mod interrupt;
 pub mod passes;

@@ -1,6 +1,6 @@
 //! Comparing grammars by what they say.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 
 use crate::{Dispatch, Expr, ExprId, Grammar, RuleId};
 
@@ -29,7 +29,7 @@ impl Grammar {
             return false;
         }
         // Pairs that were compared, or are about to be; a shared expression is looked at once.
-        let mut met: HashSet<(ExprId, ExprId)> = HashSet::new();
+        let mut met: HashSet<(ExprId, ExprId)> = HashSet::default();
         let mut stack: Vec<(ExprId, ExprId)> = Vec::new();
         for id in self.rule_ids() {
             let (ours, theirs) = (self.rule(id), other.rule(id));

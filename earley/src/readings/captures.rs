@@ -6,8 +6,8 @@
 //! call began to where it ended. An open item's way goes on at its beginning, in all that wait for its call; an inner
 //! one's ends there, since the one that waited is in the link over which it was entered.
 
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_parser_backend::{Fuel, StepError};
-use hashbrown::{HashMap, HashSet};
 
 use grammask_fsm::Options;
 
@@ -112,8 +112,8 @@ impl Readings {
     }
 
     /// The groups that have names, with their places in the text.
-    fn named(&self, found: HashSet<(u32, u32), ahash::RandomState>, ends: CaptureEnds) -> Vec<Captured> {
-        let mut last: HashMap<u32, u32, ahash::RandomState> = HashMap::default();
+    fn named(&self, found: HashSet<(u32, u32)>, ends: CaptureEnds) -> Vec<Captured> {
+        let mut last: HashMap<u32, u32> = HashMap::default();
         for &(group, end) in &found {
             let last = last.entry(group).or_insert(end);
             *last = end.max(*last);
@@ -149,7 +149,7 @@ impl Readings {
     /// The temperature of the innermost rule that has one, around what is read next. Where there are several ways to
     /// read on, the greatest.
     pub fn temperature(&self) -> Option<f32> {
-        let mut met = HashSet::<u32, ahash::RandomState>::default();
+        let mut met = HashSet::<u32>::default();
         let group_of = |call: u32| self.calls[call as usize].group;
         let items = self.set(self.position()).map(|id| self.items[id as usize]);
         let mut stack: Vec<u32> =
@@ -181,10 +181,10 @@ impl Readings {
 
 /// A walk back over links.
 struct Walk {
-    met: HashSet<(u32, Part), ahash::RandomState>,
+    met: HashSet<(u32, Part)>,
     stack: Vec<(u32, Part)>,
     /// Groups that have ended, and where.
-    found: HashSet<(u32, u32), ahash::RandomState>,
+    found: HashSet<(u32, u32)>,
 }
 
 impl Walk {

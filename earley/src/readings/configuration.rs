@@ -1,8 +1,8 @@
 //! From readings to a state of the engine.
 
 use grammask_fsm::{Program, Role, StateId};
+use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Configuration, Fuel, OpenCall, OpenGroup, Progress, StepError};
-use hashbrown::HashMap;
 
 use super::Readings;
 use crate::closure::Item;
@@ -15,8 +15,8 @@ use crate::unordered::Read;
 impl Readings {
     /// The place at which the text ends.
     pub fn configuration(&self) -> Configuration {
-        let mut groups: HashMap<u32, u32, ahash::RandomState> = HashMap::default();
-        let mut calls: HashMap<u32, u32, ahash::RandomState> = HashMap::default();
+        let mut groups: HashMap<u32, u32> = HashMap::default();
+        let mut calls: HashMap<u32, u32> = HashMap::default();
         let mut order = Vec::new();
         let mut number = |call: u32, order: &mut Vec<u32>| {
             let next = calls.len() as u32;

@@ -6,7 +6,7 @@
 //! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::{Draft, DraftRole, Label, NONE};
 
@@ -104,8 +104,8 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
 /// What parts in any order lack to derive something.
 struct Lacks {
     /// The whole of each part and separator.
-    whole_of: AHashMap<usize, usize>,
-    wholes: AHashMap<usize, Lack>,
+    whole_of: HashMap<usize, usize>,
+    wholes: HashMap<usize, Lack>,
 }
 
 struct Lack {
@@ -119,7 +119,7 @@ struct Lack {
 
 impl Lacks {
     fn new(draft: &Draft) -> Self {
-        let mut lacks = Self { whole_of: AHashMap::new(), wholes: AHashMap::new() };
+        let mut lacks = Self { whole_of: HashMap::default(), wholes: HashMap::default() };
         for (whole, fragment) in draft.fragments.iter().enumerate() {
             if let DraftRole::Unordered(unordered) = &fragment.role {
                 let inside = unordered.parts.iter().chain([&unordered.separator]);

@@ -1,6 +1,6 @@
 //! Deterministic automata over characters, with ranges on their arcs.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::counted::Counted;
 use super::{MAX_SCALAR, Meter, scalar};
@@ -153,7 +153,7 @@ impl RangeDfa {
         let start = representative((0, 0));
         let mut builder = DfaBuilder::with_capacity(self.state_count(), self.arc_count());
         let mut pairs = vec![start];
-        let mut numbers = AHashMap::from([(start, 0u32)]);
+        let mut numbers = HashMap::from_iter([(start, 0u32)]);
         let mut next = 0;
         while let Some(&(left, right)) = pairs.get(next) {
             next += 1;

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
 
 use super::dfa::RangeDfa;
@@ -24,14 +24,14 @@ pub(crate) struct Evaluator<'g> {
     grammar: &'g Grammar,
     limits: TextLimits,
     interrupt: Interrupt,
-    operators: AHashMap<ExprId, Rc<RangeDfa>>,
+    operators: HashMap<ExprId, Rc<RangeDfa>>,
     /// Steps of work spent so far.
     spent: usize,
     /// Arcs of the operators that are remembered.
     kept: usize,
     /// The first expression met of each shape, and what stands for every expression.
-    shapes: AHashMap<Shape<'g>, ExprId>,
-    representatives: AHashMap<ExprId, ExprId>,
+    shapes: HashMap<Shape<'g>, ExprId>,
+    representatives: HashMap<ExprId, ExprId>,
 }
 
 /// What an expression says, with operands replaced by their representatives.
@@ -175,7 +175,7 @@ impl<'g> Evaluator<'g> {
     /// The operators in an expression that are not evaluated yet, operands before operators.
     fn operators_below(&self, expr: ExprId) -> Vec<ExprId> {
         let mut order = Vec::new();
-        let mut met = AHashSet::new();
+        let mut met = HashSet::default();
         let mut stack = vec![Step::Enter(expr)];
         while let Some(step) = stack.pop() {
             let id = match step {

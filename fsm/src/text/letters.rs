@@ -6,7 +6,7 @@
 //! that no state of any operand tells apart; automata over letters are ordinary [`RangeDfa`]s whose characters
 //! are the letters' numbers, and only the result is written over characters again, where that is needed at all.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::minimize::minimize;
@@ -134,7 +134,7 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
     ends.dedup();
     let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, 0)).collect();
     // Every state splits the letters by where they lead.
-    let mut split: AHashMap<(u32, u32), u32> = AHashMap::new();
+    let mut split: HashMap<(u32, u32), u32> = HashMap::default();
     for dfa in all {
         for state in 0..dfa.state_count() as u32 {
             meter.spend(atoms.len())?;

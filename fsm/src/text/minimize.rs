@@ -10,7 +10,7 @@
 //!
 //! The result is numbered breadth-first along its sorted arcs, so that equal languages give equal tables.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::{Meter, acyclic};
@@ -126,7 +126,7 @@ impl Refinement {
 
     fn run(mut self, meter: &mut Meter) -> Result<Vec<u32>, Failure> {
         let mut sources: Vec<(u32, u32, u32)> = Vec::new();
-        let mut letters: AHashMap<Vec<(u32, u32)>, u32> = AHashMap::new();
+        let mut letters: HashMap<Vec<(u32, u32)>, u32> = HashMap::default();
         // (block, letters, state) of every state that leads into the block at hand.
         let mut marked: Vec<(u32, u32, u32)> = Vec::new();
         while let Some(block) = self.work.pop() {

@@ -1,6 +1,6 @@
 //! Nondeterministic automata over characters, and how they become deterministic.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::{Meter, scalar};
@@ -52,8 +52,8 @@ impl Nfa {
             nfa: &self,
             epsilon_rows,
             arc_rows: &rows,
-            kernels: AHashMap::new(),
-            numbers: AHashMap::new(),
+            kernels: HashMap::default(),
+            numbers: HashMap::default(),
             sets: Vec::new(),
             met: vec![0; self.count as usize],
             stamp: 0,
@@ -142,9 +142,9 @@ struct Subsets<'n> {
     epsilon_rows: Vec<u32>,
     arc_rows: &'n [u32],
     /// Sets before arcs that read nothing are followed: a shortcut past `numbers`.
-    kernels: AHashMap<Box<[u32]>, u32>,
+    kernels: HashMap<Box<[u32]>, u32>,
     /// Sets after.
-    numbers: AHashMap<Box<[u32]>, u32>,
+    numbers: HashMap<Box<[u32]>, u32>,
     sets: Vec<Box<[u32]>>,
     met: Vec<u32>,
     stamp: u32,

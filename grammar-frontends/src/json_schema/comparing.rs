@@ -12,7 +12,7 @@
 //!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
 //!   arrays below such alternatives are refused.
 
-use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
 
 use super::array_shape::{ArrayShape, Repetition};
@@ -36,11 +36,11 @@ pub(crate) enum Comparison {
 pub(super) struct Comparing {
     comparison: Comparison,
     /// The marked insides beside which there may be some that are not marked, with who asks for them.
-    marked: AHashMap<RuleId, Compared>,
+    marked: HashMap<RuleId, Compared>,
     /// Arrays and objects that are read beside others of their type.
-    beside: AHashSet<RuleId>,
+    beside: HashSet<RuleId>,
     /// Arrays and objects whose items or members are read in several ways.
-    several: AHashSet<RuleId>,
+    several: HashSet<RuleId>,
 }
 
 /// What is compared, for whose sake.
@@ -57,7 +57,12 @@ impl Comparing {
             Written::Json => comparison,
             Written::Marked(_) | Written::Noted(_) => Comparison::Impossible,
         };
-        Self { comparison, marked: AHashMap::new(), beside: AHashSet::new(), several: AHashSet::new() }
+        Self {
+            comparison,
+            marked: HashMap::default(),
+            beside: HashSet::default(),
+            several: HashSet::default(),
+        }
     }
 
     /// The array or object is one of several alternatives of its type.
@@ -206,7 +211,7 @@ impl<'s> Lowering<'s> {
         }
         let Comparing { marked, beside, several, .. } = &self.comparing;
         let mut unclear: Vec<(RuleId, Compared)> = Vec::new();
-        let mut met: AHashSet<RuleId> = AHashSet::new();
+        let mut met: HashSet<RuleId> = HashSet::default();
         let mut left: Vec<RuleId> = Vec::new();
         for &rule in beside {
             if met.insert(rule) {
@@ -246,7 +251,7 @@ impl<'s> Lowering<'s> {
 /// The rules that a rule refers to.
 fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
     let mut rules = Vec::new();
-    let mut met: AHashSet<ExprId> = AHashSet::new();
+    let mut met: HashSet<ExprId> = HashSet::default();
     let mut left: Vec<ExprId> = builder.body(rule).into_iter().collect();
     while let Some(id) = left.pop() {
         if !met.insert(id) {

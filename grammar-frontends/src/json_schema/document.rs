@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::{HashMap, Hashing};
 
 use super::goal::GOALS;
 use super::json::{self, Members, Value};
@@ -127,14 +127,14 @@ pub(super) struct Sources<'s> {
 
 pub(super) struct Document<'s> {
     nodes: Vec<Node<'s>>,
-    by_address: AHashMap<(*const Value<'s>, Scope), NodeId>,
+    by_address: HashMap<(*const Value<'s>, Scope), NodeId>,
     names: Option<Names<'s>>,
     scopes: Scopes,
     sources: Sources<'s>,
     /// The roots of documents that were fetched, and their addresses.
-    fetched: AHashMap<NodeId, String>,
+    fetched: HashMap<NodeId, String>,
     /// Documents that could not be fetched are not asked for again.
-    failed: AHashMap<String, RefError>,
+    failed: HashMap<String, RefError>,
 }
 
 impl<'s> Document<'s> {
@@ -143,12 +143,12 @@ impl<'s> Document<'s> {
     pub(super) fn new(root: &'s Value<'s>, draft: Draft, sources: Sources<'s>) -> Self {
         let mut document = Self {
             nodes: Vec::with_capacity(GOALS),
-            by_address: AHashMap::with_capacity(GOALS),
+            by_address: HashMap::with_capacity_and_hasher(GOALS, Hashing),
             names: None,
             scopes: Scopes::default(),
             sources,
-            fetched: AHashMap::new(),
-            failed: AHashMap::new(),
+            fetched: HashMap::default(),
+            failed: HashMap::default(),
         };
         document.add_root(root, draft);
         // A document that was fetched may refer to what is dynamic in this one.

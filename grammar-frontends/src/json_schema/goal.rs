@@ -5,7 +5,7 @@
 //! behind them; that is what makes references lazy, recursion harmless and equal parts equal: there are
 //! finitely many schemas, so there are finitely many goals, and each gets one rule.
 
-use ahash::{AHashMap, AHashSet};
+use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;
 
 use super::document::NodeId;
@@ -42,7 +42,7 @@ type Atoms = SmallVec<[Atom; 2]>;
 /// All goals.
 pub(super) struct Goals {
     atoms: Vec<Atoms>,
-    ids: AHashMap<Atoms, GoalId>,
+    ids: HashMap<Atoms, GoalId>,
 }
 
 /// Goals of a schema of about the median size.
@@ -52,7 +52,7 @@ impl Goals {
     pub(super) fn new() -> Self {
         let any = Atoms::new();
         // `NEVER` is found by its id only; its entry keeps the numbering dense.
-        let mut ids = AHashMap::with_capacity(GOALS);
+        let mut ids = HashMap::with_capacity_and_hasher(GOALS, Hashing);
         ids.insert(any.clone(), GoalId::ANY);
         let mut atoms = Vec::with_capacity(GOALS);
         atoms.extend([any.clone(), any]);
@@ -106,12 +106,12 @@ impl Goals {
 
     /// What satisfies all. As [`and`](Self::and) one by one, without a goal for every step.
     pub(super) fn all(&mut self, first: GoalId, others: &[GoalId]) -> GoalId {
-        let goals: AHashSet<GoalId> = others.iter().copied().chain([first]).collect();
+        let goals: HashSet<GoalId> = others.iter().copied().chain([first]).collect();
         if goals.contains(&GoalId::NEVER) {
             return GoalId::NEVER;
         }
         let mut atoms = Atoms::from_slice(self.atoms(first));
-        let mut met: AHashSet<Atom> = atoms.iter().copied().collect();
+        let mut met: HashSet<Atom> = atoms.iter().copied().collect();
         for &other in others {
             atoms.extend(self.atoms(other).iter().copied().filter(|&atom| met.insert(atom)));
         }

@@ -6,9 +6,9 @@
 //! bound on the work. Past that bound a shape counts as inhabited: an automaton that is empty ends no text, and
 //! the engine leaves it out, so that what is lost is the message only.
 
-use ahash::AHashMap;
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
@@ -16,7 +16,7 @@ use super::text_tests::{Sense, Side, TextTests};
 
 /// What is known of shapes, and how much work is left to know more.
 pub(super) struct Inhabited<'s> {
-    known: AHashMap<StringShape<'s>, bool>,
+    known: HashMap<StringShape<'s>, bool>,
     /// Intersections that may still be built.
     left: u32,
 }
@@ -38,7 +38,7 @@ const DEPTH: u32 = 8;
 
 impl<'s> Inhabited<'s> {
     pub(super) fn new() -> Self {
-        Self { known: AHashMap::new(), left: MOST_INTERSECTIONS }
+        Self { known: HashMap::default(), left: MOST_INTERSECTIONS }
     }
 
     /// *No* is certain.

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ahash::{AHashMap, AHashSet};
 use grammask_grammar_ir::Interrupted;
+use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;
 
 use super::array_shape::ArrayShape;
@@ -34,17 +34,17 @@ pub(super) struct Normalizer<'s> {
     pub(super) report: Option<Report>,
     /// Parts that nothing satisfies, with their places: what an unsatisfiable schema is blamed on.
     pub(super) conflicts: Vec<(String, String)>,
-    atoms: AHashMap<Atom, Rc<Norm<'s>>>,
+    atoms: HashMap<Atom, Rc<Norm<'s>>>,
     /// Complements of goals, where they are written out.
-    pub(super) opposites: AHashMap<GoalId, Option<Rc<Norm<'s>>>>,
+    pub(super) opposites: HashMap<GoalId, Option<Rc<Norm<'s>>>>,
     /// By goal.
     norms: Vec<Option<Rc<Norm<'s>>>>,
     /// Atoms that are being read: one that is met again refers to itself.
-    pub(super) open: AHashSet<Atom>,
+    pub(super) open: HashSet<Atom>,
     /// What schemas say by what they evaluate, where something asks for that.
-    pub(super) cases: AHashMap<NodeId, Rc<Vec<Case<'s>>>>,
-    pub(super) evaluating: AHashSet<NodeId>,
-    reported: AHashSet<NodeId>,
+    pub(super) cases: HashMap<NodeId, Rc<Vec<Case<'s>>>>,
+    pub(super) evaluating: HashSet<NodeId>,
+    reported: HashSet<NodeId>,
     /// What is read at present, for messages.
     at: Option<Atom>,
     /// Where places are asked for.
@@ -69,13 +69,13 @@ impl<'s> Normalizer<'s> {
             options,
             report,
             conflicts: Vec::new(),
-            atoms: AHashMap::with_capacity(GOALS),
-            opposites: AHashMap::new(),
+            atoms: HashMap::with_capacity_and_hasher(GOALS, Hashing),
+            opposites: HashMap::default(),
             norms: Vec::with_capacity(GOALS),
-            open: AHashSet::new(),
-            cases: AHashMap::new(),
-            evaluating: AHashSet::new(),
-            reported: AHashSet::new(),
+            open: HashSet::default(),
+            cases: HashMap::default(),
+            evaluating: HashSet::default(),
+            reported: HashSet::default(),
             at: None,
             places: None,
             interrupted: Cell::new(None),

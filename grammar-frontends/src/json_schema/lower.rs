@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, analysis};
 use smallvec::SmallVec;
 
@@ -66,20 +66,20 @@ impl Task<'_> {
 
 /// What values share that stand at the same depth. Where lines are not indented, all do.
 struct Level<'s> {
-    values: AHashMap<GoalId, Option<ExprId>>,
-    norms: AHashMap<Rc<Norm<'s>>, ExprId>,
-    arrays: AHashMap<ArrayShape, RuleId>,
-    objects: AHashMap<ObjectShape<'s>, RuleId>,
+    values: HashMap<GoalId, Option<ExprId>>,
+    norms: HashMap<Rc<Norm<'s>>, ExprId>,
+    arrays: HashMap<ArrayShape, RuleId>,
+    objects: HashMap<ObjectShape<'s>, RuleId>,
 }
 
 impl Level<'_> {
     /// A level with room for what a schema of the median size has: keys are large, and to move them is to hash them.
     fn new() -> Self {
         Self {
-            values: AHashMap::with_capacity(GOALS),
-            norms: AHashMap::with_capacity(GOALS),
-            arrays: AHashMap::with_capacity(GOALS / 4),
-            objects: AHashMap::with_capacity(GOALS / 4),
+            values: HashMap::with_capacity_and_hasher(GOALS, Hashing),
+            norms: HashMap::with_capacity_and_hasher(GOALS, Hashing),
+            arrays: HashMap::with_capacity_and_hasher(GOALS / 4, Hashing),
+            objects: HashMap::with_capacity_and_hasher(GOALS / 4, Hashing),
         }
     }
 }
@@ -99,14 +99,14 @@ pub(super) struct Lowering<'s> {
     levels: Vec<Level<'s>>,
     /// At which level a value is written.
     depth: usize,
-    pub(super) strings: AHashMap<Vec<StringShape<'s>>, Option<ExprId>>,
-    pub(super) patterns: AHashMap<(TestId, Side), ExprId>,
-    pub(super) shared: AHashMap<&'static str, RuleId>,
+    pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
+    pub(super) patterns: HashMap<(TestId, Side), ExprId>,
+    pub(super) shared: HashMap<&'static str, RuleId>,
     /// Texts with the escapes that the caller wants, where these are not all.
-    pub(super) spelled: AHashMap<ExprId, ExprId>,
+    pub(super) spelled: HashMap<ExprId, ExprId>,
     /// Arrays and objects whose items and members stand between marks.
-    pub(super) marked_arrays: AHashMap<ArrayShape, RuleId>,
-    pub(super) marked_objects: AHashMap<ObjectShape<'s>, RuleId>,
+    pub(super) marked_arrays: HashMap<ArrayShape, RuleId>,
+    pub(super) marked_objects: HashMap<ObjectShape<'s>, RuleId>,
     /// With the level of each.
     tasks: Vec<(usize, Task<'s>)>,
     pub(super) comparing: Comparing,
@@ -158,12 +158,12 @@ pub(super) fn lower<'s>(
         levels: punctuations.iter().map(|_| Level::new()).collect(),
         punctuations,
         depth: 0,
-        strings: AHashMap::new(),
-        patterns: AHashMap::new(),
-        shared: AHashMap::new(),
-        spelled: AHashMap::new(),
-        marked_arrays: AHashMap::new(),
-        marked_objects: AHashMap::new(),
+        strings: HashMap::default(),
+        patterns: HashMap::default(),
+        shared: HashMap::default(),
+        spelled: HashMap::default(),
+        marked_arrays: HashMap::default(),
+        marked_objects: HashMap::default(),
         tasks: Vec::new(),
         comparing: Comparing::new(comparison, written),
     };

@@ -5,7 +5,7 @@
 //! goal or its complement. Without one the complement is not needed: any item may go uncounted. One item may
 //! count for several debts, so it is read in as many ways as there are sets of debts that it may count for.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::array_shape::{ArrayShape, OwedItems};
@@ -27,7 +27,7 @@ struct Counting<'a> {
     /// Numbers from here on are not told apart.
     read_cap: u64,
     counted_caps: Vec<u64>,
-    rules: AHashMap<State, RuleId>,
+    rules: HashMap<State, RuleId>,
     todo: Vec<State>,
 }
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         }
         let first = (0, vec![0; counted_caps.len()]);
         let mut counting =
-            Counting { shape, read_cap, counted_caps, rules: AHashMap::new(), todo: Vec::new() };
+            Counting { shape, read_cap, counted_caps, rules: HashMap::default(), todo: Vec::new() };
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let close = self.builder.literal("]");
         let items = counting.items(&first, self)?;

@@ -1,6 +1,6 @@
 //! Numbers.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use super::decimal::{Decimal, Step};
@@ -58,7 +58,7 @@ struct Multiples<'d> {
     residues: &'d Residues,
     low: &'d [u8],
     high: Option<&'d [u8]>,
-    rules: AHashMap<State, RuleId>,
+    rules: HashMap<State, RuleId>,
     todo: Vec<State>,
 }
 
@@ -372,7 +372,7 @@ impl Lowering<'_> {
             residues,
             low: &low,
             high: high.as_deref(),
-            rules: AHashMap::new(),
+            rules: HashMap::default(),
             todo: Vec::new(),
         };
         let starts = multiples.starts();

@@ -1,6 +1,6 @@
 //! The names that a document gives to its schemas: `$id`, `$anchor` and their kin.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::document::{Draft, NodeId, escape, member};
 use super::json::{Members, Value};
@@ -32,11 +32,11 @@ pub(super) struct DynamicAnchor<'s> {
 #[derive(Default)]
 pub(super) struct Names<'s> {
     /// By absolute URI without fragment.
-    pub(super) resources: AHashMap<String, Place<'s>>,
+    pub(super) resources: HashMap<String, Place<'s>>,
     /// By absolute URI with the anchor as fragment.
-    pub(super) anchors: AHashMap<String, Place<'s>>,
+    pub(super) anchors: HashMap<String, Place<'s>>,
     /// By the address of the resource's root.
-    dynamic: AHashMap<*const Value<'s>, Vec<DynamicAnchor<'s>>>,
+    dynamic: HashMap<*const Value<'s>, Vec<DynamicAnchor<'s>>>,
     dynamic_places: Vec<Place<'s>>,
 }
 

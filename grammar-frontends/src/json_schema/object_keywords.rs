@@ -1,7 +1,7 @@
 //! `properties`, `required`, `additionalProperties`, `patternProperties`, `propertyNames`, `minProperties`,
 //! `maxProperties`, and the dependencies.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::{HashMap, Hashing};
 
 use super::document::{Draft, NodeId, Step, member};
 use super::goal::{Atom, GoalId};
@@ -30,8 +30,8 @@ pub(super) fn read<'s>(
     let rest = rest(n, node, members)?;
     let mut shape = ObjectShape::with_rest(rest);
     split_by_patterns(n, node, &mut shape, &patterns, rest)?;
-    let mut places: AHashMap<&str, usize> =
-        AHashMap::with_capacity(declared.map_or(0, |declared| declared.len()));
+    let mut places: HashMap<&str, usize> =
+        HashMap::with_capacity_and_hasher(declared.map_or(0, |declared| declared.len()), Hashing);
     for (name, value) in declared.into_iter().flatten() {
         let mut goal = n.subschema(node, Step::Member("properties", name), value)?;
         for &(test, pattern_goal) in &patterns {

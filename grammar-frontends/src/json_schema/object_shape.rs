@@ -5,7 +5,7 @@
 //! `propertyNames`). Every part has one goal for its values. Conjoining two shapes refines the partitions;
 //! no name ever belongs to two parts, so the grammar has one way to derive a member.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::goal::{GoalId, Goals};
 use super::text_tests::{Sense, TestId, TextTest, TextTests};
@@ -325,7 +325,7 @@ impl<'s> ObjectShape<'s> {
 struct ByName<'p, 's> {
     properties: &'p [Property<'s>],
     /// Where there are many of them, and many are looked for.
-    index: Option<AHashMap<&'s str, usize>>,
+    index: Option<HashMap<&'s str, usize>>,
 }
 
 /// Names that are found one after the other sooner than an index is made.

@@ -1,6 +1,6 @@
 //! What became of every keyword.
 
-use ahash::AHashSet;
+use grammask_grammar_ir::hash::HashSet;
 use serde_json::{Value, json};
 
 /// What became of one keyword.
@@ -59,8 +59,8 @@ impl Report {
     /// Takes back that a keyword is enforced where it turned out to be ignored.
     pub(super) fn settle(&mut self) {
         let ignored = self.with_treatment(Treatment::Ignored).map(|entry| entry.pointer.clone());
-        let ignored: AHashSet<String> = ignored.collect();
-        let (mut seen, entries) = (AHashSet::new(), std::mem::take(&mut self.entries));
+        let ignored: HashSet<String> = ignored.collect();
+        let (mut seen, entries) = (HashSet::default(), std::mem::take(&mut self.entries));
         self.entries = entries
             .into_iter()
             .filter(|entry| match entry.treatment {

@@ -4,7 +4,7 @@
 //! outermost resource with an anchor of its name, so a scope is the list of the anchors met first. There are
 //! finitely many of them, however long the way.
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 use super::names::DynamicAnchor;
 
@@ -23,12 +23,12 @@ type Bindings = Vec<(String, u32)>;
 /// All scopes.
 pub(super) struct Scopes {
     bindings: Vec<Bindings>,
-    known: AHashMap<Bindings, Scope>,
+    known: HashMap<Bindings, Scope>,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
-        Self { bindings: vec![Vec::new()], known: AHashMap::from([(Vec::new(), Scope::NONE)]) }
+        Self { bindings: vec![Vec::new()], known: HashMap::from_iter([(Vec::new(), Scope::NONE)]) }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
@@ -86,9 +86,9 @@ enum Kind<'s> {
 #[derive(Default)]
 pub(super) struct TextTests<'s> {
     kinds: Vec<Kind<'s>>,
-    patterns: AHashMap<(Box<str>, regex::Matching), TestId>,
-    formats: AHashMap<&'static str, TestId>,
-    languages: AHashMap<Vec<StringShape<'s>>, TestId>,
+    patterns: HashMap<(Box<str>, regex::Matching), TestId>,
+    formats: HashMap<&'static str, TestId>,
+    languages: HashMap<Vec<StringShape<'s>>, TestId>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
 }
@@ -587,7 +587,7 @@ fn repeat_ends(
 ) -> Vec<bool> {
     let mut now = from.to_vec();
     let mut result = vec![false; from.len()];
-    let mut seen: AHashMap<Vec<bool>, u32> = AHashMap::new();
+    let mut seen: HashMap<Vec<bool>, u32> = HashMap::default();
     let mut count = 0;
     loop {
         if count >= min {

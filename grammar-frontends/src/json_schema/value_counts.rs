@@ -4,10 +4,10 @@
 //! more values than a text can hold are left of is endless, and one member with a string of any length makes an object so.
 //! What is not counted within a bound on the work counts as nothing.
 
-use ahash::AHashSet;
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::GrammarBuilder;
+use grammask_grammar_ir::hash::HashSet;
 
 use super::array_shape::{ArrayShape, Repetition};
 use super::goal::GoalId;
@@ -171,7 +171,7 @@ impl<'s> Lowering<'s> {
 
     /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.
     pub(super) fn names_may_run_out(&mut self, goals: Vec<GoalId>) -> Fallible<bool> {
-        let mut met: AHashSet<GoalId> = goals.iter().copied().collect();
+        let mut met: HashSet<GoalId> = goals.iter().copied().collect();
         let mut left = goals;
         while let Some(goal) = left.pop() {
             if goal == GoalId::ANY || goal == GoalId::NEVER {

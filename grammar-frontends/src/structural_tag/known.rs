@@ -10,7 +10,7 @@
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use serde_json::Value;
 
 use super::schema_value::SchemaValue;
@@ -27,7 +27,7 @@ pub struct KnownSchemas {
 
 #[derive(Debug, Default)]
 struct Inner {
-    schemas: AHashMap<Box<str>, SchemaValue>,
+    schemas: HashMap<Box<str>, SchemaValue>,
     bytes: usize,
 }
 

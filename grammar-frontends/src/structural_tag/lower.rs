@@ -8,7 +8,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use ahash::AHashMap;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{
     AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, RuleId,
     RuleOptions, TagDispatch, TokenRef, passes,
@@ -96,11 +96,11 @@ struct Lowering<'o> {
     options: &'o StructuralTagOptions,
     schemas_are: Schemas,
     /// Schemas that were met, by their text and how they are written.
-    schemas: AHashMap<Arc<str>, ExprId>,
+    schemas: HashMap<Arc<str>, ExprId>,
     /// Those that are left out.
     apart: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
-    grammars: AHashMap<Box<str>, ExprId>,
+    grammars: HashMap<Box<str>, ExprId>,
     hole: Hole,
 }
 
@@ -110,9 +110,9 @@ impl<'o> Lowering<'o> {
             builder: GrammarBuilder::new(),
             options,
             schemas_are,
-            schemas: AHashMap::new(),
+            schemas: HashMap::default(),
             apart: Vec::new(),
-            grammars: AHashMap::new(),
+            grammars: HashMap::default(),
             hole: Hole::None,
         }
     }

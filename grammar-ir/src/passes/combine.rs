@@ -1,8 +1,7 @@
 //! Several grammars as one.
 
-use ahash::AHashMap;
-
 use crate::grammar::Node;
+use crate::hash::HashMap;
 use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
 
 use super::rewrite::copy;
@@ -52,7 +51,7 @@ pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId,
     for id in grammar.rule_ids() {
         rules.push(builder.declare_fresh(grammar.rule(id).name())?);
     }
-    let mut copied = AHashMap::new();
+    let mut copied = HashMap::default();
     for (id, &new) in grammar.rule_ids().zip(&rules) {
         let rule = grammar.rule(id);
         let body = copy_tree(builder, grammar, rule.body(), &rules, &mut copied);
@@ -72,7 +71,7 @@ pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<Ex
         return None;
     }
     let body = grammar.rule(grammar.root()).body();
-    Some(copy_tree(builder, grammar, body, &[], &mut AHashMap::new()))
+    Some(copy_tree(builder, grammar, body, &[], &mut HashMap::default()))
 }
 
 /// Copies an expression and what it consists of, operands first, each once.
@@ -81,14 +80,14 @@ fn copy_tree(
     grammar: &Grammar,
     root: ExprId,
     rules: &[RuleId],
-    copied: &mut AHashMap<ExprId, ExprId>,
+    copied: &mut HashMap<ExprId, ExprId>,
 ) -> ExprId {
     let mut stack = vec![root];
     while let Some(&id) = stack.last() {
         let operands = grammar.operands(id);
         let waiting = stack.len();
         if !copied.contains_key(&id) {
-            stack.extend(operands.iter().filter(|operand| !copied.contains_key(operand)));
+            stack.extend(operands.iter().filter(|&operand| !copied.contains_key(operand)));
         }
         if stack.len() > waiting {
             continue;

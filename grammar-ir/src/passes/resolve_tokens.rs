@@ -4,11 +4,11 @@
 //! tokens. This pass puts ids in their place: a special token has no bytes, so a tag that spells one would
 //! otherwise wait for bytes that never come.
 
-use ahash::AHashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::rewrite::{Rewrite, copy, rewrite};
 use crate::grammar::Node;
+use crate::hash::{HashMap, Hashing};
 use crate::{
     Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, Span, TagDispatch, TokenRef,
 };
@@ -110,7 +110,7 @@ pub struct SpecialNames {
     automaton: AhoCorasick,
     /// The ids, in the order in which the automaton knows them.
     ids: Vec<u32>,
-    by_name: AHashMap<Box<str>, u32>,
+    by_name: HashMap<Box<str>, u32>,
 }
 
 impl SpecialNames {
@@ -126,7 +126,7 @@ impl SpecialNames {
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(special.iter().map(|(name, _)| name))
             .map_err(|_| ResolveTokensError { kind: Kind::Names, span: None })?;
-        let mut by_name = AHashMap::with_capacity(special.len());
+        let mut by_name = HashMap::with_capacity_and_hasher(special.len(), Hashing);
         for &(name, id) in &special {
             by_name.entry(name.into()).or_insert(id);
         }
