@@ -9,7 +9,7 @@
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
 use grammask_fsm::{FragmentId, Program, Role};
-use grammask_grammar_ir::hash::{HashMap, hash_of};
+use grammask_grammar_ir::hash::{HashMap, Hashing, hash_of};
 use hashbrown::HashTable;
 
 use crate::slots::{SLOTS, SlotSet};
@@ -111,6 +111,9 @@ struct Facts {
 /// Which repeats count in which slot, sorted.
 type CounterList = Box<[(u8, FragmentId)]>;
 
+/// Entries that tables have room for which every structure fills: the code that grows a table is fetched for each.
+const FEW: usize = 7;
+
 /// All contexts of an engine.
 pub(crate) struct Contexts {
     contexts: Vec<Context>,
@@ -134,13 +137,13 @@ impl Contexts {
             contexts: vec![Context::Root, Context::Local],
             facts: vec![Facts { slots: SlotSet::EMPTY, counters: 0 }; 2],
             entries: Vec::new(),
-            lists: HashTable::new(),
-            counters: HashMap::default(),
+            lists: HashTable::with_capacity(FEW),
+            counters: HashMap::with_capacity_and_hasher(FEW, Hashing),
             opens: HashMap::default(),
             reads: Vec::new(),
             read_ids: HashMap::default(),
             blocks: HashMap::default(),
-            counter_list_ids: HashMap::default(),
+            counter_list_ids: HashMap::with_capacity_and_hasher(FEW, Hashing),
             counter_lists: vec![CounterList::default()],
             bytes: 0,
         }

@@ -176,6 +176,9 @@ impl Sets {
     }
 }
 
+/// Sets that there is room for at first.
+const FEW: usize = 14;
+
 /// What writers need, behind the engine's lock.
 pub(crate) struct SetIndex {
     by_content: HashTable<u32>,
@@ -186,7 +189,7 @@ pub(crate) struct SetIndex {
 
 impl SetIndex {
     pub(crate) fn new() -> Self {
-        Self { by_content: HashTable::new(), len: 0, guarded_len: 0, bytes: 0 }
+        Self { by_content: HashTable::with_capacity(FEW), len: 0, guarded_len: 0, bytes: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {

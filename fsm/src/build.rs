@@ -9,7 +9,7 @@
 //! The order of construction does not matter, so expressions that are still to be written lie on an explicit
 //! stack, and deep grammars do not overflow.
 
-use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
 use smallvec::SmallVec;
 
@@ -60,7 +60,7 @@ pub(crate) fn build(
         others: HashMap::default(),
         dispatches: HashMap::default(),
         body_fragments: HashMap::default(),
-        names: HashMap::default(),
+        names: HashMap::with_capacity_and_hasher(NAMES, Hashing),
         jobs: Vec::with_capacity(64),
         stack: Vec::with_capacity(64),
         literals: Literals::default(),
@@ -91,6 +91,9 @@ pub(crate) struct Places {
     pub(crate) counted: HashMap<(ExprId, u32, Count), u32>,
     pub(crate) any_escape: u32,
 }
+
+/// Names that there is room for at first: what a schema of the median size declares.
+const NAMES: usize = 28;
 
 /// Automata over characters of more states become fragments of their own inside JSON strings.
 const SMALL_TEXT: usize = 64;

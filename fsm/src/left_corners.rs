@@ -114,6 +114,7 @@ impl LeftCorners {
 /// Depth-first walks over a program's states with one set of marks.
 struct Walk<'p> {
     program: &'p Program,
+    /// Made when a walk leaves its first state: few do, and there may be many states.
     marks: Vec<u32>,
     stamp: u32,
     stack: Vec<StateId>,
@@ -121,10 +122,13 @@ struct Walk<'p> {
 
 impl<'p> Walk<'p> {
     fn new(program: &'p Program) -> Self {
-        Self { program, marks: vec![0; program.own_state_count()], stamp: 0, stack: Vec::with_capacity(64) }
+        Self { program, marks: Vec::new(), stamp: 0, stack: Vec::with_capacity(64) }
     }
 
     fn visit(&mut self, state: StateId) {
+        if self.marks.is_empty() {
+            self.marks.resize(self.program.own_state_count(), 0);
+        }
         let mark = &mut self.marks[state.index()];
         if *mark != self.stamp {
             *mark = self.stamp;
@@ -135,10 +139,12 @@ impl<'p> Walk<'p> {
     /// The calls that a fragment makes before it reads a byte.
     fn corner_calls(&mut self, caller: FragmentId, calls: &mut Vec<CornerCall>) {
         self.stamp += 1;
-        self.visit(self.program.fragment(caller).start);
+        // The first state is known by itself.
+        let first = self.program.fragment(caller).start;
+        self.stack.push(first);
         while let Some(id) = self.stack.pop() {
             let state = self.program.state(id);
-            for &target in state.epsilons {
+            for &target in state.epsilons.iter().filter(|&&target| target != first) {
                 self.visit(target);
             }
             for call in state.calls {
@@ -147,7 +153,7 @@ impl<'p> Walk<'p> {
                     continue;
                 }
                 calls.push(CornerCall { caller, callee: call.fragment, target: call.target });
-                if self.program.fragment(call.fragment).call_is_nullable() {
+                if call.target != first && self.program.fragment(call.fragment).call_is_nullable() {
                     self.visit(call.target);
                 }
             }

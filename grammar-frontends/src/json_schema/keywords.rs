@@ -7,7 +7,6 @@ use grammask_grammar_ir::Interrupted;
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;
 
-use super::array_shape::ArrayShape;
 use super::decimal::Decimal;
 use super::document::{Document, Draft, NodeId, RefError, Step, member};
 use super::goal::{Atom, GOALS, GoalId};
@@ -15,10 +14,10 @@ use super::json::{Members, Value};
 use super::locate::Places;
 use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
-use super::object_shape::ObjectShape;
 use super::options::{JsonSchemaOptions, Unsupported};
 use super::report::{Report, ReportEntry, Treatment};
 use super::string_shape::StringShape;
+use super::types::PLAIN_TYPES;
 use super::unevaluated::{self, Case};
 use super::{array_keywords, number_keywords, object_keywords, string_keywords, vocabulary};
 use crate::Diagnostic;
@@ -47,6 +46,8 @@ pub(super) struct Normalizer<'s> {
     reported: HashSet<NodeId>,
     /// What is read at present, for messages.
     at: Option<Atom>,
+    /// The normal forms of the schemas that name a type and say nothing else.
+    plain: [Option<Rc<Norm<'s>>>; PLAIN_TYPES.len()],
     /// Where places are asked for.
     pub(super) places: Option<Places>,
     /// That somebody wanted the work to end. A proof that meets it gives up and goes on; nothing else does.
@@ -72,11 +73,12 @@ impl<'s> Normalizer<'s> {
             atoms: HashMap::with_capacity_and_hasher(GOALS, Hashing),
             opposites: HashMap::default(),
             norms: Vec::with_capacity(GOALS),
-            open: HashSet::default(),
+            open: HashSet::with_capacity_and_hasher(GOALS / 4, Hashing),
             cases: HashMap::default(),
             evaluating: HashSet::default(),
             reported: HashSet::default(),
             at: None,
+            plain: [const { None }; PLAIN_TYPES.len()],
             places: None,
             interrupted: Cell::new(None),
         }
@@ -236,6 +238,10 @@ impl<'s> Normalizer<'s> {
             let error = limit_error("depth", self.options.limits.depth);
             return Err(Box::new(error.with_pointer(self.document.pointer(node))));
         }
+        let plain = self.plain_type(atom);
+        if let Some(known) = plain.and_then(|plain| self.plain[plain].as_ref()) {
+            return Ok(Rc::clone(known));
+        }
         if !self.open.insert(atom) {
             let message = "this schema refers to itself without a step into an item or a property, so it says \
                            nothing";
@@ -253,6 +259,9 @@ impl<'s> Normalizer<'s> {
         self.open.remove(&atom);
         let norm = Rc::new(norm?);
         self.atoms.insert(atom, Rc::clone(&norm));
+        if let Some(plain) = plain {
+            self.plain[plain] = Some(Rc::clone(&norm));
+        }
         Ok(norm)
     }
 
@@ -454,47 +463,6 @@ impl<'s> Normalizer<'s> {
             }
         }
         Ok(norm)
-    }
-
-    fn types(&mut self, node: NodeId, value: &Value<'_>) -> Fallible<Norm<'s>> {
-        let mut norm = Norm::never();
-        let names = match value {
-            Value::Array(names) => names,
-            _ => std::slice::from_ref(value),
-        };
-        for name in names {
-            match name.as_str() {
-                Some("null") => norm.null = true,
-                Some("boolean") => norm.booleans = [true, true],
-                Some("number") => norm.numbers = vec![NumberShape::any()],
-                Some("integer") if self.integers_differ(node) => {
-                    let reason =
-                        "draft 4 does not take `1.0` as an integer, and the schema around this one does";
-                    let hint = "name one draft in `$schema` everywhere";
-                    self.unsupported(node, "type", reason, hint)?;
-                    norm.numbers = vec![NumberShape::any()];
-                }
-                Some("integer") if norm.numbers.is_empty() => {
-                    norm.numbers = vec![NumberShape::of_kind(super::number_shape::Kind::Integer)];
-                }
-                Some("integer") => {}
-                Some("string") => norm.strings = vec![StringShape::any()],
-                Some("array") => norm.arrays = vec![ArrayShape::any()],
-                Some("object") => norm.objects = vec![ObjectShape::any()],
-                Some("any") if self.document.draft(node) == Draft::Draft4 => norm = Norm::any(),
-                _ => {
-                    let expected = "`null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a \
-                                    list of these";
-                    return Err(self.malformed(node, "type", expected));
-                }
-            }
-        }
-        Ok(norm)
-    }
-
-    /// Whether numbers are spelled after a later draft than the one that a schema of draft 4 is in.
-    fn integers_differ(&self, node: NodeId) -> bool {
-        self.document.draft(node) == Draft::Draft4 && self.document.draft(Document::ROOT) != Draft::Draft4
     }
 
     /// What a reference means.

@@ -40,8 +40,8 @@ pub(super) enum Task<'s> {
     MarkedArray(RuleId, ArrayShape, NodeId, &'static Markup),
     MarkedObject(RuleId, ObjectShape<'s>, NodeId, &'static Markup),
     Value(RuleId, Rc<Norm<'s>>, NodeId),
-    Array(RuleId, ArrayShape, NodeId),
-    Object(RuleId, ObjectShape<'s>, NodeId),
+    Array(RuleId, Rc<ArrayShape>, NodeId),
+    Object(RuleId, Rc<ObjectShape<'s>>, NodeId),
 }
 
 impl Task<'_> {
@@ -68,8 +68,8 @@ impl Task<'_> {
 struct Level<'s> {
     values: HashMap<GoalId, Option<ExprId>>,
     norms: HashMap<Rc<Norm<'s>>, ExprId>,
-    arrays: HashMap<ArrayShape, RuleId>,
-    objects: HashMap<ObjectShape<'s>, RuleId>,
+    arrays: HashMap<Rc<ArrayShape>, RuleId>,
+    objects: HashMap<Rc<ObjectShape<'s>>, RuleId>,
 }
 
 impl Level<'_> {
@@ -158,9 +158,9 @@ pub(super) fn lower<'s>(
         levels: punctuations.iter().map(|_| Level::new()).collect(),
         punctuations,
         depth: 0,
-        strings: HashMap::default(),
+        strings: HashMap::with_capacity_and_hasher(GOALS / 4, Hashing),
         patterns: HashMap::default(),
-        shared: HashMap::default(),
+        shared: HashMap::with_capacity_and_hasher(GOALS / 4, Hashing),
         spelled: HashMap::default(),
         marked_arrays: HashMap::default(),
         marked_objects: HashMap::default(),
@@ -347,8 +347,9 @@ impl<'s> Lowering<'s> {
             return Ok(known);
         }
         let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
-        self.levels[self.depth].arrays.insert(shape.clone(), rule);
-        self.later(Task::Array(rule, shape.clone(), node));
+        let shape = Rc::new(shape.clone());
+        self.levels[self.depth].arrays.insert(Rc::clone(&shape), rule);
+        self.later(Task::Array(rule, shape, node));
         Ok(rule)
     }
 
@@ -357,8 +358,9 @@ impl<'s> Lowering<'s> {
             return Ok(known);
         }
         let rule = self.builder.declare_fresh("object").map_err(grammar_error)?;
-        self.levels[self.depth].objects.insert(shape.clone(), rule);
-        self.later(Task::Object(rule, shape.clone(), node));
+        let shape = Rc::new(shape.clone());
+        self.levels[self.depth].objects.insert(Rc::clone(&shape), rule);
+        self.later(Task::Object(rule, shape, node));
         Ok(rule)
     }
 

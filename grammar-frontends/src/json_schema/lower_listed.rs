@@ -49,7 +49,7 @@ impl<'s> Lowering<'s> {
     /// out of the shape.
     pub(super) fn list_free_names(
         &mut self,
-        shape: &mut ObjectShape<'s>,
+        shape: &mut Cow<'_, ObjectShape<'s>>,
         members: &mut Vec<Member>,
         node: NodeId,
     ) -> Fallible<()> {
@@ -61,7 +61,7 @@ impl<'s> Lowering<'s> {
         let mut declared: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
         declared.sort_unstable();
         let mut kept = Vec::with_capacity(shape.cells.len());
-        for cell in std::mem::take(&mut shape.cells) {
+        for cell in std::mem::take(&mut shape.to_mut().cells) {
             let names =
                 StringShape { tests: cell.tests.clone(), excluded: declared.clone(), ..StringShape::any() };
             let Some(names) = self.listed(&names, MOST_NAMES) else {
@@ -75,7 +75,7 @@ impl<'s> Lowering<'s> {
                 members.push(Member { text, presence: Presence::Optional });
             }
         }
-        shape.cells = kept;
+        shape.to_mut().cells = kept;
         Ok(())
     }
 

@@ -9,6 +9,8 @@
 //! In any order ([`KeyOrder::Any`](super::KeyOrder::Any)) members are the parts of one
 //! [`Expr::Unordered`](grammask_grammar_ir::Expr::Unordered), and bounds on their number are its bounds.
 
+use std::borrow::Cow;
+
 use grammask_grammar_ir::{ExprId, Occurrence, RuleId};
 use smallvec::SmallVec;
 
@@ -62,9 +64,9 @@ impl<'s> Lowering<'s> {
                 (None, Presence::Optional) => {}
             }
         }
-        let mut shape = shape.clone();
+        let mut shape = Cow::Borrowed(shape);
         self.list_free_names(&mut shape, &mut members, node)?;
-        let shape = &shape;
+        let shape = &*shape;
         let key_order = self.normalizer.options.key_order;
         if key_order == KeyOrder::RequiredFirst {
             members.sort_by_key(|member| member.presence == Presence::Optional);

@@ -123,6 +123,7 @@ mod scope;
 mod string_keywords;
 mod string_shape;
 mod text_tests;
+mod types;
 mod unevaluated;
 mod uri;
 mod value_counts;

@@ -88,7 +88,7 @@ impl<'s> Norm<'s> {
             && self.numbers == [NumberShape::any()]
             && self.strings == [StringShape::any()]
             && self.arrays == [ArrayShape::any()]
-            && self.objects == [ObjectShape::any()]
+            && matches!(&*self.objects, [shape] if shape.is_any())
     }
 
     pub(super) fn is_never(&self) -> bool {

@@ -76,6 +76,14 @@ impl<'s> ObjectShape<'s> {
         Self::with_rest(GoalId::ANY)
     }
 
+    pub(super) fn is_any(&self) -> bool {
+        let Self { properties, cells, min, max, owed } = self;
+        properties.is_empty()
+            && matches!(&**cells, [cell] if cell.tests.is_empty() && cell.value == GoalId::ANY)
+            && (*min, *max) == (0, None)
+            && owed.is_empty()
+    }
+
     /// Objects all of whose values satisfy one goal.
     pub(super) fn with_rest(rest: GoalId) -> Self {
         let cells = vec![Cell { tests: Vec::new(), value: rest }];

@@ -23,12 +23,13 @@ type Bindings = Vec<(String, u32)>;
 /// All scopes.
 pub(super) struct Scopes {
     bindings: Vec<Bindings>,
+    /// All but the first, which has no anchor.
     known: HashMap<Bindings, Scope>,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
-        Self { bindings: vec![Vec::new()], known: HashMap::from_iter([(Vec::new(), Scope::NONE)]) }
+        Self { bindings: vec![Vec::new()], known: HashMap::default() }
     }
 }
 
