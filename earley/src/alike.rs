@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
+use grammask_fsm::ByteClasses;
+
 /// The classes that match the same edges as one byte.
 pub(crate) struct Alike {
-    /// The least and the greatest class inside all edges that match.
+    /// The least and the greatest byte inside all edges that match.
     inside: (u8, u8),
     /// A bit for each class inside an edge that does not match.
     outside: [u64; 4],
@@ -20,29 +22,30 @@ impl Alike {
         Self { inside: (0, u8::MAX), outside: [0; 4] }
     }
 
-    /// Takes note of an edge that matches the byte, by its first and its last class.
+    /// Takes note of an edge that matches the byte, by its first and its last byte.
     #[inline]
-    pub(crate) fn inside(&mut self, (first, last): (u8, u8)) {
+    pub(crate) fn inside(&mut self, first: u8, last: u8) {
         self.inside = (self.inside.0.max(first), self.inside.1.min(last));
     }
 
-    /// Whether no more than one class lies inside of all the edges so far.
+    /// The first and the last byte that lie inside of all the edges so far. An edge that holds none of those in between
+    /// need not be told.
     #[inline]
-    pub(crate) fn is_single(&self) -> bool {
-        self.inside.0 == self.inside.1
+    pub(crate) fn bytes(&self) -> (u8, u8) {
+        self.inside
     }
 
-    /// Takes note of an edge that does not match the byte.
+    /// Takes note of an edge that does not match the byte, by its first and its last class.
     #[inline]
     pub(crate) fn outside(&mut self, (first, last): (u8, u8)) {
         add_range(&mut self.outside, first, last);
     }
 
     /// The classes, as ranges.
-    pub(crate) fn classes(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn classes(&self, classes: &ByteClasses) -> impl Iterator<Item = Range<usize>> {
         let mut bits = [0; 4];
         if self.inside.0 <= self.inside.1 {
-            add_range(&mut bits, self.inside.0, self.inside.1);
+            add_range(&mut bits, classes.class(self.inside.0), classes.class(self.inside.1));
         }
         ranges(std::array::from_fn(|word| bits[word] & !self.outside[word]))
     }
@@ -95,17 +98,19 @@ mod tests {
 
     #[test]
     fn classes_are_alike_that_match_the_same_edges() {
+        // Each byte is a class of its own.
+        let classes = ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte)));
         let edges = [(0u8, 90u8), (10, 10), (20, 70), (60, 200), (64, 66)];
         for byte in 0..=255u8 {
             let matches = |class: u8| edges.map(|(first, last)| (first..=last).contains(&class));
             let mut alike = Alike::new();
             for &(first, last) in &edges {
                 match (first..=last).contains(&byte) {
-                    true => alike.inside((first, last)),
+                    true => alike.inside(first, last),
                     false => alike.outside((first, last)),
                 }
             }
-            let found: Vec<usize> = alike.classes().flatten().collect();
+            let found: Vec<usize> = alike.classes(&classes).flatten().collect();
             let expected: Vec<usize> =
                 (0..=255).filter(|&class| matches(class) == matches(byte)).map(usize::from).collect();
             assert_eq!(found, expected, "byte {byte}");

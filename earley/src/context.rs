@@ -8,6 +8,8 @@
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
+use std::hash::{Hash, Hasher};
+
 use grammask_fsm::{FragmentId, Program, Role};
 use grammask_grammar_ir::hash::{HashMap, Hashing, hash_of};
 use hashbrown::HashTable;
@@ -32,10 +34,17 @@ pub(crate) const TAIL: u32 = u32::MAX;
 pub(crate) const INSIDE: u32 = 1 << 31;
 
 /// One who waits: a return state (or [`TAIL`]) and the context to go on in.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Entry {
     pub(crate) state: u32,
     pub(crate) context: ContextId,
+}
+
+impl Hash for Entry {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.state) << 32 | u64::from(self.context.0));
+    }
 }
 
 /// What completing a context leads to.

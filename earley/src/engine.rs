@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use grammask_fsm::{ByteClasses, ByteEdge, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
+use grammask_fsm::{ByteClasses, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError,
     TableCounts, TokenSet,
@@ -179,36 +179,25 @@ impl Engine {
         self.builder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[inline]
-    fn entry(&self, set: u32, class: u8) -> u32 {
-        self.sets.rows.word(set as usize, usize::from(class)).load(Ordering::Acquire)
-    }
-
     /// Every step that is not a plain table look-up.
     #[cold]
     fn step_slowly(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
-        let class = self.program.byte_classes().class(byte);
-        if let Some(known) = self.step_known(state, class) {
-            return Ok(known);
-        }
+        let class = self.classes.class(byte);
+        let word = &self.row(state)[usize::from(class)];
         let mut builder = self.lock();
         let builder = &mut *builder;
-        if let Some(known) = self.step_known(state, class) {
+        // Another thread may have taken the step before the lock was free.
+        if let Some(known) = self.step_known(state, word) {
             return Ok(known);
         }
-        if self.entry(state.set, class) != EXACT {
+        if word.load(Ordering::Acquire) != EXACT {
             match self.compute(builder, state, byte, fuel)? {
                 Ok(next) => return Ok(next),
-                Err(SlotConflict) => {
-                    self.sets
-                        .rows
-                        .word(state.set as usize, usize::from(class))
-                        .store(EXACT, Ordering::Release);
-                }
+                Err(SlotConflict) => word.store(EXACT, Ordering::Release),
             }
         }
         let exact = self.make_exact(builder, state, fuel)?;
-        if let Some(known) = self.step_known(exact, class) {
+        if let Some(known) = self.step_known(exact, &self.row(exact)[usize::from(class)]) {
             return Ok(known);
         }
         match self.compute(builder, exact, byte, fuel)? {
@@ -219,8 +208,8 @@ impl Engine {
     }
 
     /// The step, if it was computed before. `None`: not known.
-    fn step_known(&self, state: State, class: u8) -> Option<Option<State>> {
-        match self.entry(state.set, class) {
+    fn step_known(&self, state: State, word: &AtomicU32) -> Option<Option<State>> {
+        match word.load(Ordering::Acquire) {
             UNKNOWN | EXACT => None,
             DEAD => Some(None),
             entry if entry & GUARDED == 0 => {
@@ -275,20 +264,22 @@ impl Engine {
         let set = self.set(state);
         builder.closure.begin();
         let mut alike = Alike::new();
-        let classes = |edge: &ByteEdge| (self.classes.class(edge.start), self.classes.class(edge.end));
         for &item in &set.items {
             // Edges are sorted by their start.
             let edges = self.program.byte_edges(item.state).iter().take_while(|edge| edge.start <= byte);
             for edge in edges.filter(|edge| byte <= edge.end) {
                 builder.closure.push_kernel(Item { state: edge.target, ..item });
-                alike.inside(classes(edge));
+                alike.inside(edge.start, edge.end);
             }
         }
         // Most bytes that are stepped by are letters of names, and alike to no other.
-        if !alike.is_single() {
-            let edges = set.items.iter().flat_map(|item| self.program.byte_edges(item.state));
-            for edge in edges.filter(|edge| byte < edge.start || edge.end < byte) {
-                alike.outside(classes(edge));
+        let (first, last) = alike.bytes();
+        if self.classes.class(first) != self.classes.class(last) {
+            let edges = set.items.iter().flat_map(|item| {
+                self.program.byte_edges(item.state).iter().take_while(|edge| edge.start <= last)
+            });
+            for edge in edges.filter(|edge| first <= edge.end && (byte < edge.start || edge.end < byte)) {
+                alike.outside((self.classes.class(edge.start), self.classes.class(edge.end)));
             }
         }
         fuel.burn(set.items.len() as u64)?;
@@ -305,7 +296,8 @@ impl Engine {
             },
         };
         let class = self.classes.class(byte);
-        let word = self.sets.rows.word(state.set as usize, usize::from(class));
+        let row = self.row(state);
+        let word = &row[usize::from(class)];
         let guards = &builder.closure.guards;
         let plain = if guards.is_empty() { unguarded(set.slots, &changes, target) } else { None };
         let counts = apply(&changes, &state.counts);
@@ -316,15 +308,14 @@ impl Engine {
             head | GUARDED
         });
         word.store(entry, Ordering::Release);
-        self.share(state.set, &alike, entry);
+        self.share(row, &alike, entry);
         Ok(Ok(Some(State { set: target, counts })))
     }
 
     /// Gives a transition that was just computed to the other classes of bytes that match the same edges. "Any
     /// other character" covers half of all classes; to compute each of them costs more than to walk the trie.
-    fn share(&self, set: u32, alike: &Alike, entry: u32) {
-        let row = self.sets.rows.row(set as usize);
-        for classes in alike.classes() {
+    fn share(&self, row: &[AtomicU32], alike: &Alike, entry: u32) {
+        for classes in alike.classes(&self.classes) {
             let end = classes.end.min(row.len());
             for word in row.get(classes.start..end).unwrap_or_default() {
                 if word.load(Ordering::Relaxed) == UNKNOWN {

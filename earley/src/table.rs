@@ -113,12 +113,6 @@ impl Rows {
         Self { blocks: Blocks::new(), width }
     }
 
-    /// One word of a row that was appended.
-    #[inline]
-    pub(crate) fn word(&self, row: usize, column: usize) -> &AtomicU32 {
-        &self.row(row)[column]
-    }
-
     /// A row that was appended.
     #[inline]
     pub(crate) fn row(&self, row: usize) -> &[AtomicU32] {
@@ -164,7 +158,7 @@ mod tests {
         let rows = Rows::new(3);
         for row in 0..100usize {
             rows.allocate(row);
-            rows.word(row, 2).store(row as u32 + 1, std::sync::atomic::Ordering::Relaxed);
+            rows.row(row)[2].store(row as u32 + 1, std::sync::atomic::Ordering::Relaxed);
         }
         for row in 0..100usize {
             let words: Vec<u32> =

@@ -31,18 +31,19 @@ impl Sparse {
         if zeros.len() < words_for(vocabulary_len) {
             zeros.resize(words_for(vocabulary_len), 0);
         }
-        let mut places = Vec::with_capacity(ids.len().min(zeros.len()));
+        // A place is written for each id and stays where its word is new, which nothing foresees.
+        let mut places = vec![0; ids.len().min(zeros.len()) + 1];
+        let mut len = 0;
         for &id in ids {
             if let Some(word) = zeros.get_mut(id as usize / 32) {
-                if *word == 0 {
-                    places.push(id / 32);
-                }
+                places[len] = id / 32;
+                len += usize::from(*word == 0);
                 *word |= 1 << (id % 32);
             }
         }
-        Self(
-            places.into_iter().map(|place| pack(place, std::mem::take(&mut zeros[place as usize]))).collect(),
-        )
+        let words =
+            places[..len].iter().map(|&place| pack(place, std::mem::take(&mut zeros[place as usize])));
+        Self(words.collect())
     }
 
     /// As [`from_ids`](Self::from_ids), without words to work in.
