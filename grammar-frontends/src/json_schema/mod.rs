@@ -281,7 +281,22 @@ pub(crate) fn compile_within(
     written: Written,
     excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(&json::borrowed(schema), options, written, Comparison::Impossible, excludes, None) {
+    within(&json::borrowed(schema), options, written, excludes)
+}
+
+/// As [`compile_within`], for a text that there is an [`Outlook`] for.
+pub(crate) fn compile_outlook(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
+    let value = json::parse(schema).map_err(|error| syntax_error(schema, &error))?;
+    within(&value, options, Written::Json, &[])
+}
+
+fn within(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+    written: Written,
+    excludes: &[Box<str>],
+) -> Result<Grammar, Diagnostics> {
+    match compile_parsed(schema, options, written, Comparison::Impossible, excludes, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }

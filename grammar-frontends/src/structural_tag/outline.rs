@@ -78,8 +78,18 @@ impl SchemaContent {
         if let Some(most) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(most) };
         }
-        json_schema::compile_within(self.schema.value(), &options, self.style.written(), &self.excludes)
-            .map_err(|error| (*below(error, prefix)).into())
+        let made = match self.schema.unread() {
+            Some(text) if self.style == Style::Json && self.excludes.is_empty() => {
+                json_schema::compile_outlook(text, &options)
+            }
+            _ => json_schema::compile_within(
+                self.schema.value(),
+                &options,
+                self.style.written(),
+                &self.excludes,
+            ),
+        };
+        made.map_err(|error| (*below(error, prefix)).into())
     }
 }
 

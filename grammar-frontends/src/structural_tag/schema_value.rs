@@ -54,17 +54,16 @@ impl SchemaValue {
         self.0.written.as_ref().map(|written| &*written.text)
     }
 
+    /// The text, where the value was not read and what it says can be read from there.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.text().filter(|_| self.0.value.get().is_none())
+    }
+
     pub(super) fn outlook(&self) -> Option<Outlook> {
         match &self.0.written {
             Some(written) => written.outlook,
             None => outlook_of(self.value()),
         }
-    }
-
-    /// Whether the value was read.
-    #[cfg(test)]
-    pub(super) fn is_read(&self) -> bool {
-        self.0.value.get().is_some()
     }
 }
 
@@ -117,11 +116,11 @@ mod tests {
     fn plain_schemas_are_read_late() {
         let plain = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
         let late = SchemaValue::read(plain).unwrap();
-        assert!(late.outlook().is_some() && !late.is_read());
+        assert!(late.outlook().is_some() && late.unread().is_some());
         assert_eq!(late, SchemaValue::from(Arc::new(serde_json::from_str(plain).unwrap())));
-        assert!(late.is_read());
+        assert!(late.unread().is_none());
         let other = SchemaValue::read(r#"{"anyOf": []}"#).unwrap();
-        assert!(other.outlook().is_none() && other.is_read());
+        assert!(other.outlook().is_none() && other.unread().is_none());
         assert!(SchemaValue::read(r#"{"a": tru}"#).is_none());
     }
 }
