@@ -8,6 +8,31 @@ pub struct ByteClasses {
     last: u8,
 }
 
+/// Bytes at which classes begin, a bit each. Byte 0 always is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Starts([u64; 4]);
+
+impl Starts {
+    /// Tells apart the inside and the outside of a range.
+    pub(crate) fn tell_apart(&mut self, start: u8, end: u8) {
+        self.begin(start);
+        if let Some(behind) = end.checked_add(1) {
+            self.begin(behind);
+        }
+    }
+
+    fn begin(&mut self, byte: u8) {
+        self.0[usize::from(byte / 64)] |= 1 << (byte % 64);
+    }
+
+    /// Tells apart what the other one does, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+}
+
 impl ByteClasses {
     /// The coarsest partition that tells apart the inside and the outside of every range given.
     pub fn from_ranges(ranges: impl IntoIterator<Item = (u8, u8)>) -> Self {
@@ -30,6 +55,25 @@ impl ByteClasses {
             class_of[byte] = class;
         }
         Self { class_of, last: class }
+    }
+
+    /// Classes that begin at these bytes, and at byte 0.
+    pub(crate) fn beginning_at(starts: &Starts) -> Self {
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        let bits = starts.0.iter().flat_map(|&word| (0..64).map(move |bit| (word >> bit & 1) as u8));
+        for (place, start) in class_of.iter_mut().zip(bits).skip(1) {
+            class += start;
+            *place = class;
+        }
+        Self { class_of, last: class }
+    }
+
+    /// Where the classes begin.
+    pub(crate) fn starts(&self) -> Starts {
+        let mut starts = Starts::default();
+        self.representatives().for_each(|byte| starts.begin(byte));
+        starts
     }
 
     /// The coarsest partition that tells apart what any of these does.
@@ -91,5 +135,15 @@ mod tests {
         let each = ranges.map(|range| ByteClasses::from_ranges([range]));
         assert_eq!(ByteClasses::finer(&each), ByteClasses::from_ranges(ranges));
         assert_eq!(ByteClasses::finer([]).count(), 1);
+
+        let mut starts = ByteClasses::from_ranges(ranges).starts();
+        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(ranges));
+        let mut others = Starts::default();
+        others.tell_apart(255, 255);
+        others.tell_apart(0, 254);
+        starts.add(&others);
+        let all = ranges.into_iter().chain([(255, 255)]);
+        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(all));
+        assert_eq!(ByteClasses::beginning_at(&Starts::default()).count(), 1);
     }
 }

@@ -8,21 +8,20 @@
 //! The tree matters: with one call a tool, each set of items at the beginning of a tag would have as many as
 //! there are tools.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef};
 
+use crate::beginnings::{self, Labels, Sorted};
+use crate::byte_classes::Starts;
 use crate::compile::{compile, compile_around};
 use crate::error::Failure;
+use crate::lazy::Space;
 use crate::link::Part;
-use crate::program::StateRow;
+use crate::symbols::Symbols;
 use crate::units::{Begin, Units};
-use crate::{
-    BuildError, ByteClasses, ByteEdge, Call, CompileOptions, FragmentId, LabelId, LazyProgram, Program,
-    StateId, TokenEdge, TokenLabel, TokenSide,
-};
+use crate::{BuildError, ByteClasses, CompileOptions, FragmentId, LazyProgram, Program, StateId};
 
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
 #[derive(Clone, Debug)]
@@ -34,45 +33,83 @@ pub struct Frame {
 
 /// One of the things that may stand in the hole: a text, what follows it, and a text behind that. A program holds what
 /// follows by reference.
+///
+/// All that linking asks of it stands here, side by side: where a request puts known tools together, most of the time
+/// goes by while it waits for memory.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    begin: Box<[Symbol]>,
-    /// The beginning with the greatest byte of each symbol first, which is ordered as symbols are: bytes are compared
-    /// many at once.
-    key: Box<[u8]>,
+    /// The text at the beginning and the one at the end, one behind the other.
+    texts: Box<[u8]>,
+    /// Bytes of the first.
+    begin: u32,
+    /// How many symbols both have.
+    symbols: u32,
+    space: Space,
+    has_labels: bool,
+    /// Where classes of bytes begin for the texts and the program.
+    starts: Starts,
     content: Arc<LazyProgram>,
-    end: Box<[Symbol]>,
 }
-
-/// A byte, or a token's id with this bit.
-type Symbol = u32;
-const TOKEN: Symbol = 1 << 31;
 
 impl Branch {
     /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
     /// `None` where a token has none, and where the program may read nothing or begins with itself.
     pub fn new(begin: &[PatternPart], content: Arc<LazyProgram>, end: &[PatternPart]) -> Option<Self> {
-        let (begin, end) = (symbols(begin)?, symbols(end)?);
-        let key = begin.iter().flat_map(|symbol| symbol.to_be_bytes()).collect();
-        content.can_be_referred_to().then_some(Self { begin, key, content, end })
+        let mut texts = Vec::new();
+        let mut symbols = push_parts(&mut texts, begin)?;
+        let length = u32::try_from(texts.len()).ok()?;
+        symbols += push_parts(&mut texts, end)?;
+        if !content.can_be_referred_to() {
+            return None;
+        }
+        let mut starts = content.room().classes.starts();
+        for part in begin.iter().chain(end) {
+            if let PatternPart::Text(text) = part {
+                text.bytes().for_each(|byte| starts.tell_apart(byte, byte));
+            }
+        }
+        let (space, has_labels) = (content.room().space(), content.room().labels > 0);
+        Some(Self { texts: texts.into(), begin: length, symbols, space, has_labels, starts, content })
     }
 
     /// Bytes of memory that it holds, the program not included.
     pub fn memory_usage(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.begin) + self.key.len() + size_of_val(&*self.end)
+        size_of::<Self>() + self.texts.len()
+    }
+
+    /// Whether another one that begins as it does is the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.content, &other.content) && self.texts == other.texts && self.begin == other.begin
+    }
+
+    /// What it begins with.
+    pub(crate) fn begin(&self) -> Symbols<'_> {
+        Symbols(&self.texts[..self.begin as usize])
+    }
+
+    /// What it ends with.
+    pub(crate) fn end(&self) -> Symbols<'_> {
+        Symbols(&self.texts[self.begin as usize..])
     }
 }
 
-fn symbols(parts: &[PatternPart]) -> Option<Box<[Symbol]>> {
-    let mut symbols = Vec::new();
+/// Adds the symbols of a text to others. How many they are; `None` where a token has no id.
+fn push_parts(texts: &mut Vec<u8>, parts: &[PatternPart]) -> Option<u32> {
+    let mut count = 0_usize;
     for part in parts {
         match part {
-            PatternPart::Text(text) => symbols.extend(text.bytes().map(Symbol::from)),
-            PatternPart::Token(TokenRef::Id(id)) if *id < TOKEN => symbols.push(TOKEN | id),
+            PatternPart::Text(text) => {
+                texts.extend_from_slice(text.as_bytes());
+                count += text.len();
+            }
+            PatternPart::Token(TokenRef::Id(id)) => {
+                Symbols::push_token(texts, *id);
+                count += 1;
+            }
             PatternPart::Token(_) => return None,
         }
     }
-    Some(symbols.into())
+    u32::try_from(count).ok()
 }
 
 impl Frame {
@@ -100,40 +137,32 @@ impl Frame {
     /// The program with branches in the hole, in whatever order they are given. `None` where there are none, and
     /// where states or edges are more than the options allow.
     pub fn link(&self, branches: &[&Branch], options: &CompileOptions) -> Option<Program> {
-        let mut branches: Vec<&Branch> = branches.to_vec();
-        // What all begin with need not be compared again and again.
-        let common = common_beginning(&branches);
-        branches.sort_by(|one, other| one.key[common..].cmp(&other.key[common..]));
-        branches.dedup_by(|one, other| {
-            one.key == other.key && one.end == other.end && Arc::ptr_eq(&one.content, &other.content)
-        });
-        if branches.is_empty() || !fits(&self.program, &branches, options) {
+        let sorted = Sorted::new(branches);
+        let branches = &*sorted.branches;
+        if branches.is_empty() || !fits(&self.program, branches, options) {
             return None;
         }
+        // Most branches end alike.
+        let symbols = sorted.tree_size() + branches[0].end().0.len();
         let mut program = self.program.own_tables();
         program.states.pop();
-        let states = branches.iter().map(|branch| branch.begin.len() + 2).sum::<usize>();
-        program.states.reserve(states + 1);
-        program.byte_edges.reserve(states);
+        program.states.reserve(symbols + branches.len() + 3);
+        program.byte_edges.reserve(symbols);
         program.calls.reserve(branches.len());
         program.units = Units::with_capacity(branches.len());
         let mut labels = Labels::new(&program.labels);
-        let tree = Tree::new(&mut program, self.hole, &branches, &mut labels);
-        tree.end(&mut program, &branches, labels);
+        let first_call = beginnings::write(&mut program, self.hole, &sorted, &mut labels);
+        program.push_row(false);
+        let roots = push_units(&mut program, branches, &mut labels);
+        for call in &mut program.calls[first_call..] {
+            call.fragment = roots[call.fragment.index()];
+        }
+        program.labels = labels.all;
+        let mut starts = program.byte_classes.starts();
+        branches.iter().for_each(|branch| starts.add(&branch.starts));
+        program.byte_classes = ByteClasses::beginning_at(&starts);
         Some(program)
     }
-}
-
-/// How many bytes the keys of all branches begin with.
-fn common_beginning(branches: &[&Branch]) -> usize {
-    let Some((first, others)) = branches.split_first() else { return 0 };
-    others.iter().fold(first.key.len(), |common, branch| {
-        let known = &first.key[..common];
-        if branch.key.starts_with(known) {
-            return common;
-        }
-        known.iter().zip(&branch.key).take_while(|(one, other)| one == other).count()
-    })
 }
 
 /// Whether numbers and tables stay within the limits.
@@ -142,11 +171,11 @@ fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool
     let cap = (1 << 30) - 1;
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
     let mut numbers = states;
-    for Branch { begin, content, end, .. } in branches {
-        let (chains, room) = (begin.len() + end.len() + 1, content.room());
-        states += chains + room.likely_states;
-        edges += chains + room.likely_edges;
-        numbers += chains + room.states.max(room.fragments) as usize;
+    for branch in branches {
+        let (chains, space) = (branch.symbols as usize + 1, branch.space);
+        states += chains + space.likely_states;
+        edges += chains + space.likely_edges;
+        numbers += chains + space.states.max(space.fragments) as usize;
     }
     numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
@@ -188,240 +217,21 @@ fn take_out(program: &mut Program, hole: FragmentId, count: u32) {
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
 }
 
-/// The labels of the whole, which units have in common.
-struct Labels {
-    all: Vec<TokenLabel>,
-    /// The label of one token.
-    of_token: HashMap<u32, u32>,
-    /// The labels of the unit that was put in last.
-    last: Range<usize>,
-}
-
-impl Labels {
-    fn new(frame: &[TokenLabel]) -> Self {
-        Self { all: frame.to_vec(), of_token: HashMap::default(), last: 0..0 }
-    }
-
-    fn of_token(&mut self, id: u32) -> LabelId {
-        let number = *self.of_token.entry(id).or_insert_with(|| {
-            let known =
-                self.all.iter().position(|label| *label.ids == [id] && label.side == TokenSide::Inside);
-            known.unwrap_or_else(|| {
-                self.all.push(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside });
-                self.all.len() - 1
-            }) as u32
-        });
-        LabelId::from_raw(number)
-    }
-
-    /// Where the labels of a unit begin.
-    fn of_unit(&mut self, labels: &[TokenLabel]) -> u32 {
-        if !self.all[self.last.clone()].starts_with(labels) {
-            self.last = self.all.len()..self.all.len() + labels.len();
-            self.all.extend_from_slice(labels);
-        }
-        self.last.start as u32
-    }
-}
-
-/// The tree of beginnings, as it is written: breadth first, the root before all; where one branch is left, all that is
-/// left of it at once.
-struct Tree {
-    first: u32,
-    /// Branches with a beginning in common, which are sorted, and its length.
-    nodes: Vec<(Range<u32>, u32)>,
-    /// The first state of the next node. Nodes get their states in the order in which they are written.
-    next_state: u32,
-}
-
-impl Tree {
-    fn new(program: &mut Program, hole: FragmentId, branches: &[&Branch], labels: &mut Labels) -> Self {
-        let first = program.states.len() as u32;
-        program.fragments[hole.index()].start = StateId::from_raw(first);
-        // Behind the root stands the state in which a branch was read.
-        let mut this = Self { first, nodes: Vec::with_capacity(64), next_state: first + 2 };
-        program.push_row(false);
-        this.write(program, branches, 0..branches.len() as u32, 0, labels);
-        program.push_row(true);
-        let mut next = 0;
-        while let Some((range, depth)) = this.nodes.get(next).cloned() {
-            match range.len() {
-                1 => this.write_rest(program, branches, range.start, depth, labels),
-                _ => {
-                    program.push_row(false);
-                    this.write(program, branches, range, depth, labels);
-                }
-            }
-            next += 1;
-        }
-        this
-    }
-
-    /// The first state of a new node.
-    fn push(&mut self, branches: &[&Branch], range: Range<u32>, depth: u32) -> StateId {
-        let state = StateId::from_raw(self.next_state);
-        self.next_state += match range.len() {
-            1 => branches[range.start as usize].begin.len() as u32 - depth + 1,
-            _ => 1,
-        };
-        self.nodes.push((range, depth));
-        state
-    }
-
-    /// Writes what is left of the beginning of one branch.
-    fn write_rest(
-        &self,
-        program: &mut Program,
-        branches: &[&Branch],
-        at: u32,
-        depth: u32,
-        labels: &mut Labels,
-    ) {
-        let rest = &branches[at as usize].begin[depth as usize..];
-        for part in rest.chunk_by(|&one, &other| is_byte(one) == is_byte(other)) {
-            push_chain(program, part, labels);
-        }
-        program.push_row(false);
-        self.call(program, at);
-    }
-
-    /// A branch whose beginning was read.
-    fn call(&self, program: &mut Program, at: u32) {
-        // The unit's number stands in the place of its root's until fragments are numbered.
-        let end = StateId::from_raw(self.first + 1);
-        program.calls.push(Call { fragment: FragmentId::from_raw(at), target: end });
-    }
-
-    fn write(
-        &mut self,
-        program: &mut Program,
-        branches: &[&Branch],
-        range: Range<u32>,
-        depth: u32,
-        labels: &mut Labels,
-    ) {
-        let mut at = range.start;
-        while at < range.end {
-            let Some(&symbol) = branches[at as usize].begin.get(depth as usize) else {
-                self.call(program, at);
-                at += 1;
-                continue;
-            };
-            let rest = &branches[at as usize..range.end as usize];
-            let goes_on = |branch: &&Branch| branch.begin.get(depth as usize) == Some(&symbol);
-            let same = match rest.last().is_some_and(goes_on) {
-                true => rest.len(),
-                false => rest.partition_point(goes_on),
-            } as u32;
-            let target = self.push(branches, at..at + same, depth + 1);
-            push_symbol(program, symbol, target, labels);
-            at += same;
-        }
-    }
-
-    /// Ends the tables, and puts the units behind them.
-    fn end(self, program: &mut Program, branches: &[&Branch], mut labels: Labels) {
-        let first_call = program.states[self.first as usize].calls as usize;
-        let mut ends: HashMap<&[Symbol], StateId> = HashMap::default();
-        // Calls are in the order of the tree, and have numbers of branches for the time being.
-        let mut last: Option<(&[Symbol], StateId)> = None;
-        for at in first_call..program.calls.len() {
-            let end = &*branches[program.calls[at].fragment.index()].end;
-            // Tags that are offered together mostly end alike.
-            let known = last.filter(|(other, _)| *other == end).map(|(_, state)| state);
-            let state = match known.or_else(|| ends.get(end).copied()) {
-                Some(known) => known,
-                None => *ends.entry(end).or_insert(self.write_end(program, end, &mut labels)),
-            };
-            last = Some((end, state));
-            program.calls[at].target = state;
-        }
-        program.push_row(false);
-        let roots = push_units(program, branches, &mut labels);
-        for call in &mut program.calls[first_call..] {
-            call.fragment = roots[call.fragment.index()];
-        }
-        program.labels = labels.all;
-        let edges = &program.byte_edges[program.states[self.first as usize].bytes as usize..];
-        let tree = ByteClasses::from_ranges(edges.iter().map(|edge| (edge.start, edge.end)));
-        let units = branches.iter().map(|branch| &branch.content.room().classes);
-        program.byte_classes = ByteClasses::finer([&program.byte_classes, &tree].into_iter().chain(units));
-    }
-
-    /// Writes the chain of what stands behind a unit; its first state.
-    fn write_end(&self, program: &mut Program, end: &[Symbol], labels: &mut Labels) -> StateId {
-        let done = StateId::from_raw(self.first + 1);
-        let Some((&last, others)) = end.split_last() else { return done };
-        let first = StateId::from_raw(program.states.len() as u32);
-        for &symbol in others {
-            let next = StateId::from_raw(program.states.len() as u32 + 1);
-            program.push_row(false);
-            push_symbol(program, symbol, next, labels);
-        }
-        program.push_row(false);
-        push_symbol(program, last, done, labels);
-        first
-    }
-}
-
-fn is_byte(symbol: Symbol) -> bool {
-    symbol < TOKEN
-}
-
-/// Writes a state for each of some symbols, all bytes or all tokens, that leads to the next one.
-fn push_chain(program: &mut Program, symbols: &[Symbol], labels: &mut Labels) {
-    let first = program.states.len() as u32;
-    let targets = (first + 1..).map(StateId::from_raw);
-    if !symbols.iter().copied().all(is_byte) {
-        for (&symbol, target) in symbols.iter().zip(targets) {
-            program.push_row(false);
-            push_symbol(program, symbol, target, labels);
-        }
-        return;
-    }
-    program.push_row(false);
-    let row = program.states[first as usize];
-    // Symbols that are no tokens are bytes.
-    let edge =
-        |(&symbol, target): (&Symbol, StateId)| ByteEdge { start: symbol as u8, end: symbol as u8, target };
-    program.states.extend((1..symbols.len() as u32).map(|at| StateRow { bytes: row.bytes + at, ..row }));
-    program.byte_edges.extend(symbols.iter().zip(targets).map(edge));
-}
-
-fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &mut Labels) {
-    match u8::try_from(symbol) {
-        Ok(byte) => program.byte_edges.push(ByteEdge { start: byte, end: byte, target }),
-        Err(_) => program.token_edges.push(TokenEdge { label: labels.of_token(symbol & !TOKEN), target }),
-    }
-}
-
 /// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
 /// branch's root.
 fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) -> Vec<FragmentId> {
     let mut begin =
         Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
-    let mut roots: Vec<FragmentId> = Vec::with_capacity(branches.len());
-    for (Branch { content, .. }, first) in branches.iter().zip(first_of_each(branches)) {
-        // One that was met before has its root.
-        let known = roots.get(first as usize).copied();
-        roots.push(known.unwrap_or_else(|| {
-            begin.label = labels.of_unit(content.labels());
-            let root = FragmentId::from_raw(begin.fragment + content.room().root);
-            begin = program.units.push(content, begin);
+    let mut root_of: HashMap<usize, FragmentId> =
+        HashMap::with_capacity_and_hasher(branches.len(), Default::default());
+    let root = |branch: &&Branch| {
+        let Branch { content, space, has_labels, .. } = *branch;
+        *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
+            begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
+            let root = FragmentId::from_raw(begin.fragment + space.root);
+            begin = program.units.push(content, space, begin);
             root
-        }));
-    }
-    roots
-}
-
-/// For each branch the first one with the same program.
-fn first_of_each(branches: &[&Branch]) -> Vec<u32> {
-    let programs = branches.iter().map(|branch| Arc::as_ptr(&branch.content).addr());
-    let mut sorted: Vec<(usize, u32)> = programs.zip(0..).collect();
-    sorted.sort_unstable();
-    let mut first = vec![0; branches.len()];
-    for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
-        same.iter().for_each(|&(_, at)| first[at as usize] = same[0].1);
-    }
-    first
+        })
+    };
+    branches.iter().map(root).collect()
 }

@@ -181,6 +181,17 @@ pub(crate) struct Room {
     pub(crate) classes: ByteClasses,
 }
 
+/// The numbers of [`Room`] that putting a program behind others asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space {
+    pub(crate) states: u32,
+    pub(crate) fragments: u32,
+    pub(crate) root: u32,
+    pub(crate) likely_states: usize,
+    pub(crate) likely_edges: usize,
+    pub(crate) has_options: bool,
+}
+
 /// Where a program may stand in another one by reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callable {
@@ -190,6 +201,11 @@ pub(crate) enum Callable {
 }
 
 impl Room {
+    pub(crate) fn space(&self) -> Space {
+        let &Self { states, fragments, root, likely_states, likely_edges, has_options, .. } = self;
+        Space { states, fragments, root, likely_states, likely_edges, has_options }
+    }
+
     fn of(program: &Program) -> Self {
         let is_empty = program.fragment(program.root()).call_is_nullable();
         let is_plain = !is_empty && program.units.is_empty() && !program.left_corners().has_cycles();

@@ -53,6 +53,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod beginnings;
 mod build;
 mod byte_classes;
 mod common;
@@ -85,6 +86,7 @@ mod program;
 mod spell;
 #[cfg(feature = "serde")]
 mod stored;
+mod symbols;
 pub mod text;
 mod text_fragment;
 mod units;

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::lazy::Room;
+use crate::lazy::Space;
 use crate::program::StateRow;
 use crate::{
     BuildError, ByteEdge, Call, Fragment, FragmentId, LabelId, LazyProgram, Program, Role, State, StateId,
@@ -97,9 +97,9 @@ impl Units {
 
     /// Adds a unit that others may refer to; its states and fragments come after those of all others. Where those of
     /// the next one begin.
-    pub(crate) fn push(&mut self, source: &Arc<LazyProgram>, begin: Begin) -> Begin {
+    pub(crate) fn push(&mut self, source: &Arc<LazyProgram>, space: &Space, begin: Begin) -> Begin {
         debug_assert!(source.can_be_referred_to());
-        let Room { states, fragments, has_options, .. } = *source.room();
+        let Space { states, fragments, has_options, .. } = *space;
         self.list.push(Unit {
             source: Arc::clone(source),
             has_options,

@@ -1,10 +1,12 @@
 //! Compiled structures, kept by their content.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use grammask_grammar_ir::{Interrupt, Interrupted};
+use hashbrown::HashTable;
+
+use crate::content_hash::content_hash;
 
 /// Keeps what was compiled under a key that spells its content: the syntax, the options and the source.
 ///
@@ -21,7 +23,8 @@ pub struct CompileCache<V> {
 
 #[derive(Debug)]
 struct Inner<V> {
-    entries: HashMap<Arc<str>, Entry<V>, ahash::RandomState>,
+    entries: HashTable<Entry<V>>,
+    /// The number of the last use of any entry.
     clock: u64,
     /// Bytes added since sizes were last asked for.
     added: usize,
@@ -31,14 +34,42 @@ struct Inner<V> {
 
 impl<V> Default for Inner<V> {
     fn default() -> Self {
-        Self { entries: HashMap::default(), clock: 0, added: 0, hits: 0, misses: 0 }
+        Self { entries: HashTable::new(), clock: 0, added: 0, hits: 0, misses: 0 }
+    }
+}
+
+/// What spells a content, in parts. Documents are long: they are not copied to be looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'k>(pub(crate) [&'k str; 3]);
+
+impl<'k> Key<'k> {
+    pub(crate) fn one(part: &'k str) -> Self {
+        Self(["", "", part])
+    }
+
+    fn hash(self) -> u64 {
+        content_hash(self.0)
+    }
+
+    fn is_of<V>(self, entry: &Entry<V>) -> bool {
+        let Self([one, two, three]) = self;
+        let ends = [one.len(), one.len() + two.len()];
+        entry.ends == ends
+            && entry.key[ends[1]..] == *three
+            && entry.key[ends[0]..ends[1]] == *two
+            && entry.key[..ends[0]] == *one
     }
 }
 
 #[derive(Debug)]
 struct Entry<V> {
+    hash: u64,
+    /// The parts of the key, one behind the other, and where the first two end.
+    key: Box<str>,
+    ends: [usize; 2],
     /// Empty while the first who asked compiles; the others wait for its lock.
     value: Arc<Mutex<Option<V>>>,
+    /// No other entry has the same.
     last_use: u64,
 }
 
@@ -64,24 +95,33 @@ impl<V: Clone> CompileCache<V> {
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        let place = self.place(key);
+        self.get_or_compile_spelled(Key::one(key), size, compile)
+    }
+
+    fn get_or_compile_spelled<E>(
+        &self,
+        key: Key<'_>,
+        size: impl Fn(&V) -> usize,
+        compile: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        let (hash, place) = self.place(key);
         let value = place.lock().unwrap_or_else(PoisonError::into_inner);
-        self.fill(key, &place, value, size, compile)
+        self.fill(hash, &place, value, size, compile)
     }
 
     /// As [`get_or_compile`](Self::get_or_compile); waits for another's compilation no longer than until the
     /// interrupt.
     pub(crate) fn get_or_compile_until<E: From<Interrupted>>(
         &self,
-        key: &str,
+        key: Key<'_>,
         interrupt: &Interrupt,
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         if *interrupt == Interrupt::never() {
-            return self.get_or_compile(key, size, compile);
+            return self.get_or_compile_spelled(key, size, compile);
         }
-        let place = self.place(key);
+        let (hash, place) = self.place(key);
         let value = loop {
             match place.try_lock() {
                 Ok(value) => break value,
@@ -90,15 +130,16 @@ impl<V: Clone> CompileCache<V> {
             }
             std::thread::sleep(WAIT);
         };
-        self.fill(key, &place, value, size, compile)
+        self.fill(hash, &place, value, size, compile)
     }
 
     /// What is kept under the key and compiled already.
-    pub(crate) fn get(&self, key: &str) -> Option<V> {
+    pub(crate) fn get(&self, key: Key<'_>) -> Option<V> {
+        let hash = key.hash();
         let mut inner = self.lock();
         inner.clock += 1;
         let now = inner.clock;
-        let entry = inner.entries.get_mut(key)?;
+        let entry = inner.entries.find_mut(hash, |entry| key.is_of(entry))?;
         entry.last_use = now;
         let value = entry.value.try_lock().ok()?.clone()?;
         inner.hits += 1;
@@ -120,7 +161,7 @@ impl<V: Clone> CompileCache<V> {
 
     fn fill<E>(
         &self,
-        key: &str,
+        hash: u64,
         place: &Arc<Mutex<Option<V>>>,
         mut value: MutexGuard<'_, Option<V>>,
         size: impl Fn(&V) -> usize,
@@ -133,13 +174,15 @@ impl<V: Clone> CompileCache<V> {
         let made = compile();
         match &made {
             Ok(made) => *value = Some(made.clone()),
-            Err(_) => self.forget(key, place),
+            Err(_) => self.forget(hash, place),
         }
         drop(value);
         let mut inner = self.lock();
         inner.misses += 1;
         if let (Ok(made), Some(max_bytes)) = (&made, self.max_bytes) {
-            inner.added = inner.added.saturating_add(key.len() + size(made));
+            let key = inner.entries.find(hash, |entry| Arc::ptr_eq(&entry.value, place));
+            let key = key.map_or(0, |entry| entry.key.len());
+            inner.added = inner.added.saturating_add(key + size(made));
             if inner.added > max_bytes / 16 {
                 inner.added = 0;
                 inner.shrink(max_bytes, size);
@@ -152,19 +195,21 @@ impl<V: Clone> CompileCache<V> {
     /// says so. How many.
     pub(crate) fn drop_while(&self, is_passed: &dyn Fn() -> bool, is_unused: impl Fn(&V) -> bool) -> u64 {
         let mut inner = self.lock();
-        let mut oldest: Vec<(u64, Arc<str>)> =
-            inner.entries.iter().map(|(key, entry)| (entry.last_use, Arc::clone(key))).collect();
+        let mut oldest: Vec<(u64, u64)> =
+            inner.entries.iter().map(|entry| (entry.last_use, entry.hash)).collect();
         oldest.sort_unstable();
         let mut dropped = 0;
-        for (_, key) in oldest {
+        for (last_use, hash) in oldest {
             if !is_passed() {
                 break;
             }
             let unused = |entry: &Entry<V>| {
                 entry.value.try_lock().is_ok_and(|value| value.as_ref().is_some_and(&is_unused))
             };
-            if inner.entries.get(&key).is_some_and(unused) {
-                inner.entries.remove(&key);
+            if let Ok(entry) = inner.entries.find_entry(hash, |entry| entry.last_use == last_use)
+                && unused(entry.get())
+            {
+                entry.remove();
                 dropped += 1;
             }
         }
@@ -188,26 +233,35 @@ impl<V: Clone> CompileCache<V> {
 
     /// Bytes held, by the size that the function gives each entry.
     pub fn memory_usage(&self, size: impl Fn(&V) -> usize) -> usize {
-        self.lock().entries.iter().map(|(key, entry)| key.len() + entry.size(&size)).sum()
+        self.lock().entries.iter().map(|entry| entry.key.len() + entry.size(&size)).sum()
     }
 
-    fn place(&self, key: &str) -> Arc<Mutex<Option<V>>> {
+    fn place(&self, key: Key<'_>) -> (u64, Arc<Mutex<Option<V>>>) {
+        let hash = key.hash();
         let mut inner = self.lock();
         inner.clock += 1;
         let now = inner.clock;
-        if let Some(entry) = inner.entries.get_mut(key) {
+        if let Some(entry) = inner.entries.find_mut(hash, |entry| key.is_of(entry)) {
             entry.last_use = now;
-            return Arc::clone(&entry.value);
+            return (hash, Arc::clone(&entry.value));
         }
         let value = Arc::new(Mutex::new(None));
-        inner.entries.insert(key.into(), Entry { value: Arc::clone(&value), last_use: now });
-        value
+        let Key([one, two, _]) = key;
+        let entry = Entry {
+            hash,
+            key: key.0.concat().into(),
+            ends: [one.len(), one.len() + two.len()],
+            value: Arc::clone(&value),
+            last_use: now,
+        };
+        inner.entries.insert_unique(hash, entry, |entry| entry.hash);
+        (hash, value)
     }
 
-    fn forget(&self, key: &str, place: &Arc<Mutex<Option<V>>>) {
+    fn forget(&self, hash: u64, place: &Arc<Mutex<Option<V>>>) {
         let mut inner = self.lock();
-        if inner.entries.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.value, place)) {
-            inner.entries.remove(key);
+        if let Ok(entry) = inner.entries.find_entry(hash, |entry| Arc::ptr_eq(&entry.value, place)) {
+            entry.remove();
         }
     }
 
@@ -221,19 +275,21 @@ const WAIT: Duration = Duration::from_micros(200);
 
 impl<V> Inner<V> {
     fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) {
-        let mut sized: Vec<(u64, usize, Arc<str>)> = self
+        let mut sized: Vec<(u64, usize, u64)> = self
             .entries
             .iter()
-            .map(|(key, entry)| (entry.last_use, key.len() + entry.size(&size), Arc::clone(key)))
+            .map(|entry| (entry.last_use, entry.key.len() + entry.size(&size), entry.hash))
             .collect();
-        sized.sort_unstable_by_key(|(last_use, _, _)| *last_use);
+        sized.sort_unstable();
         let mut total: usize = sized.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, bytes, key) in sized {
+        for (last_use, bytes, hash) in sized {
             if total <= max_bytes {
                 break;
             }
             total -= bytes;
-            self.entries.remove(&key);
+            if let Ok(entry) = self.entries.find_entry(hash, |entry| entry.last_use == last_use) {
+                entry.remove();
+            }
         }
     }
 }

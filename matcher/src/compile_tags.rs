@@ -17,9 +17,10 @@ use grammask_grammar_frontends::structural_tag::{
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
 
+use crate::cache::Key;
 use crate::compiler::{Resolver, is_plain};
 use crate::shared_work::shared_work;
-use crate::tag_pieces::{KnownBranch, KnownFrame, KnownTag};
+use crate::tag_pieces::{KnownFrame, KnownTag};
 use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler};
 
 /// The automata of schemas, by the content of their sources.
@@ -94,9 +95,9 @@ impl<B: BuildBackend> Compiler<B> {
             length
         })?;
         let frame = self.known_frame(&pieces, options, spelled)?;
-        let branches = self.branches(&pieces.tags, found, &frame, options)?;
+        let tags = self.tags_of(&pieces.tags, found, &frame, options)?;
         let frontend = self.now().saturating_sub(start);
-        let branches: Vec<&Branch> = branches.iter().map(|known| &known.branch).collect();
+        let branches: Vec<&Branch> = tags.iter().map(|tag| &tag.branch).collect();
         let program = frame.frame.link(&branches, self.automata())?;
         let automata = self.now().saturating_sub(start).saturating_sub(frontend);
         let times = CompileTimes { frontend, automata, ..CompileTimes::default() };
@@ -123,32 +124,32 @@ impl<B: BuildBackend> Compiler<B> {
         Some(made)
     }
 
-    /// The branches of all tags; new ones are compiled side by side.
-    fn branches(
+    /// All tags; new ones are compiled side by side.
+    fn tags_of(
         &self,
-        tags: &[&str],
-        found: Vec<Option<KnownTag>>,
+        texts: &[&str],
+        found: Vec<Option<Arc<KnownTag>>>,
         frame: &Arc<KnownFrame>,
         options: &StructuralTagOptions,
-    ) -> Option<Vec<Arc<KnownBranch>>> {
-        let mut branches = self.known_pieces().branches(tags, found, &frame.kind);
-        let missing: Vec<usize> = (0..tags.len()).filter(|&at| branches[at].is_none()).collect();
-        let hits = branches.iter().flatten().map(|branch| branch.schemas).sum();
+    ) -> Option<Vec<Arc<KnownTag>>> {
+        let mut tags = self.known_pieces().tags(texts, found, &frame.kind);
+        let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
+        let hits = tags.iter().flatten().map(|tag| tag.schemas).sum();
         self.schemas().note_hits(hits);
         if !missing.is_empty() {
-            let texts: Vec<Arc<str>> = missing.iter().map(|&at| tags[at].into()).collect();
+            let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
             let parts = self.part_compiler(options);
             let (known, frame) = (Arc::clone(self.known_pieces()), Arc::clone(frame));
             let made = shared_work(self.threads(), texts, WORTH_A_THREAD, move |text| {
-                let made = Arc::new(parts.branch(text, &frame.reach)?);
-                known.keep_branch(text, &frame.kind, &made);
+                let made = Arc::new(parts.tag(text, &frame)?);
+                known.keep_tag(&made);
                 Some(made)
             });
             for (at, made) in missing.into_iter().zip(made) {
-                branches[at] = Some(made?);
+                tags[at] = Some(made?);
             }
         }
-        branches.into_iter().collect()
+        tags.into_iter().collect()
     }
 
     /// The automata of each schema.
@@ -159,7 +160,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<Vec<Arc<LazyProgram>>, CompileError> {
         let parts = self.part_compiler(options);
         let mut programs: Vec<Option<Arc<LazyProgram>>> =
-            schemas.iter().map(|schema| parts.schemas.get(&parts.key(schema)?)).collect();
+            schemas.iter().map(|schema| parts.schemas.get(parts.key(schema)?)).collect();
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
         let made =
@@ -223,8 +224,8 @@ struct PartCompiler {
 }
 
 impl PartCompiler {
-    fn key(&self, schema: &EmbeddedSchema) -> Option<String> {
-        Some([self.kept.as_deref()?, schema.key()].join(" "))
+    fn key<'k>(&'k self, schema: &'k EmbeddedSchema) -> Option<Key<'k>> {
+        Some(Key(["", self.kept.as_deref()?, schema.key()]))
     }
 
     /// The automata of a schema, if they are not known. Whatever is wrong with it is found now, while they are made
@@ -239,7 +240,7 @@ impl PartCompiler {
         };
         match self.key(schema) {
             Some(key) => self.schemas.get_or_compile_until(
-                &key,
+                key,
                 &self.interrupt,
                 |program| program.memory_usage(),
                 compile,
@@ -258,9 +259,9 @@ impl PartCompiler {
     }
 
     /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.
-    fn branch(&self, text: &str, reach: &TagReach) -> Option<KnownBranch> {
-        let TagPiece { begin, content, end, .. } = TagPiece::new(text, reach, &self.options)?;
-        if let (TagReach::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (reach, &begin)
+    fn tag(&self, text: &str, frame: &KnownFrame) -> Option<KnownTag> {
+        let TagPiece { begin, content, end, .. } = TagPiece::new(text, &frame.reach, &self.options)?;
+        if let (TagReach::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&frame.reach, &begin)
             && !self.resolver.may_cut(trigger, begin)?
         {
             return None;
@@ -283,6 +284,7 @@ impl PartCompiler {
             }
         };
         let size = content.memory_usage();
-        Some(KnownBranch { branch: Branch::new(&begin, content, &end)?, schemas, size })
+        let branch = Branch::new(&begin, content, &end)?;
+        Some(KnownTag { text: text.into(), kind: Arc::clone(&frame.kind), branch, schemas, size })
     }
 }

@@ -19,6 +19,7 @@ use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabular
 use grammask_parser_backend::{BuildError, Requirement};
 
 use crate::budget::Cache;
+use crate::cache::Key;
 use crate::compile_tags::SchemaPrograms;
 use crate::spelled::SpelledOptions;
 use crate::stats::Counters;
@@ -430,8 +431,8 @@ impl<B: BuildBackend> Compiler<B> {
         compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let Some(options) = options.filter(|_| self.keeps()) else { return compile() };
-        let key = [syntax, options, source].join(" ");
-        self.cache.get_or_compile_until(&key, self.interrupt(), CompiledGrammar::memory_usage, compile)
+        let key = Key([syntax, options, source]);
+        self.cache.get_or_compile_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
     }
 
     /// Compiles a grammar that is read from a source whose places its rules know.

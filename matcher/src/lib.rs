@@ -49,6 +49,7 @@ mod cache;
 mod compile_tags;
 mod compiled;
 mod compiler;
+mod content_hash;
 mod distinct;
 mod error;
 mod explain;

@@ -5,9 +5,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ahash::AHashMap;
 use grammask_fsm::{Branch, Frame};
 use grammask_grammar_frontends::structural_tag::TagReach;
+use grammask_grammar_ir::hash::HashMap;
+use hashbrown::HashTable;
+
+use crate::content_hash::content_hash;
 
 /// So many bytes at the beginning of a tag find it. The tags of a request differ from each other by their names, which
 /// stand in front.
@@ -20,15 +23,21 @@ const MOST_ALIKE: usize = 64;
 #[derive(Debug)]
 pub(crate) struct KnownPieces {
     max_bytes: usize,
-    hasher: ahash::RandomState,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    frames: AHashMap<Box<str>, Arc<KnownFrame>>,
-    tags: AHashMap<u64, Vec<KnownTag>>,
+    frames: HashMap<Box<str>, Arc<KnownFrame>>,
+    tags: HashTable<Alike>,
     bytes: usize,
+}
+
+/// Tags that begin alike, the newest last.
+#[derive(Debug)]
+struct Alike {
+    hash: u64,
+    tags: Vec<Arc<KnownTag>>,
 }
 
 /// What stands around tags.
@@ -40,16 +49,11 @@ pub(crate) struct KnownFrame {
     pub(crate) kind: Arc<str>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct KnownTag {
-    pub(crate) text: Arc<str>,
-    kind: Arc<str>,
-    branch: Arc<KnownBranch>,
-}
-
-/// A tag that was compiled.
+/// A tag that was compiled. All of it stands in one place: whoever puts many together waits for memory.
 #[derive(Debug)]
-pub(crate) struct KnownBranch {
+pub(crate) struct KnownTag {
+    pub(crate) text: Box<str>,
+    pub(crate) kind: Arc<str>,
     pub(crate) branch: Branch,
     /// How many schemas it holds.
     pub(crate) schemas: u64,
@@ -57,9 +61,15 @@ pub(crate) struct KnownBranch {
     pub(crate) size: usize,
 }
 
+impl KnownTag {
+    fn is_kind(&self, kind: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.kind, kind) || self.kind == *kind
+    }
+}
+
 impl KnownPieces {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, hasher: ahash::RandomState::new(), inner: Mutex::default() }
+        Self { max_bytes, inner: Mutex::default() }
     }
 
     pub(crate) fn clear(&self) {
@@ -71,50 +81,46 @@ impl KnownPieces {
     }
 
     /// The tag with which a text begins, if one is known that is as long as what finds it.
-    pub(crate) fn tag(&self, text: &str) -> Option<KnownTag> {
+    pub(crate) fn tag(&self, text: &str) -> Option<Arc<KnownTag>> {
         let prefix = text.as_bytes().get(..PREFIX)?;
+        let hash = content_hash([prefix]);
         let inner = self.lock();
-        let alike = inner.tags.get(&self.hasher.hash_one(prefix))?;
-        alike.iter().find(|tag| text.starts_with(&*tag.text)).cloned()
+        inner.alike(hash)?.iter().find(|tag| text.starts_with(&*tag.text)).cloned()
     }
 
-    /// The branches of tags, where they are known. `found` is what was [found](Self::tag) at the beginning of each.
-    pub(crate) fn branches(
+    /// The tags that texts are, where they are known. `found` is what was [found](Self::tag) at the beginning of each.
+    pub(crate) fn tags(
         &self,
-        tags: &[&str],
-        found: Vec<Option<KnownTag>>,
+        texts: &[&str],
+        found: Vec<Option<Arc<KnownTag>>>,
         kind: &Arc<str>,
-    ) -> Vec<Option<Arc<KnownBranch>>> {
-        let is_kind = |tag: &KnownTag| Arc::ptr_eq(&tag.kind, kind) || tag.kind == *kind;
-        let find = |(text, found): (&&str, Option<KnownTag>)| match found {
-            Some(tag) if is_kind(&tag) => Some(tag.branch),
+    ) -> Vec<Option<Arc<KnownTag>>> {
+        let find = |(text, found): (&&str, Option<Arc<KnownTag>>)| match found {
+            Some(tag) if tag.is_kind(kind) => Some(tag),
             // The same text can be known in another frame, and short ones were not looked for.
             _ => {
+                let hash = hash(text);
                 let inner = self.lock();
-                let alike = inner.tags.get(&self.key(text))?;
-                let mut alike = alike.iter().filter(|tag| is_kind(tag) && *tag.text == **text);
-                alike.next().map(|tag| Arc::clone(&tag.branch))
+                inner.alike(hash)?.iter().find(|tag| tag.is_kind(kind) && *tag.text == **text).cloned()
             }
         };
-        tags.iter().zip(found).map(find).collect()
+        texts.iter().zip(found).map(find).collect()
     }
 
-    fn key(&self, text: &str) -> u64 {
-        self.hasher.hash_one(&text.as_bytes()[..text.len().min(PREFIX)])
-    }
-
-    pub(crate) fn keep_branch(&self, text: &str, kind: &Arc<str>, branch: &Arc<KnownBranch>) {
-        let size = 2 * text.len() + branch.branch.memory_usage() + branch.size + 4 * size_of::<KnownTag>();
+    pub(crate) fn keep_tag(&self, tag: &Arc<KnownTag>) {
+        let size = tag.text.len() + tag.branch.memory_usage() + tag.size + 2 * size_of::<KnownTag>();
+        let hash = hash(&tag.text);
         let mut inner = self.lock();
         if !inner.make_room(size, self.max_bytes) {
             return;
         }
-        let alike = inner.tags.entry(self.key(text)).or_default();
+        let entry = inner.tags.entry(hash, |alike| alike.hash == hash, |alike| alike.hash);
+        let alike = &mut entry.or_insert_with(|| Alike { hash, tags: Vec::new() }).into_mut().tags;
         if alike.len() == MOST_ALIKE {
             // Its bytes count until everything is forgotten.
             alike.remove(0);
         }
-        alike.push(KnownTag { text: text.into(), kind: Arc::clone(kind), branch: Arc::clone(branch) });
+        alike.push(Arc::clone(tag));
     }
 
     pub(crate) fn frame(&self, key: &str) -> Option<Arc<KnownFrame>> {
@@ -130,7 +136,17 @@ impl KnownPieces {
     }
 }
 
+/// What finds a tag.
+fn hash(text: &str) -> u64 {
+    content_hash([&text.as_bytes()[..text.len().min(PREFIX)]])
+}
+
 impl Inner {
+    /// The tags with such a beginning.
+    fn alike(&self, hash: u64) -> Option<&[Arc<KnownTag>]> {
+        self.tags.find(hash, |alike| alike.hash == hash).map(|alike| &*alike.tags)
+    }
+
     fn make_room(&mut self, size: usize, max_bytes: usize) -> bool {
         if size > max_bytes {
             return false;

@@ -152,7 +152,7 @@ fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
         let Some(unit) = parts.referred(part) else { continue };
         begin.label = program.labels.len() as u32;
         program.labels.extend_from_slice(unit.labels());
-        begin = all.push(unit, begin);
+        begin = all.push(unit, &unit.room().space(), begin);
         classes.push(&unit.room().classes);
     }
     program.byte_classes = ByteClasses::finer(classes);
