@@ -30,7 +30,7 @@ impl Case {
             Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
             Kind::Lark => Ok(lark::parse(&self.source, &lark::LarkOptions::default())?),
             Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
-            Kind::JsonSchema => Ok(json_schema::compile(&self.source, &self.schema_options()?)?.grammar),
+            Kind::JsonSchema => Ok(json_schema::compile_grammar(&self.source, &self.schema_options()?)?),
         }
     }
 

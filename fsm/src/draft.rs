@@ -158,19 +158,21 @@ pub(crate) struct Draft {
 impl Draft {
     /// A draft with room for about the automata of so many expressions: one that was used before, if there is any.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
-        // Schemas have about a state and two edges an expression; most that is finished are escapes.
-        let states = expressions.min(1 << 20);
+        // Schemas have up to two states and three edges an expression; most that is finished are escapes.
+        let states = (2 * expressions).min(1 << 20);
         // What is much too small would be copied again and again while it grows.
         if states <= MOST_ROOM
-            && let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+            && let Some(mut spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
         {
+            spare.states.reserve(states);
+            spare.edges.reserve(states + states / 2);
             return spare;
         }
         Self {
             states: Vec::with_capacity(states),
-            edges: Vec::with_capacity(2 * states),
-            fragments: Vec::with_capacity(64.min(states)),
-            finished: Finished::with_capacity(2 * states),
+            edges: Vec::with_capacity(states + states / 2),
+            fragments: Vec::with_capacity(64.max(states / 12)),
+            finished: Finished::with_capacity(states),
             ..Self::default()
         }
     }

@@ -44,6 +44,13 @@ impl Finished {
         }
     }
 
+    /// Makes room for so many states more, and their byte edges and calls.
+    pub(crate) fn reserve(&mut self, states: usize, bytes: usize, calls: usize) {
+        self.rows.reserve(states);
+        self.byte_edges.reserve(bytes);
+        self.calls.reserve(calls);
+    }
+
     /// The entries that the largest table has room for.
     pub(crate) fn capacity(&self) -> usize {
         let Self { rows, byte_edges, epsilons, calls, .. } = self;

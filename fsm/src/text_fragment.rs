@@ -7,6 +7,7 @@
 //! over ASCII, and a second state behind the backslash.
 
 use grammask_grammar_ir::hash::HashMap;
+use smallvec::SmallVec;
 
 use crate::draft::NONE;
 use crate::escapes::finished;
@@ -19,9 +20,19 @@ use crate::text::Lettered;
 pub(crate) struct Classes {
     numbers: HashMap<Vec<(u32, u32)>, u32>,
     spellings: Vec<Spelling>,
-    /// The edges of the state at hand: there are tens of thousands of states, and a list for each took longer than what
-    /// is written into it.
+    /// Of the classes of a state's ways on, in their order: there are tens of thousands of states, and a dozen of these.
+    layouts: Vec<Layout>,
+    layout_numbers: HashMap<SmallVec<[u32; 8]>, u32>,
+}
+
+/// The edges of a state, each with the number of the way that it leads.
+#[derive(Default)]
+struct Layout {
+    /// In their order.
     bytes: Vec<(u8, u8, u32)>,
+    /// The fragments of characters beyond ASCII, and of escapes.
+    wide: Vec<(u32, u32)>,
+    escapes: Vec<(u32, u32)>,
 }
 
 struct Spelling {
@@ -78,11 +89,22 @@ pub(crate) fn write_text_fragment(
         number.push(count);
         count += if ways(state).is_empty() { 1 } else { 2 };
     }
+    let (mut bytes, mut calls) = (0, 0);
+    let mut layouts: Vec<u32> = Vec::with_capacity(dfa.state_count());
+    for state in 0..dfa.state_count() {
+        let number = classes.layout(ways(state));
+        layouts.push(number);
+        let layout = &classes.layouts[number as usize];
+        bytes += layout.bytes.len();
+        calls += layout.wide.len() + layout.escapes.len();
+    }
     let fragment = finished(output.draft, None, |tables| {
+        tables.reserve(count as usize, bytes, calls);
         let first = tables.next_state();
-        for state in 0..dfa.state_count() {
+        for (state, &layout) in layouts.iter().enumerate() {
             let ending = if dfa.is_final(state as u32) { Ending::Final } else { Ending::Inner };
-            classes.write_state(tables, ways(state), |state| first + number[state as usize], ending);
+            let layout = &classes.layouts[layout as usize];
+            layout.write_state(tables, ways(state), |state| first + number[state as usize], ending);
         }
         first
     });
@@ -122,31 +144,52 @@ impl Classes {
         number
     }
 
+    /// The layout of a state with such ways on: of each its class.
+    fn layout(&mut self, ways: &[(u32, u32)]) -> u32 {
+        let key: SmallVec<[u32; 8]> = ways.iter().map(|way| way.0).collect();
+        let fresh = self.layouts.len() as u32;
+        let number = *self.layout_numbers.entry(key).or_insert(fresh);
+        if number == fresh {
+            let mut layout = Layout::default();
+            for (&(class, _), way) in ways.iter().zip(0..) {
+                let spelling = &self.spellings[class as usize];
+                layout.bytes.extend(spelling.ascii.iter().map(|&(lo, hi)| (lo, hi, way)));
+                layout.wide.extend((spelling.wide != NONE).then_some((spelling.wide, way)));
+                layout.escapes.push((spelling.escapes, way));
+            }
+            if !ways.is_empty() {
+                layout.bytes.push((b'\\', b'\\', Layout::BACKSLASH));
+            }
+            // Of one state no two edges read the same byte.
+            layout.bytes.sort_unstable();
+            self.layouts.push(layout);
+        }
+        number
+    }
+}
+
+impl Layout {
+    /// The way of the edge into the state behind a backslash.
+    const BACKSLASH: u32 = NONE;
+
     /// Writes a state and the one behind its backslash.
     fn write_state(
-        &mut self,
+        &self,
         tables: &mut Finished,
         ways: &[(u32, u32)],
         place: impl Fn(u32) -> u32,
         ending: Ending,
     ) {
-        let Self { spellings, bytes, .. } = self;
-        let spelling = |class: u32| &spellings[class as usize];
-        bytes.clear();
-        for &(class, to) in ways {
-            bytes.extend(spelling(class).ascii.iter().map(|&(lo, hi)| (lo, hi, place(to))));
-        }
-        if !ways.is_empty() {
-            bytes.push((b'\\', b'\\', tables.next_state() + 1));
-        }
-        bytes.sort_unstable();
-        bytes.iter().for_each(|&(lo, hi, to)| tables.bytes(lo, hi, to));
-        for &(class, to) in ways.iter().filter(|way| spelling(way.0).wide != NONE) {
-            tables.call(spelling(class).wide, place(to));
-        }
+        let escape = tables.next_state() + 1;
+        let target = |way: u32| match way {
+            Layout::BACKSLASH => escape,
+            way => place(ways[way as usize].1),
+        };
+        self.bytes.iter().for_each(|&(lo, hi, way)| tables.bytes(lo, hi, target(way)));
+        self.wide.iter().for_each(|&(fragment, way)| tables.call(fragment, target(way)));
         tables.end_state(ending);
         if !ways.is_empty() {
-            ways.iter().for_each(|&(class, to)| tables.call(spelling(class).escapes, place(to)));
+            self.escapes.iter().for_each(|&(fragment, way)| tables.call(fragment, target(way)));
             tables.end_state(Ending::Inner);
         }
     }

@@ -10,49 +10,40 @@ use super::dfa::RangeDfa;
 use crate::draft::NONE;
 use crate::error::Failure;
 
-/// The class of every live state, `NONE` for the others; or `None` if there is a loop through live states.
-pub(crate) fn classes(dfa: &RangeDfa, live: &[bool], meter: &mut Meter) -> Result<Option<Vec<u32>>, Failure> {
-    meter.spend(dfa.arc_count() + dfa.state_count())?;
-    let Some(order) = targets_first(dfa, live) else { return Ok(None) };
-    let mut classes = Classes::new(dfa.state_count());
-    for state in order {
-        classes.add(dfa, state);
-    }
-    Ok(Some(classes.class_of))
-}
-
-/// The live states that the start reaches, each after those that it leads to, if there is no loop.
-fn targets_first(dfa: &RangeDfa, live: &[bool]) -> Option<Vec<u32>> {
+/// The class of every live state that the start reaches, `NONE` for the others; or `None` if a loop is met on the way.
+/// Which states are live is found on the way, too.
+pub(crate) fn classes(dfa: &RangeDfa, meter: &mut Meter) -> Result<Option<Vec<u32>>, Failure> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         Not,
         OnPath,
         Done,
     }
+    meter.spend(dfa.arc_count() + dfa.state_count())?;
     let mut seen = vec![Seen::Not; dfa.state_count()];
-    let mut order = Vec::with_capacity(dfa.state_count());
+    let mut classes: Option<Classes> = None;
     // The path from the start, with how many arcs were followed.
     let mut path: Vec<(u32, u32)> = vec![(0, 0)];
     seen[0] = Seen::OnPath;
     while let Some((state, followed)) = path.last_mut() {
         let Some(arc) = dfa.arcs(*state).get(*followed as usize) else {
             seen[*state as usize] = Seen::Done;
-            order.push(*state);
+            // Most loops are met before the first state is done.
+            classes.get_or_insert_with(|| Classes::new(dfa.state_count())).add(dfa, *state);
             path.pop();
             continue;
         };
         *followed += 1;
-        let to = arc.to as usize;
-        match seen[to] {
-            Seen::OnPath => return None,
-            Seen::Not if live[to] => {
-                seen[to] = Seen::OnPath;
+        match seen[arc.to as usize] {
+            Seen::OnPath => return Ok(None),
+            Seen::Not => {
+                seen[arc.to as usize] = Seen::OnPath;
                 path.push((arc.to, 0));
             }
-            _ => {}
+            Seen::Done => {}
         }
     }
-    Some(order)
+    Ok(classes.map(|classes| classes.class_of))
 }
 
 /// Classes of states by how they go on.
@@ -84,6 +75,9 @@ impl Classes {
             }
         }
         let is_final = dfa.is_final(state);
+        if !is_final && self.arcs.len() == start {
+            return;
+        }
         let mask = self.slots.len() - 1;
         let hash = hash(is_final, &self.arcs[start..]);
         let mut slot = (hash >> 32) as usize & mask;

@@ -52,6 +52,17 @@ impl TextAutomaton {
         Self::minimal(&dfa, limits)
     }
 
+    /// Whether an expression matches any text: as `!from_expr(..)?.is_empty()`, mostly in a small part of the time.
+    ///
+    /// Fails as [`from_expr`](Self::from_expr) does.
+    pub fn any_in(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<bool, BuildError> {
+        let found = Evaluator::new(grammar, *limits, Interrupt::never()).has_text(expr);
+        match found.map_err(Failure::alone)? {
+            Some(found) => Ok(found),
+            None => Ok(!Self::from_expr(grammar, expr, limits)?.is_empty()),
+        }
+    }
+
     /// A finite set of texts.
     pub fn from_literals<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let trie = RangeDfa::from_literals(texts.into_iter().map(str::as_bytes));

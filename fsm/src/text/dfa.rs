@@ -4,6 +4,7 @@ use grammask_grammar_ir::hash::HashMap;
 
 use super::counted::Counted;
 use super::{MAX_SCALAR, Meter, scalar};
+use crate::draft::NONE;
 use crate::error::Failure;
 
 /// Reads one character out of an inclusive range of scalar numbers (see [`scalar`]).
@@ -153,7 +154,8 @@ impl RangeDfa {
         let start = representative((0, 0));
         let mut builder = DfaBuilder::with_capacity(self.state_count(), self.arc_count());
         let mut pairs = vec![start];
-        let mut numbers = HashMap::from_iter([(start, 0u32)]);
+        let mut numbers = PairNumbers::new(self.state_count(), other.state_count());
+        *numbers.of(start) = 0;
         let mut next = 0;
         while let Some(&(left, right)) = pairs.get(next) {
             next += 1;
@@ -163,11 +165,12 @@ impl RangeDfa {
                 let (lo, hi) = (first.lo.max(second.lo), first.hi.min(second.hi));
                 if lo <= hi {
                     let pair = representative((first.to, second.to));
-                    let to = *numbers.entry(pair).or_insert_with(|| {
+                    let to = numbers.of(pair);
+                    if *to == NONE {
+                        *to = pairs.len() as u32;
                         pairs.push(pair);
-                        pairs.len() as u32 - 1
-                    });
-                    builder.arc(RangeArc { lo, hi, to });
+                    }
+                    builder.arc(RangeArc { lo, hi, to: *to });
                 }
                 if first.hi == hi || first.hi < second.lo {
                     lefts = &lefts[1..];
@@ -180,6 +183,32 @@ impl RangeDfa {
             builder.end_state(self.is_final(left) && other.is_final(right));
         }
         Ok(builder.finish())
+    }
+}
+
+/// The numbers of the pairs of states that were met, [`NONE`] for the others.
+struct PairNumbers {
+    /// Row by row, where that is no large table; most pairs of a pattern and a length are met.
+    table: Vec<u32>,
+    width: usize,
+    others: HashMap<(u32, u32), u32>,
+}
+
+impl PairNumbers {
+    /// Pairs of which there is a table: half a megabyte.
+    const MOST: usize = 1 << 17;
+
+    fn new(lefts: usize, rights: usize) -> Self {
+        let count = lefts.saturating_mul(rights);
+        let table = if count <= Self::MOST { vec![NONE; count] } else { Vec::new() };
+        Self { table, width: rights, others: HashMap::default() }
+    }
+
+    fn of(&mut self, (left, right): (u32, u32)) -> &mut u32 {
+        match self.table.get_mut(left as usize * self.width + right as usize) {
+            Some(number) => number,
+            None => self.others.entry((left, right)).or_insert(NONE),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::dfa::RangeDfa;
 use super::letters::{Lettered, intersection, is_large, lettered_intersection};
 use super::minimize::minimize;
 use super::nfa::Nfa;
+use super::witness::{MOST_OPERANDS, Operand, have_text_in_common};
 use super::{Meter, code_point, scalar};
 use crate::TextLimits;
 use crate::error::Failure;
@@ -79,6 +80,37 @@ impl<'g> Evaluator<'g> {
         let value = self.value(expr, &mut meter);
         self.spent = meter.total();
         value
+    }
+
+    /// Whether an expression matches any text; `None` where only its automaton tells.
+    pub(crate) fn has_text(&mut self, expr: ExprId) -> Result<Option<bool>, Failure> {
+        let alone = [expr];
+        let operands = match self.grammar.expr(expr) {
+            Expr::Intersection(operands) => operands,
+            _ => &alone,
+        };
+        if operands.len() > MOST_OPERANDS {
+            return Ok(None);
+        }
+        let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
+        let mut values = Vec::with_capacity(operands.len());
+        for &operand in operands {
+            let (inside, is_complement) = match self.grammar.expr(operand) {
+                Expr::Complement(inside) => (inside, true),
+                _ => (operand, false),
+            };
+            for operator in self.operators_below(inside) {
+                let value = self.operator(operator, &mut meter)?;
+                self.keep(operator, value);
+            }
+            values.push(match (is_complement, self.literals(inside)) {
+                (true, Some(literals)) => RangeDfa::from_literals(literals.into_iter())?.complement().into(),
+                (true, None) => self.nfa(inside, &mut meter)?.determinize(&mut meter)?.complement().into(),
+                (false, _) => Operand::from(self.nfa(inside, &mut meter)?),
+            });
+        }
+        self.spent = meter.total();
+        Ok(have_text_in_common(&mut values))
     }
 
     /// The texts of a regular operator: over characters if the automaton has at most so many states, and over
@@ -239,6 +271,11 @@ impl<'g> Evaluator<'g> {
         if let Some(literals) = self.literals(expr) {
             return Ok(Rc::new(RangeDfa::from_literals(literals.into_iter())?));
         }
+        self.finish(self.nfa(expr, meter)?, meter)
+    }
+
+    /// An expression whose operators were evaluated.
+    fn nfa(&self, expr: ExprId, meter: &mut Meter) -> Result<Nfa, Failure> {
         let mut nfa = Nfa::new();
         let mut stack = vec![(expr, Nfa::START, Nfa::END)];
         while let Some((id, from, to)) = stack.pop() {
@@ -246,7 +283,7 @@ impl<'g> Evaluator<'g> {
             meter.nondeterministic_states(nfa.state_count())?;
             self.write(&mut nfa, id, from, to, &mut stack, meter)?;
         }
-        self.finish(nfa, meter)
+        Ok(nfa)
     }
 
     fn finish(&self, nfa: Nfa, meter: &mut Meter) -> Result<Rc<RangeDfa>, Failure> {

@@ -19,14 +19,16 @@ use crate::error::Failure;
 
 /// The minimal automaton of the same language, in canonical form.
 pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Failure> {
-    let live = live_states(dfa);
-    if !live[0] {
+    let block_of = match acyclic::classes(dfa, meter)? {
+        Some(classes) => classes,
+        None => {
+            let live = live_states(dfa);
+            if live[0] { Refinement::new(dfa, &live).run(meter)? } else { vec![NONE; live.len()] }
+        }
+    };
+    if block_of[0] == NONE {
         return Ok(RangeDfa::nothing());
     }
-    let block_of = match acyclic::classes(dfa, &live, meter)? {
-        Some(classes) => classes,
-        None => Refinement::new(dfa, &live).run(meter)?,
-    };
     Ok(quotient(dfa, &block_of))
 }
 

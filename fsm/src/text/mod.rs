@@ -15,6 +15,7 @@ mod evaluate;
 mod letters;
 mod minimize;
 mod nfa;
+mod witness;
 
 pub use automaton::{ClassRun, TextAutomaton};
 pub(crate) use dfa::RangeDfa;

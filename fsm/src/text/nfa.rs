@@ -41,6 +41,15 @@ impl Nfa {
         }
     }
 
+    /// The same, with what each state has found at once.
+    pub(super) fn into_rows(mut self) -> NfaRows {
+        self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
+        self.epsilons.sort_unstable();
+        let arc_rows = rows(self.count, self.arcs.iter().map(|arc| arc.0));
+        let epsilon_rows = rows_of(self.count, &self.epsilons);
+        NfaRows { nfa: self, arc_rows, epsilon_rows }
+    }
+
     /// Subset construction (Rabin and Scott 1959), of the reachable sets only. The letters of a set are
     /// swept from range end to range end, so that no table over an alphabet is needed.
     pub(crate) fn determinize(mut self, meter: &mut Meter) -> Result<RangeDfa, Failure> {
@@ -133,6 +142,39 @@ impl CharOutput for Nfa {
         _: &mut dyn FnMut(&mut Self, u32) -> u32,
     ) -> Sharing {
         Sharing::NotSupported
+    }
+}
+
+/// An automaton whose arcs lie side by side, state by state.
+pub(super) struct NfaRows {
+    nfa: Nfa,
+    arc_rows: Vec<u32>,
+    epsilon_rows: Vec<u32>,
+}
+
+impl NfaRows {
+    /// Whether a text may end in a state, and the arcs that are followed from it, once what reads nothing was; with the
+    /// number of states that were met. `met` holds for each state for which it was met last, plus one.
+    pub(super) fn closure(&self, state: u32, met: &mut [u32]) -> (bool, Vec<RangeArc>, usize) {
+        let (mut closure, mut arcs) = (vec![state], Vec::new());
+        let mut is_final = false;
+        let stamp = state + 1;
+        met[state as usize] = stamp;
+        let mut next = 0;
+        while let Some(&state) = closure.get(next) {
+            next += 1;
+            is_final |= state == Nfa::END;
+            let at = state as usize;
+            let (start, end) = (self.arc_rows[at] as usize, self.arc_rows[at + 1] as usize);
+            arcs.extend(self.nfa.arcs[start..end].iter().map(|&(_, arc)| arc));
+            let (start, end) = (self.epsilon_rows[at] as usize, self.epsilon_rows[at + 1] as usize);
+            for &(_, to) in &self.nfa.epsilons[start..end] {
+                if std::mem::replace(&mut met[to as usize], stamp) != stamp {
+                    closure.push(to);
+                }
+            }
+        }
+        (is_final, arcs, closure.len())
     }
 }
 

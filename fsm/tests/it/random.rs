@@ -232,5 +232,20 @@ proptest! {
             prop_assert_eq!(automaton.length_range().map(|range| range.0), Some(text.chars().count() as u32));
         }
         prop_assert_eq!(automaton.shortest_text().is_none(), automaton.is_empty());
+        let any = TextAutomaton::any_in(&grammar, body, &limits);
+        prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));
+    }
+
+    #[test]
+    fn texts_in_common(one in tree(None), other in tree(None), third in tree(None)) {
+        let both = Tree::Both(Box::new(one.clone()), Box::new(Tree::Complement(Box::new(other.clone()))));
+        for tree in [Tree::Both(Box::new(one), Box::new(other)), Tree::Both(Box::new(both), Box::new(third))] {
+            let grammar = grammar(&[tree]);
+            let body = grammar.rule(grammar.root()).body();
+            let limits = TextLimits { max_states: 5_000, max_steps: 500_000, ..TextLimits::default() };
+            let Ok(automaton) = TextAutomaton::from_expr(&grammar, body, &limits) else { continue };
+            let any = TextAutomaton::any_in(&grammar, body, &limits);
+            prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));
+        }
     }
 }

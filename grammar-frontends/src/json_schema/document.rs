@@ -16,6 +16,7 @@ use super::goal::GOALS;
 use super::json::{self, Members, Value};
 use super::names::{self, Names, Place};
 use super::retriever::{Arena, Retriever};
+use super::same;
 use super::scope::{Scope, Scopes};
 use super::uri;
 
@@ -128,6 +129,8 @@ pub(super) struct Sources<'s> {
 pub(super) struct Document<'s> {
     nodes: Vec<Node<'s>>,
     by_address: HashMap<(*const Value<'s>, Scope), NodeId>,
+    /// The first schema of each fingerprint in the resource of the root; see [`same`].
+    by_print: HashMap<u32, NodeId>,
     names: Option<Names<'s>>,
     scopes: Scopes,
     sources: Sources<'s>,
@@ -144,6 +147,7 @@ impl<'s> Document<'s> {
         let mut document = Self {
             nodes: Vec::with_capacity(GOALS),
             by_address: HashMap::with_capacity_and_hasher(GOALS, Hashing),
+            by_print: HashMap::with_capacity_and_hasher(GOALS, Hashing),
             names: None,
             scopes: Scopes::default(),
             sources,
@@ -234,6 +238,31 @@ impl<'s> Document<'s> {
         let scope =
             if self.nodes[child.index()].resource == child { self.entered(scope, child) } else { scope };
         self.scoped(child, scope)
+    }
+
+    /// As [`child`](Self::child) for a schema; or the node of one that was met before and says the same.
+    pub(super) fn schema(
+        &mut self,
+        parent: NodeId,
+        step: Step<'s>,
+        value: &'s Value<'s>,
+        members: &'s Members<'s>,
+    ) -> NodeId {
+        let Node { resource, scope, draft, .. } = self.nodes[parent.index()];
+        let root = &self.nodes[Self::ROOT.index()];
+        let print = members.fingerprint();
+        if print == same::UNIQUE || (resource, scope, draft) != (Self::ROOT, Scope::NONE, root.draft) {
+            return self.child(parent, step, value);
+        }
+        if let Some(&known) = self.by_print.get(&print) {
+            let before = self.value(known);
+            let is_same = std::ptr::eq(before, value)
+                || before.as_object().is_some_and(|before| same::say_the_same(before, members));
+            return if is_same { known } else { self.child(parent, step, value) };
+        }
+        let child = self.child(parent, step, value);
+        self.by_print.insert(print, child);
+        child
     }
 
     fn fixed_child(&mut self, parent: NodeId, step: Step<'s>, value: &'s Value<'s>) -> NodeId {

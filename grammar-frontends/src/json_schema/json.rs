@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 use serde_json::Value as Owned;
 
+use super::same;
+
 /// A value.
 #[derive(Clone, Debug)]
 pub(super) enum Value<'t> {
@@ -81,6 +83,8 @@ pub(super) struct Members<'t> {
     sorted: Box<[u32]>,
     /// The [`mark`]s of all names: most names that are looked for are not there.
     marks: u64,
+    /// See [`same`].
+    fingerprint: u32,
 }
 
 /// One of 64 bits, by the length of a name and its ends.
@@ -116,7 +120,8 @@ impl<'t> Members<'t> {
             sorted = places;
         }
         let marks = entries.iter().fold(0, |marks, (name, _)| marks | mark(name));
-        Some(Self { entries, sorted, marks })
+        let fingerprint = same::fingerprint(&entries);
+        Some(Self { entries, sorted, marks, fingerprint })
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value<'t>> {
@@ -129,6 +134,11 @@ impl<'t> Members<'t> {
         let at = |place: &u32| &self.entries[*place as usize];
         let place = self.sorted.binary_search_by(|place| (*at(place).0).cmp(name)).ok()?;
         Some(&at(&self.sorted[place]).1)
+    }
+
+    /// Equal for schemas that say the same; or [`same::UNIQUE`].
+    pub(super) fn fingerprint(&self) -> u32 {
+        self.fingerprint
     }
 
     pub(super) fn contains_key(&self, name: &str) -> bool {

@@ -355,8 +355,12 @@ impl<'s> Normalizer<'s> {
             Value::Bool(true) => Ok(GoalId::ANY),
             Value::Bool(false) => Ok(GoalId::NEVER),
             Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
-            Value::Object(_) => {
-                let child = self.document.child(node, step, value);
+            Value::Object(members) => {
+                // A report has an entry for every place, and so has an index of places.
+                let child = match self.report.is_none() && self.places.is_none() {
+                    true => self.document.schema(node, step, value, members),
+                    false => self.document.child(node, step, value),
+                };
                 Ok(self.algebra.goals.atom(Atom::Schema(child)))
             }
             _ => {

@@ -532,13 +532,16 @@ const LOOKS: usize = 2_000;
 /// decided before.
 fn derives_something(grammar: &Grammar) -> bool {
     // A rule is looked at again when one that it waits for turns out productive.
-    let mut productive = vec![false; grammar.rule_count()];
+    let mut known = Known {
+        rules: vec![false; grammar.rule_count()],
+        expressions: vec![false; grammar.expr_count()],
+        missing: Vec::with_capacity(16),
+    };
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
-    let mut missing = Vec::with_capacity(16);
     let mut looks = grammar.rule_count() + LOOKS;
     while let Some(rule) = work.pop() {
-        if productive[rule.index()] {
+        if known.rules[rule.index()] {
             continue;
         }
         // An object with thousands of required members is looked at as often, which the other way is not. It takes
@@ -547,38 +550,50 @@ fn derives_something(grammar: &Grammar) -> bool {
             return analysis::productive(grammar).expr(grammar.rule(grammar.root()).body());
         };
         looks = left;
-        missing.clear();
-        if is_productive(grammar, grammar.rule(rule).body(), &productive, &mut missing) {
-            productive[rule.index()] = true;
+        known.missing.clear();
+        if is_productive(grammar, grammar.rule(rule).body(), &mut known) {
+            known.rules[rule.index()] = true;
             work.append(&mut waiting[rule.index()]);
         } else {
-            for &other in &missing {
+            for &other in &known.missing {
                 waiting[other.index()].push(rule);
             }
         }
     }
-    productive[grammar.root().index()]
+    known.rules[grammar.root().index()]
+}
+
+/// What derives something for certain: expressions are shared, and rules are looked at again.
+struct Known {
+    rules: Vec<bool>,
+    expressions: Vec<bool>,
+    /// The rules that the one at hand waits for.
+    missing: Vec<RuleId>,
 }
 
 /// Expressions nest only as deep as this frontend and the regex frontend nest them.
-fn is_productive(grammar: &Grammar, id: ExprId, productive: &[bool], missing: &mut Vec<RuleId>) -> bool {
-    match grammar.expr(id) {
+fn is_productive(grammar: &Grammar, id: ExprId, known: &mut Known) -> bool {
+    if known.expressions[id.index()] {
+        return true;
+    }
+    let is = match grammar.expr(id) {
         Expr::Class(ranges) => !ranges.is_empty(),
-        Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, productive, missing)),
-        Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, productive, missing)),
+        Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, known)),
+        Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, known)),
         Expr::Unordered(unordered) => {
-            let mut derives = |part: &ExprId| is_productive(grammar, *part, productive, missing);
+            let mut derives = |part: &ExprId| is_productive(grammar, *part, known);
             let (required, others) = unordered.parts().split_at(unordered.required());
             required.iter().all(&mut derives) && (!required.is_empty() || others.iter().any(derives))
         }
         Expr::Repeat { min: 0, .. } => true,
-        Expr::Repeat { body, .. } => is_productive(grammar, body, productive, missing),
+        Expr::Repeat { body, .. } => is_productive(grammar, body, known),
         Expr::Rule(rule) => {
-            if !productive[rule.index()] {
-                missing.push(rule);
-            }
-            productive[rule.index()]
+            let is = known.rules[rule.index()];
+            known.missing.extend((!is).then_some(rule));
+            is
         }
         _ => true,
-    }
+    };
+    known.expressions[id.index()] = is;
+    is
 }

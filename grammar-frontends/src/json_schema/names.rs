@@ -212,7 +212,7 @@ pub(super) fn holds_at_most(root: &Value<'_>, limit: usize) -> bool {
 }
 
 /// Keywords whose value is a schema, a list of schemas, or either.
-const SCHEMAS: &[&str] = &[
+pub(super) const SCHEMAS: &[&str] = &[
     "additionalItems",
     "additionalProperties",
     "allOf",
@@ -232,5 +232,5 @@ const SCHEMAS: &[&str] = &[
 ];
 
 /// Keywords whose value is an object of schemas.
-const SCHEMA_MAPS: &[&str] =
+pub(super) const SCHEMA_MAPS: &[&str] =
     &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];

@@ -3,7 +3,7 @@
 //! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
 //! about one text, and be built as an expression of the grammar.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use grammask_grammar_ir::hash::HashMap;
@@ -12,6 +12,7 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::document::{Document, NodeId};
 use super::formats::{Around, FormatTexts};
+use super::positions::matches_whole;
 use super::string_shape::StringShape;
 use crate::Diagnostics;
 use crate::regex::{self, RegexOptions};
@@ -61,6 +62,9 @@ impl Side {
     }
 }
 
+/// Least and greatest number of characters, the latter where there is one.
+type LengthRange = (u64, Option<u64>);
+
 /// A class of characters repeated, between two stretches of fixed length: what length bounds can be applied
 /// to without a product of automata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +93,10 @@ pub(super) struct TextTests<'s> {
     patterns: HashMap<(Box<str>, regex::Matching), TestId>,
     formats: HashMap<&'static str, TestId>,
     languages: HashMap<Vec<StringShape<'s>>, TestId>,
+    /// The ranges of lengths that were asked for.
+    ranges: RefCell<HashMap<(TestId, Side), Option<LengthRange>>>,
+    /// The weights that were asked for.
+    weights: RefCell<HashMap<TestId, Weight>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
 }
@@ -265,9 +273,14 @@ impl<'s> TextTests<'s> {
 
     /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
     /// Not exact: the true range may be smaller.
-    pub(super) fn length_range(&self, test: TestId, side: Side) -> Option<(u64, Option<u64>)> {
+    pub(super) fn length_range(&self, test: TestId, side: Side) -> Option<LengthRange> {
         let grammar = self.grammar(test, side)?;
-        length_range(grammar, grammar.rule(grammar.root()).body())
+        let known = self.ranges.borrow().get(&(test, side)).copied();
+        known.unwrap_or_else(|| {
+            let range = length_range(grammar, grammar.rule(grammar.root()).body());
+            self.ranges.borrow_mut().insert((test, side), range);
+            range
+        })
     }
 
     /// The pattern as a union of class runs, if it is one.
@@ -278,6 +291,15 @@ impl<'s> TextTests<'s> {
 
     /// About how many states the pattern's automaton has.
     pub(super) fn weight(&self, test: TestId) -> Weight {
+        let known = self.weights.borrow().get(&test).copied();
+        known.unwrap_or_else(|| {
+            let weight = self.weigh(test);
+            self.weights.borrow_mut().insert(test, weight);
+            weight
+        })
+    }
+
+    fn weigh(&self, test: TestId) -> Weight {
         let Some(grammar) = self.grammar(test, Side::Within) else {
             return Weight { looping: 64, ending: 0, tail: 0 };
         };
@@ -358,7 +380,7 @@ fn longest_end(grammar: &Grammar, id: ExprId) -> u64 {
     }
 }
 
-fn length_range(grammar: &Grammar, id: ExprId) -> Option<(u64, Option<u64>)> {
+fn length_range(grammar: &Grammar, id: ExprId) -> Option<LengthRange> {
     Some(match grammar.expr(id) {
         Expr::Empty => (0, Some(0)),
         Expr::Bytes(bytes) => {
@@ -376,7 +398,7 @@ fn length_range(grammar: &Grammar, id: ExprId) -> Option<(u64, Option<u64>)> {
             sum
         }
         Expr::Choice(alternatives) => {
-            let mut union: Option<(u64, Option<u64>)> = None;
+            let mut union: Option<LengthRange> = None;
             for &alternative in alternatives {
                 let range = length_range(grammar, alternative)?;
                 union = Some(union.map_or(range, |known| {
@@ -510,113 +532,5 @@ fn leading_literal(grammar: &Grammar) -> &[u8] {
             Expr::Sequence(parts) if !parts.is_empty() => id = parts[0],
             _ => return &[],
         }
-    }
-}
-
-/// Whether the root of a grammar without rule references matches a text: the naive way, with sets of
-/// positions, so that it needs no automaton and cannot blow up.
-fn matches_whole(grammar: &Grammar, text: &str) -> bool {
-    let chars: Vec<char> = text.chars().collect();
-    let mut from = vec![false; chars.len() + 1];
-    from[0] = true;
-    ends(grammar, grammar.rule(grammar.root()).body(), &chars, &from).last() == Some(&true)
-}
-
-/// The positions at which a match that began at one of `from` can end. Nesting is bounded by the regex
-/// frontend.
-fn ends(grammar: &Grammar, id: ExprId, text: &[char], from: &[bool]) -> Vec<bool> {
-    let mut result = vec![false; from.len()];
-    match grammar.expr(id) {
-        Expr::Empty => return from.to_vec(),
-        Expr::Class(ranges) => {
-            for (at, &next) in text.iter().enumerate().filter(|&(at, _)| from[at]) {
-                result[at + 1] = ranges.iter().any(|&(start, end)| (start..=end).contains(&next));
-            }
-        }
-        Expr::Bytes(bytes) => {
-            let literal: Vec<char> = String::from_utf8_lossy(bytes).chars().collect();
-            for at in (0..text.len()).filter(|&at| from[at]) {
-                if text[at..].starts_with(&literal) {
-                    result[at + literal.len()] = true;
-                }
-            }
-        }
-        Expr::Sequence(parts) => {
-            return parts.iter().fold(from.to_vec(), |from, &part| ends(grammar, part, text, &from));
-        }
-        Expr::Choice(alternatives) => {
-            for &alternative in alternatives {
-                join(&mut result, &ends(grammar, alternative, text, from));
-            }
-        }
-        Expr::Repeat { body, min, max } => return repeat_ends(grammar, body, (min, max), text, from),
-        Expr::Intersection(parts) => {
-            for start in (0..from.len()).filter(|&at| from[at]) {
-                let alone = only(start, from.len());
-                let mut all = vec![true; from.len()];
-                for &part in parts {
-                    let part = ends(grammar, part, text, &alone);
-                    all.iter_mut().zip(&part).for_each(|(all, part)| *all &= part);
-                }
-                join(&mut result, &all);
-            }
-        }
-        Expr::Complement(body) => {
-            for start in (0..from.len()).filter(|&at| from[at]) {
-                let matched = ends(grammar, body, text, &only(start, from.len()));
-                for (end, matched) in matched.iter().enumerate().skip(start) {
-                    result[end] |= !matched;
-                }
-            }
-        }
-        _ => {}
-    }
-    result
-}
-
-fn only(place: usize, length: usize) -> Vec<bool> {
-    (0..length).map(|at| at == place).collect()
-}
-
-fn repeat_ends(
-    grammar: &Grammar,
-    body: ExprId,
-    (min, max): (u32, Option<u32>),
-    text: &[char],
-    from: &[bool],
-) -> Vec<bool> {
-    let mut now = from.to_vec();
-    let mut result = vec![false; from.len()];
-    let mut seen: HashMap<Vec<bool>, u32> = HashMap::default();
-    let mut count = 0;
-    loop {
-        if count >= min {
-            let before = result.clone();
-            join(&mut result, &now);
-            // Past the minimum, a round that adds nothing is the last one that can.
-            let grows = result != before || count == min;
-            if !grows || max == Some(count) {
-                return result;
-            }
-        } else if let Some(first) = seen.insert(now.clone(), count) {
-            // The sets repeat themselves: skip whole periods up to the minimum.
-            let period = count - first;
-            count += (min - count) / period * period;
-            seen.clear();
-            if count >= min {
-                continue;
-            }
-        }
-        if !now.contains(&true) {
-            return result;
-        }
-        now = ends(grammar, body, text, &now);
-        count += 1;
-    }
-}
-
-fn join(into: &mut [bool], from: &[bool]) {
-    for (left, &right) in into.iter_mut().zip(from) {
-        *left |= right;
     }
 }

@@ -1,7 +1,7 @@
 //! JSON Schema against two judges: the naive recogniser says which texts the grammar has, a validator says
 //! which values satisfy the schema.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, Objects, Whitespace, compile};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, Objects, Whitespace, compile_grammar};
 use grammask_oracle::Recogniser;
 use serde_json::Value;
 
@@ -17,10 +17,10 @@ fn check(schema: &str) -> Case {
 }
 
 fn check_with(schema: &str, options: &JsonSchemaOptions) -> Case {
-    let compiled = compile(schema, options).unwrap_or_else(|error| panic!("{schema}\n{error}"));
+    let grammar = compile_grammar(schema, options).unwrap_or_else(|error| panic!("{schema}\n{error}"));
     let value: Value = serde_json::from_str(schema).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&value).unwrap();
-    Case { schema: schema.to_owned(), recogniser: Recogniser::new(&compiled.grammar), validator }
+    Case { schema: schema.to_owned(), recogniser: Recogniser::new(&grammar), validator }
 }
 
 impl Case {
@@ -447,7 +447,50 @@ fn lengths_beside_patterns() {
     assert!(case.has(&long(58)) && !case.has(&long(59)));
     assert!(case.has(r#""a@[IPv6:1:2:3:4:5:6:7:8]""#));
     assert!(
-        compile(r#"{"type":"string","format":"email","maxLength":1024}"#, &JsonSchemaOptions::default())
-            .is_ok()
+        compile_grammar(
+            r#"{"type":"string","format":"email","maxLength":1024}"#,
+            &JsonSchemaOptions::default()
+        )
+        .is_ok()
     );
+}
+
+#[test]
+fn schemas_that_look_alike() {
+    // A reference means what its own resource says.
+    check(
+        r##"{
+            "properties": {
+                "a": {"items": {"$ref": "#/$defs/x"}},
+                "b": {"$id": "http://example.org/b", "items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"const": 2}}},
+                "c": {"$id": "http://example.org/c", "properties": {"d": {"items": {"$ref": "#/$defs/x"}}},
+                    "$defs": {"x": {"const": 3}}}
+            },
+            "$defs": {"x": {"const": 1}}
+        }"##,
+    )
+    .accepts(&[r#"{"a":[1],"b":[2],"c":{"d":[3]}}"#])
+    .rejects(&[r#"{"a":[2]}"#, r#"{"a":[1],"b":[1]}"#, r#"{"c":{"d":[1]}}"#]);
+    // A property may have the name of a keyword, one that asserts nothing among them.
+    check(
+        r#"{
+            "additionalProperties": false,
+            "properties": {
+                "a": {"additionalProperties": false, "properties": {"title": {"type": "null"}}},
+                "b": {"additionalProperties": false, "properties": {"title": {"type": "boolean"}}},
+                "c": {"title": "c", "additionalProperties": false, "properties": {"title": {"type": "null"}}},
+                "d": {"enum": [{"title": 1}]},
+                "e": {"enum": [{"title": 2}]}
+            }
+        }"#,
+    )
+    .accepts(&[
+        r#"{"a":{"title":null},"b":{"title":true},"c":{"title":null},"d":{"title":1},"e":{"title":2}}"#,
+    ])
+    .rejects(&[r#"{"a":{"title":true}}"#, r#"{"b":{"title":null}}"#, r#"{"c":{"title":1}}"#])
+    .rejects(&[r#"{"d":{"title":2}}"#, r#"{"e":{"title":1}}"#]);
+    // One schema, twice among the alternatives of which exactly one is to hold.
+    check(r#"{"oneOf": [{"minLength": 2, "title": "a"}, {"minLength": 2, "title": "b"}, {"const": "a"}]}"#)
+        .accepts(&[r#""a""#])
+        .rejects(&[r#""ab""#, "1"]);
 }

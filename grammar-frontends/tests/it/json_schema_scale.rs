@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile, compile_grammar};
 
 fn rules(schema: &str) -> usize {
     compile(schema, &JsonSchemaOptions::default()).unwrap().grammar.rule_count()
@@ -39,6 +39,30 @@ fn only_what_the_root_reaches_is_lowered() {
     let schema =
         format!(r##"{{"$ref":"#/$defs/root","$defs":{{"root":{{"type":"string"}},{definitions}}}}}"##);
     assert!(rules(&schema) < 10);
+}
+
+#[test]
+fn equal_schemas_are_read_once() {
+    let schema = |count: usize, inside: &dyn Fn(usize) -> String| {
+        let properties: Vec<String> =
+            (0..count).map(|number| format!(r#""p{number}":{}"#, inside(number))).collect();
+        format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","))
+    };
+    let rules = |inside: &dyn Fn(usize) -> String| {
+        let options = JsonSchemaOptions::default();
+        compile_grammar(&schema(200, inside), &options).unwrap().rule_count()
+    };
+    let object = |about: &str, keyword: &str| {
+        format!(r#"{{{about}"properties":{{"a":{{"items":{{"minLength":1}}}},"title":{{}}}}{keyword}}}"#)
+    };
+    // What describes a schema does not tell it from others, wherever it stands.
+    assert!(rules(&|_| object("", "")) < 250);
+    assert!(rules(&|number| object(&format!(r#""title":"{number}","x-order":{number},"#), "")) < 250);
+    // What it says does.
+    assert!(rules(&|number| object("", &format!(r#","required":["b{number}"]"#))) > 400);
+    assert!(rules(&|number| object("", &format!(r#","const":{{"title":{number}}}"#))) > 400);
+    let named = |number| format!(r#"{{"properties":{{"title":{{"const":{{"title":{number}}}}}}}}}"#);
+    assert!(rules(&named) > 400);
 }
 
 #[test]

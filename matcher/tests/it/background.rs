@@ -166,9 +166,11 @@ fn long() -> Vec<(&'static str, Compile)> {
         Box::new(move |compiler: &Compiler| compiler.json_schema(&schema, &JsonSchemaOptions::default()))
             as Compile
     };
-    let objects = |count: usize| {
+    // Schemas that say the same are read once: these say something else about strings.
+    let objects = |count: usize, least: usize| {
         let one = |number| {
-            format!(r#"{{"properties": {{"p{number}": {{"type": "integer"}}, "q": {{"const": {number}}}}}}}"#)
+            let properties = format!(r#"{{"p{number}": {{"type": "integer"}}, "q": {{"const": {number}}}}}"#);
+            format!(r#"{{"properties": {properties}, "minLength": {least}}}"#)
         };
         (0..count).map(one).collect::<Vec<_>>().join(",")
     };
@@ -177,12 +179,15 @@ fn long() -> Vec<(&'static str, Compile)> {
         text + &format!("r{number} ::= \"x{number}\" r{next}? | \"y\" [a-f]{{3,9}}\n")
     });
     vec![
-        ("branches", schema(format!(r#"{{"oneOf": [{}]}}"#, objects(120)))),
+        ("branches", schema(format!(r#"{{"oneOf": [{}]}}"#, objects(120, 0)))),
         (
             "products",
             schema(format!(
                 r#"{{"allOf": [{}]}}"#,
-                (0..4).map(|_| format!(r#"{{"anyOf": [{}]}}"#, objects(24))).collect::<Vec<_>>().join(",")
+                (0..4)
+                    .map(|least| format!(r#"{{"anyOf": [{}]}}"#, objects(24, least)))
+                    .collect::<Vec<_>>()
+                    .join(",")
             )),
         ),
         (
