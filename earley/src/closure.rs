@@ -116,6 +116,8 @@ pub(crate) struct Closure {
     met: u64,
     slot_changes: [Option<SlotChange>; SLOTS],
     conflict: bool,
+    /// Whether the kernel is the result already.
+    is_plain: bool,
     /// Result: items that can read a byte or a token, sorted, each once.
     pub(crate) items: Vec<Item>,
     /// Result: whether what was read is a sentence.
@@ -146,6 +148,7 @@ impl Closure {
         self.met = 0;
         self.slot_changes = [None; SLOTS];
         self.conflict = false;
+        self.is_plain = false;
         self.items.clear();
         self.complete = false;
         self.leaves = false;
@@ -169,6 +172,14 @@ impl Closure {
     /// The items that were pushed so far, as long as the closure has not run.
     pub(crate) fn kernel(&self) -> impl Iterator<Item = Item> + '_ {
         self.kernel.iter().map(|&(item, _)| item)
+    }
+
+    /// Whether nothing but reading goes on from any item that was pushed: the letters of names and constants, a third of
+    /// all closures. The kernel is the result then, and who asks need not look for it anywhere else.
+    pub(crate) fn is_plain(&mut self, program: &Program) -> bool {
+        self.is_plain = self.callers.is_empty()
+            && self.kernel.iter().all(|(item, tag)| *tag == Tag::KEEP && program.only_reads(item.state));
+        self.is_plain
     }
 
     /// A context that completes now, before anything else happens.
@@ -210,6 +221,12 @@ impl Closure {
         max_work: u64,
     ) -> Result<(), SlotConflict> {
         self.coverings.begin(max_work);
+        if self.is_plain {
+            self.items.extend(self.kernel.iter().map(|(item, _)| *item));
+            self.items.sort_unstable();
+            self.coverings.prune_items(grammar.program, contexts, &mut self.items);
+            return Ok(());
+        }
         while let Some((item, tag)) = self.kernel.pop() {
             let state = self.visit(grammar, contexts, item, tag, Phase::Kernel);
             if state.is_final {

@@ -128,7 +128,8 @@ pub(crate) struct Contexts {
     contexts: Vec<Context>,
     facts: Vec<Facts>,
     entries: Vec<Entry>,
-    lists: HashTable<ContextId>,
+    /// Lists with the hashes of their entries.
+    lists: HashTable<(u64, ContextId)>,
     counters: HashMap<Counter, ContextId>,
     opens: HashMap<Open, ContextId>,
     reads: Vec<Read>,
@@ -195,22 +196,18 @@ impl Contexts {
             return context;
         }
         let hash = hash_of(entries);
-        let found = self.lists.find(hash, |&id| match self.contexts[id.0 as usize] {
-            Context::List(range) => self.entries[range.range()] == *entries,
+        let found = self.lists.find(hash, |&(other, id)| match self.contexts[id.0 as usize] {
+            Context::List(range) if other == hash => self.entries[range.range()] == *entries,
             _ => false,
         });
-        if let Some(&id) = found {
+        if let Some(&(_, id)) = found {
             return id;
         }
         let facts = self.join_facts(entries.iter().map(|entry| entry.context));
         let range = self.push_entries(entries.iter().copied());
         let id = self.push(Context::List(range), facts);
-        let Self { lists, contexts, entries: pool, .. } = self;
-        lists.insert_unique(hash, id, |&other| match contexts[other.0 as usize] {
-            Context::List(range) => hash_of(&pool[range.range()]),
-            _ => 0,
-        });
-        self.bytes += 2 * size_of::<ContextId>();
+        self.lists.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        self.bytes += 2 * size_of::<(u64, ContextId)>();
         id
     }
 

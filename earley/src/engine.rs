@@ -283,12 +283,18 @@ impl Engine {
             }
         }
         fuel.burn(set.items.len() as u64)?;
-        let (target, changes) = match builder.kernels.get(builder.closure.kernel()) {
-            Some(known) => known,
+        let is_plain = builder.closure.is_plain(&self.program);
+        let Builder { kernels, closure, .. } = builder;
+        let known = if is_plain { None } else { kernels.get(closure.kernel(), &state.counts) };
+        let (target, changes) = match known {
+            Some((target, changes, guards)) => {
+                closure.guards.extend_from_slice(guards);
+                (target, changes)
+            }
             None => match self.close(builder, &state.counts, fuel)? {
                 Ok((target, changes)) => {
-                    if builder.closure.guards.is_empty() {
-                        builder.kernels.keep(target, changes);
+                    if !is_plain {
+                        builder.kernels.keep(target, changes, &builder.closure.guards);
                     }
                     (target, changes)
                 }

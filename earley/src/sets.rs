@@ -13,10 +13,10 @@ use crate::context::Contexts;
 use crate::slots::{SLOTS, SlotChange, SlotSet};
 use crate::table::{Rows, Table};
 
+/// No sentence goes on with the byte. A fresh row is full of it: outside of strings few bytes can be read.
+pub(crate) const DEAD: u32 = 0;
 /// A transition that was not computed yet.
-pub(crate) const UNKNOWN: u32 = 0;
-/// No sentence goes on with the byte.
-pub(crate) const DEAD: u32 = 1;
+pub(crate) const UNKNOWN: u32 = 1;
 /// The counts must move into the contexts before the byte can be read.
 pub(crate) const EXACT: u32 = 2;
 /// From here on: a set, with counts unchanged.
@@ -181,7 +181,8 @@ const FEW: usize = 14;
 
 /// What writers need, behind the engine's lock.
 pub(crate) struct SetIndex {
-    by_content: HashTable<u32>,
+    /// Sets with the hashes of what they hold: a table that grows would read all of them again.
+    by_content: HashTable<(u64, u32)>,
     len: usize,
     guarded_len: usize,
     bytes: usize,
@@ -211,11 +212,11 @@ impl SetIndex {
         ends: Ends,
     ) -> Option<u32> {
         let hash = hash_of((items, ends.complete, ends.leaves));
-        let found = self.by_content.find(hash, |&id| {
-            let set = sets.sets.get(id as usize);
-            set.complete == ends.complete && set.leaves == ends.leaves && *set.items == *items
+        let found = self.by_content.find(hash, |&(other, id)| {
+            let equals = |set: &Set| set.ends() == ends && *set.items == *items;
+            other == hash && equals(sets.sets.get(id as usize))
         });
-        if let Some(&id) = found {
+        if let Some(&(_, id)) = found {
             return Some(id);
         }
         if self.len >= MAX_SETS {
@@ -228,10 +229,9 @@ impl SetIndex {
         let classes = program.byte_classes();
         sets.rows.allocate(id as usize);
         let row = sets.rows.row(id as usize);
-        for dead in ranges(read_classes.map(|word| !word)) {
-            let end = dead.end.min(row.len());
-            for word in row.get(dead.start..end).unwrap_or_default() {
-                word.store(DEAD, Ordering::Relaxed);
+        for read in ranges(read_classes) {
+            for word in row.get(read).unwrap_or_default() {
+                word.store(UNKNOWN, Ordering::Relaxed);
             }
         }
         self.bytes += size_of::<Set>()
@@ -239,12 +239,9 @@ impl SetIndex {
             + size_of_val(&*set.labels)
             + classes.count() * size_of::<u32>()
             + set.thresholds.iter().map(|list| size_of_val(&**list)).sum::<usize>()
-            + 16;
+            + 2 * size_of::<(u64, u32)>();
         sets.sets.set(id as usize, set);
-        self.by_content.insert_unique(hash, id, |&other| {
-            let set = sets.sets.get(other as usize);
-            hash_of((&*set.items, set.complete, set.leaves))
-        });
+        self.by_content.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Some(id)
     }
 

@@ -236,6 +236,12 @@ pub struct State<'p> {
 }
 
 impl State<'_> {
+    /// As [`Program::only_reads`].
+    pub fn only_reads(&self) -> bool {
+        let reads = !(self.bytes.is_empty() && self.tokens.is_empty());
+        reads && !self.is_final && self.epsilons.is_empty() && self.calls.is_empty()
+    }
+
     /// Whether the state is final and has no way on: a call that returns here is a tail call.
     pub fn is_pure_final(&self) -> bool {
         self.is_final
@@ -377,6 +383,15 @@ impl Program {
     pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
         let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id).bytes };
         &self.byte_edges[self.states[id.index()].bytes as usize..next.bytes as usize]
+    }
+
+    /// Whether a state is left by reading a byte or a token alone, and by nothing else: who is there is nowhere else too.
+    #[inline]
+    pub fn only_reads(&self, id: StateId) -> bool {
+        let Some(next) = self.states.get(id.index() + 1) else { return self.units.state(id).only_reads() };
+        let row = self.states[id.index()];
+        let reads = row.bytes != next.bytes || row.tokens != next.tokens;
+        reads && !row.is_final && row.epsilons == next.epsilons && row.calls == next.calls
     }
 
     /// The same program with all tables its own. What is to be compiled late is compiled now; numbers of states and

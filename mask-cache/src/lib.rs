@@ -62,6 +62,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod beginnings;
 mod cost;
 mod counts;
 mod difference;

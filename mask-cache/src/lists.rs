@@ -8,9 +8,11 @@
 //!
 //! A state can use both lists at once, for no token begins like both.
 
-use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+use grammask_parser_backend::{Backend, CharClass, Fuel};
 
+use crate::beginnings::Beginnings;
 use crate::slices::{DIGITS, one};
+use crate::sparse::Sparse;
 use crate::{Trie, Vocabulary};
 
 static CLASSES: [CharClass; 2] = [
@@ -21,11 +23,9 @@ static CLASSES: [CharClass; 2] = [
 /// A class of ASCII characters and the tokens that begin with one of them.
 pub(crate) struct List {
     class: &'static CharClass,
-    /// The tokens made of the class alone, shortest first: as a trie has them, one of those with equal bytes, and none
+    /// The tokens made of the class alone, by their characters: as a trie has them, one of those with equal bytes, and none
     /// that is too long for one.
-    tokens: Box<[u32]>,
-    /// The number of tokens of at most so many characters.
-    ends: Box<[usize]>,
+    tokens: Beginnings,
     /// The other tokens that begin with a character of the class.
     residual: Trie,
 }
@@ -51,13 +51,9 @@ impl List {
                 last = bytes;
             }
         }
-        inside.sort_unstable();
-        let longest = inside.last().map_or(0, |&(length, _)| length);
-        let ends =
-            (0..=longest).map(|length| inside.partition_point(|&(other, _)| other <= length)).collect();
         let residual = Trie::from_sorted_at_most(vocabulary.len(), vocabulary.trie().nodes().len(), others)
             .expect("a part of the tokens, in the same order, from which the whole trie was built");
-        Self { class, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, residual }
+        Self { class, tokens: Beginnings::new(inside, vocabulary.len()), residual }
     }
 
     /// The tokens of the class that the state allows, if it lets all of at most some length pass.
@@ -67,19 +63,12 @@ impl List {
         state: B::State,
         next_bytes: &[u64; 4],
         fuel: &mut Fuel,
-    ) -> Option<&[u32]> {
+    ) -> Option<&Sparse> {
         let class = self.bytes();
         if (0..2).any(|word| class[word] & !next_bytes[word] != 0) {
             return None;
         }
-        match backend.run_over(state, self.class, fuel) {
-            Run::Unknown | Run::AtLeast(_) => None,
-            Run::Unbounded => Some(&self.tokens),
-            Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
-                Some(&end) => &self.tokens[..end],
-                None => &self.tokens,
-            }),
-        }
+        self.tokens.allowed(backend.run_over(state, self.class, fuel))
     }
 
     /// The characters of the class, as a set of bytes.
@@ -92,6 +81,6 @@ impl List {
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
-        size_of_val(&*self.tokens) + size_of_val(&*self.ends) + self.residual.memory_usage()
+        self.tokens.memory_usage() + self.residual.memory_usage()
     }
 }

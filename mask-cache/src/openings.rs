@@ -11,9 +11,11 @@
 
 use std::ops::Range;
 
-use grammask_parser_backend::{Backend, CharClass, Fuel, Run, StepError};
+use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 
+use crate::beginnings::Beginnings;
 use crate::slices::{DIGITS, STRING, chars_inside, may_begin};
+use crate::sparse::Sparse;
 use crate::{Trie, Vocabulary};
 
 /// The digits of a number.
@@ -51,11 +53,9 @@ pub(crate) struct Opening {
     /// At each place one of these bytes, in order; only at the last place there is more than one.
     prefix: &'static [&'static [u8]],
     class: &'static CharClass,
-    /// The tokens that stay inside of the class, shortest first: as a trie has them, one of those with equal bytes, and
-    /// none that is too long for one.
-    tokens: Box<[u32]>,
-    /// The number of tokens of at most so many characters behind the prefix, a cut one counted.
-    ends: Box<[usize]>,
+    /// The tokens that stay inside of the class, by their characters behind the prefix, a cut one counted: as a trie has
+    /// them, one of those with equal bytes, and none that is too long for one.
+    tokens: Beginnings,
     /// The other tokens that begin with the prefix.
     others: Trie,
 }
@@ -83,12 +83,9 @@ impl Opening {
                 Some(_) => {}
             }
         }
-        inside.sort_unstable();
-        let longest = inside.last().map_or(0, |&(chars, _)| chars);
-        let ends = (0..=longest).map(|chars| inside.partition_point(|&(other, _)| other <= chars)).collect();
         let others = Trie::from_sorted(vocabulary.len(), others)
             .expect("a part of the tokens, in the same order, from which the whole trie was built");
-        Self { prefix, class, tokens: inside.into_iter().map(|(_, id)| id).collect(), ends, others }
+        Self { prefix, class, tokens: Beginnings::new(inside, vocabulary.len()), others }
     }
 
     /// The tokens that stay inside of the class, as far as a state allows them, if it lets all of at most some length pass.
@@ -97,7 +94,7 @@ impl Opening {
         backend: &B,
         state: B::State,
         fuel: &mut Fuel,
-    ) -> Result<Option<&[u32]>, StepError> {
+    ) -> Result<Option<&Sparse>, StepError> {
         let mut at = state;
         for &bytes in self.prefix {
             let Some(next) = only_target(backend, at, bytes, fuel)? else { return Ok(None) };
@@ -106,14 +103,7 @@ impl Opening {
         if self.tokens.is_empty() || !may_begin(self.class, &backend.next_bytes(at)) {
             return Ok(None);
         }
-        Ok(match backend.run_over(at, self.class, fuel) {
-            Run::Unknown | Run::AtLeast(_) => None,
-            Run::Unbounded => Some(&self.tokens),
-            Run::AtMost(chars) => Some(match self.ends.get(chars as usize) {
-                Some(&end) => &self.tokens[..end],
-                None => &self.tokens,
-            }),
-        })
+        Ok(self.tokens.allowed(backend.run_over(at, self.class, fuel)))
     }
 
     /// The other tokens that begin with the prefix.
@@ -122,7 +112,7 @@ impl Opening {
     }
 
     fn memory_usage(&self) -> usize {
-        size_of_val(&*self.tokens) + size_of_val(&*self.ends) + self.others.memory_usage()
+        self.tokens.memory_usage() + self.others.memory_usage()
     }
 }
 
@@ -177,12 +167,16 @@ mod tests {
             Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default()).unwrap();
         let Openings { quote, spaced, spaced_nodes, number } = Openings::new(&vocabulary);
         let texts_of = |ids: &[u32]| ids.iter().map(|&id| texts[id as usize]).collect::<Vec<_>>();
-        assert_eq!(
-            texts_of(&quote.tokens),
-            [b"\"".as_slice(), b"\"a", "\"\u{e9}".as_bytes(), b"\"ab", b"\"a\xC3"]
-        );
-        assert_eq!(*quote.ends, [1, 3, 5]);
-        assert_eq!(texts_of(&spaced.tokens), [b" \"".as_slice(), b" \"b"]);
+        let held_by = |opening: &Opening, chars| {
+            let mut ids: Vec<u32> = opening.tokens.at_most(chars).ids().collect();
+            ids.sort_unstable();
+            texts_of(&ids)
+        };
+        let e_acute = "\"\u{e9}".as_bytes();
+        assert_eq!(held_by(&quote, 0), [b"\""]);
+        assert_eq!(held_by(&quote, 1), [b"\"".as_slice(), b"\"a", e_acute]);
+        assert_eq!(held_by(&quote, 2), [b"\"".as_slice(), b"\"a", b"\"ab", e_acute, b"\"a\xC3"]);
+        assert_eq!(held_by(&spaced, 9), [b" \"".as_slice(), b" \"b"]);
         let others = |opening: &Opening| {
             let mut words = vec![0];
             let ids = opening.others().nodes().iter().map(|node| node.token());
@@ -191,8 +185,8 @@ mod tests {
         };
         assert_eq!(others(&quote), [b"\"a\xA9".as_slice(), b"\"a\"", b"\"\\"]);
         assert_eq!(others(&spaced), [b" \"\\".as_slice()]);
-        assert_eq!(texts_of(&number.tokens), [b"1".as_slice(), b"9", b"10"]);
-        assert_eq!(*number.ends, [2, 3]);
+        assert_eq!(held_by(&number, 0), [b"1", b"9"]);
+        assert_eq!(held_by(&number, 1), [b"1".as_slice(), b"10", b"9"]);
         assert_eq!(others(&number), [b"1st".as_slice()]);
         let nodes = &vocabulary.whitespace().residual().nodes()
             [spaced_nodes.start as usize..spaced_nodes.end as usize];

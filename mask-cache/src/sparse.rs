@@ -25,22 +25,30 @@ fn unpack(packed: u64) -> (u32, u32) {
 impl Sparse {
     /// The bits of ids, in any order. `zeros` is what it works in: words that are 0, and are so again when it is done.
     pub(crate) fn from_ids(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
-        if ids.len() <= FEW {
-            return Self::from_few(ids);
+        match ids.len() <= FEW {
+            true => Self::from_few(ids),
+            false => Self::joined(&[], ids, vocabulary_len, zeros),
         }
+    }
+
+    /// The bits of others and of ids, as [`from_ids`](Self::from_ids).
+    pub(crate) fn joined(others: &[&Self], ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
         if zeros.len() < words_for(vocabulary_len) {
             zeros.resize(words_for(vocabulary_len), 0);
         }
-        // A place is written for each id and stays where its word is new, which nothing foresees.
-        let mut places = vec![0; ids.len().min(zeros.len()) + 1];
+        // A place is written for each word and each id, and stays where its word is new, which nothing foresees.
+        let most = others.iter().map(|other| other.words()).sum::<usize>() + ids.len();
+        let mut places = vec![0; most.min(zeros.len()) + 1];
         let mut len = 0;
-        for &id in ids {
-            if let Some(word) = zeros.get_mut(id as usize / 32) {
-                places[len] = id / 32;
+        let mut add = |place: usize, bits: u32| {
+            if let Some(word) = zeros.get_mut(place) {
+                places[len] = place as u32;
                 len += usize::from(*word == 0);
-                *word |= 1 << (id % 32);
+                *word |= bits;
             }
-        }
+        };
+        others.iter().flat_map(|other| other.iter()).for_each(|(place, bits)| add(place, bits));
+        ids.iter().for_each(|&id| add(id as usize / 32, 1 << (id % 32)));
         let words =
             places[..len].iter().map(|&place| pack(place, std::mem::take(&mut zeros[place as usize])));
         Self(words.collect())
@@ -148,6 +156,23 @@ mod tests {
             sparse.clear(&mut words);
             assert_eq!(words, [0; 4]);
             assert!(scratch.iter().all(|&word| word == 0));
+        }
+    }
+
+    #[test]
+    fn bits_of_several_are_joined() {
+        let mut zeros = Vec::new();
+        let sparse = |ids: &[u32], zeros: &mut Vec<u32>| Sparse::from_ids(ids, 100, zeros);
+        let (one, other) = (sparse(&[1, 2, 70], &mut zeros), sparse(&[2, 3, 99], &mut zeros));
+        for ids in [&[][..], &[0, 2, 50]] {
+            let joined = Sparse::joined(&[&one, &other], ids, 100, &mut zeros);
+            let mut found: Vec<u32> = joined.ids().collect();
+            found.sort_unstable();
+            let mut expected = [&[1, 2, 3, 70, 99], ids].concat();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(found, expected);
+            assert!(zeros.iter().all(|&word| word == 0));
         }
     }
 

@@ -108,7 +108,10 @@ impl Under<'_> {
 
 impl StoredMask {
     pub(crate) fn new(found: Found<'_, '_>, len: usize) -> Self {
-        let ids = Sparse::from_ids(found.ids, len, found.zeros);
+        let ids = match &*found.lists {
+            [] => Sparse::from_ids(found.ids, len, found.zeros),
+            lists => Sparse::joined(lists, found.ids, len, found.zeros),
+        };
         // A word with its place takes two words.
         let is_small = ids.words() <= (words_for(len) / 2).max(1);
         let form = match found.slice {
@@ -127,7 +130,7 @@ impl StoredMask {
         };
         // A mask that is kept as a slice and a few ids never holds special tokens and padding.
         let all = match &form {
-            Form::Ids(ids) => ids.count() == len,
+            Form::Ids(ids) => ids.words() == words_for(len) && ids.count() == len,
             Form::Slice { .. } | Form::Local { .. } | Form::Difference { .. } => false,
             Form::Words(words) => bits::count(words) == len,
         };

@@ -19,6 +19,7 @@
 use std::ops::Range;
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+use smallvec::SmallVec;
 
 use crate::openings::Openings;
 use crate::rests::walk_rests;
@@ -86,11 +87,16 @@ impl Scratch {
 pub(crate) struct Found<'v, 's> {
     /// The slice, with the most characters that its tokens may have.
     pub(crate) slice: Option<(Slice<'v>, Option<u32>)>,
+    /// Tokens of [lists](crate::lists) and [openings](crate::openings).
+    pub(crate) lists: Lists<'v>,
     /// The other tokens, each once, in no order.
     pub(crate) ids: &'s mut Vec<u32>,
     /// Words that are 0 whenever nobody works in them.
     pub(crate) zeros: &'s mut Vec<u32>,
 }
+
+/// Tokens that were taken as words.
+type Lists<'v> = SmallVec<[&'v Sparse; MAX_PORTIONS]>;
 
 impl Found<'_, '_> {
     /// Whether no token is allowed.
@@ -103,7 +109,8 @@ impl Found<'_, '_> {
                 words.iter().any(|&word| word != 0)
             }
         };
-        self.ids.is_empty() && !self.slice.is_some_and(in_slice)
+        let lists_any = self.lists.iter().any(|list| list.words() > 0);
+        self.ids.is_empty() && !lists_any && !self.slice.is_some_and(in_slice)
     }
 }
 
@@ -128,6 +135,7 @@ pub(crate) fn walk<'v, 's, B: Backend>(
         Part::Off => None,
     };
     scratch.ids.clear();
+    let mut lists = Lists::new();
     let trie = match &slice {
         Some(Taken { slice, at_most, tried }) => {
             let at_most = at_most.filter(|_| tried.is_empty());
@@ -142,31 +150,32 @@ pub(crate) fn walk<'v, 's, B: Backend>(
             vocabulary.trie()
         }
         None => {
-            walk_with_lists(backend, state, vocabulary, next_bytes, scratch, fuel)?;
+            lists = walk_with_lists(backend, state, vocabulary, next_bytes, scratch, fuel)?;
             vocabulary.trie()
         }
     };
     try_long_tokens(backend, state, vocabulary, &mut scratch.ids, fuel)?;
-    add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    add_duplicates(trie, vocabulary.len(), &lists, &mut scratch.words, &mut scratch.ids);
     let slice = slice.map(|taken| (taken.slice, taken.at_most));
-    Ok(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros })
+    Ok(Found { slice, lists, ids: &mut scratch.ids, zeros: &mut scratch.zeros })
 }
 
-/// Adds to the scratch ids those of all tokens in the trie that a state reads; whitespace, digits and what opens a
-/// string by the lists.
-fn walk_with_lists<B: Backend>(
+/// Finds all tokens in the trie that a state reads: whitespace, digits and what opens a string as lists, the others as
+/// ids in the scratch.
+fn walk_with_lists<'v, B: Backend>(
     backend: &B,
     state: B::State,
-    vocabulary: &Vocabulary,
+    vocabulary: &'v Vocabulary,
     next_bytes: [u64; 4],
     scratch: &mut Scratch,
     fuel: &mut Fuel,
-) -> Result<(), StepError> {
+) -> Result<Lists<'v>, StepError> {
+    let mut lists = Lists::new();
     let mut others = next_bytes;
     let mut portions = Vec::with_capacity(MAX_PORTIONS);
     for list in vocabulary.lists() {
         if let Some(tokens) = list.allowed(backend, state, &next_bytes, fuel) {
-            scratch.ids.extend_from_slice(tokens);
+            lists.push(tokens);
             portions.push(Portion::new(list.residual(), list.bytes()));
             others = without(others, list.bytes());
         }
@@ -177,14 +186,14 @@ fn walk_with_lists<B: Backend>(
         && let Some(first) = portions.first_mut().filter(|first| first.bytes != without(first.bytes, space))
         && let Some(tokens) = spaced.allowed(backend, state, fuel)?
     {
-        scratch.ids.extend_from_slice(tokens);
+        lists.push(tokens);
         first.around = spaced_nodes.clone();
         portions.push(Portion::new(spaced.others(), space));
     }
     if others != without(others, quote)
         && let Some(tokens) = quoted.allowed(backend, state, fuel)?
     {
-        scratch.ids.extend_from_slice(tokens);
+        lists.push(tokens);
         portions.push(Portion::new(quoted.others(), quote));
         others = without(others, quote);
     }
@@ -192,12 +201,13 @@ fn walk_with_lists<B: Backend>(
     if without(NOT_ZERO, others) == [0; 4]
         && let Some(tokens) = number.allowed(backend, state, fuel)?
     {
-        scratch.ids.extend_from_slice(tokens);
+        lists.push(tokens);
         portions.push(Portion::new(number.others(), NOT_ZERO));
         others = without(others, NOT_ZERO);
     }
     portions.push(Portion::new(vocabulary.trie(), others));
-    walk_parts(backend, state, &portions, scratch, &mut (), fuel)
+    walk_parts(backend, state, &portions, scratch, &mut (), fuel)?;
+    Ok(lists)
 }
 
 /// Lists, what opens a string or a number, and all else.
@@ -238,8 +248,8 @@ pub(crate) fn walk_locally<'v, 's, B: Backend>(
     let trie = slice.map_or(vocabulary.trie(), |(slice, _): (Slice<'_>, _)| slice.residual());
     scratch.ids.clear();
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
-    add_duplicates(trie, vocabulary.len(), &mut scratch.words, &mut scratch.ids);
-    Ok(Some(Found { slice, ids: &mut scratch.ids, zeros: &mut scratch.zeros }))
+    add_duplicates(trie, vocabulary.len(), &[], &mut scratch.words, &mut scratch.ids);
+    Ok(Some(Found { slice, lists: Lists::new(), ids: &mut scratch.ids, zeros: &mut scratch.zeros }))
 }
 
 /// Adds to the scratch ids those of all tokens that a state reads, those too long for a trie left out. For states in
@@ -252,7 +262,7 @@ pub(crate) fn walk_all<B: Backend>(
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
     walk_trie(backend, state, vocabulary.trie(), scratch, &mut (), fuel)?;
-    add_duplicates(vocabulary.trie(), vocabulary.len(), &mut scratch.words, &mut scratch.ids);
+    add_duplicates(vocabulary.trie(), vocabulary.len(), &[], &mut scratch.words, &mut scratch.ids);
     Ok(())
 }
 
@@ -526,12 +536,19 @@ pub(crate) fn reads_all<B: Backend>(
 }
 
 /// Adds the ids whose bytes equal an accepted one's.
-fn add_duplicates(trie: &Trie, vocabulary_len: usize, words: &mut Vec<u32>, ids: &mut Vec<u32>) {
+fn add_duplicates(
+    trie: &Trie,
+    vocabulary_len: usize,
+    lists: &[&Sparse],
+    words: &mut Vec<u32>,
+    ids: &mut Vec<u32>,
+) {
     if trie.duplicates().is_empty() {
         return;
     }
     words.clear();
     words.resize(words_for(vocabulary_len), 0);
+    lists.iter().for_each(|list| list.set(words));
     for &id in &*ids {
         bits::set(words, id as usize);
     }
