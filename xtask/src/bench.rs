@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::instructions;
-use crate::shell::{cargo, run as run_command, run_release};
+use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
@@ -27,7 +27,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             }
             return Ok(());
         }
-        _ => return run_release(workspace, "grammask-bench", &arguments.arguments),
+        // As people get it who install a package: both engines optimised across their crates.
+        _ => {
+            let mut command =
+                cargo(workspace, ["run", "--profile", "wheel", "--package", "grammask-bench", "--"]);
+            return run_command(command.args(&arguments.arguments));
+        }
     };
     let mut command = cargo(workspace, ["bench", "--package", "grammask-bench", "--bench", name, "--"]);
     run_command(command.args(&arguments.arguments[1..]))
