@@ -48,7 +48,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         build.env_remove(name);
     }
-    build.env("CARGO_TARGET_DIR", workspace.target());
+    // As `shell::cargo` builds, so that both share what is built.
+    build.env("CARGO_TARGET_DIR", workspace.target()).env("CARGO_INCREMENTAL", "0");
     run_command(&mut build).context("the Python package does not build")?;
 
     let in_package = |program: &[&str]| {
