@@ -104,21 +104,19 @@ impl Program {
                 return wrong(inner);
             }
         }
-        for id in ids() {
-            let state = self.state(id);
-            for edge in state.bytes {
-                if let Some((distinct, inner)) = called(edge.target)
-                    && (edge.start, edge.end) != (distinct.bracket(), distinct.bracket())
-                {
-                    return wrong(inner);
-                }
-            }
-            let returns = state.calls.iter().map(|call| call.target);
-            let others = returns.chain(state.tokens.iter().map(|edge| edge.target));
-            if let Some((_, inner)) = others.filter_map(called).next() {
+        // Which states the edges belong to does not matter.
+        for edge in &self.byte_edges {
+            if let Some((distinct, inner)) = called(edge.target)
+                && (edge.start, edge.end) != (distinct.bracket(), distinct.bracket())
+            {
                 return wrong(inner);
             }
         }
-        Ok(())
+        let returns = self.calls.iter().map(|call| call.target);
+        let others = returns.chain(self.token_edges.iter().map(|edge| edge.target));
+        match others.filter_map(called).next() {
+            Some((_, inner)) => wrong(inner),
+            None => Ok(()),
+        }
     }
 }

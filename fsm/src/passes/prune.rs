@@ -16,13 +16,13 @@ pub(crate) struct EmptyLanguage;
 
 /// Deletes every edge that lies on no path from its fragment's start to a final state.
 pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
-    let (reached, productive) = mark_reached(draft);
+    // Built parts lead to their ends, so without dead parts and dead calls there is nothing to remove.
+    if !draft.has_dead_parts && mark_reached(draft, Search::UntilProductive).1.iter().all(|&is| is) {
+        return Ok(());
+    }
+    let (reached, productive) = mark_reached(draft, Search::All);
     if !productive[0] {
         return Err(EmptyLanguage);
-    }
-    // Built parts lead to their ends, so without dead parts and dead calls there is nothing to remove.
-    if !draft.has_dead_parts && productive.iter().all(|&is| is) {
-        return Ok(());
     }
     let live = mark_live(draft, &reached, &productive);
     for state in 0..draft.states.len() {
@@ -45,8 +45,16 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
     Ok(())
 }
 
-/// The states that are reached, and the fragments that are productive.
-fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
+/// How far states are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    All,
+    /// No further in a fragment that is known to be productive.
+    UntilProductive,
+}
+
+/// The states that are reached, all of them if all are looked for, and the fragments that are productive.
+fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
     let mut reached = vec![false; draft.states.len()];
     let finished = draft.fragments.iter().map(|fragment| fragment.finished.is_some());
     let mut productive: Vec<bool> = finished.collect();
@@ -80,6 +88,9 @@ fn mark_reached(draft: &Draft) -> (Vec<bool>, Vec<bool>) {
             }
             // A part may be what its whole has been lacking.
             known = lacks.learn(draft, fragment).filter(|&whole| !productive[whole]);
+        }
+        if search == Search::UntilProductive && productive[owner] {
+            continue;
         }
         for edge in draft.edges(id) {
             if reached[edge.to as usize] {

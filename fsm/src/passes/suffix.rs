@@ -11,10 +11,13 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let count = draft.states.len();
     let mut same: Vec<u32> = (0..count as u32).collect();
     let mut seen = vec![false; count];
-    let mut known = Known::new(count);
+    let mut known = Known { slots: Vec::new(), mask: 0 };
+    // The states of a fragment, each after those that it leads to.
+    let mut order: Vec<u32> = Vec::with_capacity(256);
     // Pending states with the edges that are still to be followed.
     let mut stack: Vec<(u32, u32)> = Vec::with_capacity(256);
     for start in draft.starts() {
+        order.clear();
         if !std::mem::replace(&mut seen[start as usize], true) {
             stack.push((start, draft.states[start as usize].head));
         }
@@ -27,8 +30,11 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
                 }
                 continue;
             }
-            let state = *state;
+            order.push(*state);
             stack.pop();
+        }
+        known.clear(order.len());
+        for &state in &order {
             same[state as usize] = known.find_or_add(draft, state, &same);
         }
     }
@@ -40,23 +46,30 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     }
 }
 
-/// The states that were kept, in a table with open addressing that never grows: its size is known, and for
-/// the thousands of small look-ups of a compilation a general map costs more than the rest of the pass.
+/// The states of a fragment that were kept, in a table with open addressing whose size is known: for the thousands of
+/// small look-ups of a compilation a general map costs more than the rest of the pass. The states of two fragments are
+/// never the same, so that there is a table for each, which stays in the cache.
 struct Known {
-    /// Hash and state.
+    /// Hash and state. Those past the mask are left from another fragment.
     slots: Vec<(u32, u32)>,
+    mask: usize,
 }
 
 impl Known {
-    fn new(states: usize) -> Self {
-        Self { slots: vec![(0, NONE); (2 * states + 1).next_power_of_two()] }
+    /// Begins a fragment of so many states.
+    fn clear(&mut self, states: usize) {
+        let slots = (2 * states).next_power_of_two();
+        self.mask = slots - 1;
+        if self.slots.len() < slots {
+            self.slots.resize(slots, (0, NONE));
+        }
+        self.slots[..slots].fill((0, NONE));
     }
 
     /// A state that goes on like this one: an earlier one if there is any.
     fn find_or_add(&mut self, draft: &Draft, state: u32, same: &[u32]) -> u32 {
         let hash = signature(draft, state, same);
-        let mask = self.slots.len() - 1;
-        let mut slot = (hash >> 32) as usize & mask;
+        let mut slot = (hash >> 32) as usize & self.mask;
         loop {
             let (other_hash, other) = self.slots[slot];
             if other == NONE {
@@ -66,7 +79,7 @@ impl Known {
             if other_hash == hash as u32 && equal(draft, state, other, same) {
                 return other;
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + 1) & self.mask;
         }
     }
 }
@@ -81,12 +94,10 @@ fn signature(draft: &Draft, state: u32, same: &[u32]) -> u64 {
     })
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+/// Both halves of a product, one on the other, as in wyhash.
 fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ value >> 31
+    let product = u128::from(value ^ 0x9E37_79B9_7F4A_7C15) * 0xBF58_476D_1CE4_E5B9;
+    (product as u64) ^ (product >> 64) as u64
 }
 
 /// Whether two states go on alike.

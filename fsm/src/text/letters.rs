@@ -136,8 +136,13 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
     // Every state splits the letters by where they lead.
     let mut split: HashMap<(u32, u32), u32> = HashMap::default();
     for dfa in all {
+        let mut before: Option<&[RangeArc]> = None;
         for state in 0..dfa.state_count() as u32 {
             meter.spend(atoms.len())?;
+            // A bound on the length is a chain of states that all lead on alike.
+            if before.replace(dfa.arcs(state)).is_some_and(|before| splits_alike(before, dfa.arcs(state))) {
+                continue;
+            }
             split.clear();
             let mut arcs = dfa.arcs(state).iter().peekable();
             for (lo, hi, letter) in &mut atoms {
@@ -152,6 +157,16 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
     Ok((atoms, count))
 }
 
+/// Whether two states tell the same characters apart: at once where the second leads on as the first, some states
+/// further.
+fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
+    let shift = |arcs: &[RangeArc], arc: &RangeArc| arc.to.wrapping_sub(arcs[0].to);
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(left, right)| {
+            (left.lo, left.hi, shift(one, left)) == (right.lo, right.hi, shift(other, right))
+        })
+}
+
 /// An automaton over the letters of its characters.
 fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: u32) -> RangeDfa {
     // The first range of each letter stands for all.
@@ -161,9 +176,12 @@ fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: u32) -> RangeDfa {
     }
     let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count as usize);
     for state in 0..dfa.state_count() as u32 {
+        let mut arcs = dfa.arcs(state).iter().peekable();
+        // Letters are numbered as their first characters stand, and so one sweep finds their arcs.
         for (letter, &character) in first.iter().enumerate() {
-            if let Some(to) = dfa.step(state, character) {
-                builder.arc(RangeArc { lo: letter as u32, hi: letter as u32, to });
+            while arcs.next_if(|arc| arc.hi < character).is_some() {}
+            if let Some(arc) = arcs.peek().filter(|arc| arc.lo <= character) {
+                builder.arc(RangeArc { lo: letter as u32, hi: letter as u32, to: arc.to });
             }
         }
         builder.end_state(dfa.is_final(state));

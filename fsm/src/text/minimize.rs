@@ -128,7 +128,7 @@ impl Refinement {
 
     fn run(mut self, meter: &mut Meter) -> Result<Vec<u32>, Failure> {
         let mut sources: Vec<(u32, u32, u32)> = Vec::new();
-        let mut letters: HashMap<Vec<(u32, u32)>, u32> = HashMap::default();
+        let mut letters = LetterSets::default();
         // (block, letters, state) of every state that leads into the block at hand.
         let mut marked: Vec<(u32, u32, u32)> = Vec::new();
         while let Some(block) = self.work.pop() {
@@ -143,9 +143,7 @@ impl Refinement {
             letters.clear();
             marked.clear();
             for arcs in sources.chunk_by(|left, right| left.0 == right.0) {
-                let set = join(arcs);
-                let fresh = letters.len() as u32;
-                let number = *letters.entry(set).or_insert(fresh);
+                let number = letters.number(arcs);
                 let state = arcs[0].0;
                 marked.push((self.block_of[state as usize], number, state));
             }
@@ -221,16 +219,59 @@ impl Refinement {
     }
 }
 
+/// Sets of letters, numbered.
+#[derive(Default)]
+struct LetterSets {
+    /// Those that are one range, which most are.
+    ranges: HashMap<(u32, u32), u32>,
+    others: HashMap<Box<[(u32, u32)]>, u32>,
+    count: u32,
+    /// The last one and its number: states that lead into one block mostly do it alike.
+    last: Vec<(u32, u32)>,
+    last_number: u32,
+    set: Vec<(u32, u32)>,
+}
+
+impl LetterSets {
+    fn clear(&mut self) {
+        self.ranges.clear();
+        self.others.clear();
+        self.last.clear();
+        self.count = 0;
+    }
+
+    /// The number of the letters of a state's arcs into one block; there is at least one.
+    fn number(&mut self, arcs: &[(u32, u32, u32)]) -> u32 {
+        join(arcs, &mut self.set);
+        if self.set == self.last {
+            return self.last_number;
+        }
+        let number = match *self.set {
+            [range] => *self.ranges.entry(range).or_insert(self.count),
+            _ => match self.others.get(&*self.set) {
+                Some(&number) => number,
+                None => {
+                    self.others.insert(self.set.as_slice().into(), self.count);
+                    self.count
+                }
+            },
+        };
+        self.count += u32::from(number == self.count);
+        std::mem::swap(&mut self.set, &mut self.last);
+        self.last_number = number;
+        number
+    }
+}
+
 /// The letters of a state's arcs into one block, as disjoint ranges that do not touch.
-fn join(arcs: &[(u32, u32, u32)]) -> Vec<(u32, u32)> {
-    let mut set: Vec<(u32, u32)> = Vec::with_capacity(arcs.len());
+fn join(arcs: &[(u32, u32, u32)], set: &mut Vec<(u32, u32)>) {
+    set.clear();
     for &(_, lo, hi) in arcs {
         match set.last_mut() {
             Some(last) if last.1 + 1 == lo => last.1 = hi,
             _ => set.push((lo, hi)),
         }
     }
-    set
 }
 
 /// One state a block, numbered breadth-first.

@@ -13,6 +13,7 @@ mod counted;
 mod dfa;
 mod evaluate;
 mod letters;
+mod lists;
 mod minimize;
 mod nfa;
 mod witness;

@@ -1,9 +1,9 @@
 //! Nondeterministic automata over characters, and how they become deterministic.
 
-use grammask_grammar_ir::hash::HashMap;
-
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::lists::Lists;
 use super::{Meter, scalar};
+use crate::draft::NONE;
 use crate::error::Failure;
 use crate::spell::{CharArc, CharOutput, Sharing};
 
@@ -61,11 +61,14 @@ impl Nfa {
             nfa: &self,
             epsilon_rows,
             arc_rows: &rows,
-            kernels: HashMap::default(),
-            numbers: HashMap::default(),
-            sets: Vec::new(),
+            alone: vec![NONE; self.count as usize],
+            kernels: Lists::default(),
+            set_of_kernel: Vec::new(),
+            sets: Lists::default(),
             met: vec![0; self.count as usize],
             stamp: 0,
+            stack: Vec::new(),
+            set: Vec::new(),
         };
         subsets.number(&[Self::START], meter)?;
         let mut builder = DfaBuilder::with_capacity(self.count as usize, self.arcs.len());
@@ -76,7 +79,7 @@ impl Nfa {
         let mut next = 0;
         while next < subsets.sets.len() {
             arcs.clear();
-            let set = &subsets.sets[next];
+            let set = subsets.sets.list(next as u32);
             next += 1;
             for &state in set.iter() {
                 let (start, end) = (rows[state as usize] as usize, rows[state as usize + 1] as usize);
@@ -85,6 +88,18 @@ impl Nfa {
             let is_final = set.contains(&Self::END);
             arcs.sort_unstable();
             arcs.dedup();
+            // Mostly no two arcs read the same.
+            if arcs.windows(2).all(|pair| pair[0].hi < pair[1].lo) {
+                let mut before = None;
+                for &arc in &arcs {
+                    let is_gap = before.replace(arc.hi + 1).is_some_and(|before| before < arc.lo);
+                    meter.spend(2 + usize::from(is_gap))?;
+                    let to = subsets.number(&[arc.to], meter)?;
+                    builder.arc(RangeArc { to, ..arc });
+                }
+                builder.end_state(is_final);
+                continue;
+            }
             ends.clear();
             ends.extend(arcs.iter().flat_map(|arc| [arc.lo, arc.hi + 1]));
             ends.sort_unstable();
@@ -183,27 +198,51 @@ struct Subsets<'n> {
     nfa: &'n Nfa,
     epsilon_rows: Vec<u32>,
     arc_rows: &'n [u32],
-    /// Sets before arcs that read nothing are followed: a shortcut past `numbers`.
-    kernels: HashMap<Box<[u32]>, u32>,
+    /// The set of the kernel that is one state, or [`NONE`]: most are.
+    alone: Vec<u32>,
+    /// Sets before arcs that read nothing are followed: a shortcut past `sets`.
+    kernels: Lists,
+    set_of_kernel: Vec<u32>,
     /// Sets after.
-    numbers: HashMap<Box<[u32]>, u32>,
-    sets: Vec<Box<[u32]>>,
+    sets: Lists,
     met: Vec<u32>,
     stamp: u32,
+    stack: Vec<u32>,
+    set: Vec<u32>,
 }
 
 impl Subsets<'_> {
     fn number(&mut self, kernel: &[u32], meter: &mut Meter) -> Result<u32, Failure> {
-        if let Some(&number) = self.kernels.get(kernel) {
-            return Ok(number);
+        match *kernel {
+            [state] if self.alone[state as usize] != NONE => Ok(self.alone[state as usize]),
+            [state] => {
+                let number = self.close(kernel, meter)?;
+                self.alone[state as usize] = number;
+                Ok(number)
+            }
+            _ => match self.kernels.find(kernel) {
+                Ok(known) => Ok(self.set_of_kernel[known as usize]),
+                Err(hash) => {
+                    let number = self.close(kernel, meter)?;
+                    self.kernels.add(hash, kernel);
+                    self.set_of_kernel.push(number);
+                    Ok(number)
+                }
+            },
         }
+    }
+
+    /// The set that a kernel becomes once arcs that read nothing are followed.
+    fn close(&mut self, kernel: &[u32], meter: &mut Meter) -> Result<u32, Failure> {
         self.stamp += 1;
-        let mut stack = kernel.to_vec();
+        let (stack, set) = (&mut self.stack, &mut self.set);
+        stack.clear();
+        stack.extend_from_slice(kernel);
         for &state in kernel {
             self.met[state as usize] = self.stamp;
         }
         // States without arcs that read something tell no sets apart, except the final one.
-        let mut set: Vec<u32> = Vec::new();
+        set.clear();
         while let Some(state) = stack.pop() {
             let index = state as usize;
             if state == Nfa::END || self.arc_rows[index] < self.arc_rows[index + 1] {
@@ -218,15 +257,14 @@ impl Subsets<'_> {
             }
         }
         set.sort_unstable();
-        let set = set.into_boxed_slice();
-        let fresh = self.sets.len() as u32;
-        let number = *self.numbers.entry(set.clone()).or_insert(fresh);
-        if number == fresh {
-            self.sets.push(set);
-            meter.states(self.sets.len())?;
+        match self.sets.find(set) {
+            Ok(known) => Ok(known),
+            Err(hash) => {
+                let number = self.sets.add(hash, set);
+                meter.states(self.sets.len())?;
+                Ok(number)
+            }
         }
-        self.kernels.insert(kernel.into(), number);
-        Ok(number)
     }
 }
 

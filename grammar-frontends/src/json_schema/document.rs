@@ -10,12 +10,13 @@
 
 use std::borrow::Cow;
 
+use bumpalo::Bump;
 use grammask_grammar_ir::hash::{HashMap, Hashing};
 
 use super::goal::GOALS;
 use super::json::{self, Members, Value};
 use super::names::{self, Names, Place};
-use super::retriever::{Arena, Retriever};
+use super::retriever::Retriever;
 use super::same;
 use super::scope::{Scope, Scopes};
 use super::uri;
@@ -119,7 +120,8 @@ pub(super) enum RefError {
 /// Where documents come from that a reference leads to.
 pub(super) struct Sources<'s> {
     pub(super) retriever: Option<Retriever>,
-    pub(super) arena: &'s Arena,
+    /// Where they are kept.
+    pub(super) arena: &'s Bump,
     /// Most documents that are fetched.
     pub(super) documents: usize,
     /// Most values in one of them.
@@ -378,14 +380,14 @@ impl<'s> Document<'s> {
             return Err(RefError::TooMany(self.sources.documents));
         }
         let fetched = retriever.retrieve(address).and_then(|value| {
-            let (value, limit) = (json::owned(&value), self.sources.values);
+            let (value, limit) = (json::owned(&value, self.sources.arena), self.sources.values);
             match names::holds_at_most(&value, limit) {
                 true => Ok(value),
                 false => Err(format!("it holds more than {limit} values")),
             }
         });
         let value = match fetched {
-            Ok(value) => self.sources.arena.keep(value),
+            Ok(value) => &*self.sources.arena.alloc(value),
             Err(reason) => {
                 let error = RefError::Retrieval(reason);
                 self.failed.insert(address.to_owned(), error.clone());

@@ -4,6 +4,7 @@
 //! something is refused, so that the schema is compiled once more then, and this time it is written down which schema
 //! each rule stands for. Where automata of texts grow too large, each text is tried by itself, to find out which.
 
+use bumpalo::Bump;
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::{GrammarBuilder, RuleId};
@@ -91,7 +92,8 @@ fn place(
     rule: Option<&str>,
     limits: Option<TextLimits>,
 ) -> Option<(String, Option<&'static str>)> {
-    let value = json::parse(schema).ok()?;
+    let arena = Bump::new();
+    let value = json::parse(schema, &arena).ok()?;
     let options = super::with_limits_of(schema, options);
     let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
         normalizer.places = Some(Places { limits, rules: Vec::new(), too_large: None });

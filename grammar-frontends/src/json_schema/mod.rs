@@ -131,6 +131,7 @@ mod uri;
 mod value_counts;
 mod vocabulary;
 
+use bumpalo::Bump;
 use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
 
@@ -150,7 +151,6 @@ use self::goal::{Atom, GoalId};
 use self::keywords::Normalizer;
 pub(crate) use self::lower::Written;
 use self::norm::Algebra;
-use self::retriever::Arena;
 use crate::{Diagnostic, Diagnostics};
 
 /// A schema as a grammar.
@@ -207,7 +207,8 @@ fn compile_text(
             Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
         return Err(error.with_hint("make it smaller or raise the limit `values`").into());
     }
-    let value = json::parse(schema).map_err(|error| syntax_error(schema, &error))?;
+    let arena = Bump::new();
+    let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
     compile_parsed(&value, &with_limits_of(schema, options), Written::Json, Comparison::Possible, &[], report)
         .map_err(|error| (*error).with_json_source(schema).into())
 }
@@ -269,7 +270,8 @@ fn count_values(schema: &str) -> usize {
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
-    let (schema, report) = (json::borrowed(schema), Some(Report::default()));
+    let arena = Bump::new();
+    let (schema, report) = (json::borrowed(schema, &arena), Some(Report::default()));
     let (grammar, report) =
         compile_parsed(&schema, options, Written::Json, Comparison::Possible, &[], report)
             .map_err(|error| Diagnostics::from(*error))?;
@@ -283,12 +285,14 @@ pub(crate) fn compile_within(
     written: Written,
     excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
-    within(&json::borrowed(schema), options, written, excludes)
+    let arena = Bump::new();
+    within(&json::borrowed(schema, &arena), options, written, excludes)
 }
 
 /// As [`compile_within`], for a text that there is an [`Outlook`] for.
 pub(crate) fn compile_outlook(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
-    let value = json::parse(schema).map_err(|error| syntax_error(schema, &error))?;
+    let arena = Bump::new();
+    let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
     within(&value, options, Written::Json, &[])
 }
 
@@ -329,7 +333,7 @@ fn with_normalizer<T>(
     report: Option<Report>,
     then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
-    let arena = Arena::default();
+    let arena = Bump::new();
     let sources = Sources {
         retriever: options.retriever.clone(),
         arena: &arena,

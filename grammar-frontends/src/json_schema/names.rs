@@ -176,7 +176,7 @@ pub(super) fn has_dynamic_keywords(root: &Value<'_>) -> bool {
     while let Some(value) = stack.pop() {
         match value {
             Value::Object(members) => {
-                for (keyword, value) in members {
+                for (keyword, value) in *members {
                     if keyword.starts_with('$') && ["$dynamicRef", "$recursiveRef"].contains(&keyword) {
                         return true;
                     }
@@ -204,7 +204,7 @@ pub(super) fn holds_at_most(root: &Value<'_>, limit: usize) -> bool {
         }
         match value {
             Value::Object(members) => stack.extend(members.values()),
-            Value::Array(items) => stack.extend(items),
+            Value::Array(items) => stack.extend(*items),
             _ => {}
         }
     }

@@ -6,6 +6,8 @@
 //! is an [`Outlook`], and its grammar can wait until a text comes to it. Of the 2,170 schemas of tools in three packs
 //! of traces 2,169 are such; where there is any doubt, there is no outlook.
 
+use bumpalo::Bump;
+
 use super::json::{self, Members, Value};
 use super::{Escapes, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Whitespace};
 
@@ -43,7 +45,8 @@ pub fn outlook(schema: &str) -> Option<Outlook> {
     if schema.len() > MOST_BYTES {
         return None;
     }
-    Outlook::of(&json::parse(schema).ok()?)
+    let arena = Bump::new();
+    Outlook::of(&json::parse(schema, &arena).ok()?)
 }
 
 /// Whether there are no names in it.
@@ -57,7 +60,8 @@ fn is_simple(value: &Value<'_>) -> bool {
 
 /// As [`outlook`], for a schema that was parsed already.
 pub fn outlook_of(schema: &serde_json::Value) -> Option<Outlook> {
-    Outlook::of(&json::borrowed(schema))
+    let arena = Bump::new();
+    Outlook::of(&json::borrowed(schema, &arena))
 }
 
 impl Outlook {

@@ -1,12 +1,9 @@
 //! Documents from elsewhere, given by the caller.
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-
-use super::json;
 
 type Retrieve = dyn Fn(&str) -> Result<Value, String> + Send + Sync;
 
@@ -57,20 +54,3 @@ impl PartialEq for Retriever {
 }
 
 impl Eq for Retriever {}
-
-/// Keeps documents while others borrow them: a list that only grows at its end. The limit on documents bounds
-/// its length.
-#[derive(Default)]
-pub(super) struct Arena {
-    next: OnceCell<Box<(json::Value<'static>, Arena)>>,
-}
-
-impl Arena {
-    pub(super) fn keep(&self, value: json::Value<'static>) -> &json::Value<'static> {
-        let mut end = self;
-        while let Some(link) = end.next.get() {
-            end = &link.1;
-        }
-        &end.next.get_or_init(|| Box::new((value, Arena::default()))).0
-    }
-}

@@ -9,8 +9,6 @@
 //! What a schema says depends on its place by its base and its dialect alone. So this holds in one resource, and not
 //! where a schema names itself or refers to what is dynamic.
 
-use std::borrow::Cow;
-
 use super::json::{Members, Value};
 use super::names::{SCHEMA_MAPS, SCHEMAS};
 
@@ -39,14 +37,14 @@ fn is_silent(name: &str) -> bool {
 }
 
 /// The fingerprint of an object: equal for schemas that say the same.
-pub(super) fn fingerprint(entries: &[(Cow<'_, str>, Value<'_>)]) -> u32 {
+pub(super) fn fingerprint(entries: &[(&str, Value<'_>)]) -> u32 {
     let mut sum = 1u64;
     for (name, value) in entries {
         if is_silent(name) {
             continue;
         }
         // A property may have such a name: then it has a schema.
-        if !value.is_object() && NAMING.contains(&&**name) {
+        if !value.is_object() && NAMING.contains(name) {
             return UNIQUE;
         }
         sum = mix(sum, of_text(name));
@@ -66,7 +64,7 @@ fn of_value(value: &Value<'_>) -> Option<u64> {
         Value::Number(text) | Value::String(text) => of_text(text),
         Value::Array(items) => {
             let mut sum = 5;
-            for item in items {
+            for item in *items {
                 sum = mix(sum, of_value(item)?);
             }
             sum
@@ -114,7 +112,7 @@ pub(super) fn say_the_same<'v, 't>(left: &'v Members<'t>, right: &'v Members<'t>
                 left == right
             }
             (Value::Array(left), Value::Array(right)) => {
-                pending.extend(left.iter().zip(right).map(|(left, right)| (left, right, kind)));
+                pending.extend(left.iter().zip(*right).map(|(left, right)| (left, right, kind)));
                 left.len() == right.len()
             }
             (Value::Object(left), Value::Object(right)) => members(left, right, kind, &mut pending),
