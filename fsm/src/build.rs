@@ -19,7 +19,7 @@ use crate::draft::{Draft, DraftFragment, DraftRole, DraftUnordered, Label};
 use crate::error::Failure;
 use crate::escapes::Escapes;
 use crate::finished::FinishedStates;
-use crate::link::Parts;
+use crate::link::{Parts, Scope};
 use crate::literals::Literals;
 use crate::long_text::is_long_text;
 use crate::names::{Names, add_name, name_edge};
@@ -34,17 +34,16 @@ use crate::{BuildError, CompileOptions, Count, Pass, TokenSide};
 pub(crate) fn build(
     grammar: &Grammar,
     options: &CompileOptions,
-    parts: &Parts<'_>,
+    Scope { root, has_common, parts }: Scope<'_>,
 ) -> Result<(Draft, Places), BuildError> {
-    // Below a rule that was compiled before nothing is what it looks like.
-    let common = parts.is_empty().then(|| find_common(grammar, options)).flatten();
-    let plan = Plan::new(grammar, options, parts, common.as_ref().and(grammar.common()));
+    let common = has_common.then(|| find_common(grammar, root, options)).flatten();
+    let plan = Plan::new(grammar, options, parts, root, common.as_ref().and(grammar.common()));
     let mut builder = Builder {
         grammar,
         options,
         parts,
         plan,
-        draft: Draft::with_capacity(grammar.expr_count()),
+        draft: Draft::with_capacity(if root == grammar.root() { grammar.expr_count() } else { SMALL_ROOM }),
         utf8: Utf8Cache::default(),
         escapes: Escapes::default(),
         json: JsonSpeller::default(),
@@ -69,7 +68,6 @@ pub(crate) fn build(
         is_counted_text: false,
         work: 0,
     };
-    let root = grammar.root();
     builder.rule_fragment(root, Place { rule: root, depth: 0, copies: Copies::One });
     if let Some(common) = &common {
         builder.copy_common(common);
@@ -82,6 +80,9 @@ pub(crate) fn build(
     let Builder { draft, plain_rules, counted, escapes, .. } = builder;
     Ok((draft, Places { rules: plain_rules, counted, any_escape: escapes.known_any() }))
 }
+
+/// Room for the states of a part of a grammar.
+const SMALL_ROOM: usize = 1 << 10;
 
 /// Where the draft holds what.
 pub(crate) struct Places {

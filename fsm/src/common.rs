@@ -58,8 +58,8 @@ pub(crate) struct Found {
 }
 
 /// What a grammar has in common with others.
-pub(crate) fn find_common(grammar: &Grammar, options: &CompileOptions) -> Option<Found> {
-    let rule = grammar.common().filter(|&rule| rule != grammar.root())?;
+pub(crate) fn find_common(grammar: &Grammar, root: RuleId, options: &CompileOptions) -> Option<Found> {
+    let rule = grammar.common().filter(|&rule| rule != root)?;
     if options.common_parts == Pass::Off {
         return None;
     }

@@ -1,11 +1,14 @@
 //! The composition of all passes, on one page.
 
+use std::sync::Arc;
+
 use grammask_grammar_ir::{ExprId, Grammar, RuleId};
 
+use crate::apart::cut;
 use crate::build::Places;
 use crate::error::Failure;
 use crate::finished::FinishedStates;
-use crate::link::{Part, Parts};
+use crate::link::{Part, Parts, Scope};
 use crate::names::write_out_forks;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
@@ -25,7 +28,38 @@ use crate::{BuildError, CompileOptions, Count, FragmentId, Pass, Program, build}
 /// Fails if the language is empty, if parts in any order can begin with themselves, if a literal below a regular operator is not UTF-8, or if a limit is
 /// reached; [`BuildError::cause`] tells which.
 pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
-    run_passes(grammar, options, &Parts::none()).map(|(program, ..)| program)
+    run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
+}
+
+/// As [`compile`]; of a large grammar rules that can stand apart are compiled when a text first comes to them
+/// ([`CompileOptions::late_states`]). They keep the grammar, which is asked for where there are any.
+///
+/// Fails as [`compile`] does, and not later.
+pub fn compile_late(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    share: impl FnOnce(&Grammar) -> Arc<Grammar>,
+) -> Result<Program, BuildError> {
+    let Some(apart) = cut(grammar, options, share) else { return compile(grammar, options) };
+    let parts = Parts::cut(&apart.units);
+    let scope = Scope { root: grammar.root(), has_common: apart.has_common, parts: &parts };
+    run_passes(grammar, options, scope).map(|(program, ..)| program)
+}
+
+/// Compiles a rule of a grammar with all that it reaches.
+pub(crate) fn compile_rule(
+    grammar: &Grammar,
+    root: RuleId,
+    has_common: bool,
+    options: &CompileOptions,
+) -> Result<Program, BuildError> {
+    run_passes(grammar, options, Scope { root, has_common, parts: &Parts::none() })
+        .map(|(program, ..)| program)
+}
+
+fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
+    // Below a rule that was compiled before nothing is what it looks like.
+    Scope { root: grammar.root(), has_common: parts.is_empty(), parts }
 }
 
 /// Compiles a grammar some of whose rules were compiled before; see [`Part`]. Accepts what the whole would accept
@@ -39,7 +73,7 @@ pub fn compile_with(
     parts: &[Part<'_>],
 ) -> Result<Program, BuildError> {
     let parts = Parts::new(parts, grammar, options)?;
-    run_passes(grammar, options, &parts).map(|(program, ..)| program)
+    run_passes(grammar, options, whole(grammar, &parts)).map(|(program, ..)| program)
 }
 
 /// As [`compile_with`] for one part, and the fragment that it became, if it is reached.
@@ -49,7 +83,7 @@ pub(crate) fn compile_around(
     part: Part<'_>,
 ) -> Result<(Program, Option<FragmentId>), BuildError> {
     let parts = Parts::new(&[part], grammar, options)?;
-    let (program, _, numbers) = run_passes(grammar, options, &parts)?;
+    let (program, _, numbers) = run_passes(grammar, options, whole(grammar, &parts))?;
     Ok((program, numbers.parts.first().map(|&number| FragmentId::from_raw(number))))
 }
 
@@ -71,7 +105,7 @@ pub(crate) fn compile_with_places(
     options: &CompileOptions,
 ) -> Result<(Program, Made), BuildError> {
     let (program, Places { rules, counted, any_escape }, numbers) =
-        run_passes(grammar, options, &Parts::none())?;
+        run_passes(grammar, options, whole(grammar, &Parts::none()))?;
     let counted = counted.into_iter().filter(|((_, depth, _), _)| *depth == 0);
     let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
     let FragmentNumbers { ranges, numbers, .. } = numbers;
@@ -81,13 +115,13 @@ pub(crate) fn compile_with_places(
 fn run_passes(
     grammar: &Grammar,
     options: &CompileOptions,
-    parts: &Parts<'_>,
+    scope: Scope<'_>,
 ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
     let go_on = || options.interrupt.check().map_err(|reason| Failure::from(reason).alone());
     go_on()?;
-    let (mut draft, places) = build::build(grammar, options, parts)?;
+    let (mut draft, places) = build::build(grammar, options, scope)?;
     go_on()?;
-    prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(grammar.root()).name()))?;
+    prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
     let left_calls = nullable(&mut draft);
     if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
         let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
@@ -111,7 +145,7 @@ fn run_passes(
         determinize(&mut draft, options);
     }
     go_on()?;
-    let (program, numbers) = emit(draft, grammar, parts);
+    let (program, numbers) = emit(draft, grammar, scope.parts);
     program.check_distinct()?;
     Ok((program, places, numbers))
 }

@@ -67,7 +67,10 @@ impl Program {
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {
-        self.fragment(fragment).options.as_deref().and_then(|options: &Options| options.distinct)
+        // What is compiled late has no options, and is not made to be asked.
+        let is_own = fragment.index() < self.fragments.len();
+        let fragment = (is_own || self.units.has_options()).then(|| self.fragment(fragment))?;
+        fragment.options.as_deref().and_then(|options: &Options| options.distinct)
     }
 
     /// Checks that rules whose items or names do not repeat stand directly behind their brackets.
@@ -99,7 +102,7 @@ impl Program {
         }
         let called = |id: StateId| called.get(id.index()).copied().flatten();
         let wrong = |fragment| Err(BuildError::not_behind_bracket(&self.fragment(fragment).name));
-        for fragment in self.fragments() {
+        for fragment in &self.fragments {
             if let Some((_, inner)) = called(fragment.start) {
                 return wrong(inner);
             }

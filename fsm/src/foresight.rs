@@ -59,45 +59,47 @@ impl Room {
 
 /// What the automata of a grammar will be like. `None` where one pass does not tell.
 pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Room> {
-    let mut look = Look {
-        grammar,
-        expand_states: options.expand_states.max(options.inline_states),
-        of: vec![Known::default(); 2 * grammar.expr_count()],
-        order: Vec::with_capacity(grammar.expr_count()),
-        total: 0,
-        leads_back: Vec::new(),
-        bytes: Bytes::default(),
-    };
-    let root = (grammar.rule(grammar.root()).body(), PLAIN);
-    look.rule(grammar.root())?;
-    look.walk(root)?;
-    look.settle()?;
-    let known = look.of[place(root)];
-    if !known.has(DERIVES) || known.has(NULLABLE) || look.begins_with_itself() {
+    if !grammar.rule(grammar.root()).options().is_empty() {
+        return None;
+    }
+    let look = Look::new(grammar, options)?;
+    if !look.is_clear(grammar.root()) {
         return None;
     }
     room(u32::try_from(look.total).ok()?, MERGED, look.bytes, options)
 }
 
-/// Room for automata that are written in so many states, of which so many become one.
+/// As [`Room::foreseen`], if that is not too much.
 fn room(written: u32, merged: u32, bytes: Bytes, options: &CompileOptions) -> Option<Room> {
     if written > MOST_STATES || written as usize > options.max_states {
         return None;
     }
-    let likely_states = (64 + written / merged) as usize;
-    let numbers = SPARE + SPARE_FACTOR * written;
-    Some(Room {
-        states: numbers,
-        fragments: numbers,
-        root: 0,
-        labels: 0,
-        likely_states,
-        likely_edges: 2 * likely_states,
-        bytes: likely_states * STATE_BYTES,
-        callable: Callable::Anywhere,
-        has_options: false,
-        classes: bytes.classes(),
-    })
+    Some(Room::foreseen(written, merged, bytes.classes()))
+}
+
+impl Room {
+    /// Room for automata that are written in so many states, of which so many become one.
+    fn foreseen(written: u32, merged: u32, classes: ByteClasses) -> Self {
+        let likely_states = (64 + written / merged) as usize;
+        let numbers = SPARE + SPARE_FACTOR * written;
+        Self {
+            states: numbers,
+            fragments: numbers,
+            root: 0,
+            labels: 0,
+            likely_states,
+            likely_edges: 2 * likely_states,
+            bytes: likely_states * STATE_BYTES,
+            callable: Callable::Anywhere,
+            has_options: false,
+            classes,
+        }
+    }
+
+    /// Room for a part of a grammar that is written in so many states.
+    pub(crate) fn of_part(written: u32, classes: ByteClasses) -> Self {
+        Self::foreseen(written, MERGED, classes)
+    }
 }
 
 /// What is known of a grammar of JSON texts before it is written: that it derives something and not the empty text, that
@@ -148,7 +150,10 @@ const LEFT: u8 = 2;
 const COUNTED: u8 = 4;
 const DERIVES: u8 = 8;
 const NULLABLE: u8 = 16;
-const FACTS: u8 = DERIVES | NULLABLE;
+/// What it or something below it derives takes the build to tell, or it says something beside its texts.
+const UNCLEAR: u8 = 32;
+const TEXTS: u8 = DERIVES | NULLABLE;
+const FACTS: u8 = TEXTS | UNCLEAR;
 
 impl Known {
     fn has(self, fact: u8) -> bool {
@@ -156,7 +161,8 @@ impl Known {
     }
 }
 
-struct Look<'g> {
+/// What one pass over a grammar tells of its expressions.
+pub(crate) struct Look<'g> {
     grammar: &'g Grammar,
     /// Copies of a repeat, and rules that are written into others, have at most so many states.
     expand_states: u32,
@@ -164,27 +170,59 @@ struct Look<'g> {
     /// All expressions, operands first.
     order: Vec<At>,
     /// States of all rules.
-    total: u64,
+    pub(crate) total: u64,
     /// What was met again while it was being looked at.
     leads_back: Vec<At>,
-    bytes: Bytes,
+    /// What takes an automaton to decide.
+    pub(crate) operators: Vec<ExprId>,
+    /// Whether tokens are named, or tags.
+    pub(crate) names_tokens: bool,
+    pub(crate) bytes: Bytes,
 }
 
 impl<'g> Look<'g> {
-    /// `None` for a rule that says something beside its texts.
-    fn rule(&self, rule: RuleId) -> Option<()> {
-        self.grammar.rule(rule).options().is_empty().then_some(())
+    /// Looks at all that the root reaches. `None` where some rule can begin with itself, and where facts do not settle.
+    pub(crate) fn new(grammar: &'g Grammar, options: &CompileOptions) -> Option<Self> {
+        let mut look = Self {
+            grammar,
+            expand_states: options.expand_states.max(options.inline_states),
+            of: vec![Known::default(); 2 * grammar.expr_count()],
+            order: Vec::with_capacity(grammar.expr_count()),
+            total: 0,
+            leads_back: Vec::new(),
+            operators: Vec::new(),
+            names_tokens: false,
+            bytes: Bytes::default(),
+        };
+        look.walk((grammar.rule(grammar.root()).body(), PLAIN));
+        look.settle()?;
+        (!look.begins_with_itself()).then_some(look)
+    }
+
+    /// Whether it is known of a rule that it derives something, and not nothing.
+    pub(crate) fn is_clear(&self, rule: RuleId) -> bool {
+        let known = self.of[place((self.grammar.rule(rule).body(), PLAIN))];
+        known.facts & (LEFT | FACTS) == LEFT | DERIVES
+    }
+
+    /// In about how many states a rule is written by itself, and whether some of them are inside of a JSON string.
+    pub(crate) fn states_of(&self, rule: RuleId) -> (u32, bool) {
+        let body = self.grammar.rule(rule).body();
+        let [plain, escaped] = [PLAIN, JSON].map(|spelling| self.of[place((body, spelling))]);
+        (plain.states.saturating_add(escaped.states), escaped.has(MET))
     }
 
     /// Looks at everything that an expression mentions.
-    fn walk(&mut self, root: At) -> Option<()> {
+    fn walk(&mut self, root: At) {
         let mut stack = vec![(root, false)];
         while let Some((at, is_done)) = stack.pop() {
             if is_done {
-                let states = self.states(at)?;
+                let states = self.states(at);
+                let unclear = if states > MOST_STATES { UNCLEAR } else { 0 };
                 let facts = self.facts(at);
                 let known = &mut self.of[place(at)];
-                *known = Known { facts: known.facts | facts | LEFT, states };
+                *known =
+                    Known { facts: known.facts | facts | unclear | LEFT, states: states.min(MOST_STATES) };
                 self.order.push(at);
                 continue;
             }
@@ -199,28 +237,51 @@ impl<'g> Look<'g> {
             known.facts = MET;
             stack.push((at, true));
             let (id, spelling) = at;
-            match self.grammar.expr(id) {
-                Expr::Empty => {}
-                Expr::Bytes(bytes) => self.bytes.literal(bytes, spelling)?,
-                Expr::Class(ranges) => self.bytes.class(ranges, spelling),
+            let is_clear = match self.grammar.expr(id) {
+                Expr::Empty => true,
+                Expr::Bytes(bytes) => self.bytes.literal(bytes, spelling),
+                Expr::Class(ranges) => {
+                    self.bytes.class(ranges, spelling);
+                    true
+                }
                 Expr::Choice(parts) => {
-                    if spelling == JSON && self.text(parts) > MOST_TEXT {
-                        return None;
-                    }
                     stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
+                    spelling == PLAIN || self.text(parts) <= MOST_TEXT
                 }
-                Expr::Sequence(parts) => stack.extend(parts.iter().map(|&part| ((part, spelling), false))),
-                Expr::Repeat { body, .. } => stack.push(((body, spelling), false)),
-                Expr::JsonEscaped(operand) if spelling == PLAIN => stack.push(((operand, JSON), false)),
-                Expr::Complement(operand) if spelling == JSON => self.names(operand)?,
+                Expr::Sequence(parts) => {
+                    stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
+                    true
+                }
+                Expr::Repeat { body, .. } => {
+                    stack.push(((body, spelling), false));
+                    true
+                }
+                Expr::Unordered(_) if spelling == PLAIN => {
+                    stack.extend(self.grammar.operands(id).iter().map(|&part| ((part, spelling), false)));
+                    true
+                }
+                Expr::JsonEscaped(operand) if spelling == PLAIN => {
+                    stack.push(((operand, JSON), false));
+                    true
+                }
+                Expr::Complement(operand) if spelling == JSON => self.names(operand),
                 Expr::Rule(rule) => {
-                    self.rule(rule)?;
                     stack.push(((self.grammar.rule(rule).body(), spelling), false));
+                    self.grammar.rule(rule).options().is_empty()
                 }
-                _ => return None,
+                Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_) => {
+                    self.names_tokens = true;
+                    false
+                }
+                _ => {
+                    self.operators.push(id);
+                    false
+                }
+            };
+            if !is_clear {
+                self.of[place(at)].facts |= UNCLEAR;
             }
         }
-        Some(())
     }
 
     /// Bytes of the literals of a choice.
@@ -232,8 +293,8 @@ impl<'g> Look<'g> {
         parts.iter().map(length).sum()
     }
 
-    /// Looks at the names that additional ones differ from.
-    fn names(&mut self, operand: ExprId) -> Option<()> {
+    /// Looks at the names that additional ones differ from. Whether they are names.
+    fn names(&mut self, operand: ExprId) -> bool {
         let grammar = self.grammar;
         let single = [operand];
         let names = match grammar.expr(operand) {
@@ -241,27 +302,43 @@ impl<'g> Look<'g> {
             _ => &single,
         };
         for &name in names {
-            let Expr::Bytes(name) = grammar.expr(name) else { return None };
-            if !name.is_ascii() {
-                return None;
+            let Expr::Bytes(name) = grammar.expr(name) else {
+                self.operators.push(operand);
+                return false;
+            };
+            if !name.is_ascii() || !self.bytes.literal(name, JSON) {
+                return false;
             }
-            self.bytes.literal(name, JSON)?;
         }
         self.bytes.any_text();
-        Some(())
+        true
     }
 
     /// The facts that follow from what is known of the operands.
     fn facts(&self, (id, spelling): At) -> u8 {
         let of = |part: ExprId| self.of[place((part, spelling))].facts & FACTS;
+        let all = |parts: &[ExprId]| {
+            let both = |(each, any): (u8, u8), &part: &ExprId| (each & of(part), any | of(part));
+            let (each, any) = parts.iter().fold((TEXTS, 0), both);
+            each | any & UNCLEAR
+        };
+        let any = |parts: &[ExprId]| parts.iter().fold(0, |facts, &part| facts | of(part));
         match self.grammar.expr(id) {
-            Expr::Empty | Expr::Complement(_) | Expr::Repeat { min: 0, .. } => FACTS,
+            Expr::Empty | Expr::Complement(_) => TEXTS,
             Expr::Bytes(_) => DERIVES,
             Expr::Class([]) => 0,
             Expr::Class(_) => DERIVES,
-            Expr::Choice(parts) => parts.iter().fold(0, |facts, &part| facts | of(part)),
-            Expr::Sequence(parts) => parts.iter().fold(FACTS, |facts, &part| facts & of(part)),
+            Expr::Choice(parts) => any(parts),
+            Expr::Sequence(parts) => all(parts),
+            Expr::Repeat { body, min: 0, .. } => TEXTS | of(body),
             Expr::Repeat { body, .. } => of(body),
+            // No part derives nothing, and one is read at least.
+            Expr::Unordered(unordered) => {
+                let operands = self.grammar.operands(id);
+                let (needed, others) = unordered.parts().split_at(unordered.required());
+                let derives = if needed.is_empty() { any(others) } else { all(needed) };
+                derives & DERIVES | any(operands) & (NULLABLE | UNCLEAR)
+            }
             Expr::JsonEscaped(operand) => self.of[place((operand, JSON))].facts & FACTS,
             Expr::Rule(rule) => of(self.grammar.rule(rule).body()),
             _ => 0,
@@ -270,19 +347,24 @@ impl<'g> Look<'g> {
 
     /// About how many states an expression is written in; those of rules that it refers to are counted once, by
     /// themselves.
-    fn states(&mut self, (id, spelling): At) -> Option<u32> {
+    fn states(&mut self, (id, spelling): At) -> u32 {
         let of = |this: &Self, part: ExprId| this.of[place((part, spelling))].states;
         // A character inside a string is itself or an escape.
         let character = [1, 3][spelling];
-        let states = match self.grammar.expr(id) {
-            Expr::Bytes(bytes) => character * u32::try_from(bytes.len()).ok()?,
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        match self.grammar.expr(id) {
+            Expr::Bytes(bytes) => length(bytes.len()).saturating_mul(character),
             Expr::Class(ranges) => {
                 let is_ascii = ranges.last().is_none_or(|range| range.1.is_ascii());
                 let range = if is_ascii { character } else { 6 * character };
-                2 + range.saturating_mul(u32::try_from(ranges.len()).ok()?)
+                range.saturating_mul(length(ranges.len())).saturating_add(2)
             }
             Expr::Choice(parts) | Expr::Sequence(parts) => {
-                parts.iter().fold(1, |sum, &part| 1 + of(self, part).saturating_add(sum))
+                parts.iter().fold(1, |sum, &part| of(self, part).saturating_add(sum).saturating_add(1))
+            }
+            Expr::Unordered(_) => {
+                let operands = self.grammar.operands(id).iter();
+                operands.fold(8, |sum, &part| of(self, part).saturating_add(sum).saturating_add(4))
             }
             // Copies have few states; a repeat that is counted is written once.
             Expr::Repeat { body, .. } => 2 + self.expand_states.saturating_add(of(self, body)),
@@ -292,7 +374,7 @@ impl<'g> Look<'g> {
                     Expr::Choice(names) => self.text(names),
                     _ => self.text(&[operand]),
                 };
-                16 + 2 * u32::try_from(parts).ok()?
+                length(parts).saturating_mul(2).saturating_add(16)
             }
             Expr::Rule(rule) => {
                 // Written here where it is small. Where it leads back it is not known yet, and not written.
@@ -304,8 +386,7 @@ impl<'g> Look<'g> {
                 1 + body.states.min(self.expand_states)
             }
             _ => 1,
-        };
-        (states <= MOST_STATES).then_some(states)
+        }
     }
 
     /// Looks again at what refers back, until nothing changes.
@@ -371,6 +452,9 @@ impl<'g> Look<'g> {
                 }
             }
             Expr::Choice(parts) => parts.iter().for_each(|&part| visit((part, spelling))),
+            Expr::Unordered(_) => {
+                self.grammar.operands(id).iter().for_each(|&part| visit((part, spelling)));
+            }
             Expr::Repeat { body, .. } => visit((body, spelling)),
             Expr::JsonEscaped(operand) => visit((operand, JSON)),
             Expr::Rule(rule) => visit((self.grammar.rule(rule).body(), spelling)),
@@ -380,7 +464,7 @@ impl<'g> Look<'g> {
 }
 
 /// Where classes of bytes begin.
-struct Bytes {
+pub(crate) struct Bytes {
     starts: [bool; 257],
     /// Whether bytes beyond ASCII are told apart by more than how characters are encoded.
     tells_high: bool,
@@ -406,14 +490,11 @@ impl Bytes {
         self.starts[usize::from(last) + 1] = true;
     }
 
-    /// `None` for a literal inside a string that is not text.
-    fn literal(&mut self, bytes: &[u8], spelling: Spelling) -> Option<()> {
-        if spelling == JSON {
-            self.has_json = true;
-            std::str::from_utf8(bytes).ok()?;
-        }
+    /// Whether the literal may be spelled so: inside a string it has to be text.
+    fn literal(&mut self, bytes: &[u8], spelling: Spelling) -> bool {
+        self.has_json |= spelling == JSON;
         bytes.iter().for_each(|&byte| self.range(byte, byte));
-        Some(())
+        spelling == PLAIN || std::str::from_utf8(bytes).is_ok()
     }
 
     fn class(&mut self, ranges: &[CharRange], spelling: Spelling) {
@@ -440,7 +521,7 @@ impl Bytes {
         self.has_high = true;
     }
 
-    fn classes(mut self) -> ByteClasses {
+    pub(crate) fn classes(mut self) -> ByteClasses {
         if self.has_json {
             ESCAPES.iter().for_each(|&byte| self.range(byte, byte));
             (b'0'..=b'9').for_each(|byte| self.range(byte, byte));

@@ -10,9 +10,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use grammask_grammar_ir::{Grammar, Interrupt};
+use grammask_grammar_ir::{Grammar, Interrupt, RuleId};
 
-use crate::compile::compile;
+use crate::compile::{compile, compile_rule};
 use crate::error::Failure;
 use crate::foresight::foresee;
 use crate::{BuildError, ByteClasses, CompileOptions, Forecast, Pass, Program, TokenLabel};
@@ -42,9 +42,18 @@ struct Made {
     bytes: usize,
 }
 
-struct Source {
-    grammar: GrammarSource,
-    options: CompileOptions,
+enum Source {
+    Whole {
+        grammar: GrammarSource,
+        options: CompileOptions,
+    },
+    /// A rule of a grammar that others have too, and whether it reaches the common part.
+    Rule {
+        grammar: Arc<Grammar>,
+        rule: RuleId,
+        has_common: bool,
+        options: Arc<CompileOptions>,
+    },
 }
 
 enum GrammarSource {
@@ -52,9 +61,36 @@ enum GrammarSource {
     ToWrite(Box<dyn FnOnce() -> Option<Grammar> + Send>),
 }
 
+impl Source {
+    /// What there is room for.
+    fn compile(self, room: &Room) -> Result<Program, BuildError> {
+        let kept = |program: Program, name: &str| match room.holds_for(&program) {
+            true => Ok(program),
+            false => Err(Failure::NotForeseen.in_rule(name)),
+        };
+        match self {
+            Self::Whole { grammar, options } => {
+                let grammar = match grammar {
+                    GrammarSource::Written(grammar) => Some(*grammar),
+                    GrammarSource::ToWrite(write) => write(),
+                };
+                let Some(grammar) = grammar else { return Err(Failure::NotForeseen.alone()) };
+                kept(compile(&grammar, &options)?, grammar.rule(grammar.root()).name())
+            }
+            Self::Rule { grammar, rule, has_common, options } => {
+                kept(compile_rule(&grammar, rule, has_common, &options)?, grammar.rule(rule).name())
+            }
+        }
+    }
+}
+
 impl fmt::Debug for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Source").field("options", &self.options).finish_non_exhaustive()
+        let options = match self {
+            Self::Whole { options, .. } => options,
+            Self::Rule { options, .. } => &**options,
+        };
+        formatter.debug_struct("Source").field("options", options).finish_non_exhaustive()
     }
 }
 
@@ -86,10 +122,24 @@ impl LazyProgram {
         Some(Self::late(room, GrammarSource::ToWrite(Box::new(write)), options))
     }
 
+    /// A rule of a grammar, of which the room that it needs is known.
+    pub(crate) fn part_of(
+        grammar: &Arc<Grammar>,
+        (rule, has_common): (RuleId, bool),
+        room: Room,
+        options: &Arc<CompileOptions>,
+    ) -> Self {
+        let (grammar, options) = (Arc::clone(grammar), Arc::clone(options));
+        Self::late_of(room, Source::Rule { grammar, rule, has_common, options })
+    }
+
     fn late(room: Room, grammar: GrammarSource, options: &CompileOptions) -> Self {
         let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
-        let source = Mutex::new(Some(Box::new(Source { grammar, options })));
-        Self { room, origin: Origin::Late, source, made: OnceLock::new() }
+        Self::late_of(room, Source::Whole { grammar, options })
+    }
+
+    fn late_of(room: Room, source: Source) -> Self {
+        Self { room, origin: Origin::Late, source: Mutex::new(Some(Box::new(source))), made: OnceLock::new() }
     }
 
     /// The program, compiled now if it was not before.
@@ -118,16 +168,8 @@ impl LazyProgram {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Without a source the program was there from the beginning.
         let Some(source) = source else { return Err(Failure::NotForeseen.alone()) };
-        let grammar = match source.grammar {
-            GrammarSource::Written(grammar) => Some(*grammar),
-            GrammarSource::ToWrite(write) => write(),
-        };
-        let Some(grammar) = grammar else { return Err(Failure::NotForeseen.alone()) };
-        let program = compile(&grammar, &source.options)?;
-        match self.room.holds_for(&program) {
-            true => Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) }),
-            false => Err(Failure::NotForeseen.in_rule(grammar.rule(grammar.root()).name())),
-        }
+        let program = source.compile(&self.room)?;
+        Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) })
     }
 
     /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.

@@ -53,6 +53,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod apart;
 mod beginnings;
 mod build;
 mod byte_classes;
@@ -92,7 +93,7 @@ mod text_fragment;
 mod units;
 
 pub use byte_classes::ByteClasses;
-pub use compile::{compile, compile_with};
+pub use compile::{compile, compile_late, compile_with};
 pub use distances::Distances;
 pub use distinct::Distinct;
 pub use error::{BuildError, Cause};

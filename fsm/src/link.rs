@@ -60,10 +60,22 @@ impl<'p> Decided<'p> {
     }
 }
 
+/// What of a grammar is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'p> {
+    /// The rule whose texts are accepted.
+    pub(crate) root: RuleId,
+    /// Whether it reaches the common part, if there is one, and parts do not hide what the common part is.
+    pub(crate) has_common: bool,
+    pub(crate) parts: &'p Parts<'p>,
+}
+
 /// The parts by their rules.
 pub(crate) struct Parts<'p> {
     list: Vec<Decided<'p>>,
     of_rule: AHashMap<RuleId, u32>,
+    /// Whether the bodies that rules of parts have in the grammar are those of the parts.
+    are_cut: bool,
 }
 
 impl<'p> Parts<'p> {
@@ -114,7 +126,7 @@ impl<'p> Parts<'p> {
             let failure = Failure::Limit { what: "edges", limit: most, knob: Some("max_edges") };
             return Err(failure.alone());
         }
-        let parts = Self { list, of_rule };
+        let parts = Self { list, of_rule, are_cut: false };
         match parts.below_operator(grammar) {
             Some(rule) => Err(Failure::PartBelowOperator.in_rule(grammar.rule(rule).name())),
             None => Ok(parts),
@@ -122,7 +134,21 @@ impl<'p> Parts<'p> {
     }
 
     pub(crate) fn none() -> Self {
-        Self { list: Vec::new(), of_rule: AHashMap::new() }
+        Self { list: Vec::new(), of_rule: AHashMap::new(), are_cut: false }
+    }
+
+    /// Rules of the grammar itself that are compiled later.
+    pub(crate) fn cut(units: &'p [(RuleId, Arc<LazyProgram>)]) -> Self {
+        Self {
+            list: units.iter().map(|(_, unit)| Decided::Refer(unit)).collect(),
+            of_rule: units.iter().zip(0..).map(|((rule, _), at)| (*rule, at)).collect(),
+            are_cut: true,
+        }
+    }
+
+    /// Whether what a rule refers to is nothing that is compiled now.
+    pub(crate) fn hides(&self, rule: RuleId) -> bool {
+        self.are_cut && self.of_rule.contains_key(&rule)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -37,6 +37,11 @@ pub struct CompileOptions {
     /// a look at the grammar tells all that must be known before (default: on). Off: at once. Two fifths of the work for
     /// a set of new tools wait until one is called, and then a mask waits for that one.
     pub lazy_units: Pass,
+    /// With [`lazy_units`](Self::lazy_units), rules of a large grammar ([`compile_late`](crate::compile_late)) that are
+    /// written in about this many states or more, before any are merged, are compiled when they are first read (default:
+    /// 1,024). Large is a grammar that is written in 48 times as many, half a millisecond of work. Zero: whatever can wait
+    /// waits.
+    pub late_states: u32,
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
     /// (default: 8).
     pub inline_states: u32,
@@ -67,6 +72,7 @@ impl Default for CompileOptions {
             common_parts: Pass::On,
             determinization: Pass::On,
             lazy_units: Pass::On,
+            late_states: 1 << 10,
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,
@@ -92,6 +98,7 @@ impl CompileOptions {
                 determinization,
                 // When something is compiled is not what it is compiled to.
                 lazy_units: _,
+                late_states: _,
                 inline_states,
                 expand_states,
                 determinize_states,

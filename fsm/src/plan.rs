@@ -39,9 +39,10 @@ impl Plan {
         grammar: &Grammar,
         options: &CompileOptions,
         parts: &Parts<'_>,
+        root: RuleId,
         known: Option<RuleId>,
     ) -> Self {
-        let graph = Graph::new(grammar, known);
+        let graph = Graph::new(grammar, root, |rule| known == Some(rule) || parts.hides(rule));
         let mut plan = Self {
             rules: graph
                 .references
@@ -144,7 +145,7 @@ pub(crate) enum Copies {
 }
 
 /// References between reachable rules.
-struct Graph {
+pub(crate) struct Graph {
     /// Where the rule's references begin in `targets`, for reachable rules.
     rows: Vec<(u32, u32)>,
     targets: Vec<u32>,
@@ -153,17 +154,28 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(grammar: &Grammar, known: Option<RuleId>) -> Self {
+    /// All references.
+    pub(crate) fn of(grammar: &Grammar) -> Self {
+        Self::new(grammar, grammar.root(), |_| false)
+    }
+
+    /// The rules that a rule refers to, some of them several times.
+    pub(crate) fn targets(&self, rule: u32) -> &[u32] {
+        let (start, end) = self.rows[rule as usize];
+        &self.targets[start as usize..end as usize]
+    }
+
+    fn new(grammar: &Grammar, root: RuleId, is_known: impl Fn(RuleId) -> bool) -> Self {
         let count = grammar.rule_count();
         let mut graph = Self {
             rows: vec![(0, 0); count],
             targets: Vec::with_capacity(4 * count),
             references: vec![0; count],
-            root: grammar.root().index(),
+            root: root.index(),
         };
         // The rule in whose walk an expression was met last, plus one: parts may be shared within a rule.
         let mut met = vec![0u32; grammar.expr_count()];
-        let mut pending = vec![grammar.root()];
+        let mut pending = vec![root];
         graph.references[graph.root] = 1;
         let mut stack = Vec::with_capacity(64);
         while let Some(rule) = pending.pop() {
@@ -175,7 +187,7 @@ impl Graph {
                 let shared = std::mem::replace(&mut met[id.index()], stamp) == stamp;
                 if let Some(target) = grammar.as_rule(id) {
                     let references = &mut graph.references[target.index()];
-                    if *references == 0 && known != Some(target) {
+                    if *references == 0 && !is_known(target) {
                         pending.push(target);
                     }
                     *references = references.saturating_add(1);
@@ -200,10 +212,7 @@ impl Graph {
 
     /// Visits every reachable rule that is not recursive, callees before callers.
     fn acyclic_bottom_up(&self, mut visit: impl FnMut(usize)) {
-        let successors = |rule: u32| {
-            let (start, end) = self.rows[rule as usize];
-            &self.targets[start as usize..end as usize]
-        };
+        let successors = |rule: u32| self.targets(rule);
         components(self.rows.len(), [self.root as u32], successors, |members| {
             if let [rule] = *members
                 && !successors(rule).contains(&rule)

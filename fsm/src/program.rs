@@ -474,9 +474,10 @@ impl Program {
 
     /// Whether a rule has options that say so.
     pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
-        let has_any = self.own_options() || self.units.has_options();
-        let mut all = self.fragments();
-        has_any && all.any(|fragment| fragment.options.as_deref().is_some_and(&which))
+        let says_so = |fragment: &Fragment| fragment.options.as_deref().is_some_and(&which);
+        // What is compiled late has none.
+        self.fragments.iter().any(says_so)
+            || self.units.has_options() && self.units.fragments().any(|(_, it)| says_so(it))
     }
 
     /// Whether any fragment of its own has options.

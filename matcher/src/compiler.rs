@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use grammask_earley::Engine;
-use grammask_fsm::{CompileOptions, Part, Program};
+use grammask_fsm::{CompileOptions, Part, Program, compile_late, compile_with};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
@@ -351,7 +351,7 @@ impl<B: BuildBackend> Compiler<B> {
             false => json_schema::compile(schema, &self.interrupted_by(options))?,
         };
         let automata = self.automata_of_schema(schema);
-        let grammar = self.grammar_under(&compiled.grammar, &[], &automata, Duration::ZERO);
+        let grammar = self.grammar_late(&Arc::new(compiled.grammar), &automata, Duration::ZERO);
         Ok((grammar.map_err(|error| error.in_schema(schema, options, &automata))?, compiled.report))
     }
 
@@ -452,12 +452,12 @@ impl<B: BuildBackend> Compiler<B> {
         locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.parts.clock.now();
-        let grammar = {
+        let grammar = Arc::new({
             span!("frontend");
             read()?
-        };
+        });
         let frontend = self.parts.clock.now().saturating_sub(start);
-        self.grammar_under(&grammar, &[], automata, frontend).map_err(|error| locate(error, &grammar))
+        self.grammar_late(&grammar, automata, frontend).map_err(|error| locate(error, &grammar))
     }
 
     /// Compiles a grammar given as data. Every call compiles.
@@ -466,7 +466,9 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
-        self.grammar_with(grammar, &[], Duration::ZERO)
+        let automata = self.automata_under_interrupt();
+        let compile = |grammar: &Grammar| compile_late(grammar, &automata, |whole| Arc::new(whole.clone()));
+        self.compiled(grammar, compile, Duration::ZERO)
     }
 
     /// Compiles a grammar, some of whose rules were compiled before.
@@ -476,21 +478,36 @@ impl<B: BuildBackend> Compiler<B> {
         parts: &[Part<'_>],
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.grammar_under(grammar, parts, &self.automata_under_interrupt(), frontend)
+        let automata = self.automata_under_interrupt();
+        let compile = |grammar: &Grammar| compile_with(grammar, &automata, parts);
+        self.compiled(grammar, compile, frontend)
     }
 
-    fn grammar_under(
+    /// Compiles a grammar of which some may wait until it is read.
+    fn grammar_late(
+        &self,
+        grammar: &Arc<Grammar>,
+        automata: &CompileOptions,
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let share = |whole: &Grammar| match std::ptr::eq(whole, &**grammar) {
+            true => Arc::clone(grammar),
+            false => Arc::new(whole.clone()),
+        };
+        self.compiled(grammar, |grammar| compile_late(grammar, automata, share), frontend)
+    }
+
+    fn compiled(
         &self,
         grammar: &Grammar,
-        parts: &[Part<'_>],
-        automata: &CompileOptions,
+        compile: impl FnOnce(&Grammar) -> Result<Program, grammask_fsm::BuildError>,
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.now();
         let program = {
             span!("automata");
             let grammar = self.resolver().resolve(grammar)?;
-            grammask_fsm::compile_with(&grammar, automata, parts)?
+            compile(&grammar)?
         };
         let automata = self.now().saturating_sub(start);
         self.program_after(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })

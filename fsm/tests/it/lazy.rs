@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{Cause, CompileOptions, LazyProgram, Pass};
+use grammask_fsm::{Cause, CompileOptions, LazyProgram, Pass, Program, compile, compile_late};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Interrupt, RuleId, RuleOptions};
 
-use crate::{grammar, recursive_grammar};
+use crate::{grammar, naive, recursive_grammar, simulate};
 
 fn lazy(grammar: &Grammar) -> LazyProgram {
     LazyProgram::new(grammar.clone(), &CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() })
@@ -150,4 +150,94 @@ fn threads_that_come_at_once_compile_once() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(programs.iter().all(|program| Arc::ptr_eq(program, &programs[0])));
+}
+
+/// A grammar whose rules that can wait do so.
+fn late(grammar: &Grammar) -> Program {
+    let options = CompileOptions { late_states: 0, ..CompileOptions::default() };
+    compile_late(grammar, &options, |whole| Arc::new(whole.clone())).unwrap()
+}
+
+/// `root` is a choice of `(` item `)` for several items, one of which begins with the whole.
+fn items() -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    let (open, close) = (builder.literal("("), builder.literal(")"));
+    let shared = builder.literal("ab");
+    let shared = builder.repeat(shared, 0, None);
+    let shared = builder.add_rule("shared", shared).unwrap();
+    let shared = builder.rule(shared);
+    let own = ["a", "b", "ba"].map(|text| builder.literal(text));
+    let again = builder.rule(root);
+    let mut ways: Vec<ExprId> = Vec::new();
+    for (number, text) in own.into_iter().enumerate() {
+        let body = builder.sequence([open, text, shared, text, close]);
+        let rule = builder.add_rule(&format!("item{number}"), body).unwrap();
+        ways.push(builder.rule(rule));
+    }
+    let around = builder.sequence([open, again, close]);
+    let around = builder.add_rule("around", around).unwrap();
+    ways.push(builder.rule(around));
+    // What stands below an operator is taken apart.
+    let other = builder.literal("bb");
+    let any = builder.any_char();
+    let any = builder.repeat(any, 2, Some(2));
+    let both = builder.intersection([other, any]);
+    let both = builder.sequence([open, both]);
+    let both = builder.add_rule("both", both).unwrap();
+    ways.push(builder.rule(both));
+    let body = builder.choice(ways);
+    builder.define(root, body).unwrap();
+    builder.finish(root).unwrap()
+}
+
+#[test]
+fn rules_that_are_compiled_late_say_the_same() {
+    let grammar = items();
+    let program = late(&grammar);
+    let units = program.unit_counts();
+    // What reaches the whole, or what takes an automaton to decide, does not wait.
+    assert!((3..=4).contains(&units.all) && units.made == 0, "{units:?}");
+    let texts =
+        ["(aa)", "(aaba)", "((bb))", "(bb", "((bb)", "(baabba)", "(baabba", "((aaba))", "((bb", "(ba)", "()"];
+    for text in texts {
+        let found = simulate::accepts(&program, text.as_bytes());
+        assert_eq!(found, naive::accepts(&grammar, text.as_bytes()), "{text}");
+    }
+    assert!(program.failure().is_none());
+    simulate::check_invariants(&program.whole().unwrap());
+}
+
+/// Small grammars are compiled at once, and so is everything where nothing is to wait.
+#[test]
+fn what_is_small_does_not_wait() {
+    let grammar = items();
+    let whole = compile(&grammar, &CompileOptions::default()).unwrap();
+    let share = |whole: &Grammar| Arc::new(whole.clone());
+    let at_once = CompileOptions { late_states: 0, lazy_units: Pass::Off, ..CompileOptions::default() };
+    for options in [CompileOptions::default(), at_once] {
+        let program = compile_late(&grammar, &options, share).unwrap();
+        assert_eq!(program.unit_counts().all, 0);
+        assert_eq!(program.fingerprint(), whole.fingerprint());
+    }
+}
+
+/// A rule that derives nothing is left out where the rest is built, and one without which there is nothing is refused.
+#[test]
+fn what_derives_nothing_does_not_wait() {
+    let mut builder = GrammarBuilder::new();
+    let (root, endless) = (builder.declare("root").unwrap(), builder.declare("endless").unwrap());
+    let (open, again) = (builder.literal("["), builder.rule(endless));
+    let body = builder.sequence([open, again]);
+    builder.define(endless, body).unwrap();
+    let good = builder.add_rule("good", open).unwrap();
+    let good = builder.rule(good);
+    let good = builder.sequence([open, good]);
+    let good = builder.add_rule("better", good).unwrap();
+    let good = builder.rule(good);
+    let body = builder.choice([again, good]);
+    builder.define(root, body).unwrap();
+    let program = late(&builder.finish(root).unwrap());
+    assert!(simulate::accepts(&program, b"[["));
+    assert!(!simulate::accepts(&program, b"[[["));
 }

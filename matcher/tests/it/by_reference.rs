@@ -1,6 +1,7 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
 use grammask_fsm::{CompileOptions, Pass, UnitCounts};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
@@ -268,5 +269,81 @@ fn known_tags_can_be_forgotten() {
         if number % 64 == 0 {
             compiler.clear_cache();
         }
+    }
+}
+
+/// A schema of objects in objects, some of which refer to one another, and texts.
+fn nested() -> (String, [&'static str; 4]) {
+    let leaf = |number: usize| {
+        json!({"type": "object", "properties": {
+            format!("x{number}"): {"type": "integer"}, "s": {"type": "string"}, "any": true}})
+    };
+    let inner: serde_json::Map<String, Value> =
+        (0..6).map(|number| (format!("p{number}"), leaf(number))).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"type": "object", "properties": inner.clone(), "additionalProperties": false},
+            "b": {"type": "array", "items": {"type": "object", "properties": inner}, "uniqueItems": true},
+            "c": {"$ref": "#/$defs/list"},
+            "d": {"type": "object", "properties": {"n": {"pattern": "^[a-c]{2,5}$", "type": "string"}}},
+        },
+        "$defs": {"list": {"type": "object", "properties": {
+            "next": {"$ref": "#/$defs/list"}, "value": leaf(7)}}},
+    });
+    let texts = [
+        r#"{"a": {"p0": {"x0": 1, "s": "t"}, "p5": {"any": [{"k": 1}]}}, "b": [{"p1": {"x1": 2}}, {"p1": {"x1": 2}}]}"#,
+        r#"{"c": {"next": {"next": {"value": {"x7": -3}}}}, "d": {"n": "abc", "z": 1}}"#,
+        r#"{"a": {"p6": 1}}"#,
+        r#"{"d": {"n": "abcabc"}}"#,
+    ];
+    (schema.to_string(), texts)
+}
+
+fn check_late<B: BuildBackend>() {
+    let (schema, texts) = nested();
+    for order in [KeyOrder::Declared, KeyOrder::Any] {
+        let options = JsonSchemaOptions::default().key_order(order);
+        let [late, at_once] = [0, u32::MAX].map(|late_states| {
+            let automata = CompileOptions { late_states, ..CompileOptions::default() };
+            let compiler = Compiler::builder(vocabulary()).automata(automata).backend::<B>().build();
+            compiler.json_schema(&schema, &options)
+        });
+        // One of the backends reads no members in any order.
+        let (Ok(late), Ok(at_once)) = (late, at_once) else {
+            assert_eq!(order, KeyOrder::Any);
+            continue;
+        };
+        let units = [&late, &at_once].map(|grammar| grammar.stats().units.all);
+        assert!(units[0] > 1 && units[1] == 0, "{units:?}");
+        for text in texts {
+            same(&late, &at_once, text);
+        }
+    }
+}
+
+#[test]
+fn what_is_compiled_late_has_the_same_masks() {
+    check_late::<grammask_earley::Engine>();
+    check_late::<Pda>();
+}
+
+/// Of a large schema that is compiled which a text holds.
+#[test]
+fn objects_are_compiled_when_they_are_read() {
+    let (schema, _) = nested();
+    let automata = CompileOptions { late_states: 0, ..CompileOptions::default() };
+    let compiler = Compiler::builder(vocabulary()).automata(automata).build();
+    let grammar = compiler.json_schema(&schema, &JsonSchemaOptions::default()).unwrap();
+    assert_eq!(grammar.stats().units.made, 0);
+    let mut matcher = grammar.matcher();
+    matcher.accept_bytes(br#"{"a": {"p0": {"x0": 1}, "p1": {"x1": 1}}"#).unwrap();
+    let UnitCounts { all, made } = grammar.stats().units;
+    assert!(made >= 1 && made < all, "{made} of {all} units");
+    #[cfg(feature = "store")]
+    {
+        let read = compiler.load(&grammar.to_bytes().unwrap()).unwrap();
+        assert_eq!(grammar.fingerprint(), read.fingerprint());
+        nested().1.into_iter().for_each(|text| same(&grammar, &read, text));
     }
 }

@@ -35,6 +35,7 @@ fn automata() -> Vec<CompileOptions> {
         CompileOptions { suffix_merging: off, ..on.clone() },
         CompileOptions { determinization: off, ..on.clone() },
         CompileOptions { common_parts: off, ..on.clone() },
+        CompileOptions { late_states: 0, ..on.clone() },
         CompileOptions { expand_states: 0, ..on.clone() },
         CompileOptions { expand_states: 100_000, ..on.clone() },
         CompileOptions {
