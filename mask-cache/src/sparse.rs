@@ -27,28 +27,65 @@ impl Sparse {
     pub(crate) fn from_ids(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
         match ids.len() <= FEW {
             true => Self::from_few(ids),
-            false => Self::joined(&[], ids, vocabulary_len, zeros),
+            false => Self::from_many(ids, vocabulary_len, zeros),
         }
     }
 
-    /// The bits of others and of ids, as [`from_ids`](Self::from_ids).
+    /// The bits of others and of ids, as [`from_ids`](Self::from_ids). One of the others has most of the words, as a rule, and
+    /// is copied; `zeros` holds meanwhile where the word of each place stands, counted from 1.
     pub(crate) fn joined(others: &[&Self], ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
+        let Some((longest, first)) = others.iter().enumerate().max_by_key(|(_, other)| other.words()) else {
+            return Self::from_ids(ids, vocabulary_len, zeros);
+        };
         if zeros.len() < words_for(vocabulary_len) {
             zeros.resize(words_for(vocabulary_len), 0);
         }
-        // A place is written for each word and each id, and stays where its word is new, which nothing foresees.
         let most = others.iter().map(|other| other.words()).sum::<usize>() + ids.len();
-        let mut places = vec![0; most.min(zeros.len()) + 1];
-        let mut len = 0;
-        let mut add = |place: usize, bits: u32| {
-            if let Some(word) = zeros.get_mut(place) {
-                places[len] = place as u32;
-                len += usize::from(*word == 0);
-                *word |= bits;
+        let mut words: Vec<u64> = Vec::with_capacity(most);
+        words.extend_from_slice(&first.0);
+        for (&packed, number) in words.iter().zip(1..) {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                *at = number;
+            }
+        }
+        let mut add = |packed: u64| {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                match words.get_mut((*at as usize).wrapping_sub(1)) {
+                    Some(word) => *word |= packed,
+                    None => {
+                        words.push(packed);
+                        *at = words.len() as u32;
+                    }
+                }
             }
         };
-        others.iter().flat_map(|other| other.iter()).for_each(|(place, bits)| add(place, bits));
-        ids.iter().for_each(|&id| add(id as usize / 32, 1 << (id % 32)));
+        let rest = others.iter().enumerate().filter(|&(number, _)| number != longest);
+        rest.for_each(|(_, other)| other.0.iter().for_each(|&packed| add(packed)));
+        ids.iter().for_each(|&id| add(pack(id / 32, 1 << (id % 32))));
+        for &packed in &words {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                *at = 0;
+            }
+        }
+        Self(words.into())
+    }
+
+    /// As [`from_ids`](Self::from_ids).
+    fn from_many(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
+        if zeros.len() < words_for(vocabulary_len) {
+            zeros.resize(words_for(vocabulary_len), 0);
+        }
+        // A place is written for each id, and stays where its word is new, which nothing foresees.
+        let mut places = vec![0; ids.len().min(zeros.len()) + 1];
+        let mut len = 0;
+        for &id in ids {
+            let place = id / 32;
+            if let Some(word) = zeros.get_mut(place as usize) {
+                places[len] = place;
+                len += usize::from(*word == 0);
+                *word |= 1 << (id % 32);
+            }
+        }
         let words =
             places[..len].iter().map(|&place| pack(place, std::mem::take(&mut zeros[place as usize])));
         Self(words.collect())
