@@ -13,6 +13,11 @@ mod workload;
 
 use clap::{Parser, Subcommand};
 
+/// Grammars and their tables are thousands of small pieces that come and go together. The system's allocator joins each
+/// with its neighbours when it goes; this one does not, and keeps what lives together in the same pages. The peer has it, too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Benchmarks of grammask beside its peers.
 #[derive(Debug, Parser)]
 #[command(version)]
