@@ -177,17 +177,9 @@ impl<V: Clone> CompileCache<V> {
             Err(_) => self.forget(hash, place),
         }
         drop(value);
-        let mut inner = self.lock();
-        inner.misses += 1;
-        if let (Ok(made), Some(max_bytes)) = (&made, self.max_bytes) {
-            let key = inner.entries.find(hash, |entry| Arc::ptr_eq(&entry.value, place));
-            let key = key.map_or(0, |entry| entry.key.len());
-            inner.added = inner.added.saturating_add(key + size(made));
-            if inner.added > max_bytes / 16 {
-                inner.added = 0;
-                inner.shrink(max_bytes, size);
-            }
-        }
+        let evicted = self.note_made(hash, place, made.as_ref().ok(), size);
+        // To free dozens of grammars takes milliseconds, for which nobody waits at the lock.
+        drop(evicted);
         made
     }
 
@@ -224,6 +216,27 @@ impl<V: Clone> CompileCache<V> {
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.lock().entries.len()
+    }
+
+    /// Counts what was compiled; what is not kept any longer.
+    fn note_made(
+        &self,
+        hash: u64,
+        place: &Arc<Mutex<Option<V>>>,
+        made: Option<&V>,
+        size: impl Fn(&V) -> usize,
+    ) -> Vec<Entry<V>> {
+        let mut inner = self.lock();
+        inner.misses += 1;
+        let (Some(made), Some(max_bytes)) = (made, self.max_bytes) else { return Vec::new() };
+        let key = inner.entries.find(hash, |entry| Arc::ptr_eq(&entry.value, place));
+        let key = key.map_or(0, |entry| entry.key.len());
+        inner.added = inner.added.saturating_add(key + size(made));
+        if inner.added <= max_bytes / 16 {
+            return Vec::new();
+        }
+        inner.added = 0;
+        inner.shrink(max_bytes, size)
     }
 
     /// Whether there are none.
@@ -274,7 +287,8 @@ impl<V: Clone> CompileCache<V> {
 const WAIT: Duration = Duration::from_micros(200);
 
 impl<V> Inner<V> {
-    fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) {
+    /// Takes out what was not used for longest.
+    fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) -> Vec<Entry<V>> {
         let mut sized: Vec<(u64, usize, u64)> = self
             .entries
             .iter()
@@ -282,15 +296,17 @@ impl<V> Inner<V> {
             .collect();
         sized.sort_unstable();
         let mut total: usize = sized.iter().map(|(_, bytes, _)| bytes).sum();
+        let mut evicted = Vec::new();
         for (last_use, bytes, hash) in sized {
             if total <= max_bytes {
                 break;
             }
             total -= bytes;
             if let Ok(entry) = self.entries.find_entry(hash, |entry| entry.last_use == last_use) {
-                entry.remove();
+                evicted.push(entry.remove().0);
             }
         }
+        evicted
     }
 }
 
