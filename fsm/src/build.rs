@@ -586,17 +586,17 @@ impl<'g> Builder<'g> {
             _ => false,
         };
         let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
-        let holds_more = match self.whole.map(|whole| self.grammar.expr(whole)) {
+        let holds_more = || match self.whole.map(|whole| self.grammar.expr(whole)) {
             Some(Expr::Sequence([first, middle @ .., last])) => {
-                !(is_quote(first) && is_quote(last) && middle.contains(&id))
+                !(middle.contains(&id) && is_quote(first) && is_quote(last))
             }
             _ => self.whole != Some(id),
         };
         // Where an iteration ends in the middle of a string, the engine has to see what comes next.
-        holds_more
-            && !self.is_counted_text
+        !self.is_counted_text
             && item.place.depth == 0
             && matches!(self.grammar.expr(body), Expr::JsonEscaped(class) if is_class(class))
+            && holds_more()
     }
 
     /// Calls the fragment of a text of any length.

@@ -4,13 +4,12 @@
 //! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
 //! sorted tables are made once, at the very end (`emit`).
 
-use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-use crate::Count;
 use crate::finished::{Finished, FinishedStates};
 use crate::labels::Labels;
 use crate::names::Names;
+use crate::{Count, FragmentName};
 
 /// No state, no edge.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -89,7 +88,7 @@ pub(crate) struct DraftFragment {
     /// Index of the rule that gives the name.
     pub(crate) rule: u32,
     /// A name other than the rule's.
-    pub(crate) name: Option<Cow<'static, str>>,
+    pub(crate) name: Option<FragmentName>,
     /// The states of a finished fragment, in tables of their own.
     pub(crate) finished: Option<FinishedStates>,
     /// For the root of automata that were compiled before: their number. Such a fragment is finished, without a
@@ -245,13 +244,34 @@ impl Draft {
     }
 
     /// The edges of a state that are not deleted.
-    pub(crate) fn edges(&self, state: u32) -> impl Iterator<Item = Edge> + '_ {
-        self.edge_ids(state).map(|id| self.edges[id as usize]).filter(|edge| edge.label != Label::DEAD)
+    pub(crate) fn edges(&self, state: u32) -> Edges<'_> {
+        Edges { edges: &self.edges, next: self.states[state as usize].head }
     }
 
     /// The places of a state's edges in the edge table, deleted ones among them.
     pub(crate) fn edge_ids(&self, state: u32) -> EdgeIds<'_> {
         EdgeIds { edges: &self.edges, next: self.states[state as usize].head }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Edges<'d> {
+    edges: &'d [Edge],
+    next: u32,
+}
+
+impl Iterator for Edges<'_> {
+    type Item = Edge;
+
+    #[inline]
+    fn next(&mut self) -> Option<Edge> {
+        loop {
+            let edge = *self.edges.get(self.next as usize)?;
+            self.next = edge.next;
+            if edge.label != Label::DEAD {
+                return Some(edge);
+            }
+        }
     }
 }
 

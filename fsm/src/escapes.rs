@@ -5,11 +5,11 @@
 //! once, and whoever has read a backslash calls the ones that are allowed: those of single characters, those
 //! of all characters, and those of all characters but a few.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use grammask_grammar_ir::hash::HashMap;
 
+use crate::FragmentName;
 use crate::draft::{Draft, DraftFragment, DraftRole, NONE};
 use crate::finished::{Ending, Finished, FinishedStates};
 
@@ -72,7 +72,7 @@ impl Escapes {
     /// The escapes of all characters.
     pub(crate) fn any(&mut self, draft: &mut Draft) -> u32 {
         if self.any == NONE {
-            self.any = finished(draft, Some("escape".into()), |tables| all(tables, Least::Any));
+            self.any = finished(draft, Some(FragmentName::fixed("escape")), |tables| all(tables, Least::Any));
         }
         self.any
     }
@@ -107,7 +107,7 @@ impl Escapes {
             return known;
         }
         if self.not_ascii == NONE {
-            self.not_ascii = finished(draft, Some("escape beyond ASCII".into()), |tables| {
+            self.not_ascii = finished(draft, Some(FragmentName::fixed("escape beyond ASCII")), |tables| {
                 let stencil = BEYOND_ASCII.get_or_init(|| made(|tables| all(tables, Least::BeyondAscii)));
                 tables.stamp(stencil, 0)
             });
@@ -116,7 +116,7 @@ impl Escapes {
         if excluded.len() == 128 {
             return not_ascii;
         }
-        let fragment = finished(draft, Some("escape of others".into()), |tables| {
+        let fragment = finished(draft, Some(FragmentName::fixed("escape of others")), |tables| {
             let stencil = |only: u8| ALL_BUT.get(usize::from(only)).filter(|_| excluded.len() == 1);
             match excluded.first().and_then(|&only| stencil(only)) {
                 Some(stencil) => {
@@ -151,7 +151,7 @@ fn made(write: impl FnOnce(&mut Finished) -> u32) -> Finished {
 /// Adds a finished fragment; `write` writes its states and says which is the start.
 pub(crate) fn finished(
     draft: &mut Draft,
-    name: Option<Cow<'static, str>>,
+    name: Option<FragmentName>,
     write: impl FnOnce(&mut Finished) -> u32,
 ) -> u32 {
     let first = draft.finished.next_state();
@@ -184,9 +184,9 @@ static NAMES: [[u8; 11]; 128] = {
     names
 };
 
-fn escape_name(character: char) -> Cow<'static, str> {
+fn escape_name(character: char) -> FragmentName {
     let name = NAMES.get(character as usize).and_then(|name| std::str::from_utf8(name).ok());
-    name.map_or_else(|| format!("escape of {character}").into(), Cow::Borrowed)
+    name.map_or_else(|| format!("escape of {character}").into(), FragmentName::fixed)
 }
 
 /// The escapes of one character: its short escape, and its units in four digits each.

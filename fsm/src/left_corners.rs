@@ -138,9 +138,12 @@ impl<'p> Walk<'p> {
 
     /// The calls that a fragment makes before it reads a byte.
     fn corner_calls(&mut self, caller: FragmentId, calls: &mut Vec<CornerCall>) {
-        self.stamp += 1;
-        // The first state is known by itself.
+        // The first state is known by itself. Mostly it reads bytes and nothing else.
         let first = self.program.fragment(caller).start;
+        if self.program.only_reads(first) {
+            return;
+        }
+        self.stamp += 1;
         self.stack.push(first);
         while let Some(id) = self.stack.pop() {
             let state = self.program.state(id);

@@ -49,6 +49,11 @@ impl Names {
         self.ends.is_empty()
     }
 
+    /// How many texts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     pub(crate) fn text(&self, name: u32) -> &[u8] {
         let at = name as usize;
         let start = if at == 0 { 0 } else { self.ends[at - 1] };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::units::{Numbers, Units};
-use crate::{BuildError, ByteClasses, Distinct, LeftCorners};
+use crate::{BuildError, ByteClasses, Distinct, FragmentName, LeftCorners};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -123,7 +123,7 @@ pub struct Call {
 pub struct Fragment {
     /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
     /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
-    pub name: Cow<'static, str>,
+    pub name: FragmentName,
     /// First state.
     pub start: StateId,
     /// Whether the *body* (one iteration) derives the empty string.
@@ -161,16 +161,12 @@ impl Fragment {
     }
 
     fn memory_usage(&self) -> usize {
-        let name = match &self.name {
-            Cow::Borrowed(_) => 0,
-            Cow::Owned(name) => name.capacity(),
-        };
         let names = |options: &Options| -> usize {
             let captures = [&options.capture, &options.end_capture];
             captures.into_iter().flatten().map(|(name, _)| name.len()).sum()
         };
         let options = self.options.as_ref().map_or(0, |options| size_of::<Options>() + names(options));
-        size_of::<Self>() + name + options
+        size_of::<Self>() + self.name.memory_usage() + options
     }
 }
 

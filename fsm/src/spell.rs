@@ -19,6 +19,7 @@
 
 use grammask_grammar_ir::hash::HashMap;
 
+use crate::FragmentName;
 use crate::draft::{Draft, Label};
 use crate::escapes::{Escapes, SHORT_ESCAPES};
 
@@ -150,7 +151,7 @@ impl Utf8Output<'_> {
         self.draft.states[end as usize].is_final = true;
         let start = write(self, start, end);
         let entry = &mut self.draft.fragments[fragment as usize];
-        (entry.start, entry.name) = (start, Some(name.into()));
+        (entry.start, entry.name) = (start, Some(FragmentName::fixed(name)));
         self.draft.current = caller;
         fragment
     }

@@ -10,15 +10,14 @@
 //! Units are called, and call nothing but themselves. The numbers of one that is compiled late are more than it needs:
 //! between its last state and the first one of the next unit are numbers that belong to nothing.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::lazy::Space;
 use crate::program::StateRow;
 use crate::{
-    BuildError, ByteEdge, Call, Fragment, FragmentId, LabelId, LazyProgram, Program, Role, State, StateId,
-    TokenEdge, Unordered,
+    BuildError, ByteEdge, Call, Fragment, FragmentId, FragmentName, LabelId, LazyProgram, Program, Role,
+    State, StateId, TokenEdge, Unordered,
 };
 
 /// The units of a program, in the order of their numbers.
@@ -82,7 +81,7 @@ const NO_STATE: State<'static> =
 
 /// A fragment that no number belongs to, and what stands for one that could not be compiled: nothing is read.
 static NO_FRAGMENT: Fragment = Fragment {
-    name: Cow::Borrowed("nothing"),
+    name: FragmentName::fixed("nothing"),
     start: StateId::NEVER,
     nullable: false,
     count: None,

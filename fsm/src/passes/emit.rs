@@ -3,7 +3,7 @@
 //! Fragments are numbered as they are met from the root on, states breadth-first inside their fragment, so
 //! that neighbours lie side by side. What is not reached is not written.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use grammask_grammar_ir::{Grammar, RuleId};
 
@@ -14,8 +14,8 @@ use crate::names::is_plain;
 use crate::program::StateRow;
 use crate::units::{Begin, Units};
 use crate::{
-    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, LabelId, Options, Program, Role, StateId,
-    TokenEdge, Unordered,
+    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, FragmentName, LabelId, Options, Program,
+    Role, StateId, TokenEdge, Unordered,
 };
 
 /// Which fragments of the draft became which of the program, and their states there.
@@ -38,7 +38,9 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         states: Vec::with_capacity(numbering.state_count as usize + 1),
         byte_edges: Vec::with_capacity(draft.edges.len() + draft.names.edges + draft.finished.edge_count()),
         epsilons: Vec::with_capacity(draft.finished.epsilon_count()),
-        calls: Vec::with_capacity(draft.finished.call_count() + numbering.fragments.len()),
+        calls: Vec::with_capacity(
+            draft.finished.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes as usize,
+        ),
         token_edges: Vec::new(),
         labels: std::mem::take(&mut draft.labels).into_labels(),
         fragments: Vec::with_capacity(numbering.fragments.len()),
@@ -47,10 +49,18 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         units: Units::default(),
         corners: OnceLock::new(),
     };
+    let names = rule_names(&draft, &numbering, grammar);
+    let mut name_at = 0;
     let mut edges = Vec::new();
     let mut states = numbering.states.iter();
     for &(old, first, end) in &numbering.fragments {
         let fragment = &mut draft.fragments[old as usize];
+        let name = fragment.name.take().or_else(|| {
+            let rule = rule_of(grammar, fragment.rule)?;
+            let start = name_at;
+            name_at += grammar.rule(rule).name().len();
+            Some(FragmentName::part(&names, start, name_at))
+        });
         if fragment.linked.is_some()
             && let Some(part) = next_linked.next()
         {
@@ -61,15 +71,12 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             part.push_states(&mut program);
             continue;
         }
-        let name = RuleId::new(fragment.rule as usize).filter(|rule| rule.index() < grammar.rule_count());
-        let name =
-            fragment.name.take().or_else(|| name.map(|rule| grammar.rule(rule).name().to_owned().into()));
         let start = match fragment.finished {
             Some(states) => first + fragment.start - states.first,
             None => numbering.state(fragment.start).raw(),
         };
         program.fragments.push(Fragment {
-            name: name.unwrap_or_default(),
+            name: name.unwrap_or(FragmentName::fixed("")),
             start: StateId::from_raw(start),
             nullable: fragment.nullable,
             count: fragment.count,
@@ -159,10 +166,28 @@ fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
     program.units = all;
 }
 
+/// The names of the rules that fragments are called after, one behind the other in the order of the fragments.
+fn rule_names(draft: &Draft, numbering: &Numbering, grammar: &Grammar) -> Arc<str> {
+    let mut names = String::with_capacity(16 * numbering.fragments.len());
+    for &(old, ..) in &numbering.fragments {
+        let fragment = &draft.fragments[old as usize];
+        if fragment.name.is_none()
+            && let Some(rule) = rule_of(grammar, fragment.rule)
+        {
+            names.push_str(grammar.rule(rule).name());
+        }
+    }
+    names.into()
+}
+
+/// The rule of that number, if there is one.
+fn rule_of(grammar: &Grammar, rule: u32) -> Option<RuleId> {
+    RuleId::new(rule as usize).filter(|rule| rule.index() < grammar.rule_count())
+}
+
 /// The options of a rule, if it has any.
 fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
-    let rule = RuleId::new(rule as usize).filter(|rule| rule.index() < grammar.rule_count())?;
-    let options = grammar.rule(rule).options();
+    let options = grammar.rule(rule_of(grammar, rule)?).options();
     let kept = Options {
         max_tokens: options.max_tokens.map_or(0, std::num::NonZeroU32::get),
         capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
@@ -205,6 +230,8 @@ struct Numbering {
     states: Vec<u32>,
     /// The texts that are written out.
     chains: Vec<Chain>,
+    /// The lengths of all of them.
+    chain_bytes: u32,
     /// For each state the last chain that leads to it; none before the first chain.
     chain_to: Vec<u32>,
     state_count: u32,
@@ -219,7 +246,8 @@ impl Numbering {
         let mut this = Self {
             fragments: Vec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
-            chains: Vec::new(),
+            chains: Vec::with_capacity(draft.names.len()),
+            chain_bytes: 0,
             chain_to: Vec::new(),
             state_count: 0,
             fragment_number: vec![NONE; draft.fragments.len()],
@@ -305,6 +333,7 @@ impl Numbering {
         self.chains.push(Chain { name, to, first: self.state_count, before });
         self.states.push(CHAIN | number);
         let text = draft.names.text(name);
+        self.chain_bytes += text.len() as u32;
         self.state_count += 2 * text.len() as u32 - 1;
         for &byte in text {
             self.reach_fragment(draft, parts, draft.names.escape(byte));
@@ -389,18 +418,43 @@ impl Chain {
     }
 }
 
+/// Writes the rows of a text: all tables at once, since the states inside of names are most of a schema's.
 fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain: Chain) {
     let text = draft.names.text(chain.name);
-    for (at, &byte) in text.iter().enumerate() {
-        let behind = chain.behind(at, text, numbering);
-        let escape = StateId::from_raw(chain.first + 2 * at as u32);
-        if at > 0 {
-            program.push_row(false);
-            push_character(program, byte, behind, escape);
-        }
-        program.push_row(false);
+    let (epsilons, tokens) = (program.epsilons.len() as u32, program.token_edges.len() as u32);
+    let row = |bytes: usize, calls: usize| StateRow {
+        bytes: bytes as u32,
+        epsilons,
+        calls: calls as u32,
+        tokens,
+        is_final: false,
+    };
+    let (bytes, calls) = (program.byte_edges.len(), program.calls.len());
+    let behind = |at: usize| chain.behind(at, text, numbering);
+    let escape = |at: usize| StateId::from_raw(chain.first + 2 * at as u32);
+    program.calls.extend(text.iter().enumerate().map(|(at, &byte)| {
         let fragment = numbering.fragment_number[draft.names.escape(byte) as usize];
-        program.calls.push(Call { fragment: FragmentId::from_raw(fragment), target: behind });
+        Call { fragment: FragmentId::from_raw(fragment), target: behind(at) }
+    }));
+    program.states.push(row(bytes, calls));
+    // The state before the character at `at + 1`, and the one behind a backslash there.
+    let inner = &text[1..];
+    if inner.iter().all(|&byte| is_plain(byte)) {
+        program.states.extend((0..inner.len()).flat_map(|at| {
+            let begin = bytes + 2 * at;
+            [row(begin, calls + at + 1), row(begin + 2, calls + at + 1)]
+        }));
+        program.byte_edges.extend(inner.iter().zip(1..).flat_map(|(&byte, at)| {
+            let backslash = ByteEdge { start: b'\\', end: b'\\', target: escape(at) };
+            let plain = ByteEdge { start: byte, end: byte, target: behind(at) };
+            if byte < b'\\' { [plain, backslash] } else { [backslash, plain] }
+        }));
+        return;
+    }
+    for (&byte, at) in inner.iter().zip(1..) {
+        program.states.push(row(program.byte_edges.len(), calls + at));
+        push_character(program, byte, behind(at), escape(at));
+        program.states.push(row(program.byte_edges.len(), calls + at));
     }
 }
 

@@ -52,12 +52,21 @@ pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCal
 }
 
 /// Which fragments can call themselves before they have read a byte.
-pub(crate) fn on_cycles(count: usize, LeftCalls(mut calls): LeftCalls) -> Vec<bool> {
-    calls.sort_unstable();
-    let rows: Vec<usize> =
-        (0..=count as u32).map(|caller| calls.partition_point(|call| call.0 < caller)).collect();
-    let targets: Vec<u32> = calls.iter().map(|call| call.1).collect();
-    let successors = |caller: u32| &targets[rows[caller as usize]..rows[caller as usize + 1]];
+pub(crate) fn on_cycles(count: usize, LeftCalls(calls): LeftCalls) -> Vec<bool> {
+    // The callees of each caller side by side, and where each caller's begin: calls are counted, not sorted.
+    let mut rows = vec![0u32; count + 2];
+    calls.iter().for_each(|&(caller, _)| rows[caller as usize + 2] += 1);
+    for caller in 2..rows.len() {
+        rows[caller] += rows[caller - 1];
+    }
+    let mut targets = vec![0; calls.len()];
+    for (caller, callee) in calls {
+        let place = &mut rows[caller as usize + 1];
+        targets[*place as usize] = callee;
+        *place += 1;
+    }
+    let successors =
+        |caller: u32| &targets[rows[caller as usize] as usize..rows[caller as usize + 1] as usize];
     let mut on_cycle = vec![false; count];
     components(count, 0..count as u32, successors, |members| {
         if members.len() > 1 || successors(members[0]).contains(&members[0]) {

@@ -6,8 +6,6 @@
 //! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
-use grammask_grammar_ir::hash::HashMap;
-
 use crate::draft::{Draft, DraftRole, Label, NONE};
 
 /// The root's body derives no text.
@@ -114,9 +112,11 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
 
 /// What parts in any order lack to derive something.
 struct Lacks {
-    /// The whole of each part and separator.
-    whole_of: HashMap<usize, usize>,
-    wholes: HashMap<usize, Lack>,
+    /// For each fragment that is a part or a separator, its whole's place among those that lack something. Empty where
+    /// there is none.
+    whole_of: Vec<u32>,
+    /// The wholes, and what each of them lacks.
+    wholes: Vec<(u32, Lack)>,
 }
 
 struct Lack {
@@ -130,13 +130,15 @@ struct Lack {
 
 impl Lacks {
     fn new(draft: &Draft) -> Self {
-        let mut lacks = Self { whole_of: HashMap::default(), wholes: HashMap::default() };
-        for (whole, fragment) in draft.fragments.iter().enumerate() {
+        let mut lacks = Self { whole_of: Vec::new(), wholes: Vec::new() };
+        for (whole, fragment) in (0..).zip(&draft.fragments) {
             if let DraftRole::Unordered(unordered) = &fragment.role {
-                let inside = unordered.parts.iter().chain([&unordered.separator]);
-                lacks.whole_of.extend(inside.map(|&inside| (inside as usize, whole)));
+                lacks.whole_of.resize(draft.fragments.len(), NONE);
+                for &inside in unordered.parts.iter().chain([&unordered.separator]) {
+                    lacks.whole_of[inside as usize] = lacks.wholes.len() as u32;
+                }
                 let (required, parts) = (unordered.required, unordered.min);
-                lacks.wholes.insert(whole, Lack { required, parts, separator: unordered.min > 1 });
+                lacks.wholes.push((whole, Lack { required, parts, separator: unordered.min > 1 }));
             }
         }
         lacks
@@ -144,8 +146,9 @@ impl Lacks {
 
     /// Notes that a fragment derives something. Returns its whole if that lacks nothing now.
     fn learn(&mut self, draft: &Draft, fragment: usize) -> Option<usize> {
-        let &whole = self.whole_of.get(&fragment)?;
-        let lack = self.wholes.get_mut(&whole)?;
+        let &place = self.whole_of.get(fragment)?;
+        let (whole, lack) = self.wholes.get_mut(place as usize)?;
+        let whole = *whole as usize;
         let DraftRole::Unordered(unordered) = &draft.fragments[whole].role else { return None };
         match draft.fragments[fragment].role {
             DraftRole::Part(part) if part >= unordered.once => lack.parts = 0,

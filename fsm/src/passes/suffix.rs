@@ -16,6 +16,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let mut order: Vec<u32> = Vec::with_capacity(256);
     // Pending states with the edges that are still to be followed.
     let mut stack: Vec<(u32, u32)> = Vec::with_capacity(256);
+    let mut is_any = false;
     for start in draft.starts() {
         order.clear();
         if !std::mem::replace(&mut seen[start as usize], true) {
@@ -33,10 +34,21 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
             order.push(*state);
             stack.pop();
         }
+        // A start that leads to an end: something goes on from the one and nothing from the other.
+        if let [end] | [end, _] = order[..]
+            && draft.states[end as usize].head == NONE
+        {
+            continue;
+        }
         known.clear(order.len());
         for &state in &order {
-            same[state as usize] = known.find_or_add(draft, state, &same);
+            let kept = known.find_or_add(draft, state, &same);
+            is_any |= kept != state;
+            same[state as usize] = kept;
         }
+    }
+    if !is_any {
+        return;
     }
     for edge in &mut draft.edges {
         edge.to = same[edge.to as usize];

@@ -1,0 +1,139 @@
+//! What fragments are called.
+//!
+//! A name is read when something is wrong or drawn, and every fragment has one. So the names of a program stand one
+//! behind the other in one text that all of them share: one piece of memory to ask for and to give back, in place of
+//! one for each.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The name of a [`Fragment`](crate::Fragment): a text, cheap to copy.
+#[derive(Clone)]
+pub struct FragmentName(Text);
+
+#[derive(Clone)]
+enum Text {
+    Static(&'static str),
+    /// Where it begins and ends in a text that others share.
+    Part(Arc<str>, u32, NonZeroU32),
+}
+
+impl FragmentName {
+    /// A name that is known when this is compiled.
+    pub const fn fixed(name: &'static str) -> Self {
+        Self(Text::Static(name))
+    }
+
+    /// The part of a text from a byte to another one. The empty name where there is none.
+    pub(crate) fn part(all: &Arc<str>, start: usize, end: usize) -> Self {
+        let end = u32::try_from(end).ok().and_then(NonZeroU32::new);
+        match (u32::try_from(start), end) {
+            (Ok(start), Some(end)) if all.get(start as usize..end.get() as usize).is_some() => {
+                Self(Text::Part(Arc::clone(all), start, end))
+            }
+            _ => Self::fixed(""),
+        }
+    }
+
+    /// The name as a text.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Text::Static(name) => name,
+            Text::Part(all, start, end) => &all[*start as usize..end.get() as usize],
+        }
+    }
+
+    /// Bytes of memory that are its own.
+    pub(crate) fn memory_usage(&self) -> usize {
+        match &self.0 {
+            Text::Static(_) => 0,
+            Text::Part(_, start, end) => (end.get() - start) as usize,
+        }
+    }
+}
+
+impl From<String> for FragmentName {
+    fn from(name: String) -> Self {
+        let end = name.len();
+        Self::part(&name.into(), 0, end)
+    }
+}
+
+impl Deref for FragmentName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for FragmentName {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for FragmentName {}
+
+impl PartialEq<&str> for FragmentName {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for FragmentName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), formatter)
+    }
+}
+
+impl fmt::Display for FragmentName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for FragmentName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for FragmentName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_parts_of_one_text() {
+        let all: Arc<str> = "rootvalueé".into();
+        let names = [(0, 4), (4, 9), (9, 11)].map(|(start, end)| FragmentName::part(&all, start, end));
+        assert_eq!(names.each_ref().map(FragmentName::as_str), ["root", "value", "é"]);
+        assert_eq!(names.iter().map(FragmentName::memory_usage).sum::<usize>(), all.len());
+        assert_eq!(names[0], FragmentName::fixed("root"));
+        assert_eq!(format!("{:?} {:>6}", names[1], names[1]), "\"value\"  value");
+    }
+
+    #[test]
+    fn what_is_no_part_is_the_empty_name() {
+        let all: Arc<str> = "é".into();
+        for (start, end) in [(0, 0), (1, 2), (2, 1), (0, 3)] {
+            assert_eq!(FragmentName::part(&all, start, end), FragmentName::fixed(""));
+        }
+        assert_eq!(FragmentName::from(String::new()), "");
+    }
+
+    #[test]
+    fn a_name_takes_three_words() {
+        assert_eq!(size_of::<FragmentName>(), 3 * size_of::<usize>());
+    }
+}
