@@ -1,5 +1,5 @@
-//! `micro`: the hot path on a handful of grammars, cold and warm; and the figures that the first XGrammar paper gives
-//! for its JSON grammar, beside ours.
+//! `micro`: the hot path on a handful of grammars, cold and warm; what is paid once a process, a request or a text; and
+//! the figures that the first XGrammar paper gives for its JSON grammar, beside ours.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use grammask::TokenMask;
 
-use crate::command::paper;
+use crate::command::{once, paper};
 use crate::engine::{self, Backend, Engine, EngineId, Source};
 use crate::host;
 use crate::report::statistics::Distribution;
@@ -90,6 +90,10 @@ pub(crate) fn run(args: &MicroArgs) -> Result<()> {
         }
     }
     println!("{}, {}\n\n{}", host::processor(), host::today(), table.render());
+    if args.only.is_empty() {
+        let ids: Vec<EngineId> = engines.iter().map(|engine| engine.id()).collect();
+        println!("{}", once::figures(&tokenizer, &ids, args.rounds, args.clock)?);
+    }
     if args.only.is_empty() && args.engine.contains(&EngineId::Grammask) {
         println!("{}", paper::figures(&tokenizer)?);
     }

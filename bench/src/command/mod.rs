@@ -5,6 +5,7 @@ pub(crate) mod jsts;
 pub(crate) mod maskbench;
 pub(crate) mod memory;
 pub(crate) mod micro;
+pub(crate) mod once;
 pub(crate) mod oracle;
 pub(crate) mod paper;
 pub(crate) mod scaling;

@@ -100,6 +100,15 @@ impl Engine for Llguidance {
         self.matcher()?.consume_token(token).map_err(|error| format!("{error:#}"))
     }
 
+    fn fork(&mut self) -> Result<(), String> {
+        std::hint::black_box(self.matcher()?.clone());
+        Ok(())
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<(), String> {
+        self.matcher()?.rollback(tokens).map_err(|error| format!("{error:#}"))
+    }
+
     fn would_accept(&mut self, token: u32) -> bool {
         self.matcher().is_ok_and(|matcher| matcher.validate_tokens(&[token]).is_ok_and(|count| count > 0))
     }

@@ -114,6 +114,12 @@ pub(crate) trait Engine {
     /// Commits a token.
     fn commit(&mut self, token: u32) -> Result<(), String>;
 
+    /// Copies the matcher. The copy is dropped.
+    fn fork(&mut self) -> Result<(), String>;
+
+    /// Takes back the last tokens that were committed.
+    fn rollback(&mut self, tokens: usize) -> Result<(), String>;
+
     /// Bytes that the last compiled grammar holds, where the engine counts them.
     fn memory_usage(&self) -> Option<usize> {
         None

@@ -89,6 +89,15 @@ impl<B: BuildBackend> Engine for Grammask<B> {
         self.matcher()?.accept_token(id).map_err(|error| error.to_string())
     }
 
+    fn fork(&mut self) -> Result<(), String> {
+        std::hint::black_box(self.matcher()?.fork());
+        Ok(())
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<(), String> {
+        self.matcher()?.rollback(tokens).map_err(|error| error.to_string())
+    }
+
     fn memory_usage(&self) -> Option<usize> {
         self.grammar.as_ref().map(|grammar| {
             let usage = grammar.usage();

@@ -213,6 +213,13 @@ mod tests {
             self.at += 1;
             Ok(())
         }
+        fn fork(&mut self) -> Result<(), String> {
+            Ok(())
+        }
+        fn rollback(&mut self, tokens: usize) -> Result<(), String> {
+            self.at -= tokens;
+            Ok(())
+        }
         fn would_accept(&mut self, _: u32) -> bool {
             !self.honest
         }
