@@ -324,6 +324,11 @@ fn sets_table(
         "cold mask p50",
         "p99",
         "max",
+        "idle time used: mask p50",
+        "p99",
+        "max",
+        "idle work a token, mean",
+        "p99",
         "warm mask p50",
         "p99",
         "max",
@@ -379,6 +384,9 @@ struct SetTimes {
     compile: [Vec<u64>; 5],
     first_mask: Vec<u64>,
     cold: Vec<u64>,
+    /// Masks of a cold grammar where the time between two tokens was used, and that time.
+    idle: Vec<u64>,
+    idle_work: Vec<u64>,
     warm: [Vec<u64>; Place::ALL.len()],
 }
 
@@ -390,9 +398,14 @@ impl SetTimes {
         let cold: Distribution = self.cold.into_iter().collect();
         let mut cells: Vec<String> = self.compile.into_iter().map(median).collect();
         cells.push(median(self.first_mask));
-        for times in [&cold, &warm] {
-            cells.extend([50.0, 99.0, 100.0].map(|percent| microseconds(times.percentile(percent))));
-        }
+        let [idle, idle_work] =
+            [self.idle, self.idle_work].map(|times| times.into_iter().collect::<Distribution>());
+        let points =
+            |times: &Distribution| [50.0, 99.0, 100.0].map(|percent| microseconds(times.percentile(percent)));
+        cells.extend(points(&cold));
+        cells.extend(points(&idle));
+        cells.extend([microseconds(idle_work.mean()), microseconds(idle_work.percentile(99.0))]);
+        cells.extend(points(&warm));
         cells.extend(self.warm.into_iter().map(median));
         cells
     }
@@ -400,6 +413,9 @@ impl SetTimes {
 
 /// How often an answer is walked warm.
 const WARM_PASSES: usize = 5;
+
+/// Masks that are computed between two tokens where idle time is used.
+const IDLE_MASKS: usize = 16;
 
 fn measure_set(
     engine: &mut dyn Engine,
@@ -414,8 +430,9 @@ fn measure_set(
         engine.compile(Source::Structure { tag, lark }).map_err(anyhow::Error::msg)?;
         times.compile[at].push(start.nanoseconds());
     }
-    engine.drop_caches();
     let (tag, lark) = &variants[0];
+    walk_idle(engine, Source::Structure { tag, lark }, tokens, times, clock)?;
+    engine.drop_caches();
     engine.compile(Source::Structure { tag, lark }).map_err(anyhow::Error::msg)?;
     engine.keep_copy();
     let mut mask = TokenMask::new(engine.mask_len());
@@ -439,6 +456,34 @@ fn measure_set(
             ensure!(is_allowed(&mask, token), "token {index} of {} is not allowed", tokens.len());
             engine.commit(token).map_err(anyhow::Error::msg)?;
         }
+    }
+    Ok(())
+}
+
+/// Walks an answer through a cold grammar. Between two tokens there is idle time, as while a model computes logits: what
+/// the engine does in it is timed apart.
+fn walk_idle(
+    engine: &mut dyn Engine,
+    source: Source<'_>,
+    tokens: &[(u32, Place)],
+    times: &mut SetTimes,
+    clock: Clock,
+) -> Result<()> {
+    engine.drop_caches();
+    engine.compile(source).map_err(anyhow::Error::msg)?;
+    engine.start().map_err(anyhow::Error::msg)?;
+    let mut mask = TokenMask::new(engine.mask_len());
+    for (index, &(token, _)) in tokens.iter().enumerate() {
+        let start = Stopwatch::start(clock);
+        engine.mask(&mut mask).map_err(anyhow::Error::msg)?;
+        if index > 0 {
+            times.idle.push(start.nanoseconds());
+        }
+        ensure!(is_allowed(&mask, token), "token {index} of {} is not allowed", tokens.len());
+        let start = Stopwatch::start(clock);
+        engine.idle(IDLE_MASKS).map_err(anyhow::Error::msg)?;
+        times.idle_work.push(start.nanoseconds());
+        engine.commit(token).map_err(anyhow::Error::msg)?;
     }
     Ok(())
 }

@@ -89,6 +89,11 @@ impl<B: BuildBackend> Engine for Grammask<B> {
         self.matcher()?.accept_token(id).map_err(|error| error.to_string())
     }
 
+    fn idle(&mut self, masks: usize) -> Result<(), String> {
+        self.matcher()?.warm_next(masks);
+        Ok(())
+    }
+
     fn fork(&mut self) -> Result<(), String> {
         std::hint::black_box(self.matcher()?.fork());
         Ok(())
