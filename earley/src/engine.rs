@@ -593,6 +593,13 @@ impl Backend for Engine {
         self.program.opens(self.set(state).items.iter().map(|item| item.state), byte)
     }
 
+    fn work_ahead(&self, state: State) {
+        // In the middle of a name that leads there the text is in one place.
+        if let [item] = *self.set(state).items {
+            self.program.work_ahead(item.state);
+        }
+    }
+
     fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
         crate::readings::assemble(self, configuration, fuel)
     }

@@ -6,6 +6,7 @@ use grammask_grammar_ir::{ExprId, Grammar, RuleId};
 
 use crate::apart::cut;
 use crate::build::Places;
+use crate::draft::Draft;
 use crate::error::Failure;
 use crate::finished::FinishedStates;
 use crate::link::{Part, Parts, Scope};
@@ -44,17 +45,6 @@ pub fn compile_late(
     let parts = Parts::cut(&apart.units);
     let scope = Scope { root: grammar.root(), has_common: apart.has_common, parts: &parts };
     run_passes(grammar, options, scope).map(|(program, ..)| program)
-}
-
-/// Compiles a rule of a grammar with all that it reaches.
-pub(crate) fn compile_rule(
-    grammar: &Grammar,
-    root: RuleId,
-    has_common: bool,
-    options: &CompileOptions,
-) -> Result<Program, BuildError> {
-    run_passes(grammar, options, Scope { root, has_common, parts: &Parts::none() })
-        .map(|(program, ..)| program)
 }
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
@@ -117,35 +107,85 @@ fn run_passes(
     options: &CompileOptions,
     scope: Scope<'_>,
 ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
-    let go_on = || options.interrupt.check().map_err(|reason| Failure::from(reason).alone());
-    go_on()?;
-    let (mut draft, places) = build::build(grammar, options, scope)?;
-    go_on()?;
-    prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
-    let left_calls = nullable(&mut draft);
-    if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
-        let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
-        return Err(BuildError::left_recursive_parts(name));
+    Built::new(grammar, options, scope)?.finish(grammar, options, scope)
+}
+
+/// Automata as the grammar wrote them, before any pass.
+pub(crate) struct Built {
+    draft: Draft,
+    places: Places,
+}
+
+impl Built {
+    fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, BuildError> {
+        go_on(options)?;
+        let (draft, places) = build::build(grammar, options, scope)?;
+        Ok(Self { draft, places })
     }
-    if options.epsilon_removal == Pass::On {
-        go_on()?;
-        remove_epsilons(&mut draft);
+
+    /// A rule of a grammar with all that it reaches.
+    pub(crate) fn of_rule(
+        grammar: &Grammar,
+        (root, has_common): (RuleId, bool),
+        options: &CompileOptions,
+    ) -> Result<Self, BuildError> {
+        Self::new(grammar, options, Scope { root, has_common, parts: &Parts::none() })
     }
-    if options.prefix_merging == Pass::On {
-        go_on()?;
-        write_out_forks(&mut draft);
-        merge_prefixes(&mut draft);
+
+    /// The same, in little memory.
+    pub(crate) fn tight(self) -> Self {
+        Self { draft: self.draft.tight(), ..self }
     }
-    if options.suffix_merging == Pass::On {
-        go_on()?;
-        merge_suffixes(&mut draft);
+
+    /// The program of [that rule](Self::of_rule), for the same arguments.
+    pub(crate) fn program(
+        self,
+        grammar: &Grammar,
+        (root, has_common): (RuleId, bool),
+        options: &CompileOptions,
+    ) -> Result<Program, BuildError> {
+        let scope = Scope { root, has_common, parts: &Parts::none() };
+        self.finish(grammar, options, scope).map(|(program, ..)| program)
     }
-    if options.determinization == Pass::On {
-        go_on()?;
-        determinize(&mut draft, options);
+
+    fn finish(
+        self,
+        grammar: &Grammar,
+        options: &CompileOptions,
+        scope: Scope<'_>,
+    ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
+        let Self { mut draft, places } = self;
+        go_on(options)?;
+        prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
+        let left_calls = nullable(&mut draft);
+        if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
+            let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
+            return Err(BuildError::left_recursive_parts(name));
+        }
+        if options.epsilon_removal == Pass::On {
+            go_on(options)?;
+            remove_epsilons(&mut draft);
+        }
+        if options.prefix_merging == Pass::On {
+            go_on(options)?;
+            write_out_forks(&mut draft);
+            merge_prefixes(&mut draft);
+        }
+        if options.suffix_merging == Pass::On {
+            go_on(options)?;
+            merge_suffixes(&mut draft);
+        }
+        if options.determinization == Pass::On {
+            go_on(options)?;
+            determinize(&mut draft, options);
+        }
+        go_on(options)?;
+        let (program, numbers) = emit(draft, grammar, scope.parts);
+        program.check_distinct()?;
+        Ok((program, places, numbers))
     }
-    go_on()?;
-    let (program, numbers) = emit(draft, grammar, scope.parts);
-    program.check_distinct()?;
-    Ok((program, places, numbers))
+}
+
+fn go_on(options: &CompileOptions) -> Result<(), BuildError> {
+    options.interrupt.check().map_err(|reason| Failure::from(reason).alone())
 }

@@ -140,7 +140,7 @@ const MOST_SPARE: usize = 4;
 const MOST_ROOM: usize = 1 << 13;
 
 /// Automata under construction. The root is fragment 0.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) states: Vec<DraftState>,
     pub(crate) edges: Vec<Edge>,
@@ -152,6 +152,8 @@ pub(crate) struct Draft {
     pub(crate) current: u32,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
     pub(crate) has_dead_parts: bool,
+    /// Whether it has no room to spare.
+    is_tight: bool,
 }
 
 impl Draft {
@@ -176,8 +178,18 @@ impl Draft {
         }
     }
 
-    /// Keeps the draft's room for another grammar, unless it is a lot or there is enough.
+    /// The same draft in as little memory as it takes; the rest is kept for another grammar. For a draft that waits.
+    pub(crate) fn tight(self) -> Self {
+        let tight = Self { is_tight: true, ..self.clone() };
+        self.put_away();
+        tight
+    }
+
+    /// Keeps the draft's room for another grammar, unless it is a lot, or none, or there is enough.
     pub(crate) fn put_away(mut self) {
+        if self.is_tight {
+            return;
+        }
         let room = self.states.capacity().max(self.edges.capacity() / 2).max(self.finished.capacity() / 2);
         if room > MOST_ROOM {
             return;

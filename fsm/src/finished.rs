@@ -9,7 +9,7 @@ use crate::program::{ByteEdge, Call, FragmentId, StateId, StateRow};
 
 /// The tables of all finished fragments. Targets are states of these tables, callees are fragments of the
 /// draft.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Finished {
     rows: Vec<StateRow>,
     byte_edges: Vec<ByteEdge>,

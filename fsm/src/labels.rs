@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::program::{TokenLabel, TokenSide};
 
 /// The labels met so far, each once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     labels: Vec<TokenLabel>,
     numbers: HashMap<TokenLabel, u32>,

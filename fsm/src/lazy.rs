@@ -7,14 +7,14 @@
 //! from the grammar, in one pass that is a small part of what compiling takes. Where that pass cannot tell, the grammar
 //! is compiled at once.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use grammask_grammar_ir::{Grammar, Interrupt, RuleId};
 
-use crate::compile::{compile, compile_rule};
+use crate::compile::compile;
 use crate::error::Failure;
 use crate::foresight::foresee;
+use crate::pieces::{Progress, Source, Work};
 use crate::{BuildError, ByteClasses, CompileOptions, Forecast, Pass, Program, TokenLabel};
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
@@ -24,8 +24,7 @@ pub struct LazyProgram {
     /// What others have to know of it. A program that was not there from the beginning has to keep to it.
     room: Room,
     origin: Origin,
-    /// Gone once it was compiled.
-    source: Mutex<Option<Box<Source>>>,
+    left: Mutex<Left>,
     made: OnceLock<Result<Made, BuildError>>,
 }
 
@@ -42,56 +41,24 @@ struct Made {
     bytes: usize,
 }
 
-enum Source {
-    Whole {
-        grammar: GrammarSource,
-        options: CompileOptions,
-    },
-    /// A rule of a grammar that others have too, and whether it reaches the common part.
-    Rule {
-        grammar: Arc<Grammar>,
-        rule: RuleId,
-        has_common: bool,
-        options: Arc<CompileOptions>,
-    },
+/// What is left to do.
+#[derive(Debug)]
+enum Left {
+    Work(Box<Work>),
+    /// It is done, and nobody has asked for it yet.
+    Done(Result<Made, BuildError>),
+    Nothing,
 }
 
-enum GrammarSource {
-    Written(Box<Grammar>),
-    ToWrite(Box<dyn FnOnce() -> Option<Grammar> + Send>),
-}
-
-impl Source {
-    /// What there is room for.
-    fn compile(self, room: &Room) -> Result<Program, BuildError> {
-        let kept = |program: Program, name: &str| match room.holds_for(&program) {
-            true => Ok(program),
-            false => Err(Failure::NotForeseen.in_rule(name)),
-        };
-        match self {
-            Self::Whole { grammar, options } => {
-                let grammar = match grammar {
-                    GrammarSource::Written(grammar) => Some(*grammar),
-                    GrammarSource::ToWrite(write) => write(),
-                };
-                let Some(grammar) = grammar else { return Err(Failure::NotForeseen.alone()) };
-                kept(compile(&grammar, &options)?, grammar.rule(grammar.root()).name())
-            }
-            Self::Rule { grammar, rule, has_common, options } => {
-                kept(compile_rule(&grammar, rule, has_common, &options)?, grammar.rule(rule).name())
-            }
-        }
-    }
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let options = match self {
-            Self::Whole { options, .. } => options,
-            Self::Rule { options, .. } => &**options,
-        };
-        formatter.debug_struct("Source").field("options", options).finish_non_exhaustive()
-    }
+/// What became of a [piece of work](LazyProgram::work_ahead).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ahead {
+    /// It is done, and something may be left.
+    Worked,
+    /// The program is there to be taken.
+    Ready,
+    /// Somebody else is at it.
+    Busy,
 }
 
 impl LazyProgram {
@@ -107,7 +74,8 @@ impl LazyProgram {
         let Some(room) = is_lazy.then(|| foresee(&grammar, options)).flatten() else {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
         };
-        Ok(Self::late(room, GrammarSource::Written(Box::new(grammar)), options))
+        let source = Source::Whole(Box::new(grammar));
+        Ok(Self::late(room, Work::Build { source, options: uninterrupted(options) }))
     }
 
     /// As [`new`](Self::new), for a grammar that is not even written: it is when it is first read. `write` must give the
@@ -119,7 +87,7 @@ impl LazyProgram {
         options: &CompileOptions,
     ) -> Option<Self> {
         let room = (options.lazy_units == Pass::On).then(|| forecast.room(options)).flatten()?;
-        Some(Self::late(room, GrammarSource::ToWrite(Box::new(write)), options))
+        Some(Self::late(room, Work::Write { write: Box::new(write), options: uninterrupted(options) }))
     }
 
     /// A rule of a grammar, of which the room that it needs is known.
@@ -129,17 +97,17 @@ impl LazyProgram {
         room: Room,
         options: &Arc<CompileOptions>,
     ) -> Self {
-        let (grammar, options) = (Arc::clone(grammar), Arc::clone(options));
-        Self::late_of(room, Source::Rule { grammar, rule, has_common, options })
+        let source = Source::Rule(Arc::clone(grammar), rule, has_common);
+        Self::late(room, Work::Build { source, options: Arc::clone(options) })
     }
 
-    fn late(room: Room, grammar: GrammarSource, options: &CompileOptions) -> Self {
-        let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
-        Self::late_of(room, Source::Whole { grammar, options })
-    }
-
-    fn late_of(room: Room, source: Source) -> Self {
-        Self { room, origin: Origin::Late, source: Mutex::new(Some(Box::new(source))), made: OnceLock::new() }
+    fn late(room: Room, work: Work) -> Self {
+        Self {
+            room,
+            origin: Origin::Late,
+            left: Mutex::new(Left::Work(Box::new(work))),
+            made: OnceLock::new(),
+        }
     }
 
     /// The program, compiled now if it was not before.
@@ -165,11 +133,47 @@ impl LazyProgram {
     }
 
     fn make(&self) -> Result<Made, BuildError> {
-        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Without a source the program was there from the beginning.
-        let Some(source) = source else { return Err(Failure::NotForeseen.alone()) };
-        let program = source.compile(&self.room)?;
-        Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) })
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *left, Left::Nothing) {
+            Left::Work(work) => {
+                let (program, source) = work.all()?;
+                self.made_of(*program, &source)
+            }
+            Left::Done(made) => made,
+            // The program was there from the beginning.
+            Left::Nothing => Err(Failure::NotForeseen.alone()),
+        }
+    }
+
+    /// The program, if it is no larger than what there is room for.
+    fn made_of(&self, program: Program, source: &Source) -> Result<Made, BuildError> {
+        match self.room.holds_for(&program) {
+            true => Ok(Made { bytes: program.memory_usage(), program: Arc::new(program) }),
+            false => Err(Failure::NotForeseen.in_rule(source.rule_name())),
+        }
+    }
+
+    /// Does a piece of the work that [`program`](Self::program) would do at once. Waits for nobody.
+    pub(crate) fn work_ahead(&self) -> Ahead {
+        if self.is_made() {
+            return Ahead::Ready;
+        }
+        let Ok(mut left) = self.left.try_lock() else { return Ahead::Busy };
+        match std::mem::replace(&mut *left, Left::Nothing) {
+            Left::Work(work) => {
+                *left = match work.piece() {
+                    Ok(Progress::Left(work)) => Left::Work(Box::new(work.tight())),
+                    Ok(Progress::Done(program, source)) => Left::Done(self.made_of(*program, &source)),
+                    Err(error) => Left::Done(Err(error)),
+                };
+                Ahead::Worked
+            }
+            Left::Done(made) => {
+                *left = Left::Done(made);
+                Ahead::Ready
+            }
+            Left::Nothing => Ahead::Busy,
+        }
     }
 
     /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.
@@ -195,8 +199,12 @@ impl From<Arc<Program>> for LazyProgram {
     fn from(program: Arc<Program>) -> Self {
         let room = Room::of(&program);
         let made = Made { bytes: room.bytes, program };
-        Self { room, origin: Origin::AtOnce, source: Mutex::new(None), made: OnceLock::from(Ok(made)) }
+        Self { room, origin: Origin::AtOnce, left: Mutex::new(Left::Nothing), made: OnceLock::from(Ok(made)) }
     }
+}
+
+fn uninterrupted(options: &CompileOptions) -> Arc<CompileOptions> {
+    Arc::new(CompileOptions { interrupt: Interrupt::never(), ..options.clone() })
 }
 
 /// What a program takes up in one that refers to it. Beside the program, since whoever puts many programs together looks

@@ -83,6 +83,7 @@ mod options;
 mod other_names;
 mod passes;
 pub mod picture;
+mod pieces;
 mod plan;
 mod program;
 mod spell;

@@ -12,7 +12,7 @@ use crate::draft::{Draft, Label, NONE};
 use crate::escapes::Escapes;
 
 /// The texts that edges read, all of ASCII.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     bytes: Vec<u8>,
     /// Where each text ends.

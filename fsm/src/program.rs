@@ -288,6 +288,10 @@ impl StateRow {
     pub(crate) const EMPTY: Self = Self { bytes: 0, epsilons: 0, calls: 0, tokens: 0, is_final: false };
 }
 
+/// So many states ahead is looked for what is compiled late: the names of tools, and what stands behind them, are
+/// shorter mostly.
+const LOOK_AHEAD: usize = 64;
+
 /// How many programs another one refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnitCounts {
@@ -344,6 +348,34 @@ impl Program {
     #[inline]
     pub fn is_read(&self, id: FragmentId) -> bool {
         id.index() < self.fragments.len() || self.units.is_read(id)
+    }
+
+    /// Does a bounded piece of the work that texts which go on from a state come to, if all of them come to it within
+    /// some bytes: of what is to be [compiled late](crate::LazyProgram) and stands behind a chain of states. To be called
+    /// with each token before: the work is done then when the text is there. Waits for nobody, and changes no answer.
+    pub fn work_ahead(&self, from: StateId) {
+        if self.units.is_empty() {
+            return;
+        }
+        let mut at = from;
+        for _ in 0..LOOK_AHEAD {
+            // Units have no units.
+            if at.index() >= self.own_state_count() {
+                return;
+            }
+            at = match self.state(at) {
+                State { bytes: [edge], epsilons: [], calls: [], tokens: [], is_final: false } => edge.target,
+                State { bytes: [], epsilons: [], calls: [], tokens: [edge], is_final: false } => edge.target,
+                State { bytes: [], epsilons: [next], calls: [], tokens: [], is_final: false } => *next,
+                State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
+                    match self.fragments.get(call.fragment.index()) {
+                        Some(fragment) => fragment.start,
+                        None => return self.units.work_ahead(call.fragment),
+                    }
+                }
+                _ => return,
+            };
+        }
     }
 
     /// Why something that was to be compiled late could not be, if that was so: it seems to read nothing then, and what

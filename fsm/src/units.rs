@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::lazy::Space;
+use crate::lazy::{Ahead, Space};
 use crate::program::StateRow;
 use crate::{
     BuildError, ByteEdge, Call, Fragment, FragmentId, FragmentName, LabelId, LazyProgram, Program, Role,
@@ -191,6 +191,16 @@ impl Units {
                 self.failure.get_or_init(|| error.clone());
                 None
             }
+        }
+    }
+
+    /// Does a piece of what reading a fragment will take, if something is left to do and nobody else is at it.
+    pub(crate) fn work_ahead(&self, id: FragmentId) {
+        if let Some(unit) = self.of_fragment(id)
+            && unit.made.get().is_none()
+            && unit.source.work_ahead() == Ahead::Ready
+        {
+            self.made(unit);
         }
     }
 

@@ -140,7 +140,10 @@ impl MaskMemo {
         let vocabulary = &*self.vocabulary;
         let named = Named::of(backend, state);
         let start = self.counters.clock().now();
-        let MaskOptions { slices, local_parts, differences, .. } = self.options;
+        let MaskOptions { slices, local_parts, differences, work_ahead, .. } = self.options;
+        if work_ahead == Part::On {
+            backend.work_ahead(state);
+        }
         if slices == Part::On && may_have_slice(backend, state, vocabulary) {
             if differences == Part::On
                 && let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)?

@@ -29,6 +29,9 @@ pub struct MaskOptions {
     pub differences: Part,
     /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
     pub cross_grammar: Part,
+    /// With each mask that is computed comes a piece of work that masks after it are sure to need
+    /// ([`Backend::work_ahead`](grammask_parser_backend::Backend::work_ahead)).
+    pub work_ahead: Part,
 }
 
 impl Default for MaskOptions {
@@ -41,6 +44,7 @@ impl Default for MaskOptions {
             context_expansion: Part::Off,
             differences: on,
             cross_grammar: on,
+            work_ahead: on,
         }
     }
 }
@@ -56,6 +60,7 @@ impl MaskOptions {
             context_expansion: off,
             differences: off,
             cross_grammar: off,
+            work_ahead: off,
         }
     }
 }

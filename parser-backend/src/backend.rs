@@ -259,6 +259,13 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Does a bounded piece of work that texts which go on from the state are sure to need soon, if there is such work.
+    /// Called once for each mask that is computed, so that the mask of the state where they need it does not have to wait
+    /// for all of it. Changes no answer.
+    fn work_ahead(&self, state: Self::State) {
+        let _ = state;
+    }
+
     /// The least number of bytes with which a sentence can be finished; 0 where what was read is one, and
     /// `u64::MAX` where it takes a token that is read as a whole.
     fn ending(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
