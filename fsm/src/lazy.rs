@@ -14,7 +14,7 @@ use grammask_grammar_ir::{Grammar, Interrupt, RuleId};
 use crate::compile::compile;
 use crate::error::Failure;
 use crate::foresight::foresee;
-use crate::pieces::{Progress, Source, Work};
+use crate::pieces::{Progress, Source, Time, Work};
 use crate::{BuildError, ByteClasses, CompileOptions, Forecast, Pass, Program, TokenLabel};
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
@@ -153,15 +153,15 @@ impl LazyProgram {
         }
     }
 
-    /// Does a piece of the work that [`program`](Self::program) would do at once. Waits for nobody.
-    pub(crate) fn work_ahead(&self) -> Ahead {
+    /// Does a part of the work that [`program`](Self::program) would do at once. Waits for nobody.
+    pub(crate) fn work_ahead(&self, time: Time) -> Ahead {
         if self.is_made() {
             return Ahead::Ready;
         }
         let Ok(mut left) = self.left.try_lock() else { return Ahead::Busy };
         match std::mem::replace(&mut *left, Left::Nothing) {
             Left::Work(work) => {
-                *left = match work.piece() {
+                *left = match work.pieces(time) {
                     Ok(Progress::Left(work)) => Left::Work(Box::new(work.tight())),
                     Ok(Progress::Done(program, source)) => Left::Done(self.made_of(*program, &source)),
                     Err(error) => Left::Done(Err(error)),

@@ -30,6 +30,15 @@ pub(crate) enum Source {
     Rule(Arc<Grammar>, RuleId, bool),
 }
 
+/// How soon a text comes to what is worked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Time {
+    /// Some tokens are likely to come before.
+    Some,
+    /// The next token may be the last one before.
+    Little,
+}
+
 /// What a piece of work led to.
 pub(crate) enum Progress {
     Left(Work),
@@ -70,6 +79,14 @@ impl Work {
                 let program = built.program(grammar, rule, &options)?;
                 Ok(Progress::Done(Box::new(program), source))
             }
+        }
+    }
+
+    /// Does the next piece, or where there is little time left half of what is left.
+    pub(crate) fn pieces(self, time: Time) -> Result<Progress, BuildError> {
+        match (self.piece()?, time) {
+            (Progress::Left(left @ Self::Build { .. }), Time::Little) => left.piece(),
+            (progress, _) => Ok(progress),
         }
     }
 

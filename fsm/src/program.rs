@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use crate::pieces::Time;
 use crate::units::{Numbers, Units};
 use crate::{BuildError, ByteClasses, Distinct, FragmentName, LeftCorners};
 
@@ -292,6 +293,9 @@ impl StateRow {
 /// shorter mostly.
 const LOOK_AHEAD: usize = 64;
 
+/// So many states may be passed by one token of a name.
+const ONE_TOKEN: usize = 8;
+
 /// How many programs another one refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnitCounts {
@@ -358,7 +362,7 @@ impl Program {
             return;
         }
         let mut at = from;
-        for _ in 0..LOOK_AHEAD {
+        for distance in 0..LOOK_AHEAD {
             // Units have no units.
             if at.index() >= self.own_state_count() {
                 return;
@@ -370,7 +374,10 @@ impl Program {
                 State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
                     match self.fragments.get(call.fragment.index()) {
                         Some(fragment) => fragment.start,
-                        None => return self.units.work_ahead(call.fragment),
+                        None => {
+                            let time = if distance > ONE_TOKEN { Time::Some } else { Time::Little };
+                            return self.units.work_ahead(call.fragment, time);
+                        }
                     }
                 }
                 _ => return,

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::lazy::{Ahead, Space};
+use crate::pieces::Time;
 use crate::program::StateRow;
 use crate::{
     BuildError, ByteEdge, Call, Fragment, FragmentId, FragmentName, LabelId, LazyProgram, Program, Role,
@@ -195,10 +196,10 @@ impl Units {
     }
 
     /// Does a piece of what reading a fragment will take, if something is left to do and nobody else is at it.
-    pub(crate) fn work_ahead(&self, id: FragmentId) {
+    pub(crate) fn work_ahead(&self, id: FragmentId, time: Time) {
         if let Some(unit) = self.of_fragment(id)
             && unit.made.get().is_none()
-            && unit.source.work_ahead() == Ahead::Ready
+            && unit.source.work_ahead(time) == Ahead::Ready
         {
             self.made(unit);
         }

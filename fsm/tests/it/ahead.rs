@@ -119,6 +119,19 @@ fn compile_alone() -> Program {
     compile(&list(), &CompileOptions::default()).unwrap()
 }
 
+/// Before the last token of a name what is left is halved.
+#[test]
+fn more_is_done_where_little_time_is_left() {
+    let outline = around(1, |builder, parts| {
+        let begin = builder.literal("list>");
+        builder.sequence([begin, parts[0]])
+    });
+    let (part, _) = unwritten();
+    let program = referring(&outline, &[part]);
+    // It is written and built, the passes run, and it is read.
+    assert_eq!(pieces(&program, start(&program)), 3);
+}
+
 /// Wherever a text stops on its way, what is left is compiled when it is read.
 #[test]
 fn what_is_begun_is_finished_where_it_is_read() {

@@ -20,6 +20,7 @@ use super::norm::Norm;
 use super::notation::Notation;
 use super::object_shape::ObjectShape;
 use super::options::Whitespace;
+use super::pen::Pen;
 use super::punctuation::{self, Punctuation};
 use super::string_shape::StringShape;
 use super::text_tests::{Side, TestId};
@@ -111,9 +112,6 @@ pub(super) struct Lowering<'s> {
     tasks: Vec<(usize, Task<'s>)>,
     pub(super) comparing: Comparing,
 }
-
-/// Arrays of more items are counted, not written out.
-const LONG_ARRAY: u32 = 32;
 
 /// Expressions of a schema of about the median size.
 const EXPRESSIONS: usize = 1 << 10;
@@ -403,89 +401,14 @@ impl<'s> Lowering<'s> {
             }
         };
         let max = u32::try_from(max).ok();
-        let inside = self.array_text(&prefix, rest, min, max)?;
+        let inside = self.pen().array_text(&prefix, rest, min, max)?;
         let open = self.builder.literal("[");
         self.opened(open, inside, compared).map(Some)
     }
 
-    /// At least one item and `]`, for bounds that are large: every item but the last ends with its comma.
-    ///
-    /// Commas that stand before items, as in [`array_text`](Self::array_text), leave it open after `1` whether the item
-    /// goes on or the next one begins, and so how many there were: a parser has to keep both counts at once. Behind a
-    /// comma there is one.
-    fn long_array_text(&mut self, item: ExprId, min: u32, max: Option<u32>) -> ExprId {
-        let Punctuation { space, before_first, after_last, bare_comma, after_comma, .. } = self.punctuation;
-        let close = self.builder.literal("]");
-        let with_comma = self.builder.sequence([after_comma, item, space, bare_comma]);
-        let least = min.saturating_sub(1);
-        let before = self.builder.repeat(with_comma, least, max.map(|max| max.saturating_sub(1)));
-        let items =
-            self.builder.sequence([before_first, before, after_comma, item, space, after_last, close]);
-        match min {
-            0 => {
-                let nothing = self.builder.sequence([space, close]);
-                self.builder.choice([nothing, items])
-            }
-            _ => items,
-        }
-    }
-
-    /// The items and `]`. The places after `min` may be left out from the back.
-    fn array_text(
-        &mut self,
-        prefix: &[ExprId],
-        rest: Option<ExprId>,
-        min: u32,
-        max: Option<u32>,
-    ) -> Fallible<ExprId> {
-        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
-        let close = self.builder.literal("]");
-        if max == Some(0) {
-            return Ok(self.builder.sequence([space, close]));
-        }
-        if let (Some(item), []) = (rest, prefix)
-            && max.unwrap_or(min) > LONG_ARRAY
-        {
-            return Ok(self.long_array_text(item, min, max));
-        }
-        let last = self.builder.sequence([after_last, close]);
-        let end = self.builder.sequence([space, last]);
-        let separator = self.builder.sequence([space, comma]);
-        // What follows once all places of the prefix are read (at least one item is).
-        let read = u32::try_from(prefix.len()).unwrap_or(u32::MAX).max(1);
-        let mut tail = end;
-        if let Some(rest) = rest {
-            let more = self.builder.sequence([separator, rest]);
-            let most = max.map(|max| max.saturating_sub(read));
-            let more = self.builder.repeat(more, min.saturating_sub(read), most);
-            tail = self.builder.sequence([more, end]);
-        }
-        let first = [rest.unwrap_or(end)];
-        let prefix = if prefix.is_empty() { &first[..] } else { prefix };
-        let forced = (min as usize).clamp(1, prefix.len());
-        for (depth, &item) in prefix[forced..].iter().rev().enumerate() {
-            let more = self.builder.sequence([comma, item, tail]);
-            let choice = self.builder.choice([more, last]);
-            tail = self.builder.sequence([space, choice]);
-            // Deep expressions are cut into rules, so that nothing has to nest with the schema's size.
-            if depth % 16 == 15 {
-                let rule = self.builder.declare_fresh("items").map_err(grammar_error)?;
-                self.builder.define(rule, tail).map_err(grammar_error)?;
-                tail = self.builder.rule(rule);
-            }
-        }
-        let mut parts = Vec::with_capacity(2 * forced + 2);
-        parts.push(before_first);
-        for (index, &item) in prefix[..forced].iter().enumerate() {
-            if index > 0 {
-                parts.push(separator);
-            }
-            parts.push(item);
-        }
-        parts.push(tail);
-        let items = self.builder.sequence(parts);
-        let inside = if min == 0 { self.builder.choice([close, items]) } else { items };
-        Ok(self.builder.sequence([space, inside]))
+    /// What writes the array or object at hand.
+    pub(super) fn pen(&mut self) -> Pen<'_> {
+        Pen { builder: &mut self.builder, punctuation: self.punctuation }
     }
 
     /// A rule that is built once for the whole grammar.

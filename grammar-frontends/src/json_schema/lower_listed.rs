@@ -12,9 +12,9 @@ use super::document::NodeId;
 use super::inhabited;
 use super::keywords::Fallible;
 use super::lower::Lowering;
-use super::lower_object::Member;
 use super::object_shape::{ObjectShape, Presence};
 use super::options::FreeNames;
+use super::pen::Member;
 use super::string_shape::StringShape;
 
 /// Names that are listed.

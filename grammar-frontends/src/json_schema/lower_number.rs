@@ -87,24 +87,7 @@ impl Lowering<'_> {
         if self.is_canonical() {
             return self.shared("json_number", |builder| Digits { builder }.canonical());
         }
-        self.shared("json_number", |builder| {
-            let digit = builder.class([('0', '9')]);
-            let digits = builder.repeat(digit, 1, None);
-            let (minus, point) = (builder.literal("-"), builder.literal("."));
-            let sign = builder.optional(minus);
-            let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
-            let rest = builder.repeat(digit, 0, None);
-            let positive = builder.sequence([first, rest]);
-            let whole = builder.choice([zero, positive]);
-            let fraction = builder.sequence([point, digits]);
-            let fraction = builder.optional(fraction);
-            let mark = builder.class([('e', 'e'), ('E', 'E')]);
-            let signs = builder.class([('+', '+'), ('-', '-')]);
-            let signs = builder.optional(signs);
-            let exponent = builder.sequence([mark, signs, digits]);
-            let exponent = builder.optional(exponent);
-            builder.sequence([sign, whole, fraction, exponent])
-        })
+        self.shared("json_number", |builder| Digits { builder }.any_number())
     }
 
     /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
@@ -121,19 +104,9 @@ impl Lowering<'_> {
     /// Digits with a sign, and what may follow.
     fn any_integer(&mut self) -> Fallible<ExprId> {
         let (end, is_canonical) = (self.whole_end(), self.is_canonical());
-        self.shared("json_integer", |builder| {
-            let digit = builder.class([('0', '9')]);
-            let minus = builder.literal("-");
-            let sign = builder.optional(minus);
-            let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
-            let rest = builder.repeat(digit, 0, None);
-            let positive = builder.sequence([first, rest]);
-            if is_canonical {
-                let signed = builder.sequence([sign, positive]);
-                return builder.choice([zero, signed]);
-            }
-            let whole = builder.choice([zero, positive]);
-            builder.sequence([sign, whole, end])
+        self.shared("json_integer", |builder| match is_canonical {
+            true => Digits { builder }.canonical_integer(),
+            false => Digits { builder }.any_integer(end),
         })
     }
 

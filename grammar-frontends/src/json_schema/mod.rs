@@ -27,7 +27,8 @@
 //! conjunction of schemas that nobody has read. Goals are interned, there are finitely many of them, and each
 //! gets one rule; that is why recursion ends, equal parts are shared, and a document of 50,000 definitions
 //! costs what the ten that are used cost. The method is that of witness generation for JSON Schema (Attouche
-//! et al., VLDB 2022).
+//! et al., VLDB 2022). Schemas without anything to compute, as those of most tools are, are told by one look
+//! ([`outlook`]), and written to the same grammar without that detour.
 //!
 //! # The texts
 //!
@@ -115,6 +116,8 @@ mod object_shape;
 mod one_of;
 mod options;
 mod outlook;
+mod pen;
+mod plain;
 mod positions;
 mod proof;
 mod punctuation;
@@ -209,6 +212,12 @@ fn compile_text(
     }
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
+    if report.is_none()
+        && schema.len() <= outlook::MOST_BYTES
+        && let Some(grammar) = plain::grammar_if_plain(&value, options)
+    {
+        return Ok((grammar, None));
+    }
     compile_parsed(&value, &with_limits_of(schema, options), Written::Json, Comparison::Possible, &[], report)
         .map_err(|error| (*error).with_json_source(schema).into())
 }
@@ -293,7 +302,20 @@ pub(crate) fn compile_within(
 pub(crate) fn compile_outlook(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
-    within(&value, options, Written::Json, &[])
+    match plain::grammar(&value, options) {
+        Some(grammar) => Ok(grammar),
+        None => within(&value, options, Written::Json, &[]),
+    }
+}
+
+/// The general way, for what may be [plain](plain::grammar) too.
+#[cfg(test)]
+fn compile_generally(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+) -> Result<Grammar, Box<Diagnostic>> {
+    compile_parsed(schema, options, Written::Json, Comparison::Possible, &[], None)
+        .map(|(grammar, _)| grammar)
 }
 
 fn within(

@@ -69,6 +69,51 @@ impl Digits<'_> {
         self.builder.optional(fraction)
     }
 
+    /// The whole grammar of JSON's numbers.
+    pub(super) fn any_number(&mut self) -> ExprId {
+        let builder = &mut *self.builder;
+        let digit = builder.class([('0', '9')]);
+        let digits = builder.repeat(digit, 1, None);
+        let (minus, point) = (builder.literal("-"), builder.literal("."));
+        let sign = builder.optional(minus);
+        let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
+        let rest = builder.repeat(digit, 0, None);
+        let positive = builder.sequence([first, rest]);
+        let whole = builder.choice([zero, positive]);
+        let fraction = builder.sequence([point, digits]);
+        let fraction = builder.optional(fraction);
+        let mark = builder.class([('e', 'e'), ('E', 'E')]);
+        let signs = builder.class([('+', '+'), ('-', '-')]);
+        let signs = builder.optional(signs);
+        let exponent = builder.sequence([mark, signs, digits]);
+        let exponent = builder.optional(exponent);
+        builder.sequence([sign, whole, fraction, exponent])
+    }
+
+    /// Digits with a sign, and what may follow.
+    pub(super) fn any_integer(&mut self, end: ExprId) -> ExprId {
+        let (sign, zero, positive) = self.parts_of_integer();
+        let whole = self.builder.choice([zero, positive]);
+        self.builder.sequence([sign, whole, end])
+    }
+
+    /// Every whole number in one spelling.
+    pub(super) fn canonical_integer(&mut self) -> ExprId {
+        let (sign, zero, positive) = self.parts_of_integer();
+        let signed = self.builder.sequence([sign, positive]);
+        self.builder.choice([zero, signed])
+    }
+
+    fn parts_of_integer(&mut self) -> (ExprId, ExprId, ExprId) {
+        let builder = &mut *self.builder;
+        let digit = builder.class([('0', '9')]);
+        let minus = builder.literal("-");
+        let sign = builder.optional(minus);
+        let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
+        let rest = builder.repeat(digit, 0, None);
+        (sign, zero, builder.sequence([first, rest]))
+    }
+
     /// Every number in one spelling.
     pub(super) fn canonical(&mut self) -> ExprId {
         let (any, first) = (self.digit(0, 9), self.digit(1, 9));

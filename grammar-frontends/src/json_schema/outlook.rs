@@ -1,6 +1,6 @@
 //! Schemas of which one look tells that they can be compiled, and about how large they become.
 //!
-//! Of fifty tools that are offered one or two are called, and to lower the schema of a tool takes ten times as long as
+//! Of fifty tools that are offered one or two are called, and to lower the schema of a tool takes several times as long as
 //! to read it. Nearly all of these schemas are of one kind: objects, arrays and scalars by their types, properties,
 //! lists of texts; nothing that two keywords say about one value, nothing that may be refused. For such a schema there
 //! is an [`Outlook`], and its grammar can wait until a text comes to it. Of the 2,170 schemas of tools in three packs
@@ -24,7 +24,7 @@ pub struct Outlook {
 }
 
 /// Bytes of a text that is looked at.
-const MOST_BYTES: usize = 1 << 15;
+pub(super) const MOST_BYTES: usize = 1 << 15;
 
 /// Schemas inside of one another.
 const DEEPEST: u32 = 16;
@@ -65,7 +65,7 @@ pub fn outlook_of(schema: &serde_json::Value) -> Option<Outlook> {
 }
 
 impl Outlook {
-    fn of(schema: &Value<'_>) -> Option<Self> {
+    pub(super) fn of(schema: &Value<'_>) -> Option<Self> {
         let mut look = Self { states: BASE_STATES, characters: 0 };
         look.schema(schema, 0)?;
         Some(look)

@@ -1,0 +1,441 @@
+//! Grammars of plain schemas, written in one sweep.
+//!
+//! The general way from a schema to a grammar leads over normal forms, which keywords that say something about one value
+//! need. A schema of a tool mostly has nothing of that kind: objects that say which members they have, arrays of one
+//! kind of item, scalars by their types and lists of texts. The text waits for its grammar when the tool is first called,
+//! so it is written here without a detour: its shapes are numbered, equal ones alike, and each becomes the rule that the
+//! general way would make of it, in the same order, by the same [`Pen`]. The grammars are the same to the letter.
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
+
+use super::json::{Members, Value};
+use super::lower_debts::{Free, Payment};
+use super::number_text::Digits;
+use super::object_shape::Presence;
+use super::options::Objects;
+use super::pen::{Counts, Member, Pen};
+use super::punctuation;
+use super::{JsonSchemaOptions, Outlook};
+
+/// Expressions of a schema of the median size.
+const EXPRESSIONS: usize = 1 << 8;
+
+/// As [`grammar`], for a schema that was not looked at. `None` where there is no outlook, too.
+pub(super) fn grammar_if_plain(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option<Grammar> {
+    (Outlook::holds_under(options) && Outlook::of(schema).is_some())
+        .then(|| grammar(schema, options))
+        .flatten()
+}
+
+/// The grammar of a schema for which there is an [`Outlook`], as [`lower`](super::lower::lower) writes it. `None` where
+/// the outlook does not hold under the options, and for a few schemas that say something of values of some types alone.
+pub(super) fn grammar(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option<Grammar> {
+    if !Outlook::holds_under(options) {
+        return None;
+    }
+    let mut shapes = Shapes { is_closed: options.objects == Objects::Closed, ..Shapes::default() };
+    let whole = shapes.read(schema)?;
+    let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
+    let root = builder.declare("root").ok()?;
+    let &punctuation = punctuation::of(&mut builder, &options.whitespace).ok()?.first()?;
+    let mut writer = Writer {
+        pen: Pen { builder: &mut builder, punctuation },
+        values: vec![None; shapes.list.len()],
+        shapes: &shapes.list,
+        tasks: Vec::new(),
+    };
+    writer.all(root, whole)?;
+    builder.finish(root).ok()
+}
+
+/// The number of a shape.
+type ShapeId = usize;
+
+/// The values of a schema.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Shape<'v> {
+    Any,
+    Null,
+    Boolean,
+    Number,
+    Integer,
+    String,
+    /// One of some texts.
+    Texts(Vec<&'v str>),
+    /// By the shape of the items.
+    Array(ShapeId),
+    /// By the members, and what others have to be, if there may be others.
+    Object(Vec<Property<'v>>, Option<ShapeId>),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Property<'v> {
+    name: &'v str,
+    is_required: bool,
+    value: ShapeId,
+}
+
+/// All shapes of a schema.
+#[derive(Default)]
+struct Shapes<'v> {
+    list: Vec<Shape<'v>>,
+    numbers: HashMap<Shape<'v>, ShapeId>,
+    /// Whether objects that declare members have no others.
+    is_closed: bool,
+}
+
+impl<'v> Shapes<'v> {
+    fn number(&mut self, shape: Shape<'v>) -> ShapeId {
+        if let Some(&known) = self.numbers.get(&shape) {
+            return known;
+        }
+        let id = self.list.len();
+        self.list.push(shape.clone());
+        self.numbers.insert(shape, id);
+        id
+    }
+
+    /// Any value, with the arrays and objects that are among them.
+    fn any(&mut self) -> ShapeId {
+        let any = self.number(Shape::Any);
+        for part in [Shape::Number, Shape::String, Shape::Array(any), Shape::Object(Vec::new(), Some(any))] {
+            self.number(part);
+        }
+        any
+    }
+
+    /// The shape of a schema. Schemas nest no deeper than an outlook does.
+    fn read(&mut self, schema: &'v Value<'_>) -> Option<ShapeId> {
+        let members = schema.as_object()?;
+        let lists_texts = members.contains_key("enum");
+        let shape = match members.get("type") {
+            None if lists_texts => Self::texts(members)?,
+            // Beside no type these say something of some values.
+            None if ["properties", "required", "additionalProperties", "items"]
+                .iter()
+                .any(|keyword| members.contains_key(keyword)) =>
+            {
+                return None;
+            }
+            None => return Some(self.any()),
+            Some(kind) => match kind.as_str()? {
+                "string" if lists_texts => Self::texts(members)?,
+                "string" => Shape::String,
+                "number" => Shape::Number,
+                "integer" => Shape::Integer,
+                "boolean" => Shape::Boolean,
+                "null" => Shape::Null,
+                "array" => Shape::Array(match members.get("items") {
+                    Some(items) => self.read(items)?,
+                    None => self.any(),
+                }),
+                "object" => self.object(members)?,
+                _ => return None,
+            },
+        };
+        Some(self.number(shape))
+    }
+
+    fn texts(members: &'v Members<'_>) -> Option<Shape<'v>> {
+        let texts = members.get("enum")?.as_array()?.iter().map(Value::as_str);
+        let mut texts: Vec<&str> = texts.collect::<Option<_>>()?;
+        texts.sort_unstable();
+        Some(Shape::Texts(texts))
+    }
+
+    fn object(&mut self, members: &'v Members<'_>) -> Option<Shape<'v>> {
+        let properties = match members.get("properties") {
+            Some(properties) => Some(properties.as_object()?),
+            None => None,
+        };
+        let is_open = match members.get("additionalProperties") {
+            Some(Value::Bool(are_allowed)) => *are_allowed,
+            Some(_) => return None,
+            None => !self.is_closed || properties.is_none(),
+        };
+        let required = match members.get("required") {
+            Some(names) => names.as_array()?,
+            None => &[],
+        };
+        let is_declared = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+        if !required.iter().all(|name| name.as_str().is_some_and(is_declared)) {
+            return None;
+        }
+        let mut declared = Vec::with_capacity(properties.map_or(0, Members::len));
+        for (name, schema) in properties.into_iter().flatten() {
+            let is_required = required.iter().any(|other| other.as_str() == Some(name));
+            declared.push(Property { name, is_required, value: self.read(schema)? });
+        }
+        let others = is_open.then(|| self.any());
+        Some(Shape::Object(declared, others))
+    }
+}
+
+/// Writes the rules of shapes, as [`Lowering`](super::lower::Lowering) does.
+struct Writer<'b, 's, 'v> {
+    pen: Pen<'b>,
+    shapes: &'s [Shape<'v>],
+    /// The expression of each shape that was met.
+    values: Vec<Option<ExprId>>,
+    /// Rules that have no bodies yet.
+    tasks: Vec<(RuleId, ShapeId)>,
+}
+
+impl Writer<'_, '_, '_> {
+    fn all(&mut self, root: RuleId, whole: ShapeId) -> Option<()> {
+        let body = self.value(whole)?;
+        self.pen.builder.define(root, body).ok()?;
+        while let Some((rule, shape)) = self.tasks.pop() {
+            let body = self.body(shape)?;
+            self.pen.builder.define(rule, body).ok()?;
+        }
+        Some(())
+    }
+
+    /// What stands for a shape.
+    fn value(&mut self, shape: ShapeId) -> Option<ExprId> {
+        if let Some(known) = self.values[shape] {
+            return Some(known);
+        }
+        let (builder, quote) = (&mut *self.pen.builder, self.pen.punctuation.quote);
+        let value = match &self.shapes[shape] {
+            Shape::Null => builder.literal("null"),
+            Shape::Boolean => {
+                let words = ["false", "true"].map(|word| builder.literal(word));
+                builder.choice(words)
+            }
+            Shape::Texts(texts) => {
+                let texts: Vec<ExprId> = texts.iter().map(|text| builder.literal(text)).collect();
+                let texts = builder.choice(texts);
+                let text = builder.json_escaped(texts);
+                builder.sequence([quote, text, quote])
+            }
+            Shape::Number => {
+                let body = Digits { builder: &mut *builder }.any_number();
+                defined(builder, "json_number", body)?
+            }
+            Shape::Integer => {
+                let mut digits = Digits { builder: &mut *builder };
+                let end = digits.zero_fraction();
+                let body = digits.any_integer(end);
+                defined(builder, "json_integer", body)?
+            }
+            Shape::String => {
+                let text = any_text(builder);
+                let body = builder.sequence([quote, text, quote]);
+                defined(builder, "json_string", body)?
+            }
+            Shape::Any => {
+                let rule = builder.declare_fresh("json_value").ok()?;
+                builder.set_common(rule);
+                self.tasks.push((rule, shape));
+                builder.rule(rule)
+            }
+            Shape::Array(_) => {
+                let rule = builder.declare_fresh("array").ok()?;
+                self.tasks.push((rule, shape));
+                builder.rule(rule)
+            }
+            Shape::Object(..) => {
+                let rule = builder.declare_fresh("object").ok()?;
+                self.tasks.push((rule, shape));
+                builder.rule(rule)
+            }
+        };
+        self.values[shape] = Some(value);
+        Some(value)
+    }
+
+    /// The body of a shape that has a rule of its own.
+    fn body(&mut self, shape: ShapeId) -> Option<ExprId> {
+        match &self.shapes[shape] {
+            Shape::Any => {
+                let words = ["null", "false", "true"].map(|word| self.pen.builder.literal(word));
+                let mut ways = vec![self.pen.builder.choice(words)];
+                let parts = [
+                    Shape::Number,
+                    Shape::String,
+                    Shape::Array(shape),
+                    Shape::Object(Vec::new(), Some(shape)),
+                ];
+                for part in parts {
+                    // They were numbered with it.
+                    let number = self.shapes.iter().position(|other| *other == part)?;
+                    ways.push(self.value(number)?);
+                }
+                Some(self.pen.builder.choice(ways))
+            }
+            &Shape::Array(item) => {
+                let item = self.value(item)?;
+                let inside = self.pen.array_text(&[], Some(item), 0, None).ok()?;
+                let open = self.pen.builder.literal("[");
+                Some(self.pen.builder.sequence([open, inside]))
+            }
+            Shape::Object(properties, others) => self.object(properties, *others),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, properties: &[Property<'_>], others: Option<ShapeId>) -> Option<ExprId> {
+        let colon = self.pen.punctuation.colon;
+        let mut members = Vec::with_capacity(properties.len());
+        for property in properties {
+            let value = self.value(property.value)?;
+            let name = self.pen.builder.literal(property.name);
+            let name = self.pen.builder.json_escaped(name);
+            let text = self.pen.builder.sequence([name, colon, value]);
+            let presence = if property.is_required { Presence::Required } else { Presence::Optional };
+            members.push(Member { text, presence });
+        }
+        let free = match others {
+            None => None,
+            Some(others) => {
+                let value = self.value(others)?;
+                let name = self.other_name(properties);
+                let any = self.pen.builder.sequence([name, colon, value]);
+                Some(Free { any, ways: vec![Payment::default()] })
+            }
+        };
+        let inside = self.pen.object_text(&members, free.as_ref(), Counts::ANY).ok()??;
+        Some(self.pen.builder.sequence([self.pen.punctuation.open, inside]))
+    }
+
+    /// A name that is not declared.
+    fn other_name(&mut self, properties: &[Property<'_>]) -> ExprId {
+        let builder = &mut *self.pen.builder;
+        if properties.is_empty() {
+            return any_text(builder);
+        }
+        let mut names: Vec<&str> = properties.iter().map(|property| property.name).collect();
+        names.sort_unstable();
+        let names: Vec<ExprId> = names.iter().map(|name| builder.literal(name)).collect();
+        let names = builder.choice(names);
+        let others = builder.complement(names);
+        builder.json_escaped(others)
+    }
+}
+
+/// What stands between the quotes of any string.
+fn any_text(builder: &mut GrammarBuilder) -> ExprId {
+    let any = builder.any_char();
+    let any = builder.json_escaped(any);
+    builder.repeat(any, 0, None)
+}
+
+/// A rule with a body.
+fn defined(builder: &mut GrammarBuilder, name: &str, body: ExprId) -> Option<ExprId> {
+    let rule = builder.declare_fresh(name).ok()?;
+    builder.define(rule, body).ok()?;
+    Some(builder.rule(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+    use bumpalo::Bump;
+    use grammask_fsm::{CompileOptions, compile};
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::{JsonSchemaOptions, KeyOrder, Objects, compile_generally, json, outlook};
+
+    /// Whether a schema is written here. Its grammar is that of the general way.
+    fn is_written(schema: &str, options: &JsonSchemaOptions) -> bool {
+        assert!(outlook(schema).is_some(), "{schema}");
+        let arena = Bump::new();
+        let value = json::parse(schema, &arena).unwrap();
+        let Some(plain) = super::grammar(&value, options) else { return false };
+        let general = compile_generally(&value, options).unwrap();
+        assert_eq!(plain.to_string(), general.to_string(), "{schema}");
+        let fingerprint = |grammar| compile(grammar, &CompileOptions::default()).unwrap().fingerprint();
+        assert_eq!(fingerprint(&plain), fingerprint(&general), "{schema}");
+        true
+    }
+
+    fn all_written(schema: &str) {
+        for objects in [Objects::Open, Objects::Closed] {
+            assert!(is_written(schema, &JsonSchemaOptions::default().objects(objects)), "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_is_plain_is_written_as_in_general() {
+        for schema in [
+            "{}",
+            r#"{"type": "string"}"#,
+            r#"{"type": "string", "type": "null", "enum": ["a"], "type": "string"}"#,
+            r#"{"type": "object", "properties": {"a": {}, "b": {}, "a": {"type": "null"}}, "required": ["a"]}"#,
+            r#"{"type": "null"}"#,
+            r#"{"type": "array"}"#,
+            r#"{"type": "object"}"#,
+            r#"{"type": "object", "properties": {}}"#,
+            r#"{"type": "object", "properties": {}, "additionalProperties": false}"#,
+            r#"{"enum": ["", "a", "\"", "a\\"]}"#,
+            r#"{"type": "string", "enum": ["only"], "properties": {"a": {}}}"#,
+            r#"{"type": "array", "items": {"type": "array", "items": {"type": "object"}}}"#,
+            r#"{"type": "object", "properties": {"b": {}, "a": {"type": "object"}}, "required": ["a"]}"#,
+            r#"{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items":
+                {"type": "object", "properties": {"a": {"type": "string"}}}}, "c": {"type": "object",
+                "description": "as before", "properties": {"a": {"type": "string"}}}},
+                "required": ["c", "b"], "additionalProperties": false}"#,
+            r#"{"type": "object", "properties": {"x": {"enum": ["a", "b"]}, "y": {"enum": ["a", "b"], "type": "string"},
+                "z": {"type": "boolean"}, "n": {"type": "number"}, "i": {"type": "integer"}}}"#,
+        ] {
+            all_written(schema);
+        }
+    }
+
+    #[test]
+    fn what_says_something_of_some_values_is_left_to_the_general_way() {
+        for schema in [
+            r#"{"properties": {"a": {}}}"#,
+            r#"{"items": {"type": "null"}}"#,
+            r#"{"type": "array", "items": {"required": ["a"]}}"#,
+            r#"{"type": "object", "required": ["undeclared"]}"#,
+        ] {
+            assert!(!is_written(schema, &JsonSchemaOptions::default()), "{schema}");
+        }
+        // Nor is a schema written under options of which the outlook says nothing.
+        let options = JsonSchemaOptions::default().key_order(KeyOrder::Any);
+        assert!(!is_written(r#"{"type": "object", "properties": {"a": {}, "b": {}}}"#, &options));
+    }
+
+    fn schemas() -> impl Strategy<Value = Value> {
+        let texts = prop::collection::btree_set("[a-c\"\\\\/~ ]{0,3}", 1..4);
+        let leaf = prop_oneof![
+            1 => Just(json!({})),
+            8 => prop::sample::select(vec!["string", "number", "integer", "boolean", "null", "array", "object"])
+                .prop_map(|kind| json!({"type": kind, "title": "x"})),
+            2 => texts.prop_map(|texts| json!({"enum": texts})),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let members = prop::collection::btree_map("[a-c\"/]{0,2}", (inner.clone(), any::<bool>()), 0..6);
+            let object = (members, any::<Option<bool>>()).prop_map(|(members, is_open)| {
+                let required = members.iter().filter(|(_, (_, is))| *is).map(|(name, _)| name);
+                let mut schema = json!({"type": "object", "required": required.collect::<Vec<_>>()});
+                // Declared backwards: the order is that of the text.
+                let declared = members.iter().rev().map(|(name, (schema, _))| (name.clone(), schema.clone()));
+                schema["properties"] = Value::Object(declared.collect());
+                if let Some(is_open) = is_open {
+                    schema["additionalProperties"] = json!(is_open);
+                }
+                schema
+            });
+            prop_oneof![
+                1 => inner.prop_map(|items| json!({"type": "array", "items": items})),
+                3 => object,
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn random_schemas_are_written_as_in_general(schema in schemas()) {
+            all_written(&schema.to_string());
+        }
+    }
+}
