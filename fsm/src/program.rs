@@ -373,6 +373,8 @@ impl Program {
                 State { bytes: [], epsilons: [next], calls: [], tokens: [], is_final: false } => *next,
                 State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
                     match self.fragments.get(call.fragment.index()) {
+                        // It may be passed by.
+                        Some(fragment) if fragment.call_is_nullable() => return,
                         Some(fragment) => fragment.start,
                         None => {
                             let time = if distance > ONE_TOKEN { Time::Some } else { Time::Little };

@@ -171,6 +171,22 @@ fn what_a_text_may_pass_by_is_not_compiled() {
     assert_eq!(counts(), [0, 1]);
 }
 
+#[test]
+fn what_stands_in_what_may_be_left_out_is_not_compiled() {
+    let (part, written) = unwritten();
+    let outline = around(1, |builder, parts| {
+        let (begin, comma, end) = (builder.literal("<"), builder.literal(","), builder.literal(">"));
+        let more = builder.sequence([comma, parts[0]]);
+        let more = builder.repeat(more, 0, Some(60));
+        builder.sequence([begin, more, end])
+    });
+    let program = referring(&outline, &[part]);
+    let from = start(&program);
+    (0..10).for_each(|_| program.work_ahead(from));
+    assert_eq!(written.load(Ordering::Relaxed), 0);
+    assert!(simulate::accepts(&program, b"<>") && simulate::accepts(&program, b"<,[ab]>"));
+}
+
 /// Of a chain of thousands of bytes only the nearer end is looked at.
 #[test]
 fn what_is_far_away_is_not_compiled() {
