@@ -58,11 +58,33 @@ fn mentions(schema: &Value, keyword: &str) -> bool {
     false
 }
 
-/// Whether validators judge numbers of the value rightly under the schema: they divide by `multipleOf`
-/// in machine numbers, which hold 15 digits, and write out powers of ten elsewhere.
+/// Whether validators judge the value rightly under the schema.
+///
+/// * Numbers: they divide by `multipleOf` in machine numbers, which hold 15 digits, and write out powers of ten
+///   elsewhere.
+/// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take Unicode's property for it,
+///   where it is the other way round.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
-    most_digits(value) <= most
+    most_digits(value) <= most && !(has_disputed_blank(value) && speaks_of_blanks(schema))
+}
+
+fn has_disputed_blank(value: &Value) -> bool {
+    let is_disputed = |text: &str| text.contains(['\u{85}', '\u{FEFF}']);
+    match value {
+        Value::String(text) => is_disputed(text),
+        Value::Array(items) => items.iter().any(has_disputed_blank),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| is_disputed(name) || has_disputed_blank(value))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a pattern may do so. In JSON a backslash is written twice.
+fn speaks_of_blanks(schema: &Value) -> bool {
+    let text = schema.to_string();
+    text.contains(r"\\s") || text.contains(r"\\S")
 }
 
 /// Whether validators judge by the schema as its draft says: in 2019-09 what `contains` finds counts as unevaluated, and
@@ -74,7 +96,7 @@ pub fn is_schema_judged_rightly(schema: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, most_digits, sorted};
+    use super::{Value, is_judged_rightly, most_digits, sorted};
 
     fn read(text: &str) -> Value {
         serde_json::from_str(text).unwrap()
@@ -84,6 +106,17 @@ mod tests {
     fn digits_are_counted_without_an_exponent() {
         let digits = ["[1, 0.25]", "1e20", "1e-5", "{\"a\": 12345678901234567890}", "\"123\""];
         assert_eq!(digits.map(|text| most_digits(&read(text))), [2, 21, 6, 20, 0]);
+    }
+
+    #[test]
+    fn blanks_are_disputed_where_a_pattern_speaks_of_them() {
+        let (spaces, others) = (read(r#"{"pattern": "^\\s*$"}"#), read(r#"{"pattern": "^[ s]*$"}"#));
+        for disputed in ["\u{FEFF}", "\u{85}"] {
+            let value = Value::Array(vec![Value::String(format!(" {disputed}"))]);
+            assert!(!is_judged_rightly(&spaces, &value));
+            assert!(is_judged_rightly(&others, &value));
+        }
+        assert!(is_judged_rightly(&spaces, &read("\" \u{3000}\"")));
     }
 
     #[test]
