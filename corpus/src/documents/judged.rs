@@ -62,8 +62,8 @@ fn mentions(schema: &Value, keyword: &str) -> bool {
 ///
 /// * Numbers: they divide by `multipleOf` in machine numbers, which hold 15 digits, and write out powers of ten
 ///   elsewhere.
-/// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take Unicode's property for it,
-///   where it is the other way round.
+/// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take
+///   Unicode's property for it, where it is the other way round.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
     most_digits(value) <= most && !(has_disputed_blank(value) && speaks_of_blanks(schema))

@@ -16,6 +16,7 @@ use super::norm::{Algebra, Norm, TooManyAlternatives};
 use super::number_shape::NumberShape;
 use super::options::{JsonSchemaOptions, Unsupported};
 use super::report::{Report, ReportEntry, Treatment};
+use super::same;
 use super::string_shape::StringShape;
 use super::types::PLAIN_TYPES;
 use super::unevaluated::{self, Case};
@@ -358,6 +359,7 @@ impl<'s> Normalizer<'s> {
             Value::Object(members) => {
                 // A report has an entry for every place, and so has an index of places.
                 let child = match self.report.is_none() && self.places.is_none() {
+                    true if same::says_nothing(members) => return Ok(GoalId::ANY),
                     true => self.document.schema(node, step, value, members),
                     false => self.document.child(node, step, value),
                 };

@@ -4,9 +4,10 @@
 //! need. A schema of a tool mostly has nothing of that kind: objects that say which members they have, arrays of one
 //! kind of item, scalars by their types and lists of texts. The text waits for its grammar when the tool is first called,
 //! so it is written here without a detour: its shapes are numbered, equal ones alike, and each becomes the rule that the
-//! general way would make of it, in the same order, by the same [`Pen`]. The grammars are the same to the letter.
+//! general way would make of it, in the same order, by the same [`Pen`]. The grammars are the same to the letter. To that
+//! end shapes are told apart as they are there: by what is inside them, and that by how it is [written](same).
 
-use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
 use super::json::{Members, Value};
@@ -16,6 +17,7 @@ use super::object_shape::Presence;
 use super::options::Objects;
 use super::pen::{Counts, Member, Pen};
 use super::punctuation;
+use super::same;
 use super::{JsonSchemaOptions, Outlook};
 
 /// Expressions of a schema of the median size.
@@ -34,23 +36,47 @@ pub(super) fn grammar(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option
     if !Outlook::holds_under(options) {
         return None;
     }
-    let mut shapes = Shapes { is_closed: options.objects == Objects::Closed, ..Shapes::default() };
-    let whole = shapes.read(schema)?;
+    let mut shapes = Shapes::new(options.objects == Objects::Closed);
+    let whole = shapes.shape(schema.as_object()?)?;
+    let whole = shapes.number(whole);
     let mut builder = GrammarBuilder::with_capacity(EXPRESSIONS);
     let root = builder.declare("root").ok()?;
     let &punctuation = punctuation::of(&mut builder, &options.whitespace).ok()?.first()?;
     let mut writer = Writer {
         pen: Pen { builder: &mut builder, punctuation },
         values: vec![None; shapes.list.len()],
-        shapes: &shapes.list,
+        shapes: &shapes,
         tasks: Vec::new(),
     };
     writer.all(root, whole)?;
     builder.finish(root).ok()
 }
 
+/// The number of a schema, the same for schemas that say the same.
+type GoalId = usize;
+
 /// The number of a shape.
 type ShapeId = usize;
+
+/// The schema that says nothing, and its shape.
+const ANY: usize = 0;
+
+/// Those of [`TYPES`] that any value may be beside words.
+const PARTS_OF_ANY: std::ops::Range<ShapeId> = 1..5;
+
+/// What most schemas say, by a type alone: goals and shapes of the same numbers, but for [`ANY`].
+const TYPES: [(&str, Shape<'_>); 7] = [
+    ("number", Shape::Number),
+    ("string", Shape::String),
+    ("array", Shape::Array(ANY)),
+    ("object", Shape::Object(Vec::new(), Some(ANY))),
+    ("integer", Shape::Integer),
+    ("boolean", Shape::Boolean),
+    ("null", Shape::Null),
+];
+
+/// Shapes of a schema of about the median size.
+const SHAPES: usize = 28;
 
 /// The values of a schema.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -63,30 +89,52 @@ enum Shape<'v> {
     String,
     /// One of some texts.
     Texts(Vec<&'v str>),
-    /// By the shape of the items.
-    Array(ShapeId),
+    /// By the items.
+    Array(GoalId),
     /// By the members, and what others have to be, if there may be others.
-    Object(Vec<Property<'v>>, Option<ShapeId>),
+    Object(Vec<Property<'v>>, Option<GoalId>),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Property<'v> {
     name: &'v str,
     is_required: bool,
-    value: ShapeId,
+    value: GoalId,
 }
 
 /// All shapes of a schema.
-#[derive(Default)]
-struct Shapes<'v> {
+struct Shapes<'v, 't> {
     list: Vec<Shape<'v>>,
     numbers: HashMap<Shape<'v>, ShapeId>,
+    /// The shape of each goal.
+    goals: Vec<ShapeId>,
+    /// Schemas that were read.
+    by_print: HashMap<u32, (&'v Members<'t>, GoalId)>,
     /// Whether objects that declare members have no others.
     is_closed: bool,
 }
 
-impl<'v> Shapes<'v> {
+impl<'v, 't> Shapes<'v, 't> {
+    fn new(is_closed: bool) -> Self {
+        let mut list = Vec::with_capacity(SHAPES);
+        list.push(Shape::Any);
+        list.extend(TYPES.map(|(_, shape)| shape));
+        let mut goals = Vec::with_capacity(SHAPES);
+        goals.extend(0..list.len());
+        let by_print = HashMap::with_capacity_and_hasher(SHAPES, Hashing);
+        Self {
+            list,
+            numbers: HashMap::with_capacity_and_hasher(SHAPES / 2, Hashing),
+            goals,
+            by_print,
+            is_closed,
+        }
+    }
+
     fn number(&mut self, shape: Shape<'v>) -> ShapeId {
+        if let Some(known) = self.list[..=TYPES.len()].iter().position(|other| *other == shape) {
+            return known;
+        }
         if let Some(&known) = self.numbers.get(&shape) {
             return known;
         }
@@ -96,20 +144,38 @@ impl<'v> Shapes<'v> {
         id
     }
 
-    /// Any value, with the arrays and objects that are among them.
-    fn any(&mut self) -> ShapeId {
-        let any = self.number(Shape::Any);
-        for part in [Shape::Number, Shape::String, Shape::Array(any), Shape::Object(Vec::new(), Some(any))] {
-            self.number(part);
+    /// The goal of a schema.
+    fn read(&mut self, schema: &'v Value<'t>) -> Option<GoalId> {
+        let members = schema.as_object()?;
+        let mut spoken = same::spoken(members);
+        match (spoken.next(), spoken.next()) {
+            (None, _) => return Some(ANY),
+            (Some(("type", kind)), None) => {
+                let kind = kind.as_str()?;
+                return TYPES.iter().position(|(name, _)| *name == kind).map(|at| 1 + at);
+            }
+            _ => {}
         }
-        any
+        let print = members.fingerprint();
+        match self.by_print.get(&print) {
+            _ if print == same::UNIQUE => return None,
+            Some(&(known, goal)) if same::say_the_same(known, members) => return Some(goal),
+            // The general way remembers the first that it comes to, and goes another way.
+            Some(_) => return None,
+            None => {}
+        }
+        let shape = self.shape(members)?;
+        let shape = self.number(shape);
+        let goal = self.goals.len();
+        self.goals.push(shape);
+        // One that is inside of it may have the same.
+        self.by_print.insert(print, (members, goal)).is_none().then_some(goal)
     }
 
     /// The shape of a schema. Schemas nest no deeper than an outlook does.
-    fn read(&mut self, schema: &'v Value<'_>) -> Option<ShapeId> {
-        let members = schema.as_object()?;
+    fn shape(&mut self, members: &'v Members<'t>) -> Option<Shape<'v>> {
         let lists_texts = members.contains_key("enum");
-        let shape = match members.get("type") {
+        Some(match members.get("type") {
             None if lists_texts => Self::texts(members)?,
             // Beside no type these say something of some values.
             None if ["properties", "required", "additionalProperties", "items"]
@@ -118,7 +184,7 @@ impl<'v> Shapes<'v> {
             {
                 return None;
             }
-            None => return Some(self.any()),
+            None => Shape::Any,
             Some(kind) => match kind.as_str()? {
                 "string" if lists_texts => Self::texts(members)?,
                 "string" => Shape::String,
@@ -128,23 +194,22 @@ impl<'v> Shapes<'v> {
                 "null" => Shape::Null,
                 "array" => Shape::Array(match members.get("items") {
                     Some(items) => self.read(items)?,
-                    None => self.any(),
+                    None => ANY,
                 }),
                 "object" => self.object(members)?,
                 _ => return None,
             },
-        };
-        Some(self.number(shape))
+        })
     }
 
-    fn texts(members: &'v Members<'_>) -> Option<Shape<'v>> {
+    fn texts(members: &'v Members<'t>) -> Option<Shape<'v>> {
         let texts = members.get("enum")?.as_array()?.iter().map(Value::as_str);
         let mut texts: Vec<&str> = texts.collect::<Option<_>>()?;
         texts.sort_unstable();
         Some(Shape::Texts(texts))
     }
 
-    fn object(&mut self, members: &'v Members<'_>) -> Option<Shape<'v>> {
+    fn object(&mut self, members: &'v Members<'t>) -> Option<Shape<'v>> {
         let properties = match members.get("properties") {
             Some(properties) => Some(properties.as_object()?),
             None => None,
@@ -167,22 +232,21 @@ impl<'v> Shapes<'v> {
             let is_required = required.iter().any(|other| other.as_str() == Some(name));
             declared.push(Property { name, is_required, value: self.read(schema)? });
         }
-        let others = is_open.then(|| self.any());
-        Some(Shape::Object(declared, others))
+        Some(Shape::Object(declared, is_open.then_some(ANY)))
     }
 }
 
 /// Writes the rules of shapes, as [`Lowering`](super::lower::Lowering) does.
-struct Writer<'b, 's, 'v> {
+struct Writer<'b, 's, 'v, 't> {
     pen: Pen<'b>,
-    shapes: &'s [Shape<'v>],
+    shapes: &'s Shapes<'v, 't>,
     /// The expression of each shape that was met.
     values: Vec<Option<ExprId>>,
     /// Rules that have no bodies yet.
     tasks: Vec<(RuleId, ShapeId)>,
 }
 
-impl Writer<'_, '_, '_> {
+impl Writer<'_, '_, '_, '_> {
     fn all(&mut self, root: RuleId, whole: ShapeId) -> Option<()> {
         let body = self.value(whole)?;
         self.pen.builder.define(root, body).ok()?;
@@ -193,13 +257,17 @@ impl Writer<'_, '_, '_> {
         Some(())
     }
 
+    fn goal(&mut self, goal: GoalId) -> Option<ExprId> {
+        self.value(self.shapes.goals[goal])
+    }
+
     /// What stands for a shape.
     fn value(&mut self, shape: ShapeId) -> Option<ExprId> {
         if let Some(known) = self.values[shape] {
             return Some(known);
         }
         let (builder, quote) = (&mut *self.pen.builder, self.pen.punctuation.quote);
-        let value = match &self.shapes[shape] {
+        let value = match &self.shapes.list[shape] {
             Shape::Null => builder.literal("null"),
             Shape::Boolean => {
                 let words = ["false", "true"].map(|word| builder.literal(word));
@@ -249,25 +317,17 @@ impl Writer<'_, '_, '_> {
 
     /// The body of a shape that has a rule of its own.
     fn body(&mut self, shape: ShapeId) -> Option<ExprId> {
-        match &self.shapes[shape] {
+        match &self.shapes.list[shape] {
             Shape::Any => {
                 let words = ["null", "false", "true"].map(|word| self.pen.builder.literal(word));
                 let mut ways = vec![self.pen.builder.choice(words)];
-                let parts = [
-                    Shape::Number,
-                    Shape::String,
-                    Shape::Array(shape),
-                    Shape::Object(Vec::new(), Some(shape)),
-                ];
-                for part in parts {
-                    // They were numbered with it.
-                    let number = self.shapes.iter().position(|other| *other == part)?;
-                    ways.push(self.value(number)?);
+                for part in PARTS_OF_ANY {
+                    ways.push(self.value(part)?);
                 }
                 Some(self.pen.builder.choice(ways))
             }
             &Shape::Array(item) => {
-                let item = self.value(item)?;
+                let item = self.goal(item)?;
                 let inside = self.pen.array_text(&[], Some(item), 0, None).ok()?;
                 let open = self.pen.builder.literal("[");
                 Some(self.pen.builder.sequence([open, inside]))
@@ -277,11 +337,11 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    fn object(&mut self, properties: &[Property<'_>], others: Option<ShapeId>) -> Option<ExprId> {
+    fn object(&mut self, properties: &[Property<'_>], others: Option<GoalId>) -> Option<ExprId> {
         let colon = self.pen.punctuation.colon;
         let mut members = Vec::with_capacity(properties.len());
         for property in properties {
-            let value = self.value(property.value)?;
+            let value = self.goal(property.value)?;
             let name = self.pen.builder.literal(property.name);
             let name = self.pen.builder.json_escaped(name);
             let text = self.pen.builder.sequence([name, colon, value]);
@@ -291,7 +351,7 @@ impl Writer<'_, '_, '_> {
         let free = match others {
             None => None,
             Some(others) => {
-                let value = self.value(others)?;
+                let value = self.goal(others)?;
                 let name = self.other_name(properties);
                 let any = self.pen.builder.sequence([name, colon, value]);
                 Some(Free { any, ways: vec![Payment::default()] })
@@ -354,10 +414,9 @@ mod tests {
         true
     }
 
-    fn all_written(schema: &str) {
-        for objects in [Objects::Open, Objects::Closed] {
-            assert!(is_written(schema, &JsonSchemaOptions::default().objects(objects)), "{schema}");
-        }
+    fn written(schema: &str) -> [bool; 2] {
+        [Objects::Open, Objects::Closed]
+            .map(|objects| is_written(schema, &JsonSchemaOptions::default().objects(objects)))
     }
 
     #[test]
@@ -382,8 +441,23 @@ mod tests {
                 "required": ["c", "b"], "additionalProperties": false}"#,
             r#"{"type": "object", "properties": {"x": {"enum": ["a", "b"]}, "y": {"enum": ["a", "b"], "type": "string"},
                 "z": {"type": "boolean"}, "n": {"type": "number"}, "i": {"type": "integer"}}}"#,
+            // Equal sets in other words, alone and inside of what is compared by its words.
+            r#"{"type": "array", "items": {"title": "anything"}}"#,
+            r#"{"type": "object", "properties": {
+                "a": {"type": "array", "items": {"type": "object", "required": [], "properties": {}}},
+                "b": {"type": "array", "items": {"type": "object", "title": "the same"}},
+                "c": {"type": "array", "items": {"type": "object"}},
+                "d": {"type": "array", "items": {"title": "anything"}},
+                "e": {"type": "array", "items": {}},
+                "f": {"type": "array", "items": {"enum": ["a", "b"]}},
+                "g": {"type": "array", "items": {"enum": ["b", "a"]}},
+                "h": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}},
+                "additionalProperties": true}"#,
+            // Properties whose names are those of keywords that say nothing.
+            r#"{"type": "object", "properties": {"title": {"type": "object", "properties": {"title": {"type": "null"}}},
+                "description": {"type": "object", "properties": {"a": {"type": "null"}}}}}"#,
         ] {
-            all_written(schema);
+            assert_eq!(written(schema), [true, true], "{schema}");
         }
     }
 
@@ -394,6 +468,12 @@ mod tests {
             r#"{"items": {"type": "null"}}"#,
             r#"{"type": "array", "items": {"required": ["a"]}}"#,
             r#"{"type": "object", "required": ["undeclared"]}"#,
+            // These have one fingerprint.
+            r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"title": {"type": "null"}}},
+                "b": {"type": "object", "properties": {"title": {"type": "string"}}}}}"#,
+            // And these, one inside of the other.
+            r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"title":
+                {"type": "object", "properties": {"title": {"type": "null"}}}}}}}"#,
         ] {
             assert!(!is_written(schema, &JsonSchemaOptions::default()), "{schema}");
         }
@@ -403,30 +483,67 @@ mod tests {
     }
 
     fn schemas() -> impl Strategy<Value = Value> {
-        let texts = prop::collection::btree_set("[a-c\"\\\\/~ ]{0,3}", 1..4);
+        let texts = prop::collection::vec("[a-c\"\\\\/~ ]{0,3}", 1..4).prop_filter("texts repeat", |texts| {
+            (1..texts.len()).all(|at| !texts[..at].contains(&texts[at]))
+        });
+        let short = prop::sample::subsequence(vec!["a", "b"], 1..=2).prop_shuffle();
         let leaf = prop_oneof![
-            1 => Just(json!({})),
+            2 => prop::sample::select(vec![json!({}), json!({"title": "x"}), json!({"description": "x"})]),
             8 => prop::sample::select(vec!["string", "number", "integer", "boolean", "null", "array", "object"])
-                .prop_map(|kind| json!({"type": kind, "title": "x"})),
-            2 => texts.prop_map(|texts| json!({"enum": texts})),
+                .prop_map(|kind| json!({"type": kind})),
+            1 => texts.prop_map(|texts| json!({"enum": texts})),
+            1 => short.prop_map(|texts| json!({"enum": texts})),
         ];
         leaf.prop_recursive(4, 40, 6, |inner| {
-            let members = prop::collection::btree_map("[a-c\"/]{0,2}", (inner.clone(), any::<bool>()), 0..6);
-            let object = (members, any::<Option<bool>>()).prop_map(|(members, is_open)| {
-                let required = members.iter().filter(|(_, (_, is))| *is).map(|(name, _)| name);
-                let mut schema = json!({"type": "object", "required": required.collect::<Vec<_>>()});
-                // Declared backwards: the order is that of the text.
-                let declared = members.iter().rev().map(|(name, (schema, _))| (name.clone(), schema.clone()));
-                schema["properties"] = Value::Object(declared.collect());
-                if let Some(is_open) = is_open {
-                    schema["additionalProperties"] = json!(is_open);
-                }
-                schema
+            let name = prop_oneof![4 => "[a-c\"/]{0,2}", 1 => prop::sample::select(vec!["title", "id", "type"])
+                .prop_map(str::to_owned)];
+            let members = prop::collection::btree_map(name, (inner.clone(), any::<bool>()), 0..6);
+            let object = (members, any::<[bool; 3]>(), any::<Option<bool>>()).prop_map(
+                |(members, [is_backwards, names_none, declares_none], is_open)| {
+                    let mut schema = json!({"type": "object"});
+                    // Declared backwards: the order is that of the text.
+                    let declared = members.iter().rev().map(|(name, (schema, _))| (name.clone(), schema.clone()));
+                    let declared: serde_json::Map<String, Value> = declared.collect();
+                    if !declared.is_empty() || declares_none {
+                        schema["properties"] = Value::Object(declared);
+                    }
+                    let required = members.iter().filter(|(_, (_, is))| *is).map(|(name, _)| name);
+                    let mut required: Vec<&String> = required.collect();
+                    if is_backwards {
+                        required.reverse();
+                    }
+                    if !required.is_empty() || names_none {
+                        schema["required"] = json!(required);
+                    }
+                    if let Some(is_open) = is_open {
+                        schema["additionalProperties"] = json!(is_open);
+                    }
+                    schema
+                },
+            );
+            let tuple = prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| {
+                // The same schemas again, in arrays and as they are.
+                let arrays = parts.iter().map(|part| json!({"type": "array", "items": part}));
+                let all = parts.iter().cloned().chain(arrays.clone()).chain(arrays);
+                let members = all.enumerate().map(|(at, part)| (format!("m{at}"), part));
+                json!({"type": "object", "properties": members.collect::<serde_json::Map<_, _>>()})
             });
-            prop_oneof![
-                1 => inner.prop_map(|items| json!({"type": "array", "items": items})),
+            let nested = prop_oneof![
+                2 => inner.prop_map(|items| json!({"type": "array", "items": items})),
                 3 => object,
-            ]
+                1 => tuple,
+            ];
+            (nested, prop::sample::select(vec!["", "title", "description", "type"])).prop_map(|(mut schema, name)| {
+                match name {
+                    // The order of keywords is part of how a schema is written.
+                    "type" if schema["type"] == "array" => json!({"items": schema["items"], "type": "array"}),
+                    "title" | "description" => {
+                        schema[name] = json!("x");
+                        schema
+                    }
+                    _ => schema,
+                }
+            })
         })
     }
 
@@ -435,7 +552,10 @@ mod tests {
 
         #[test]
         fn random_schemas_are_written_as_in_general(schema in schemas()) {
-            all_written(&schema.to_string());
+            let text = schema.to_string();
+            let are_written = written(&text);
+            // Schemas that differ in a property of this name may have one fingerprint.
+            prop_assert!(are_written == [true, true] || text.contains(r#""title":{"#), "{text}");
         }
     }
 }

@@ -36,6 +36,16 @@ fn is_silent(name: &str) -> bool {
     name.starts_with("x-") || SILENT.contains(&name)
 }
 
+/// The keywords of a schema that may assert something.
+pub(super) fn spoken<'v, 't>(schema: &'v Members<'t>) -> impl Iterator<Item = (&'v str, &'v Value<'t>)> {
+    schema.into_iter().filter(|(name, _)| !is_silent(name))
+}
+
+/// Whether a schema asserts nothing, by the names of its keywords.
+pub(super) fn says_nothing(schema: &Members<'_>) -> bool {
+    spoken(schema).next().is_none()
+}
+
 /// The fingerprint of an object: equal for schemas that say the same.
 pub(super) fn fingerprint(entries: &[(&str, Value<'_>)]) -> u32 {
     let mut sum = 1u64;
