@@ -676,16 +676,29 @@ impl Scopes {
 
     /// Whether what is written is the beginning of something that has occurred.
     fn begins_like_known(&self) -> bool {
+        self.is_beginning(&self.text)
+    }
+
+    /// Whether a number whose text begins so may become one that has occurred.
+    fn may_be_known(&self, text: &[u8]) -> bool {
+        match number::beginnings(text) {
+            Some(beginnings) => beginnings.iter().any(|begin| self.is_beginning(begin)),
+            None => self.is_beginning(b"#"),
+        }
+    }
+
+    /// Whether something that has occurred, and may be the value or name at this place, begins so.
+    fn is_beginning(&self, text: &[u8]) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         let is_name = self.is_at_name();
-        if frame.part.as_ref().is_some_and(|part| part.begins_like(&self.text, is_name)) {
+        if frame.part.as_ref().is_some_and(|part| part.begins_like(text, is_name)) {
             return true;
         }
         if !(frame.is_compared && (frame.bracket == b'[' || is_name)) {
             return false;
         }
-        let range = (Bound::Included(self.text.as_slice()), Bound::Unbounded);
-        frame.seen.range::<[u8], _>(range).next().is_some_and(|value| value.starts_with(&self.text))
+        let range = (Bound::Included(text), Bound::Unbounded);
+        frame.seen.range::<[u8], _>(range).next().is_some_and(|value| value.starts_with(text))
     }
 }
 

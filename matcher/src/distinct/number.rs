@@ -28,6 +28,24 @@ pub(super) fn canonical(text: &[u8]) -> Vec<u8> {
     form
 }
 
+/// What the forms of numbers begin with whose texts begin so: sign and digits up to the last one, and these without zeros
+/// at the end, where the form has its power of ten. `None` before the first digit that is no zero: then it may be any
+/// number.
+pub(super) fn beginnings(text: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let text = text.get(1..).unwrap_or_default();
+    let mantissa = text.iter().copied().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let digits = mantissa.filter(u8::is_ascii_digit).skip_while(|&digit| digit == b'0');
+    let sign: &[u8] = if text.starts_with(b"-") { b"#-" } else { b"#" };
+    let begun: Vec<u8> = sign.iter().copied().chain(digits).collect();
+    if begun.len() == sign.len() {
+        return None;
+    }
+    let end = begun.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last + 1);
+    let mut whole = begun[..end].to_vec();
+    whole.push(b'e');
+    Some([begun, whole])
+}
+
 /// Whether the digits before an exponent are all zeros.
 pub(super) fn is_zero(text: &[u8]) -> bool {
     let mantissa = text.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
@@ -44,7 +62,7 @@ fn exponent_value(exponent: &[u8]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{beginnings, canonical};
 
     #[track_caller]
     fn check(form: &str, texts: &[&str]) {
@@ -61,5 +79,24 @@ mod tests {
         check("#-12e1", &["-120", "-12e1", "-1.2E2", "-120.0"]);
         check("#1e999999999999999999", &["1e999999999999999999", "0.1e1000000000000000000"]);
         check("#105e-2", &["1.05", "1.050", "105e-2"]);
+    }
+
+    #[test]
+    fn the_form_begins_as_one_of_the_beginnings_of_each_text_before_it() {
+        for text in ["7", "-120", "0.00105", "-1.050e+12", "10.0E-1", "0", "-0.00e7", "900700", "1e18"] {
+            let text = format!("#{text}");
+            let form = canonical(text.as_bytes());
+            for end in 1..=text.len() {
+                let begins = beginnings(&text.as_bytes()[..end]);
+                let fits = begins.is_none_or(|begins| begins.iter().any(|begin| form.starts_with(begin)));
+                assert!(fits, "{text} up to {end}");
+            }
+        }
+        let begins = |text: &str, form: &[u8]| {
+            beginnings(text.as_bytes())
+                .is_some_and(|begins| begins.iter().any(|begin| form.starts_with(begin)))
+        };
+        assert!(begins("#12", b"#123e0") && begins("#1200", b"#12e2") && begins("#1200", b"#12003e0"));
+        assert!(!begins("#13", b"#123e0") && !begins("#12", b"#-123e0") && !begins("#1200", b"#123e0"));
     }
 }

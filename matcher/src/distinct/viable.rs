@@ -5,7 +5,8 @@
 //! string that begins like no other is new whatever follows, and where what has occurred branches off from what may
 //! follow, the search is over. It goes deep only where nearly everything has occurred, and what it costs is counted.
 //!
-//! A number does not show by its beginning what it will be (`1.0` is `1`), so that its ways on are tried shortest first.
+//! A number does not show by its beginning how large it will be (`1.0` is `1`), but it does show its first digits: where
+//! they are those of no number that has occurred, it is new whatever follows. Ways on are tried shortest first.
 //! Zeros at the end of a fraction could go on without end and change nothing; only where other digits may follow do more
 //! of them lead to other numbers, as many as there are zeros.
 //!
@@ -53,7 +54,9 @@ impl Scopes {
                 self.restore(&mark);
                 found
             }
-            Lex::Number { exponent } => self.finds_new_number(engine, state, exponent, fuel),
+            Lex::Number { exponent } if self.may_be_known(&self.text) => {
+                self.finds_new_number(engine, state, exponent, fuel)
+            }
             _ => Ok(true),
         }
     }
@@ -64,7 +67,8 @@ impl Scopes {
         let Some(part) = &frame.part else { return true };
         match self.lex {
             Lex::String { subject, .. } => subject != Subject::Known,
-            Lex::Number { .. } | Lex::Word => {
+            Lex::Number { .. } => !self.may_be_known(&self.text),
+            Lex::Word => {
                 part.is_new() && !(frame.is_compared && frame.bracket == b'[' && !frame.seen.is_empty())
             }
             Lex::Outside | Lex::Between | Lex::Plain => part.is_new(),
@@ -221,6 +225,9 @@ impl Scopes {
                 let Some(next) = engine.step(state, byte, fuel)? else { continue };
                 let mut text = text.clone();
                 text.push(byte);
+                if !self.may_be_known(&text) {
+                    return Ok(true);
+                }
                 if byte == b'0' && (text.contains(&b'.') || exponent != Exponent::None) {
                     let visits = visits.entry((next, without_zeros(&text))).or_insert(0);
                     *visits += 1;

@@ -374,6 +374,68 @@ item ::= "1" ("0" | ".0"){0,2} | "0" ".0"? | "-0" | "-5""#,
 }
 
 #[test]
+fn numbers_are_told_apart_by_their_first_digits() {
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item ("," item){1,2} "]"
+item ::= "-"? "1" [23] | "1" "20"? "0" | "1.2" "0"? "e" [12] | "0.12e2""#,
+        |_| true,
+    );
+    // The only ways on from a beginning that two numbers share, and one that is taken by both.
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item ("," item){2} "]"
+item ::= "100" [13] | "1001.0" | "1003" "e0" | "0.0" "5"? | "50e-3""#,
+        |_| true,
+    );
+    check(
+        r#"root ::= "[" items
+items[distinct=items] ::= item "," item "]"
+item ::= "[" one ("," one)? "]" | "{\"a\":" one "}" | one
+one ::= "1" [02] | "12.0" | "120" "e-1"? | "-12""#,
+        |depth| depth == 0,
+    );
+}
+
+/// The naive search tries all numbers with fewer digits than the shortest one there is, or digit after digit those that
+/// never end well.
+#[test]
+fn numbers_with_many_digits_are_kept_apart() {
+    let limits = Limits { max_work_per_call: 20_000, ..Limits::default() };
+    for (item, one, other) in [
+        (r#"{"type": "integer", "minimum": 1000000000000000}"#, "1000000000000000", "1000000000000007"),
+        (
+            r#"{"type": "integer", "multipleOf": 4, "maximum": -1000000000000}"#,
+            "-1000000000004",
+            "-1000000000008",
+        ),
+        (
+            r#"{"type": "array", "prefixItems": [{"multipleOf": 2}], "items": {"type": "boolean"}}"#,
+            "[[82982]]",
+            "[18]",
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"multipleOf": 2}}, "required": ["a"]}"#,
+            r#"{"a":1000000000}"#,
+            r#"{"a":1000000002}"#,
+        ),
+    ] {
+        let schema = format!(r#"{{"type": "array", "uniqueItems": true, "items": {item}}}"#);
+        let grammar = compiler(limits).json_schema(&schema, &JsonSchemaOptions::default()).unwrap();
+        let mut matcher = grammar.matcher();
+        matcher.accept_bytes(format!("[{one},").as_bytes()).unwrap();
+        assert!(matcher.fork().accept_bytes(format!("{one},").as_bytes()).is_err(), "{schema}");
+        for &byte in other.as_bytes() {
+            let mut mask = TokenMask::new(grammar.vocabulary().len());
+            matcher.fill_mask(&mut mask).unwrap();
+            matcher.accept_bytes(&[byte]).unwrap();
+        }
+        matcher.accept_bytes(b"]").unwrap();
+        assert!(matcher.is_completed(), "{schema}");
+    }
+}
+
+#[test]
 fn values_of_all_types_stand_side_by_side() {
     check(
         r#"root ::= "[" items
