@@ -1,7 +1,9 @@
 //! Whether a document is taken if its members stand in another order.
 //!
 //! The naive way writes out every order of every object. Here states walk along: an order is given up at its
-//! first member that is refused.
+//! first member that is refused, and where it stands as another one did with the same members.
+
+use std::collections::HashMap;
 
 use super::Spelled;
 use crate::Subject;
@@ -11,7 +13,10 @@ const MOST_MEMBERS: usize = 12;
 
 /// Most orders of one object with which the rest of the document is tried: which one it was matters only where
 /// alternatives of the schema declare in different orders.
-const MOST_ENDS: usize = 32;
+const MOST_ENDS: usize = 1024;
+
+/// Most states that are remembered with each set of members.
+const MOST_MET: usize = 64;
 
 /// Whether some order of the members of its objects makes a text that the subject reads as a whole.
 ///
@@ -36,40 +41,55 @@ fn read<S: Subject>(subject: &S, from: Vec<S::State>, value: &Spelled) -> Result
         }
         Spelled::Object(members) if members.len() <= MOST_MEMBERS => {
             let at = text(subject, from, "{")?;
-            read_members(subject, at, members, 0)
+            let mut orders = Orders { subject, members, met: HashMap::new(), ends: Vec::new() };
+            orders.read(at, 0, MOST_ENDS)?;
+            Ok(orders.ends)
         }
         other => text(subject, from, &other.to_string()),
     }
 }
 
-/// Reads the members that are not yet in the set, in every order, and the closing brace: orders after which a member is
-/// still owed are none of the ends.
-fn read_members<S: Subject>(
-    subject: &S,
-    from: Vec<S::State>,
-    members: &[(String, Spelled)],
-    written: u32,
-) -> Result<Vec<S::State>, String> {
-    if from.is_empty() {
-        return Ok(from);
-    }
-    if written.count_ones() as usize == members.len() {
-        return text(subject, from, "}");
-    }
-    let comma = if written == 0 { "" } else { "," };
-    let mut ends = Vec::new();
-    for (index, (name, value)) in members.iter().enumerate() {
-        if written >> index & 1 == 1 {
-            continue;
+/// The orders of one object.
+struct Orders<'s, S: Subject> {
+    subject: &'s S,
+    members: &'s [(String, Spelled)],
+    /// The states from which the members that are not in a set were read.
+    met: HashMap<u32, Vec<S::State>>,
+    /// The states behind the closing brace.
+    ends: Vec<S::State>,
+}
+
+impl<S: Subject> Orders<'_, S> {
+    /// Reads the members that are not yet in the set, in every order, and the closing brace, until there are so many
+    /// ends: orders after which a member is still owed are none of them.
+    fn read(&mut self, mut from: Vec<S::State>, written: u32, most: usize) -> Result<(), String> {
+        let (subject, members) = (self.subject, self.members);
+        if self.ends.len() >= most {
+            return Ok(());
         }
-        let at = text(subject, from.clone(), &format!("{comma}{name}:"))?;
-        let at = read(subject, at, value)?;
-        ends.extend(read_members(subject, at, members, written | 1 << index)?);
-        if ends.len() >= MOST_ENDS {
-            break;
+        let met = self.met.entry(written).or_default();
+        from.retain(|state| !met.iter().any(|other| subject.are_same(state, other)));
+        if from.is_empty() {
+            return Ok(());
         }
+        met.extend(from.iter().take(MOST_MET.saturating_sub(met.len())).cloned());
+        let left: Vec<usize> = (0..members.len()).filter(|index| written >> index & 1 == 0).collect();
+        if left.is_empty() {
+            self.ends.extend(text(subject, from, "}")?);
+            return Ok(());
+        }
+        let comma = if written == 0 { "" } else { "," };
+        for (place, &index) in left.iter().enumerate() {
+            let (name, value) = &members[index];
+            let at = text(subject, from.clone(), &format!("{comma}{name}:"))?;
+            let at = read(subject, at, value)?;
+            // Each member that may come next has its share: none is tried with all orders of the others, and the next
+            // one with none.
+            let share = most.saturating_sub(self.ends.len()).div_ceil(left.len() - place);
+            self.read(at, written | 1 << index, self.ends.len() + share)?;
+        }
+        Ok(())
     }
-    Ok(ends)
 }
 
 fn text<S: Subject>(subject: &S, from: Vec<S::State>, text: &str) -> Result<Vec<S::State>, String> {

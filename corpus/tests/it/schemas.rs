@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
+use grammask_corpus::BackendSubject;
+use grammask_corpus::documents::{Spelled, Spelling, accepts_some_order};
 use grammask_corpus::schemas::{Comparison, Family, Judge, KEYWORDS, compare};
-use serde_json::Value;
+use grammask_corpus::subjects::earley_after_passes;
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use serde_json::{Value, json};
 
 /// Pairs of a schema and an instance. `GRAMMASK_CASES=20000` is the long run.
 const PAIRS: usize = 3000;
@@ -46,6 +50,24 @@ fn grammars_and_a_validator_agree() {
 #[test]
 fn objects_that_share_names_are_told_apart() {
     check(Family::Objects, 15);
+}
+
+/// The grammar reads few of the orders, and none of those that come first.
+#[test]
+fn documents_are_read_in_the_order_that_is_right() {
+    let item = json!({"properties": {"d": false}, "required": ["a", "b", "c"]});
+    let schema = json!({"type": "array", "not": {"items": item}});
+    let compiled =
+        json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()).expect("it compiles");
+    let subject = BackendSubject(earley_after_passes(&compiled.grammar).expect("it compiles"));
+    for (members, is_valid) in [
+        (r#"{"a": 1, "b": 2, "c": 3, "x": 4, "d": 5}"#, true),
+        (r#"{"a": 1, "b": 2, "c": 3, "x": 4, "e": 5}"#, false),
+    ] {
+        let document = serde_json::from_str(&format!(r#"[{members}, {members}]"#)).expect("it is a document");
+        let document = Spelled::new(&document, &mut Spelling::Canonical);
+        assert_eq!(accepts_some_order(&subject, &document), Ok(is_valid), "{members}");
+    }
 }
 
 fn describe(comparison: &Comparison) -> String {
