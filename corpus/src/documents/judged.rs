@@ -1,6 +1,6 @@
 //! Values as a validator judges them rightly.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The value with the members of its objects sorted by name.
 ///
@@ -42,11 +42,16 @@ fn most_digits(value: &Value) -> usize {
 
 /// Whether a keyword stands anywhere in a schema; names of members count as keywords.
 fn mentions(schema: &Value, keyword: &str) -> bool {
-    let mut open = vec![schema];
+    has_object(schema, |members| members.contains_key(keyword))
+}
+
+/// Whether some object in a value is of a kind.
+fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -> bool {
+    let mut open = vec![value];
     while let Some(value) = open.pop() {
         match value {
             Value::Object(members) => {
-                if members.contains_key(keyword) {
+                if is_of_kind(members) {
                     return true;
                 }
                 open.extend(members.values());
@@ -64,18 +69,30 @@ fn mentions(schema: &Value, keyword: &str) -> bool {
 ///   elsewhere.
 /// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take
 ///   Unicode's property for it, where it is the other way round.
+/// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
+/// * Templates: U+FFFE and U+FFFF of every plane are no literals (RFC 6570, section 2.1), and some take all characters.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
-    most_digits(value) <= most && !(has_disputed_blank(value) && speaks_of_blanks(schema))
+    let has_format = |format: &str| {
+        has_object(schema, |members| members.get("format").and_then(Value::as_str) == Some(format))
+    };
+    most_digits(value) <= most
+        && !(has_text(value, &|text| text.contains(['\u{85}', '\u{FEFF}'])) && speaks_of_blanks(schema))
+        && !(has_text(value, &|text| text.starts_with("\"\"@")) && has_format("email"))
+        && !(has_text(value, &|text| text.contains(is_last_of_plane)) && has_format("uri-template"))
 }
 
-fn has_disputed_blank(value: &Value) -> bool {
-    let is_disputed = |text: &str| text.contains(['\u{85}', '\u{FEFF}']);
+fn is_last_of_plane(character: char) -> bool {
+    u32::from(character) & 0xFFFE == 0xFFFE
+}
+
+/// Whether some text or name in a value is of a kind.
+fn has_text(value: &Value, is_of_kind: &impl Fn(&str) -> bool) -> bool {
     match value {
-        Value::String(text) => is_disputed(text),
-        Value::Array(items) => items.iter().any(has_disputed_blank),
+        Value::String(text) => is_of_kind(text),
+        Value::Array(items) => items.iter().any(|item| has_text(item, is_of_kind)),
         Value::Object(members) => {
-            members.iter().any(|(name, value)| is_disputed(name) || has_disputed_blank(value))
+            members.iter().any(|(name, value)| is_of_kind(name) || has_text(value, is_of_kind))
         }
         _ => false,
     }
@@ -87,16 +104,26 @@ fn speaks_of_blanks(schema: &Value) -> bool {
     text.contains(r"\\s") || text.contains(r"\\S")
 }
 
-/// Whether validators judge by the schema as its draft says: in 2019-09 what `contains` finds counts as unevaluated, and
-/// some take it for evaluated, as it is from 2020-12 on.
+/// Whether validators judge by the schema as its draft says.
+///
+/// * In 2019-09 what `contains` finds counts as unevaluated, and some take it for evaluated, as it is from 2020-12 on.
+/// * What a `contains` behind a `$ref` finds is evaluated beside another `contains`, too, and so is what `then` or
+///   `else` speaks of under an `if` that is `true` or `false`. Some forget about both.
 pub fn is_schema_judged_rightly(schema: &Value) -> bool {
     let draft = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    !(draft.contains("2019-09") && mentions(schema, "contains") && mentions(schema, "unevaluatedItems"))
+    let contains = mentions(schema, "contains") && mentions(schema, "unevaluatedItems");
+    let refers =
+        |members: &Map<String, Value>| members.contains_key("contains") && members.contains_key("$ref");
+    let is_decided = |members: &Map<String, Value>| members.get("if").is_some_and(Value::is_boolean);
+    let is_left =
+        ["unevaluatedItems", "unevaluatedProperties"].iter().any(|keyword| mentions(schema, keyword));
+    !(contains && (draft.contains("2019-09") || has_object(schema, refers)))
+        && !(is_left && has_object(schema, is_decided))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, is_judged_rightly, most_digits, sorted};
+    use super::{Value, is_judged_rightly, is_schema_judged_rightly, most_digits, sorted};
 
     fn read(text: &str) -> Value {
         serde_json::from_str(text).unwrap()
@@ -117,6 +144,33 @@ mod tests {
             assert!(is_judged_rightly(&others, &value));
         }
         assert!(is_judged_rightly(&spaces, &read("\" \u{3000}\"")));
+    }
+
+    #[test]
+    fn formats_are_disputed_where_they_stand() {
+        for (format, disputed, clear) in
+            [("email", r#""\"\"@a""#, r#""\"b\"@a""#), ("uri-template", "\"\u{FFFE}\"", "\"\u{FFFD}\"")]
+        {
+            let [schema, other] =
+                [format, "uri"].map(|format| read(&format!(r#"{{"items": {{"format": "{format}"}}}}"#)));
+            assert!(!is_judged_rightly(&schema, &read(disputed)), "{format}");
+            assert!(is_judged_rightly(&schema, &read(clear)), "{format}");
+            assert!(is_judged_rightly(&other, &read(disputed)), "{format}");
+        }
+    }
+
+    #[test]
+    fn what_is_evaluated_is_disputed_in_some_places() {
+        for (schema, is_right) in [
+            (r##"{"contains": {}, "$ref": "#/$defs/a", "unevaluatedItems": false}"##, false),
+            (r##"{"contains": {}, "allOf": [{"$ref": "#/$defs/a"}], "unevaluatedItems": false}"##, true),
+            (r##"{"contains": {}, "$ref": "#/$defs/a"}"##, true),
+            (r#"{"if": false, "else": {"properties": {"a": {}}}, "unevaluatedProperties": false}"#, false),
+            (r#"{"if": {}, "else": {"properties": {"a": {}}}, "unevaluatedProperties": false}"#, true),
+            (r#"{"if": false, "else": {"properties": {"a": {}}}}"#, true),
+        ] {
+            assert_eq!(is_schema_judged_rightly(&read(schema)), is_right, "{schema}");
+        }
     }
 
     #[test]
