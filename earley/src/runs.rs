@@ -89,9 +89,18 @@ pub(crate) fn explore(engine: &Engine, state: State, class: &CharClass, fuel: &m
     if engine.set(state).slots.is_empty() && is_refused(engine, state, starts, fuel) {
         return RunShape::Unknown;
     }
-    Explorer { engine, class, starts, fuel, nodes: vec![Node::at(state)], ticking: None, until: None }
-        .run()
-        .unwrap_or(RunShape::Unknown)
+    Explorer {
+        engine,
+        class,
+        starts,
+        fuel,
+        nodes: vec![Node::at(state)],
+        ticking: None,
+        idles: false,
+        until: None,
+    }
+    .run()
+    .unwrap_or(RunShape::Unknown)
 }
 
 /// Whether some text of characters of one byte is found to be refused, with no counts to begin with. Free text in which
@@ -159,6 +168,8 @@ struct Explorer<'e> {
     nodes: Vec<Node>,
     /// The slot to which every character adds one.
     ticking: Option<u8>,
+    /// Whether some character has led on inside of a repeat and was not counted.
+    idles: bool,
     /// The count at which the repeat is left.
     until: Option<u32>,
 }
@@ -211,6 +222,7 @@ impl Explorer<'_> {
                 if !node.left && self.ticking.is_some() {
                     return None;
                 }
+                self.idles |= !node.left;
                 return self.push(Node { state: target, ..node });
             }
             Change::Tick(slot) | Change::Leave(slot)
@@ -257,9 +269,10 @@ impl Explorer<'_> {
         }
     }
 
-    /// Every node from here on is inside the repeat that counts in `slot`; those before must have been too.
+    /// Every node from here on is inside the repeat that counts in `slot`; those before must have been too. A character
+    /// that led back to the only node so far did not count.
     fn begin_ticking(&mut self, slot: u8) -> Option<()> {
-        if self.ticking.is_none() && self.nodes.len() > 1 {
+        if self.ticking.is_none() && (self.nodes.len() > 1 || self.idles) {
             return None;
         }
         self.ticking = Some(slot);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use grammask_fsm::CompileOptions;
+use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompileError, CompiledGrammar, Compiler, Limits, MatchError, Matcher};
 use grammask_oracle::random::{self, GrammarOptions};
@@ -214,4 +215,24 @@ fn backends_agree_bit_by_bit() {
         }
     }
     assert!(compared >= cases() / 2, "{compared} masks");
+}
+
+/// After `"!a` another `a` leads back to where the text is, and all other characters end a repeat.
+#[test]
+fn a_run_that_a_repeat_counts_in_part_has_no_bound() {
+    let source = r#"root ::= word (("/\"a"?){3,} ("\n" | [\x00-~]) | word{4,}) word
+word ::= ["] [^éê] [ab]+"#;
+    let grammar = ebnf::parse(source, &EbnfOptions::default()).unwrap();
+    let tokens = ["bb", "ab", "bab", "\"", "a", "b", "\"a", "a\"", "0b", "0", "0\"\\b", "é"];
+    let case = random::Case {
+        grammar,
+        vocabulary: tokens.map(|token| token.as_bytes().to_vec()).to_vec(),
+        prefix: Vec::new(),
+        text: br#""!abb"xaa"#.to_vec(),
+    };
+    // Compiled at once and late.
+    for seed in 0..2 {
+        assert_eq!(check::<grammask_earley::Engine>(seed, &case, None), case.text.len() + 1);
+        check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION);
+    }
 }
