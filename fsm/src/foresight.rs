@@ -336,7 +336,15 @@ impl<'g> Look<'g> {
             Expr::Unordered(unordered) => {
                 let operands = self.grammar.operands(id);
                 let (needed, others) = unordered.parts().split_at(unordered.required());
-                let derives = if needed.is_empty() { any(others) } else { all(needed) };
+                let mut derives = if needed.is_empty() { any(others) } else { all(needed) };
+                let least = needed.len().max(unordered.min() as usize);
+                if least > 1 {
+                    let read =
+                        |parts: &[ExprId]| parts.iter().filter(|&&part| of(part) & DERIVES != 0).count();
+                    let (once, repeatable) = unordered.parts().split_at(unordered.once());
+                    let are_enough = read(repeatable) > 0 || read(once) >= least;
+                    derives &= if are_enough { of(unordered.separator()) } else { 0 };
+                }
                 derives & DERIVES | any(operands) & (NULLABLE | UNCLEAR)
             }
             Expr::JsonEscaped(operand) => self.of[place((operand, JSON))].facts & FACTS,
