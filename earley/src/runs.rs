@@ -237,8 +237,8 @@ impl Explorer<'_> {
             Change::Leave(slot) => {
                 self.begin_ticking(slot)?;
                 let done = node.state.counts[usize::from(slot)] + 1;
-                // The repeat must be left at one count, and that is a threshold: the zone's first count.
-                if *self.until.get_or_insert(done) != done {
+                // The repeat must be left at one count.
+                if !self.is_left_there(node.state, slot) || *self.until.get_or_insert(done) != done {
                     return None;
                 }
                 return self.push(Node { state: target, left: true });
@@ -267,6 +267,20 @@ impl Explorer<'_> {
             // Past the last threshold a count cannot grow: the repeat would have been left.
             None => None,
         }
+    }
+
+    /// Whether a character that leaves a repeat does so at the state's count, and at no other count that the answer is for.
+    /// Where a threshold lets it, that is the first count of a zone; in the zone of the first node it is left at each.
+    fn is_left_there(&self, state: State, slot: u8) -> bool {
+        let thresholds = &self.engine.set(state).thresholds[usize::from(slot)];
+        let zone = |done: u32| thresholds.partition_point(|&threshold| threshold <= done);
+        let done = state.counts[usize::from(slot)].saturating_add(1);
+        let first =
+            self.nodes.first().map_or(0, |first| first.state.counts[usize::from(slot)].saturating_add(1));
+        let begins = zone(done).checked_sub(1).is_some_and(|passed| thresholds[passed] == done);
+        // Past the last threshold no count grows.
+        let is_only = thresholds.get(zone(done)).is_none_or(|&next| next == done.saturating_add(1));
+        begins && (zone(first) != zone(done) || is_only)
     }
 
     /// Every node from here on is inside the repeat that counts in `slot`; those before must have been too. A character

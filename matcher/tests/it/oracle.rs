@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, Occurrence};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompileError, CompiledGrammar, Compiler, Limits, MatchError, Matcher};
 use grammask_oracle::random::{self, GrammarOptions};
@@ -234,5 +235,71 @@ word ::= ["] [^éê] [ab]+"#;
     for seed in 0..2 {
         assert_eq!(check::<grammask_earley::Engine>(seed, &case, None), case.text.len() + 1);
         check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION);
+    }
+}
+
+/// After `1` a letter leaves the repeat, and so it does after more digits: with no count does it leave room for another.
+#[test]
+fn a_repeat_that_is_left_at_every_count_bounds_no_run() {
+    for (source, text) in [
+        (r#"root ::= [0-9]{0,400} [^0-9] "!""#, "123b!"),
+        (r#"root ::= ([0-9] | "é"){2,500} [?-~] "!" [0-9a-z]{0,300}"#, "123b!a1"),
+        (r#"root ::= ("x"? [0-9]){0,300} [^0-9] "!""#, "1x23b!"),
+    ] {
+        let tokens =
+            ["b", "u", "bu", "0", "00", "0000", "0b", "00b", "b!", "0b!", "é", "!", "!0", "!0a0", "!0a0a"];
+        let case = random::Case {
+            grammar: ebnf::parse(source, &EbnfOptions::default()).unwrap(),
+            vocabulary: tokens.map(|token| token.as_bytes().to_vec()).to_vec(),
+            prefix: Vec::new(),
+            text: text.as_bytes().to_vec(),
+        };
+        for seed in 0..2 {
+            check::<grammask_earley::Engine>(seed, &case, None);
+            check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION);
+        }
+    }
+    // What the long run of random grammars found.
+    let seed = 193_951;
+    assert!(check::<grammask_earley::Engine>(seed, &random::case(seed), None) > 1);
+}
+
+/// What must be separated by what nothing matches, or occur more often than it may, is not left for later.
+#[test]
+fn parts_in_any_order_that_derive_nothing_are_no_way_on() {
+    let cases: [fn(&mut GrammarBuilder) -> ExprId; 3] = [
+        |builder| {
+            let parts = ["x", "y"].map(|text| (builder.literal(text), Occurrence::Required));
+            let never = builder.never();
+            builder.unordered(never, parts, 0, None)
+        },
+        |builder| {
+            let parts =
+                [(builder.literal("x"), Occurrence::Optional), (builder.never(), Occurrence::Optional)];
+            let comma = builder.literal(",");
+            builder.unordered(comma, parts, 2, None)
+        },
+        |builder| {
+            let parts = [(builder.literal("x"), Occurrence::Repeatable)];
+            let never = builder.never();
+            builder.unordered(never, parts, 2, None)
+        },
+    ];
+    for parts in cases {
+        let mut builder = GrammarBuilder::new();
+        let parts = parts(&mut builder);
+        let rule = builder.add_rule("parts", parts).unwrap();
+        let ways = [builder.literal("xz"), builder.rule(rule)];
+        let body = builder.choice(ways);
+        let root = builder.add_rule("root", body).unwrap();
+        let case = random::Case {
+            grammar: builder.finish(root).unwrap(),
+            vocabulary: ["x", "y", "z", ",", "xz"].map(|token| token.as_bytes().to_vec()).to_vec(),
+            prefix: Vec::new(),
+            text: b"xz".to_vec(),
+        };
+        for seed in 0..2 {
+            assert_eq!(check::<grammask_earley::Engine>(seed, &case, None), 3);
+        }
     }
 }
