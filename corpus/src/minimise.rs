@@ -111,7 +111,7 @@ fn steps(grammar: &Grammar) -> Vec<(ExprId, Instead)> {
             Expr::Choice(_) | Expr::Sequence(_) | Expr::Intersection(_) => {
                 steps.extend((0..operands.len()).map(|at| (id, Instead::Without(at))));
             }
-            Expr::Unordered(_) => {
+            Expr::Permutation(_) => {
                 steps.extend((1..operands.len()).map(|at| (id, Instead::Without(at))));
             }
             Expr::Repeat { min, max: Some(max), .. } => {
@@ -244,15 +244,15 @@ fn copy_node(
         Expr::Intersection(_) => builder.intersection(operands),
         Expr::Complement(_) => builder.complement(operands[0]),
         Expr::JsonEscaped(_) => builder.json_escaped(operands[0]),
-        Expr::Unordered(unordered) => {
+        Expr::Permutation(permutation) => {
             let without = match instead {
                 Some(Instead::Without(at)) => at.saturating_sub(1),
                 _ => usize::MAX,
             };
-            let kept = (0..unordered.parts().len()).filter(|&index| index != without);
-            let parts: Vec<_> = kept.map(|index| unordered.occurrence(index)).collect();
+            let kept = (0..permutation.parts().len()).filter(|&index| index != without);
+            let parts: Vec<_> = kept.map(|index| permutation.occurrence(index)).collect();
             let parts = operands[1..].iter().copied().zip(parts);
-            builder.unordered(operands[0], parts, unordered.min(), unordered.max())
+            builder.permutation(operands[0], parts, permutation.min(), permutation.max())
         }
         // A kind of expression that this copier does not know yet makes the step useless, not wrong.
         _ => builder.never(),

@@ -241,14 +241,14 @@ pub(crate) fn look_closely<S: Subject>(
     for byte in 0..=255 {
         if let Some(after) = subject.step(state, byte)? {
             read.insert(byte);
-            least_ending = least_ending.into_iter().chain(subject.ending(&after)).min();
+            least_ending = least_ending.into_iter().chain(subject.shortest_completion_len(&after)).min();
         }
     }
     if said != read {
         return Ok(Some(format!("next_bytes says {said}, and step reads {read}")));
     }
     let is_complete = subject.is_complete(state);
-    if let Some(ending) = subject.ending(state) {
+    if let Some(ending) = subject.shortest_completion_len(state) {
         let expected = if is_complete { Some(0) } else { least_ending.map(|least| least.saturating_add(1)) };
         if Some(ending) != expected {
             return Ok(Some(format!(

@@ -34,7 +34,7 @@ pub trait Subject {
     }
 
     /// The least number of bytes that finish a sentence, if the subject knows.
-    fn ending(&self, state: &Self::State) -> Option<u64> {
+    fn shortest_completion_len(&self, state: &Self::State) -> Option<u64> {
         let _ = state;
         None
     }
@@ -73,8 +73,8 @@ impl<B: Backend> Subject for BackendSubject<B> {
         ByteSet(self.0.next_bytes(*state))
     }
 
-    fn ending(&self, state: &B::State) -> Option<u64> {
-        self.0.ending(*state, &mut Fuel::unlimited()).ok()
+    fn shortest_completion_len(&self, state: &B::State) -> Option<u64> {
+        self.0.shortest_completion_len(*state, &mut Fuel::unlimited()).ok()
     }
 }
 

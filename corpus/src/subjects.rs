@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use grammask_earley::{Config, Engine};
-use grammask_fsm::{CompileOptions, LazyProgram, Program};
+use grammask_fsm::{CompileOptions, DeferredProgram, Program};
 use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{PassOptions, optimize};
 
@@ -12,7 +12,7 @@ use crate::{Case, Report, check_backend, check_matcher, check_oracle};
 /// The Earley backend for a grammar as it stands, compiled late where it can be, with the defaults of the compiler and
 /// of the engine.
 pub fn earley(grammar: &Grammar) -> Result<Engine, String> {
-    let late = LazyProgram::new(grammar.clone(), &CompileOptions::default());
+    let late = DeferredProgram::new(grammar.clone(), &CompileOptions::default());
     let late = late.map_err(|error| error.to_string())?;
     let program = late.program().map_err(|error| error.to_string())?;
     Engine::new(Arc::clone(program), Config::default()).map_err(|error| error.to_string())

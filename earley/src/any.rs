@@ -62,7 +62,7 @@ impl Chars {
 }
 
 /// The state that every character of a class leads to, if all lead to one.
-pub(crate) fn read_any(
+pub(crate) fn step_class(
     engine: &Engine,
     state: State,
     class: &CharClass,
@@ -74,7 +74,7 @@ pub(crate) fn read_any(
 
 /// The states that 1, 2, ... characters of a class lead to, up to so many; fewer where the last of them is led to itself.
 /// `None` where some number of characters leads to more than one.
-pub(crate) fn read_run(
+pub(crate) fn step_class_n(
     engine: &Engine,
     state: State,
     class: &CharClass,

@@ -23,10 +23,10 @@ use std::hash::{Hash, Hasher};
 use grammask_fsm::{CornerCall, FragmentId, LeftCorners, Program, Role, State as FsmState, StateId};
 
 use crate::context::{Context, ContextId, Contexts, CountKind, Counter, Entry, INSIDE, Open, ROOT, TAIL};
+use crate::permutation::Read;
 use crate::seen::Seen;
 use crate::slots::{SLOTS, SlotChange, SlotSet, Tag};
 use crate::subsume::Coverings;
-use crate::unordered::Read;
 
 /// A state of an automaton and the context that it ends in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -350,8 +350,8 @@ impl Closure {
                     }
                 }
                 Context::Open(open) => {
-                    if let Role::Unordered(unordered) = &grammar.program.fragment(open.fragment).role
-                        && contexts.read(open.read).may_end(unordered)
+                    if let Role::Permutation(permutation) = &grammar.program.fragment(open.fragment).role
+                        && contexts.read(open.read).may_end(permutation)
                     {
                         self.completing.push((open.parent, tag));
                     }
@@ -445,8 +445,8 @@ impl Closure {
         let parent = contexts.list(&self.entries);
         let fragment = grammar.program.fragment(fragment_id);
         let tag = self.inherited_tag(contexts.slots(parent));
-        if let Role::Unordered(unordered) = &fragment.role {
-            let read = contexts.read_id(Read::nothing(unordered));
+        if let Role::Permutation(permutation) = &fragment.role {
+            let read = contexts.read_id(Read::nothing(permutation));
             let context = contexts.open(Open { fragment: fragment_id, read, parent });
             self.predicted.push((Item { state: fragment.start, context }, tag));
             return;

@@ -14,8 +14,8 @@ use grammask_fsm::{FragmentId, Program, Role};
 use grammask_grammar_ir::hash::{HashMap, Hashing, hash_of};
 use hashbrown::HashTable;
 
+use crate::permutation::Read;
 use crate::slots::{SLOTS, SlotSet};
-use crate::unordered::Read;
 
 /// An interned context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -268,20 +268,22 @@ impl Contexts {
         caller: ContextId,
     ) -> Option<ContextId> {
         let role = &program.fragment(callee).role;
-        if matches!(role, Role::None | Role::Unordered(_)) {
+        if matches!(role, Role::None | Role::Permutation(_)) {
             return Some(caller);
         }
         // Only the whole calls its parts and its separator, and its items stand in such contexts.
         let Context::Open(open) = self.get(caller) else { return Some(caller) };
-        let Role::Unordered(unordered) = &program.fragment(open.fragment).role else { return Some(caller) };
+        let Role::Permutation(permutation) = &program.fragment(open.fragment).role else {
+            return Some(caller);
+        };
         let read = self.read(open.read);
         match *role {
             Role::Part(part) => {
-                let read = read.with(unordered, part)?;
+                let read = read.with(permutation, part)?;
                 let read = self.read_id(read);
                 Some(self.open(Open { read, ..open }))
             }
-            _ => read.may_go_on(unordered).then_some(caller),
+            _ => read.may_go_on(permutation).then_some(caller),
         }
     }
 

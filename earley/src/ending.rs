@@ -112,14 +112,14 @@ impl Endings {
 
     /// The least number of bytes that complete parts in any order of which some were read.
     fn owed(&self, program: &Program, contexts: &Contexts, open: Open, place: Place) -> u64 {
-        let Role::Unordered(unordered) = &program.fragment(open.fragment).role else { return 0 };
+        let Role::Permutation(permutation) = &program.fragment(open.fragment).role else { return 0 };
         let read = contexts.read(open.read);
-        let least = read.least(unordered);
+        let least = read.least(permutation);
         let numbers = match place {
             Place::BeforePart => (least.max(1), least.max(1) - 1),
             Place::AfterPart => (least, least),
         };
-        self.distances.parts(program, unordered, numbers, |part| !read.contains(part))
+        self.distances.parts(program, permutation, numbers, |part| !read.contains(part))
     }
 
     /// Costs of contexts that name one another, by relaxation: a block has few members.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{ByteClasses, ExpandedSuffixes, FragmentId, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Configuration, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError,
-    TableCounts, TokenSet,
+    Backend, BuildError, CharClass, Configuration, DistinctScope, Fuel, MaskKey, Requirement, Run, Split,
+    StepError, TableCounts, TokenSet,
 };
 
 use crate::Config;
@@ -398,7 +398,7 @@ impl Engine {
 pub(crate) fn check_parts(program: &Program) -> Result<(), StepError> {
     match program.failure() {
         None => Ok(()),
-        Some(error) => Err(StepError::LatePart { reason: error.to_string().into() }),
+        Some(error) => Err(StepError::DeferredCompileFailed { reason: error.to_string().into() }),
     }
 }
 
@@ -527,29 +527,34 @@ impl Backend for Engine {
         shape.at(&state.counts)
     }
 
-    fn read_any(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
-        crate::any::read_any(self, state, class, fuel)
+    fn step_class(
+        &self,
+        state: State,
+        class: &CharClass,
+        fuel: &mut Fuel,
+    ) -> Result<Option<State>, StepError> {
+        crate::any::step_class(self, state, class, fuel)
     }
 
-    fn read_run(
+    fn step_class_n(
         &self,
         state: State,
         class: &CharClass,
         most: u32,
         fuel: &mut Fuel,
     ) -> Result<Option<Vec<State>>, StepError> {
-        crate::any::read_run(self, state, class, most, fuel)
+        crate::any::step_class_n(self, state, class, most, fuel)
     }
 
     fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {
         crate::split::split(self, state, fuel)
     }
 
-    fn structure(&self, local: State) -> Option<Vec<u32>> {
+    fn canonical_form(&self, local: State) -> Option<Vec<u32>> {
         crate::structure::structure(self, local, self.mask_key(local).detail)
     }
 
-    fn may_leave(&self, state: State) -> bool {
+    fn may_complete(&self, state: State) -> bool {
         self.set(state).leaves
     }
 
@@ -581,7 +586,7 @@ impl Backend for Engine {
         crate::tokens::join(self, one, other, fuel)
     }
 
-    fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+    fn shortest_completion_len(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
         let endings = self.endings.get_or_init(|| Endings::new(&self.program));
         let set = self.set(state);
         let mut builder = self.lock();
@@ -589,19 +594,25 @@ impl Backend for Engine {
         endings.of_set(&self.program, contexts, set, &state.counts, costs, fuel)
     }
 
-    fn opens(&self, state: State, byte: u8) -> Opens {
-        self.program.opens(self.set(state).items.iter().map(|item| item.state), byte)
+    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
+        use grammask_fsm::{Distinct, DistinctScope as Scope};
+        match self.program.distinct_scope_at(self.set(state).items.iter().map(|item| item.state), byte) {
+            Scope::Nothing => DistinctScope::Nothing,
+            Scope::Of(Distinct::Items) => DistinctScope::Items,
+            Scope::Of(Distinct::Names) => DistinctScope::Names,
+            Scope::Ambiguous => DistinctScope::Ambiguous,
+        }
     }
 
-    fn work_ahead(&self, state: State) {
+    fn precompile_step(&self, state: State) {
         // In the middle of a name that leads there the text is in one place.
         if let [item] = *self.set(state).items {
-            self.program.work_ahead(item.state);
+            self.program.precompile_step(item.state);
         }
     }
 
     fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
-        crate::readings::assemble(self, configuration, fuel)
+        crate::derivations::assemble(self, configuration, fuel)
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {

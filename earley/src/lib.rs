@@ -47,7 +47,7 @@
 //! # Options of rules
 //!
 //! Which tokens of a rule were counted, what a rule has read and which rules are open is not in a state of the engine:
-//! [`Readings`] keep every reading of one text for that.
+//! [`Derivations`] keep every reading of one text for that.
 //!
 //! # Errors and limits
 //!
@@ -68,13 +68,14 @@ mod any;
 mod closure;
 mod config;
 mod context;
+mod derivations;
 mod ending;
 mod engine;
 mod follow;
 mod kernels;
 mod loops;
+mod permutation;
 mod reach;
-mod readings;
 mod rebuild;
 mod runs;
 mod seen;
@@ -85,8 +86,7 @@ mod structure;
 mod subsume;
 mod table;
 mod tokens;
-mod unordered;
 
 pub use config::Config;
+pub use derivations::{CaptureEnds, Captured, Derivations, InputUnit, WholeToken};
 pub use engine::{Engine, State};
-pub use readings::{CaptureEnds, Captured, Readings, Unit, WholeToken};

@@ -50,14 +50,14 @@ pub(crate) fn split(
                 && behind.iter().all(|item| rest_items.binary_search(item).is_ok())
             {
                 let local = local(engine, builder, state, &inside, cut)?;
-                return Ok(Some(Split { local, rest, ended: Ended::Maybe }));
+                return Ok(Some(Split { local, continuation: rest, ended: Ended::Maybe }));
             }
         }
     }
     let Some(cut) = common_context(&builder.contexts, &set.items) else { return Ok(None) };
     let local = local(engine, builder, state, &set.items, cut)?;
     let Some((rest, _)) = rest(engine, builder, state, cut, fuel)? else { return Ok(None) };
-    Ok(Some(Split { local, rest, ended: Ended::No }))
+    Ok(Some(Split { local, continuation: rest, ended: Ended::No }))
 }
 
 /// The state of some of a state's items, behind all of which stands `cut`, with that forgotten.

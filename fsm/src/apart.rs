@@ -17,30 +17,30 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, Interrupt, RuleId};
 
 use crate::foresight::Look;
 use crate::graph::components;
-use crate::lazy::{LazyProgram, Room};
+use crate::lazy::{DeferredProgram, Room};
 use crate::plan::Graph;
-use crate::{CompileOptions, Pass};
+use crate::{CompileOptions, Toggle};
 
 /// A unit is written in at most so many states, some 0.1 ms of work.
-const MOST_STATES: u32 = 1 << 13;
+const MAX_STATES: u32 = 1 << 13;
 
 /// A grammar that is cut is written in so many times the states of the smallest unit, which is half a millisecond of work.
 /// Of smaller ones a text reads more, and waits for it about as long as it had to wait for the whole.
 const LARGE: u64 = 48;
 
 /// Expressions are written in about forty states each.
-const LEAST_EXPRESSIONS: usize = 2;
+const MIN_EXPRESSIONS: usize = 2;
 
 /// Of more alternatives none is a unit: who comes to one comes to all.
-const MOST_ALTERNATIVES: usize = 4;
+const MAX_ALTERNATIVES: usize = 4;
 
-/// Units may hold what others hold too: taken together they have at most so many times the states of the whole.
+/// SubPrograms may hold what others hold too: taken together they have at most so many times the states of the whole.
 const COPIES: u64 = 4;
 
 /// What is compiled later, and how the rest is compiled.
 pub(crate) struct Apart {
     /// Rules and what they become.
-    pub(crate) units: Vec<(RuleId, Arc<LazyProgram>)>,
+    pub(crate) units: Vec<(RuleId, Arc<DeferredProgram>)>,
     /// Whether the rest reaches the common part.
     pub(crate) has_common: bool,
 }
@@ -51,20 +51,20 @@ pub(crate) fn cut(
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
 ) -> Option<Apart> {
-    let least = (options.late_states as usize).saturating_mul(LEAST_EXPRESSIONS);
-    if options.lazy_units == Pass::Off || grammar.expr_count() < least {
+    let least = (options.deferred_min_states as usize).saturating_mul(MIN_EXPRESSIONS);
+    if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
         return None;
     }
     let look = Look::new(grammar, options)?;
-    let is_large = look.total >= LARGE * u64::from(options.late_states);
+    let is_large = look.total >= LARGE * u64::from(options.deferred_min_states);
     // The limits on automata are for the whole. What could come near them is compiled at once.
     let most = options.max_states.min(options.max_edges / 2) as u64;
     // Tags and tokens are for those who put them together.
     if !is_large || look.total > most || look.names_tokens {
         return None;
     }
-    let reach = Reach::new(grammar, &look, options.late_states);
-    let chosen = reach.choose(grammar, &look, options.late_states);
+    let reach = Reach::new(grammar, &look, options.deferred_min_states);
+    let chosen = reach.choose(grammar, &look, options.deferred_min_states);
     if chosen.rules.is_empty() {
         return None;
     }
@@ -74,7 +74,7 @@ pub(crate) fn cut(
     let unit = |&rule: &RuleId| {
         let row = &reach.rules[rule.index()];
         let room = Room::of_part(row.states + reach.common_states, classes.clone());
-        let unit = LazyProgram::part_of(&shared, (rule, row.has_common), room, &late);
+        let unit = DeferredProgram::part_of(&shared, (rule, row.has_common), room, &late);
         (rule, Arc::new(unit))
     };
     Some(Apart { units: chosen.rules.iter().map(unit).collect(), has_common: chosen.has_common })
@@ -176,7 +176,7 @@ impl Reach {
                 }
                 let Reached { states, is_bound, .. } = self.rules[target as usize];
 
-                let fits = (least..=MOST_STATES).contains(&states) && u64::from(states) <= spare;
+                let fits = (least..=MAX_STATES).contains(&states) && u64::from(states) <= spare;
                 let is_clear = !is_bound && look.is_clear(id);
                 if fits && is_clear && (least == 0 || begins_with_literal(grammar, id)) {
                     spare -= u64::from(states);
@@ -202,7 +202,7 @@ fn bind_rules(grammar: &Grammar, look: &Look<'_>, least: u32, rules: &mut [Reach
         rules[rule.index()].is_bound |= is_inside_string || !grammar.rule(rule).options().is_empty();
         if let Expr::Choice(ways) = grammar.expr(grammar.rule(rule).body()) {
             let ways = || ways.iter().filter_map(|&way| grammar.as_rule(way));
-            let are_many = least > 0 && ways().nth(MOST_ALTERNATIVES).is_some();
+            let are_many = least > 0 && ways().nth(MAX_ALTERNATIVES).is_some();
             ways().filter(|_| are_many).for_each(|way| rules[way.index()].is_bound = true);
         }
     }

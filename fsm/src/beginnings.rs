@@ -9,20 +9,20 @@ use std::ops::Range;
 
 use grammask_grammar_ir::hash::HashMap;
 
-use crate::frame::Branch;
+use crate::frame::TemplateArm;
 use crate::program::StateRow;
 use crate::symbols::{Run, Symbol, Symbols, equal};
 use crate::{ByteEdge, Call, FragmentId, LabelId, Program, StateId, TokenEdge, TokenLabel, TokenSide};
 
 /// Branches in the order of their beginnings, each once.
 pub(crate) struct Sorted<'b> {
-    pub(crate) branches: Vec<&'b Branch>,
+    pub(crate) branches: Vec<&'b TemplateArm>,
     /// In how many bytes each begins as the one before it does.
     common: Vec<u32>,
 }
 
 impl<'b> Sorted<'b> {
-    pub(crate) fn new(branches: &[&'b Branch]) -> Self {
+    pub(crate) fn new(branches: &[&'b TemplateArm]) -> Self {
         let mut this =
             Self { branches: Vec::with_capacity(branches.len()), common: Vec::with_capacity(branches.len()) };
         for (_, at) in order(branches.len(), |at| branches[at].begin().0) {
@@ -96,13 +96,13 @@ fn number_at(text: &[u8], at: usize) -> u64 {
 /// in its states, which have the numbers of branches in the place of fragments.
 pub(crate) fn write(
     program: &mut Program,
-    hole: FragmentId,
+    placeholder: FragmentId,
     sorted: &Sorted<'_>,
     labels: &mut Labels,
 ) -> usize {
     let first = program.states.len() as u32;
     let first_call = program.calls.len();
-    program.fragments[hole.index()].start = StateId::from_raw(first);
+    program.fragments[placeholder.index()].start = StateId::from_raw(first);
     // Behind the root stands the state in which a branch was read.
     let done = StateId::from_raw(first + 1);
     let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };

@@ -10,12 +10,12 @@
 //! stack, and deep grammars do not overflow.
 
 use grammask_grammar_ir::hash::{HashMap, Hashing};
-use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef, Unordered};
+use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, Permutation, RuleId, TokenRef};
 use smallvec::SmallVec;
 
 use crate::common::{Found, find_common};
-use crate::dispatch::{DispatchBuilder, Frame};
-use crate::draft::{Draft, DraftFragment, DraftRole, DraftUnordered, Label};
+use crate::dispatch::{DispatchBuilder, DispatchFrame};
+use crate::draft::{Draft, DraftFragment, DraftPermutation, DraftRole, Label};
 use crate::error::Failure;
 use crate::escapes::Escapes;
 use crate::finished::FinishedStates;
@@ -28,7 +28,7 @@ use crate::plan::{Copies, Plan};
 use crate::spell::{CharArc, CharOutput, JsonSpeller, MAX_JSON_DEPTH, Utf8Cache, Utf8Output};
 use crate::text::{Evaluator, RangeDfa, Value};
 use crate::text_fragment::{Classes, write_text_fragment};
-use crate::{BuildError, CompileOptions, Count, Pass, TokenSide};
+use crate::{BuildError, CompileOptions, Count, Toggle, TokenSide};
 
 /// Builds the automata of all rules that the root reaches.
 pub(crate) fn build(
@@ -53,7 +53,7 @@ pub(crate) fn build(
         counted: HashMap::default(),
         texts: HashMap::default(),
         strings: HashMap::default(),
-        unordered: HashMap::default(),
+        permutation: HashMap::default(),
         classes: Classes::default(),
         operators: HashMap::default(),
         others: HashMap::default(),
@@ -180,7 +180,7 @@ struct Builder<'g> {
     /// The fragments of long strings, by their parts.
     strings: HashMap<&'g [ExprId], u32>,
     /// The fragments of parts in any order.
-    unordered: HashMap<ExprId, u32>,
+    permutation: HashMap<ExprId, u32>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
     operators: HashMap<ExprId, u32>,
     others: HashMap<Vec<&'g [u8]>, u32>,
@@ -267,7 +267,7 @@ impl<'g> Builder<'g> {
                 self.text_call(id, item);
             }
             Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
-            Expr::Unordered(unordered) => self.unordered(id, unordered, item),
+            Expr::Permutation(permutation) => self.permutation(id, permutation, item),
             Expr::Rule(rule) if self.inlines(rule, place) => {
                 let what = What::One(self.grammar.rule(rule).body());
                 self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
@@ -387,7 +387,7 @@ impl<'g> Builder<'g> {
         let options = self.options;
         let mut work = self.work;
         let mut check = |draft: &Draft| check_limits(draft, options, &mut work);
-        builder.write(&mut self.draft, &mut Frame { bodies: &bodies, from, check: &mut check })?;
+        builder.write(&mut self.draft, &mut DispatchFrame { bodies: &bodies, from, check: &mut check })?;
         self.work = work;
         self.draft.current = current;
         Ok(fragment)
@@ -537,7 +537,7 @@ impl<'g> Builder<'g> {
     /// Alternatives that begin with a literal are gathered in a trie, the others are written side by side.
     fn choice(&mut self, alternatives: &'g [ExprId], item: Item<'g>) -> Result<(), Failure> {
         let Item { from, to, place, .. } = item;
-        if self.options.literal_tries == Pass::Off {
+        if self.options.literal_tries == Toggle::Off {
             self.stack.extend(alternatives.iter().map(|&id| Item { what: What::One(id), ..item }));
             return Ok(());
         }
@@ -682,37 +682,37 @@ impl<'g> Builder<'g> {
 
     /// Calls the fragment of parts in any order: a loop over all parts, with a separator on the way back. Each part
     /// is a fragment, since an engine has to see which of them was read.
-    fn unordered(&mut self, id: ExprId, unordered: Unordered<'g>, Item { from, to, place, .. }: Item<'g>) {
-        if let Some(&fragment) = self.unordered.get(&id) {
+    fn permutation(&mut self, id: ExprId, permutation: Permutation<'g>, item: Item<'g>) {
+        let Item { from, to, place, .. } = item;
+        if let Some(&fragment) = self.permutation.get(&id) {
             return self.draft.edge(from, Label::call(fragment), to);
         }
-        let current = self.draft.current;
-        let rule = place.rule;
+        let (current, rule) = (self.draft.current, place.rule);
         let fragment = self.draft.fragment(rule.index() as u32, None);
         let before = self.draft.fragments[fragment as usize].start;
         let after = self.draft.state();
         self.draft.states[after as usize].is_final = true;
-        let mut parts = Vec::with_capacity(unordered.parts().len());
-        for (index, &part) in unordered.parts().iter().enumerate() {
+        let mut parts = Vec::with_capacity(permutation.parts().len());
+        for (index, &part) in permutation.parts().iter().enumerate() {
             let part = self.add_fragment(rule, What::One(part), 0, None);
             // The builder of grammars bounds operands far below 2^32.
             self.draft.fragments[part as usize].role = DraftRole::Part(index as u32);
             self.draft.edge(before, Label::call(part), after);
             parts.push(part);
         }
-        let separator = self.add_fragment(rule, What::One(unordered.separator()), 0, None);
+        let separator = self.add_fragment(rule, What::One(permutation.separator()), 0, None);
         self.draft.fragments[separator as usize].role = DraftRole::Separator;
         self.draft.edge(after, Label::call(separator), before);
-        self.draft.fragments[fragment as usize].role = DraftRole::Unordered(DraftUnordered {
+        self.draft.fragments[fragment as usize].role = DraftRole::Permutation(DraftPermutation {
             parts: parts.into(),
             separator,
-            required: unordered.required() as u32,
-            once: unordered.once() as u32,
-            min: unordered.min(),
-            max: unordered.max(),
+            required: permutation.required() as u32,
+            once: permutation.once() as u32,
+            min: permutation.min(),
+            max: permutation.max(),
         });
         self.draft.current = current;
-        self.unordered.insert(id, fragment);
+        self.permutation.insert(id, fragment);
         self.draft.edge(from, Label::call(fragment), to);
     }
 

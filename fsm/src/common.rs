@@ -16,13 +16,13 @@ use grammask_grammar_ir::{Counterparts, ExprId, Grammar, Interrupt, RuleId, pass
 use crate::compile::{Made, compile_with_places};
 use crate::draft::{Draft, DraftFragment, DraftRole, NONE};
 use crate::finished::FinishedStates;
-use crate::{CompileOptions, Count, Pass, Program, Role};
+use crate::{CompileOptions, Count, Program, Role, Toggle};
 
 /// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
-const MOST_KEPT: usize = 16;
+const MAX_KEPT: usize = 16;
 
 /// Expressions of a part. Larger ones are written where they stand.
-const MOST_EXPRESSIONS: usize = 1024;
+const MAX_EXPRESSIONS: usize = 1024;
 
 static KEPT: Mutex<Vec<Arc<Common>>> = Mutex::new(Vec::new());
 
@@ -60,12 +60,12 @@ pub(crate) struct Found {
 /// What a grammar has in common with others.
 pub(crate) fn find_common(grammar: &Grammar, root: RuleId, options: &CompileOptions) -> Option<Found> {
     let rule = grammar.common().filter(|&rule| rule != root)?;
-    if options.common_parts == Pass::Off {
+    if options.common_parts == Toggle::Off {
         return None;
     }
     let same = |common: &Arc<Common>| {
         let is_alike = common.options.is_alike(options);
-        is_alike.then(|| grammar.counterparts(rule, &common.grammar, MOST_EXPRESSIONS)).flatten()
+        is_alike.then(|| grammar.counterparts(rule, &common.grammar, MAX_EXPRESSIONS)).flatten()
     };
     let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let known =
@@ -76,7 +76,7 @@ pub(crate) fn find_common(grammar: &Grammar, root: RuleId, options: &CompileOpti
     }
     let found = known(&Arc::new(Common::new(grammar, rule, options)?))?;
     let mut kept = lock();
-    if kept.len() == MOST_KEPT {
+    if kept.len() == MAX_KEPT {
         kept.remove(0);
     }
     kept.push(Arc::clone(&found.common));
@@ -93,7 +93,7 @@ impl Found {
 impl Common {
     fn new(grammar: &Grammar, rule: RuleId, options: &CompileOptions) -> Option<Self> {
         let grammar = passes::below(grammar, rule).ok()?;
-        if grammar.expr_count() > MOST_EXPRESSIONS {
+        if grammar.expr_count() > MAX_EXPRESSIONS {
             return None;
         }
         // Small as it is, an interrupt can wait: it must not decide what is kept.

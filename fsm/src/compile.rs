@@ -9,7 +9,7 @@ use crate::build::Places;
 use crate::draft::Draft;
 use crate::error::Failure;
 use crate::finished::FinishedStates;
-use crate::link::{Part, Parts, Scope};
+use crate::link::{LinkedProgram, Parts, Scope};
 use crate::names::write_out_forks;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
@@ -19,7 +19,7 @@ use crate::passes::nullable::nullable;
 use crate::passes::prefix::merge_prefixes;
 use crate::passes::prune::prune;
 use crate::passes::suffix::merge_suffixes;
-use crate::{BuildError, CompileOptions, Count, FragmentId, Pass, Program, build};
+use crate::{BuildError, CompileOptions, Count, FragmentId, Program, Toggle, build};
 
 /// Compiles a grammar to byte automata.
 ///
@@ -33,10 +33,10 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, B
 }
 
 /// As [`compile`]; of a large grammar rules that can stand apart are compiled when a text first comes to them
-/// ([`CompileOptions::late_states`]). They keep the grammar, which is asked for where there are any.
+/// ([`CompileOptions::deferred_min_states`]). They keep the grammar, which is asked for where there are any.
 ///
 /// Fails as [`compile`] does, and not later.
-pub fn compile_late(
+pub fn compile_deferred(
     grammar: &Grammar,
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
@@ -52,7 +52,7 @@ fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
     Scope { root: grammar.root(), has_common: parts.is_empty(), parts }
 }
 
-/// Compiles a grammar some of whose rules were compiled before; see [`Part`]. Accepts what the whole would accept
+/// Compiles a grammar some of whose rules were compiled before; see [`LinkedProgram`]. Accepts what the whole would accept
 /// with the parts' grammars in it. Parts that are copied take time in proportion to the size of their tables, some
 /// nanoseconds a state; those that are referred to next to none.
 ///
@@ -60,7 +60,7 @@ fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
 pub fn compile_with(
     grammar: &Grammar,
     options: &CompileOptions,
-    parts: &[Part<'_>],
+    parts: &[LinkedProgram<'_>],
 ) -> Result<Program, BuildError> {
     let parts = Parts::new(parts, grammar, options)?;
     run_passes(grammar, options, whole(grammar, &parts)).map(|(program, ..)| program)
@@ -70,7 +70,7 @@ pub fn compile_with(
 pub(crate) fn compile_around(
     grammar: &Grammar,
     options: &CompileOptions,
-    part: Part<'_>,
+    part: LinkedProgram<'_>,
 ) -> Result<(Program, Option<FragmentId>), BuildError> {
     let parts = Parts::new(&[part], grammar, options)?;
     let (program, _, numbers) = run_passes(grammar, options, whole(grammar, &parts))?;
@@ -162,20 +162,20 @@ impl Built {
             let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
             return Err(BuildError::left_recursive_parts(name));
         }
-        if options.epsilon_removal == Pass::On {
+        if options.epsilon_removal == Toggle::On {
             go_on(options)?;
             remove_epsilons(&mut draft);
         }
-        if options.prefix_merging == Pass::On {
+        if options.prefix_merging == Toggle::On {
             go_on(options)?;
             write_out_forks(&mut draft);
             merge_prefixes(&mut draft);
         }
-        if options.suffix_merging == Pass::On {
+        if options.suffix_merging == Toggle::On {
             go_on(options)?;
             merge_suffixes(&mut draft);
         }
-        if options.determinization == Pass::On {
+        if options.determinization == Toggle::On {
             go_on(options)?;
             determinize(&mut draft, options);
         }

@@ -124,7 +124,7 @@ impl Place {
 }
 
 /// Where a dispatch is written.
-pub(crate) struct Frame<'f> {
+pub(crate) struct DispatchFrame<'f> {
     /// The fragment that each trigger calls.
     pub(crate) bodies: &'f [u32],
     /// The first state.
@@ -256,7 +256,7 @@ impl DispatchBuilder {
     }
 
     /// Writes the states. Those that the text cannot be at, or that have no way on, are for the pruning pass.
-    pub(crate) fn write(&self, draft: &mut Draft, frame: &mut Frame<'_>) -> Result<(), Failure> {
+    pub(crate) fn write(&self, draft: &mut Draft, frame: &mut DispatchFrame<'_>) -> Result<(), Failure> {
         let mut writer = Writer {
             builder: self,
             states: vec![u32::MAX; self.nodes.len()],

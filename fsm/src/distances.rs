@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::units::Numbers;
-use crate::{FragmentId, Program, Role, StateId, Unordered};
+use crate::{FragmentId, Permutation, Program, Role, StateId};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ impl Distances {
     pub fn parts(
         &self,
         program: &Program,
-        unordered: &Unordered,
+        permutation: &Permutation,
         (parts, separators): (u32, u32),
         unread: impl Fn(u32) -> bool,
     ) -> u64 {
         let length = |fragment| Some(self.body(program, fragment));
-        parts_length(unordered, (parts, separators), unread, length).unwrap_or(u64::MAX)
+        parts_length(permutation, (parts, separators), unread, length).unwrap_or(u64::MAX)
     }
 
     /// The least number of bytes that the body of a fragment reads, once. Panics for an id of another program.
@@ -60,20 +60,20 @@ impl Distances {
 
 /// See [`Distances::parts`].
 fn parts_length(
-    unordered: &Unordered,
+    permutation: &Permutation,
     (parts, separators): (u32, u32),
     unread: impl Fn(u32) -> bool,
     length: impl Fn(FragmentId) -> Option<u64>,
 ) -> Option<u64> {
-    let (required, once) = (unordered.required, unordered.once);
-    let part = |index: u32| unordered.parts[index as usize].and_then(&length);
+    let (required, once) = (permutation.required, permutation.once);
+    let part = |index: u32| permutation.parts[index as usize].and_then(&length);
     let (mut total, mut count) = (0_u64, 0);
     for index in (0..required).filter(|&index| unread(index)) {
         total = total.saturating_add(part(index)?);
         count += 1;
     }
     if count < parts {
-        let repeatable = (once..unordered.parts.len() as u32).filter_map(part).min();
+        let repeatable = (once..permutation.parts.len() as u32).filter_map(part).min();
         let mut optional: Vec<u64> =
             (required..once).filter(|&index| unread(index)).filter_map(part).collect();
         optional.sort_unstable();
@@ -84,7 +84,7 @@ fn parts_length(
         }
     }
     if separators > 0 {
-        let separator = unordered.separator.and_then(length)?;
+        let separator = permutation.separator.and_then(length)?;
         total = total.saturating_add(separator.saturating_mul(u64::from(separators)));
     }
     Some(total)
@@ -166,8 +166,8 @@ impl<'p> Search<'p> {
             queue: BinaryHeap::new(),
         };
         for (whole, fragment) in program.fragments_with_ids() {
-            if let Role::Unordered(unordered) = &fragment.role {
-                let inside = unordered.parts.iter().flatten().chain(&unordered.separator);
+            if let Role::Permutation(permutation) = &fragment.role {
+                let inside = permutation.parts.iter().flatten().chain(&permutation.separator);
                 search.wholes.extend(inside.map(|&inside| (inside, whole)));
             }
         }
@@ -221,13 +221,13 @@ impl<'p> Search<'p> {
         if fragment.call_is_nullable() {
             return Some(0);
         }
-        if let Role::Unordered(unordered) = &fragment.role {
+        if let Role::Permutation(permutation) = &fragment.role {
             // Lengths settle from the least on, so that those that are known are the least ones.
             let settled = |part: FragmentId| {
                 let start = self.program.fragment(part).start.index();
                 self.settled[start].then(|| self.distance[start])
             };
-            return parts_length(unordered, (unordered.min, unordered.min - 1), |_| true, settled);
+            return parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, settled);
         }
         let start = fragment.start.index();
         let iterations = fragment.count.map_or(1, |count| u64::from(count.min));

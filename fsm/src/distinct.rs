@@ -4,7 +4,6 @@
 //! from nowhere but directly behind a bracket. So which kind of array a bracket opens shows in the states that the
 //! bracket leads to: they call such a fragment and do nothing else, or they do not call one.
 
-use grammask_parser_backend::Opens;
 use smallvec::SmallVec;
 
 use crate::{BuildError, FragmentId, Options, Program, StateId};
@@ -35,14 +34,25 @@ impl Distinct {
     }
 }
 
+/// What a byte opens: an array or object in which something must not occur twice, or something else.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DistinctScope {
+    /// Nothing of this kind.
+    Nothing,
+    /// An array whose items, or an object whose names, must differ.
+    Of(Distinct),
+    /// One of these in some derivations of the text, but not in all.
+    Ambiguous,
+}
+
 impl Program {
     /// What a byte opens that is read from some states, in which one text is read in several ways.
-    pub fn opens(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> Opens {
+    pub fn distinct_scope_at(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> DistinctScope {
         let edges = states.into_iter().flat_map(|state| self.byte_edges(state));
         let states = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
         let mut left: SmallVec<[StateId; 8]> = states.collect();
         let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
-        let mut found: Option<Opens> = None;
+        let mut found: Option<DistinctScope> = None;
         while let Some(id) = left.pop() {
             if met.contains(&id) {
                 continue;
@@ -52,18 +62,17 @@ impl Program {
             left.extend(state.epsilons.iter().copied());
             let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
             let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
-                Some(Distinct::Items) => Opens::Items,
-                Some(Distinct::Names) => Opens::Names,
-                None => Opens::Nothing,
+                Some(distinct) => DistinctScope::Of(distinct),
+                None => DistinctScope::Nothing,
             });
-            for opened in calls.chain(is_plain.then_some(Opens::Nothing)) {
+            for opened in calls.chain(is_plain.then_some(DistinctScope::Nothing)) {
                 match found {
-                    Some(known) if known != opened => return Opens::Unclear,
+                    Some(known) if known != opened => return DistinctScope::Ambiguous,
                     _ => found = Some(opened),
                 }
             }
         }
-        found.unwrap_or(Opens::Nothing)
+        found.unwrap_or(DistinctScope::Nothing)
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {

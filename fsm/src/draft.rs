@@ -108,14 +108,14 @@ pub(crate) struct DraftFragment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DraftRole {
     None,
-    Unordered(DraftUnordered),
+    Permutation(DraftPermutation),
     Part(u32),
     Separator,
 }
 
-/// As [`Unordered`](crate::Unordered), with the numbers of the draft.
+/// As [`Permutation`](crate::Permutation), with the numbers of the draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DraftUnordered {
+pub(crate) struct DraftPermutation {
     pub(crate) parts: Box<[u32]>,
     pub(crate) separator: u32,
     pub(crate) required: u32,
@@ -134,10 +134,10 @@ impl DraftFragment {
 static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
 
 /// Drafts that are kept. A megabyte each at most.
-const MOST_SPARE: usize = 4;
+const MAX_SPARE: usize = 4;
 
 /// States that a draft has room for that is kept.
-const MOST_ROOM: usize = 1 << 13;
+const MAX_ROOM: usize = 1 << 13;
 
 /// Automata under construction. The root is fragment 0.
 #[derive(Clone, Debug, Default)]
@@ -162,7 +162,7 @@ impl Draft {
         // Schemas have up to two states and three edges an expression; most that is finished are escapes.
         let states = (2 * expressions).min(1 << 20);
         // What is much too small would be copied again and again while it grows.
-        if states <= MOST_ROOM
+        if states <= MAX_ROOM
             && let Some(mut spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
         {
             spare.states.reserve(states);
@@ -191,7 +191,7 @@ impl Draft {
             return;
         }
         let room = self.states.capacity().max(self.edges.capacity() / 2).max(self.finished.capacity() / 2);
-        if room > MOST_ROOM {
+        if room > MAX_ROOM {
             return;
         }
         self.states.clear();
@@ -202,7 +202,7 @@ impl Draft {
         self.labels = Labels::default();
         (self.current, self.has_dead_parts) = (0, false);
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < MOST_SPARE {
+        if spare.len() < MAX_SPARE {
             spare.push(self);
         }
     }

@@ -124,7 +124,7 @@ impl fmt::Display for BuildError {
             }
             Kind::Failure(Failure::Interrupted(reason)) => reason.fmt(formatter),
             Kind::Failure(Failure::NotForeseen) => formatter.write_str(
-                "its automata are larger than could be foreseen; switch `lazy_units` off",
+                "its automata are larger than could be foreseen; switch `deferred_programs` off",
             ),
         }
     }

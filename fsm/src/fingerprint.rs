@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{Fragment, Options, Program, Role, TokenSide, Unordered};
+use crate::{Fragment, Options, Permutation, Program, Role, TokenSide};
 
 impl Program {
     /// A hash of the automata, without the names of rules: equal for equal automata on every platform and in every
@@ -97,8 +97,8 @@ impl Words {
             Role::None => self.push(0),
             Role::Part(index) => self.all([1, *index]),
             Role::Separator => self.push(2),
-            Role::Unordered(unordered) => {
-                let Unordered { parts, separator, required, once, min, max } = &**unordered;
+            Role::Permutation(permutation) => {
+                let Permutation { parts, separator, required, once, min, max } = &**permutation;
                 self.all([3, *required, *once, *min, u32::from(max.is_some()), max.unwrap_or(0)]);
                 // Ids are never the greatest number.
                 let id = |id: &Option<crate::FragmentId>| id.map_or(u32::MAX, crate::FragmentId::raw);

@@ -17,7 +17,7 @@ use crate::lazy::{Callable, Room};
 use crate::{ByteClasses, CompileOptions, Program};
 
 /// Automata that are written in more states than so many are built at once: numbers are cheap, not free.
-const MOST_STATES: u32 = 1 << 18;
+const MAX_STATES: u32 = 1 << 18;
 
 /// Numbers set aside for each state that is written, and for what all automata may have (escapes of every character).
 const SPARE_FACTOR: u32 = 4;
@@ -27,7 +27,7 @@ const SPARE: u32 = 1 << 11;
 /// that are not small it is more than 2.
 const MERGED: u32 = 4;
 
-/// The same for what is [forecast](Forecast), which is less exact: of 2,170 schemas of tools the mean is 6.4, and units
+/// The same for what is [forecast](SizeEstimate), which is less exact: of 2,170 schemas of tools the mean is 6.4, and units
 /// that are thought too large drive others out of what is kept.
 const FORECAST_MERGED: u32 = 8;
 
@@ -35,10 +35,10 @@ const FORECAST_MERGED: u32 = 8;
 const STATE_BYTES: usize = 64;
 
 /// Literals of one choice inside a JSON string, in bytes: more are minimised under a limit on work.
-const MOST_TEXT: usize = 1 << 12;
+const MAX_TEXT: usize = 1 << 12;
 
 /// How often facts are looked at again for the sake of references back.
-const MOST_ROUNDS: u32 = 16;
+const MAX_ROUNDS: u32 = 16;
 
 impl Room {
     /// Whether a program is what was foreseen.
@@ -71,7 +71,7 @@ pub(crate) fn foresee(grammar: &Grammar, options: &CompileOptions) -> Option<Roo
 
 /// As [`Room::foreseen`], if that is not too much.
 fn room(written: u32, merged: u32, bytes: Bytes, options: &CompileOptions) -> Option<Room> {
-    if written > MOST_STATES || written as usize > options.max_states {
+    if written > MAX_STATES || written as usize > options.max_states {
         return None;
     }
     Some(Room::foreseen(written, merged, bytes.classes()))
@@ -105,7 +105,7 @@ impl Room {
 /// What is known of a grammar of JSON texts before it is written: that it derives something and not the empty text, that
 /// no rule begins with itself, names tokens, or says something beside its texts, and what stands here.
 #[derive(Clone, Copy, Debug)]
-pub struct Forecast {
+pub struct SizeEstimate {
     /// In about how many states its automata are written, at most.
     pub states: u32,
     /// The characters of ASCII that its literals consist of, a bit each, beside those of JSON's notation. Beyond ASCII no
@@ -116,7 +116,7 @@ pub struct Forecast {
 /// What JSON's notation tells apart beside escapes and digits.
 const NOTATION: &[u8] = b" \t\n\r{}[]:,+-.Eelsu";
 
-impl Forecast {
+impl SizeEstimate {
     pub(crate) fn room(&self, options: &CompileOptions) -> Option<Room> {
         let mut bytes = Bytes::default();
         bytes.any_text();
@@ -218,11 +218,11 @@ impl<'g> Look<'g> {
         while let Some((at, is_done)) = stack.pop() {
             if is_done {
                 let states = self.states(at);
-                let unclear = if states > MOST_STATES { UNCLEAR } else { 0 };
+                let unclear = if states > MAX_STATES { UNCLEAR } else { 0 };
                 let facts = self.facts(at);
                 let known = &mut self.of[place(at)];
                 *known =
-                    Known { facts: known.facts | facts | unclear | LEFT, states: states.min(MOST_STATES) };
+                    Known { facts: known.facts | facts | unclear | LEFT, states: states.min(MAX_STATES) };
                 self.order.push(at);
                 continue;
             }
@@ -246,7 +246,7 @@ impl<'g> Look<'g> {
                 }
                 Expr::Choice(parts) => {
                     stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
-                    spelling == PLAIN || self.text(parts) <= MOST_TEXT
+                    spelling == PLAIN || self.text(parts) <= MAX_TEXT
                 }
                 Expr::Sequence(parts) => {
                     stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
@@ -256,7 +256,7 @@ impl<'g> Look<'g> {
                     stack.push(((body, spelling), false));
                     true
                 }
-                Expr::Unordered(_) if spelling == PLAIN => {
+                Expr::Permutation(_) if spelling == PLAIN => {
                     stack.extend(self.grammar.operands(id).iter().map(|&part| ((part, spelling), false)));
                     true
                 }
@@ -333,17 +333,17 @@ impl<'g> Look<'g> {
             Expr::Repeat { body, min: 0, .. } => TEXTS | of(body),
             Expr::Repeat { body, .. } => of(body),
             // No part derives nothing, and one is read at least.
-            Expr::Unordered(unordered) => {
+            Expr::Permutation(permutation) => {
                 let operands = self.grammar.operands(id);
-                let (needed, others) = unordered.parts().split_at(unordered.required());
+                let (needed, others) = permutation.parts().split_at(permutation.required());
                 let mut derives = if needed.is_empty() { any(others) } else { all(needed) };
-                let least = needed.len().max(unordered.min() as usize);
+                let least = needed.len().max(permutation.min() as usize);
                 if least > 1 {
                     let read =
                         |parts: &[ExprId]| parts.iter().filter(|&&part| of(part) & DERIVES != 0).count();
-                    let (once, repeatable) = unordered.parts().split_at(unordered.once());
+                    let (once, repeatable) = permutation.parts().split_at(permutation.once());
                     let are_enough = read(repeatable) > 0 || read(once) >= least;
-                    derives &= if are_enough { of(unordered.separator()) } else { 0 };
+                    derives &= if are_enough { of(permutation.separator()) } else { 0 };
                 }
                 derives & DERIVES | any(operands) & (NULLABLE | UNCLEAR)
             }
@@ -370,7 +370,7 @@ impl<'g> Look<'g> {
             Expr::Choice(parts) | Expr::Sequence(parts) => {
                 parts.iter().fold(1, |sum, &part| of(self, part).saturating_add(sum).saturating_add(1))
             }
-            Expr::Unordered(_) => {
+            Expr::Permutation(_) => {
                 let operands = self.grammar.operands(id).iter();
                 operands.fold(8, |sum, &part| of(self, part).saturating_add(sum).saturating_add(4))
             }
@@ -404,7 +404,7 @@ impl<'g> Look<'g> {
         if self.leads_back.is_empty() {
             return Some(());
         }
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut has_changed = false;
             for index in 0..self.order.len() {
                 let at = self.order[index];
@@ -460,7 +460,7 @@ impl<'g> Look<'g> {
                 }
             }
             Expr::Choice(parts) => parts.iter().for_each(|&part| visit((part, spelling))),
-            Expr::Unordered(_) => {
+            Expr::Permutation(_) => {
                 self.grammar.operands(id).iter().for_each(|&part| visit((part, spelling)));
             }
             Expr::Repeat { body, .. } => visit((body, spelling)),

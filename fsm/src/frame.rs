@@ -1,7 +1,7 @@
 //! A program with a place for whatever a request brings along.
 //!
-//! From one request to the next a structure stays the same but for its tools. What stays is a [`Frame`], compiled once
-//! with a hole in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
+//! From one request to the next a structure stays the same but for its tools. What stays is a [`ProgramTemplate`], compiled once
+//! with a placeholder in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
 //! the frame is a tree of their beginnings, whose ends call the programs as [units](crate::units): time for each tool
 //! is some nanoseconds a byte of its beginning, whatever its program holds.
 //!
@@ -18,26 +18,26 @@ use crate::byte_classes::Starts;
 use crate::compile::{compile, compile_around};
 use crate::error::Failure;
 use crate::lazy::Space;
-use crate::link::Part;
+use crate::link::LinkedProgram;
 use crate::symbols::Symbols;
-use crate::units::{Begin, Units};
-use crate::{BuildError, ByteClasses, CompileOptions, FragmentId, LazyProgram, Program, StateId};
+use crate::units::{Begin, SubPrograms};
+use crate::{BuildError, ByteClasses, CompileOptions, DeferredProgram, FragmentId, Program, StateId};
 
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
 #[derive(Clone, Debug)]
-pub struct Frame {
-    /// The hole has no states in it.
+pub struct ProgramTemplate {
+    /// The placeholder has no states in it.
     program: Program,
-    hole: FragmentId,
+    placeholder: FragmentId,
 }
 
-/// One of the things that may stand in the hole: a text, what follows it, and a text behind that. A program holds what
+/// One of the things that may stand in the placeholder: a text, what follows it, and a text behind that. A program holds what
 /// follows by reference.
 ///
 /// All that linking asks of it stands here, side by side: where a request puts known tools together, most of the time
 /// goes by while it waits for memory.
 #[derive(Clone, Debug)]
-pub struct Branch {
+pub struct TemplateArm {
     /// The text at the beginning and the one at the end, one behind the other.
     texts: Box<[u8]>,
     /// Bytes of the first.
@@ -48,13 +48,13 @@ pub struct Branch {
     has_labels: bool,
     /// Where classes of bytes begin for the texts and the program.
     starts: Starts,
-    content: Arc<LazyProgram>,
+    content: Arc<DeferredProgram>,
 }
 
-impl Branch {
+impl TemplateArm {
     /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
     /// `None` where a token has none, and where the program may read nothing or begins with itself.
-    pub fn new(begin: &[PatternPart], content: Arc<LazyProgram>, end: &[PatternPart]) -> Option<Self> {
+    pub fn new(begin: &[PatternPart], content: Arc<DeferredProgram>, end: &[PatternPart]) -> Option<Self> {
         let mut texts = Vec::new();
         let mut symbols = push_parts(&mut texts, begin)?;
         let length = u32::try_from(texts.len()).ok()?;
@@ -112,20 +112,21 @@ fn push_parts(texts: &mut Vec<u8>, parts: &[PatternPart]) -> Option<u32> {
     u32::try_from(count).ok()
 }
 
-impl Frame {
+impl ProgramTemplate {
     /// Compiles a grammar without one of its rules, whose body is not read.
     ///
     /// # Errors
     ///
     /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
-    pub fn new(grammar: &Grammar, options: &CompileOptions, hole: RuleId) -> Result<Self, BuildError> {
-        let plug = plug()?;
-        let (mut program, number) = compile_around(grammar, options, Part::copied(hole, &plug))?;
-        let Some(hole) = number else {
-            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(hole).name()));
+    pub fn new(grammar: &Grammar, options: &CompileOptions, placeholder: RuleId) -> Result<Self, BuildError> {
+        let stand_in = stand_in()?;
+        let (mut program, number) =
+            compile_around(grammar, options, LinkedProgram::copied(placeholder, &stand_in))?;
+        let Some(placeholder) = number else {
+            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(placeholder).name()));
         };
-        take_out(&mut program, hole, plug.state_count() as u32);
-        Ok(Self { program, hole })
+        take_out(&mut program, placeholder, stand_in.state_count() as u32);
+        Ok(Self { program, placeholder })
     }
 
     /// Bytes of memory that it holds.
@@ -134,9 +135,9 @@ impl Frame {
         self.program.table_bytes()
     }
 
-    /// The program with branches in the hole, in whatever order they are given. `None` where there are none, and
+    /// The program with branches in the placeholder, in whatever order they are given. `None` where there are none, and
     /// where states or edges are more than the options allow.
-    pub fn link(&self, branches: &[&Branch], options: &CompileOptions) -> Option<Program> {
+    pub fn link(&self, branches: &[&TemplateArm], options: &CompileOptions) -> Option<Program> {
         let sorted = Sorted::new(branches);
         let branches = &*sorted.branches;
         if branches.is_empty() || !fits(&self.program, branches, options) {
@@ -149,9 +150,9 @@ impl Frame {
         program.states.reserve(symbols + branches.len() + 3);
         program.byte_edges.reserve(symbols);
         program.calls.reserve(branches.len());
-        program.units = Units::with_capacity(branches.len());
+        program.units = SubPrograms::with_capacity(branches.len());
         let mut labels = Labels::new(&program.labels);
-        let first_call = beginnings::write(&mut program, self.hole, &sorted, &mut labels);
+        let first_call = beginnings::write(&mut program, self.placeholder, &sorted, &mut labels);
         program.push_row(false);
         let roots = push_units(&mut program, branches, &mut labels);
         for call in &mut program.calls[first_call..] {
@@ -166,7 +167,7 @@ impl Frame {
 }
 
 /// Whether numbers and tables stay within the limits.
-fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool {
+fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) -> bool {
     // Tables are numbered in 32 bits, with two bits to spare.
     let cap = (1 << 30) - 1;
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
@@ -180,21 +181,21 @@ fn fits(frame: &Program, branches: &[&Branch], options: &CompileOptions) -> bool
     numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
 
-/// What stands in a hole while its frame is compiled: something that is not nothing. All passes run, so that it is two
+/// What stands in a placeholder while its frame is compiled: something that is not nothing. All passes run, so that it is two
 /// states and an edge.
-fn plug() -> Result<Program, BuildError> {
+fn stand_in() -> Result<Program, BuildError> {
     let mut builder = GrammarBuilder::new();
     let byte = builder.literal("x");
-    let grammar = builder.add_rule("plug", byte).and_then(|root| builder.finish(root));
+    let grammar = builder.add_rule("stand_in", byte).and_then(|root| builder.finish(root));
     match grammar {
         Ok(grammar) => compile(&grammar, &CompileOptions::default()),
-        Err(_) => Err(Failure::PartBelowOperator.in_rule("plug")),
+        Err(_) => Err(Failure::PartBelowOperator.in_rule("stand_in")),
     }
 }
 
 /// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
-fn take_out(program: &mut Program, hole: FragmentId, count: u32) {
-    let first = program.fragment(hole).start.raw();
+fn take_out(program: &mut Program, placeholder: FragmentId, count: u32) {
+    let first = program.fragment(placeholder).start.raw();
     let end = first + count;
     let (from, to) = (program.states[first as usize], program.states[end as usize]);
     program.byte_edges.drain(from.bytes as usize..to.bytes as usize);
@@ -219,13 +220,13 @@ fn take_out(program: &mut Program, hole: FragmentId, count: u32) {
 
 /// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
 /// branch's root.
-fn push_units(program: &mut Program, branches: &[&Branch], labels: &mut Labels) -> Vec<FragmentId> {
+fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Labels) -> Vec<FragmentId> {
     let mut begin =
         Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
     let mut root_of: HashMap<usize, FragmentId> =
         HashMap::with_capacity_and_hasher(branches.len(), Default::default());
-    let root = |branch: &&Branch| {
-        let Branch { content, space, has_labels, .. } = *branch;
+    let root = |branch: &&TemplateArm| {
+        let TemplateArm { content, space, has_labels, .. } = *branch;
         *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
             begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
             let root = FragmentId::from_raw(begin.fragment + space.root);

@@ -1,7 +1,7 @@
 //! Programs that are compiled when something of them is first read.
 //!
 //! Of the parts of a large structure few are ever read: of four hundred tools a model calls one or two. Naively each
-//! part is compiled with the whole. A [`LazyProgram`] keeps the grammar, and compiles it when an engine comes to it (the
+//! part is compiled with the whole. A [`DeferredProgram`] keeps the grammar, and compiles it when an engine comes to it (the
 //! second XGrammar paper, section 3.2, makes masks that way; here it is the automata). What others have to know of it
 //! before, how its numbers are to be spaced and that it calls for no care of theirs, is [foreseen](crate::foresight)
 //! from the grammar, in one pass that is a small part of what compiling takes. Where that pass cannot tell, the grammar
@@ -15,12 +15,12 @@ use crate::compile::compile;
 use crate::error::Failure;
 use crate::foresight::foresee;
 use crate::pieces::{Progress, Source, Time, Work};
-use crate::{BuildError, ByteClasses, CompileOptions, Forecast, Pass, Program, TokenLabel};
+use crate::{BuildError, ByteClasses, CompileOptions, Program, SizeEstimate, Toggle, TokenLabel};
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
 /// other programs refer to it.
 #[derive(Debug)]
-pub struct LazyProgram {
+pub struct DeferredProgram {
     /// What others have to know of it. A program that was not there from the beginning has to keep to it.
     room: Room,
     origin: Origin,
@@ -50,7 +50,7 @@ enum Left {
     Nothing,
 }
 
-/// What became of a [piece of work](LazyProgram::work_ahead).
+/// What became of a [piece of work](DeferredProgram::precompile_step).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ahead {
     /// It is done, and something may be left.
@@ -61,16 +61,16 @@ pub(crate) enum Ahead {
     Busy,
 }
 
-impl LazyProgram {
+impl DeferredProgram {
     /// Takes a grammar to be [compiled](compile) when it is first read; later, the interrupt of the options has no say
-    /// any more. Compiles it at once where [`CompileOptions::lazy_units`] is off, and where a look at the grammar does
+    /// any more. Compiles it at once where [`CompileOptions::deferred_programs`] is off, and where a look at the grammar does
     /// not tell that its language is not empty and how large its automata may become.
     ///
     /// # Errors
     ///
     /// As for [`compile`], where it is compiled at once.
     pub fn new(grammar: Grammar, options: &CompileOptions) -> Result<Self, BuildError> {
-        let is_lazy = options.lazy_units == Pass::On;
+        let is_lazy = options.deferred_programs == Toggle::On;
         let Some(room) = is_lazy.then(|| foresee(&grammar, options)).flatten() else {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
         };
@@ -79,14 +79,14 @@ impl LazyProgram {
     }
 
     /// As [`new`](Self::new), for a grammar that is not even written: it is when it is first read. `write` must give the
-    /// grammar that was foretold; everything that is read of another one, or of none, is an error then. `None` where
-    /// [`CompileOptions::lazy_units`] is off, and where the automata may become too large to wait.
-    pub fn foretold(
-        forecast: &Forecast,
+    /// estimated grammar; everything that is read of another one, or of none, is an error then. `None` where
+    /// [`CompileOptions::deferred_programs`] is off, and where the automata may become too large to wait.
+    pub fn from_estimate(
+        forecast: &SizeEstimate,
         write: impl FnOnce() -> Option<Grammar> + Send + 'static,
         options: &CompileOptions,
     ) -> Option<Self> {
-        let room = (options.lazy_units == Pass::On).then(|| forecast.room(options)).flatten()?;
+        let room = (options.deferred_programs == Toggle::On).then(|| forecast.room(options)).flatten()?;
         Some(Self::late(room, Work::Write { write: Box::new(write), options: uninterrupted(options) }))
     }
 
@@ -154,7 +154,7 @@ impl LazyProgram {
     }
 
     /// Does a part of the work that [`program`](Self::program) would do at once. Waits for nobody.
-    pub(crate) fn work_ahead(&self, time: Time) -> Ahead {
+    pub(crate) fn precompile_step(&self, time: Time) -> Ahead {
         if self.is_made() {
             return Ahead::Ready;
         }
@@ -195,7 +195,7 @@ impl LazyProgram {
     }
 }
 
-impl From<Arc<Program>> for LazyProgram {
+impl From<Arc<Program>> for DeferredProgram {
     fn from(program: Arc<Program>) -> Self {
         let room = Room::of(&program);
         let made = Made { bytes: room.bytes, program };

@@ -151,7 +151,7 @@ impl<'p> Walk<'p> {
                 self.visit(target);
             }
             for call in state.calls {
-                // Units come after everything of the program's own, and derive something.
+                // SubPrograms come after everything of the program's own, and derive something.
                 if call.fragment.index() >= self.program.fragments.len() {
                     continue;
                 }

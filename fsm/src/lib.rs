@@ -95,19 +95,20 @@ mod text_fragment;
 mod units;
 
 pub use byte_classes::ByteClasses;
-pub use compile::{compile, compile_late, compile_with};
+pub use compile::{compile, compile_deferred, compile_with};
 pub use distances::Distances;
-pub use distinct::Distinct;
+pub use distinct::{Distinct, DistinctScope};
 pub use error::{BuildError, Cause};
 pub use expanded_suffixes::{ExpandedSuffixes, Followed};
-pub use foresight::Forecast;
+pub use foresight::SizeEstimate;
 pub use fragment_name::FragmentName;
-pub use frame::{Branch, Frame};
-pub use lazy::LazyProgram;
+pub use frame::{ProgramTemplate, TemplateArm};
+pub use grammask_grammar_ir::Toggle;
+pub use lazy::DeferredProgram;
 pub use left_corners::{CornerCall, Cycle, LeftCorners};
-pub use link::Part;
-pub use options::{CompileOptions, Pass, TextLimits};
+pub use link::LinkedProgram;
+pub use options::{CompileOptions, TextLimits};
 pub use program::{
-    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Program, Role, State, StateId, TokenEdge,
-    TokenLabel, TokenSide, UnitCounts, Unordered,
+    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, State,
+    StateId, SubProgramCounts, TokenEdge, TokenLabel, TokenSide,
 };

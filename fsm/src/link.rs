@@ -15,14 +15,14 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use crate::error::Failure;
 use crate::program::StateRow;
 use crate::{
-    BuildError, ByteEdge, Call, CompileOptions, Fragment, FragmentId, LabelId, LazyProgram, Program, Role,
-    StateId, TokenEdge, Unordered,
+    BuildError, ByteEdge, Call, CompileOptions, DeferredProgram, Fragment, FragmentId, LabelId, Permutation,
+    Program, Role, StateId, TokenEdge,
 };
 
 /// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
 /// body that the rule has in the grammar is not read. Token ids are those of the grammar's vocabulary.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'p> {
+pub struct LinkedProgram<'p> {
     rule: RuleId,
     program: Linking<'p>,
 }
@@ -30,17 +30,17 @@ pub struct Part<'p> {
 #[derive(Clone, Copy, Debug)]
 enum Linking<'p> {
     Copy(&'p Program),
-    Refer(&'p Arc<LazyProgram>),
+    Refer(&'p Arc<DeferredProgram>),
 }
 
 /// How a part is linked, as it was decided.
 enum Decided<'p> {
     /// All tables are its own.
     Copy(Box<Cow<'p, Program>>),
-    Refer(&'p Arc<LazyProgram>),
+    Refer(&'p Arc<DeferredProgram>),
 }
 
-impl<'p> Part<'p> {
+impl<'p> LinkedProgram<'p> {
     /// A rule whose automata are copied.
     pub fn copied(rule: RuleId, program: &'p Program) -> Self {
         Self { rule, program: Linking::Copy(program) }
@@ -49,7 +49,7 @@ impl<'p> Part<'p> {
     /// A rule whose automata are referred to, and compiled when they are first read. They are compiled now and copied
     /// where the rule is the root or says something beside its texts, and where they may read nothing, begin with
     /// themselves or refer to others.
-    pub fn referred(rule: RuleId, program: &'p Arc<LazyProgram>) -> Self {
+    pub fn referred(rule: RuleId, program: &'p Arc<DeferredProgram>) -> Self {
         Self { rule, program: Linking::Refer(program) }
     }
 }
@@ -82,12 +82,12 @@ impl<'p> Parts<'p> {
     /// Fails where the parts are larger than the limits allow, or where one stands below a regular operator or is to
     /// be spelled as JSON: there automata are taken apart, and these are whole.
     pub(crate) fn new(
-        list: &[Part<'p>],
+        list: &[LinkedProgram<'p>],
         grammar: &Grammar,
         options: &CompileOptions,
     ) -> Result<Self, BuildError> {
         let of_rule: AHashMap<RuleId, u32> = list.iter().zip(0..).map(|(part, at)| (part.rule, at)).collect();
-        let decide = |part: &Part<'p>| match part.program {
+        let decide = |part: &LinkedProgram<'p>| match part.program {
             Linking::Refer(program)
                 if program.can_be_referred_to()
                     && part.rule != grammar.root()
@@ -138,7 +138,7 @@ impl<'p> Parts<'p> {
     }
 
     /// Rules of the grammar itself that are compiled later.
-    pub(crate) fn cut(units: &'p [(RuleId, Arc<LazyProgram>)]) -> Self {
+    pub(crate) fn cut(units: &'p [(RuleId, Arc<DeferredProgram>)]) -> Self {
         Self {
             list: units.iter().map(|(_, unit)| Decided::Refer(unit)).collect(),
             of_rule: units.iter().zip(0..).map(|((rule, _), at)| (*rule, at)).collect(),
@@ -177,7 +177,7 @@ impl<'p> Parts<'p> {
     }
 
     /// A part that is to be referred to.
-    pub(crate) fn referred(&self, number: u32) -> Option<&'p Arc<LazyProgram>> {
+    pub(crate) fn referred(&self, number: u32) -> Option<&'p Arc<DeferredProgram>> {
         match self.list[number as usize] {
             Decided::Copy(_) => None,
             Decided::Refer(program) => Some(program),
@@ -257,10 +257,10 @@ impl<'p> Linked<'p> {
 
     fn moved(&self, fragment: &Fragment) -> Fragment {
         let role = match &fragment.role {
-            Role::Unordered(unordered) => Role::Unordered(Box::new(Unordered {
-                parts: unordered.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
-                separator: unordered.separator.map(|id| self.fragment(id)),
-                ..(**unordered).clone()
+            Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
+                parts: permutation.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
+                separator: permutation.separator.map(|id| self.fragment(id)),
+                ..(**permutation).clone()
             })),
             other => other.clone(),
         };

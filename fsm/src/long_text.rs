@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 const LONG_REPEAT: u32 = 8;
 
 /// Expressions that are looked at to find out whether a string may be long.
-const MOST_LOOKS: u32 = 128;
+const MAX_LOOKS: u32 = 128;
 
 /// Whether some parts are nothing but text inside a JSON string, and hold a repeat of many times, as far as a short
 /// look tells. Between the end of a string and the beginning of the next one there is something else.
@@ -19,7 +19,7 @@ pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
     let mut is_long = false;
     let mut outside: SmallVec<[ExprId; 16]> = parts.iter().copied().collect();
     let mut inside: SmallVec<[ExprId; 16]> = SmallVec::new();
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MAX_LOOKS {
         let Some(id) = outside.pop() else { break };
         match grammar.expr(id) {
             Expr::JsonEscaped(text) => inside.push(text),
@@ -32,7 +32,7 @@ pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
             _ => return false,
         }
     }
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MAX_LOOKS {
         let Some(id) = inside.pop().filter(|_| !is_long) else { break };
         match grammar.expr(id) {
             Expr::Repeat { max, .. } if max.is_none_or(|max| max >= LONG_REPEAT) => is_long = true,

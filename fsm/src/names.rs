@@ -31,12 +31,12 @@ impl Default for Names {
 }
 
 /// Shorter texts are not worth it.
-const LEAST_LEN: usize = 2;
+const MIN_LEN: usize = 2;
 
 impl Names {
     /// Whether a text may be one edge.
     pub(crate) fn may_hold(text: &[u8]) -> bool {
-        text.len() >= LEAST_LEN && text.is_ascii()
+        text.len() >= MIN_LEN && text.is_ascii()
     }
 
     pub(crate) fn clear(&mut self) {

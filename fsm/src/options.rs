@@ -1,47 +1,37 @@
 //! What a caller may choose.
 
-use grammask_grammar_ir::Interrupt;
-
-/// Whether an optional pass runs. Passes change the size and the speed of a program, never its language.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Pass {
-    /// The pass runs.
-    #[default]
-    On,
-    /// The pass is left out, for measurements of what it is worth.
-    Off,
-}
+use grammask_grammar_ir::{Interrupt, Toggle};
 
 /// Options of [`compile`](crate::compile).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileOptions {
     /// Choices of literals become tries (default: on). Off: one chain a literal.
-    pub literal_tries: Pass,
+    pub literal_tries: Toggle,
     /// Small or once-used rules that are not recursive are written into their callers (default: on).
-    pub inlining: Pass,
+    pub inlining: Toggle,
     /// Edges that read nothing are removed where that does not add many others (default: on). On JSON schemas a
     /// tenth of the work of compiling; without it masks take 17% longer and parsers make 8% more sets.
-    pub epsilon_removal: Pass,
+    pub epsilon_removal: Toggle,
     /// States that are reached alike are merged (default: on). A twentieth of the work. JSON schemas gain
     /// nothing, since their names are written as tries; grammars with alternatives that begin alike do.
-    pub prefix_merging: Pass,
+    pub prefix_merging: Toggle,
     /// States that go on alike are merged (default: on). A tenth of the work; without it masks take 14% longer,
     /// since equal ways on are different sets to the parser.
-    pub suffix_merging: Pass,
+    pub suffix_merging: Toggle,
     /// Rules that a frontend says to be common are compiled once for the process, and their automata copied
     /// (default: on). A fifth of the work of compiling JSON schemas.
-    pub common_parts: Pass,
+    pub common_parts: Toggle,
     /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
-    pub determinization: Pass,
-    /// Programs that others refer to ([`LazyProgram`](crate::LazyProgram)) are compiled when they are first read, where
+    pub determinization: Toggle,
+    /// Programs that others refer to ([`DeferredProgram`](crate::DeferredProgram)) are compiled when they are first read, where
     /// a look at the grammar tells all that must be known before (default: on). Off: at once. Two fifths of the work for
     /// a set of new tools wait until one is called, and then a mask waits for that one.
-    pub lazy_units: Pass,
-    /// With [`lazy_units`](Self::lazy_units), rules of a large grammar ([`compile_late`](crate::compile_late)) that are
+    pub deferred_programs: Toggle,
+    /// With [`deferred_programs`](Self::deferred_programs), rules of a large grammar ([`compile_deferred`](crate::compile_deferred)) that are
     /// written in about this many states or more, before any are merged, are compiled when they are first read (default:
     /// 1,024). Large is a grammar that is written in 48 times as many, half a millisecond of work. Zero: whatever can wait
     /// waits.
-    pub late_states: u32,
+    pub deferred_min_states: u32,
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
     /// (default: 8).
     pub inline_states: u32,
@@ -64,15 +54,15 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     fn default() -> Self {
         Self {
-            literal_tries: Pass::On,
-            inlining: Pass::On,
-            epsilon_removal: Pass::On,
-            prefix_merging: Pass::On,
-            suffix_merging: Pass::On,
-            common_parts: Pass::On,
-            determinization: Pass::On,
-            lazy_units: Pass::On,
-            late_states: 1 << 10,
+            literal_tries: Toggle::On,
+            inlining: Toggle::On,
+            epsilon_removal: Toggle::On,
+            prefix_merging: Toggle::On,
+            suffix_merging: Toggle::On,
+            common_parts: Toggle::On,
+            determinization: Toggle::On,
+            deferred_programs: Toggle::On,
+            deferred_min_states: 1 << 10,
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,
@@ -97,8 +87,8 @@ impl CompileOptions {
                 common_parts,
                 determinization,
                 // When something is compiled is not what it is compiled to.
-                lazy_units: _,
-                late_states: _,
+                deferred_programs: _,
+                deferred_min_states: _,
                 inline_states,
                 expand_states,
                 determinize_states,

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::graph::components;
 use crate::link::Parts;
-use crate::{CompileOptions, Pass};
+use crate::{CompileOptions, Toggle};
 
 /// Facts on the rules of one grammar.
 pub(crate) struct Plan {
@@ -51,7 +51,7 @@ impl Plan {
                 .collect(),
             expand_states: options.expand_states,
         };
-        if options.inlining == Pass::On {
+        if options.inlining == Toggle::On {
             // Callees come first, so that the cost of a rule is known where it is asked for.
             // Greater costs are not told apart by whoever asks.
             let budget = options.inline_states.max(options.expand_states).min(64);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::pieces::Time;
-use crate::units::{Numbers, Units};
+use crate::units::{Numbers, SubPrograms};
 use crate::{BuildError, ByteClasses, Distinct, FragmentName, LeftCorners};
 
 macro_rules! id {
@@ -179,8 +179,8 @@ pub enum Role {
     None,
     /// The whole. Its automaton reads any parts with separators between them; who runs it keeps, for each open
     /// call, which parts were read, follows a call of a [`Part`](Role::Part) or a [`Separator`](Role::Separator)
-    /// only where [`Unordered`] allows it, and lets the call end only where it says so.
-    Unordered(Box<Unordered>),
+    /// only where [`Permutation`] allows it, and lets the call end only where it says so.
+    Permutation(Box<Permutation>),
     /// The part at that index of the whole. Only the whole calls it.
     Part(u32),
     /// The separator. Only the whole calls it.
@@ -191,7 +191,7 @@ pub enum Role {
 /// number of times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Unordered {
+pub struct Permutation {
     /// The parts; `None` for one that derives nothing.
     pub parts: Box<[Option<FragmentId>]>,
     /// What stands between two parts; `None` where it derives nothing.
@@ -268,7 +268,7 @@ pub struct Program {
     /// Follows from the byte edges.
     pub(crate) byte_classes: ByteClasses,
     /// Programs that others share, whose states and fragments come after those of the tables above.
-    pub(crate) units: Units,
+    pub(crate) units: SubPrograms,
     /// Found when first asked for.
     pub(crate) corners: OnceLock<LeftCorners>,
 }
@@ -298,7 +298,7 @@ const ONE_TOKEN: usize = 8;
 
 /// How many programs another one refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct UnitCounts {
+pub struct SubProgramCounts {
     /// All of them.
     pub all: usize,
     /// Those that are compiled; others wait until they are read.
@@ -312,7 +312,7 @@ impl Program {
     }
 
     /// The numbers of states are smaller than this. It is how many there are, but for programs that refer to
-    /// [others](crate::LazyProgram) which are compiled late: there some numbers belong to nothing.
+    /// [others](crate::DeferredProgram) which are compiled late: there some numbers belong to nothing.
     pub fn state_count(&self) -> usize {
         self.units.state_end().map_or(self.own_state_count(), |end| end as usize)
     }
@@ -355,15 +355,15 @@ impl Program {
     }
 
     /// Does a bounded piece of the work that texts which go on from a state come to, if all of them come to it within
-    /// some bytes: of what is to be [compiled late](crate::LazyProgram) and stands behind a chain of states. To be called
+    /// some bytes: of what is to be [compiled late](crate::DeferredProgram) and stands behind a chain of states. To be called
     /// with each token before: the work is done then when the text is there. Waits for nobody, and changes no answer.
-    pub fn work_ahead(&self, from: StateId) {
+    pub fn precompile_step(&self, from: StateId) {
         if self.units.is_empty() {
             return;
         }
         let mut at = from;
         for distance in 0..LOOK_AHEAD {
-            // Units have no units.
+            // SubPrograms have no units.
             if at.index() >= self.own_state_count() {
                 return;
             }
@@ -378,7 +378,7 @@ impl Program {
                         Some(fragment) => fragment.start,
                         None => {
                             let time = if distance > ONE_TOKEN { Time::Some } else { Time::Little };
-                            return self.units.work_ahead(call.fragment, time);
+                            return self.units.precompile_step(call.fragment, time);
                         }
                     }
                 }
@@ -395,9 +395,9 @@ impl Program {
     }
 
     /// How many programs it refers to, and how many of them are compiled.
-    pub fn unit_counts(&self) -> UnitCounts {
+    pub fn sub_program_counts(&self) -> SubProgramCounts {
         let (all, made) = self.units.count();
-        UnitCounts { all, made }
+        SubProgramCounts { all, made }
     }
 
     /// One state, compiled now if it was not before. For an id of another program it is any state or none, which reads
@@ -436,7 +436,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// As for [`LazyProgram::program`](crate::LazyProgram::program).
+    /// As for [`DeferredProgram::program`](crate::DeferredProgram::program).
     pub fn whole(&self) -> Result<Cow<'_, Self>, BuildError> {
         Ok(self.numbered()?.0)
     }
@@ -479,7 +479,7 @@ impl Program {
             fragments: self.fragments.clone(),
             root: self.root,
             byte_classes: self.byte_classes.clone(),
-            units: Units::default(),
+            units: SubPrograms::default(),
             corners: OnceLock::new(),
         }
     }

@@ -268,7 +268,7 @@ enum Block {
     Hex2,
     Hex3,
     /// The four digits of a `\u` escape, leads of surrogate pairs among them.
-    Unit,
+    SubProgram,
     /// Three digits after `D`.
     AfterD,
     /// Two digits or one that end the lead of a pair, and the whole trail.
@@ -285,7 +285,7 @@ impl Block {
             Self::Hex1 => 0x10,
             Self::Hex2 => 0x100,
             Self::Hex3 => 0x1000,
-            Self::Unit | Self::AfterD => 0x11_0000,
+            Self::SubProgram | Self::AfterD => 0x11_0000,
             Self::Lead2 => 0x4_0000,
             Self::Lead1 => 0x4000,
             Self::Trail => 0x400,
@@ -380,7 +380,7 @@ impl JsonSpeller {
                 count += 1;
             }
         }
-        spelled[count] = single('u', self.block(output, Block::Unit, 0, arcs, depth));
+        spelled[count] = single('u', self.block(output, Block::SubProgram, 0, arcs, depth));
         self.spell(output, state, &spelled[..=count], depth - 1);
         state
     }
@@ -410,7 +410,7 @@ impl JsonSpeller {
             Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, depth),
             Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, depth),
             Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, depth),
-            Block::Unit => {
+            Block::SubProgram => {
                 self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, depth);
                 digits[0xD] = self.block(output, Block::AfterD, 0, arcs, depth);
             }

@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use crate::passes::left_recursion::on_cycles;
 use crate::passes::nullable::LeftCalls;
 use crate::program::StateRow;
-use crate::units::Units;
+use crate::units::SubPrograms;
 use crate::{
-    ByteClasses, ByteEdge, Call, Fragment, FragmentId, Program, Role, StateId, TokenEdge, TokenLabel,
-    Unordered,
+    ByteClasses, ByteEdge, Call, Fragment, FragmentId, Permutation, Program, Role, StateId, TokenEdge,
+    TokenLabel,
 };
 
 /// The tables of a program as they were read.
@@ -96,7 +96,7 @@ impl TryFrom<Unchecked> for Program {
             fragments,
             root,
             byte_classes,
-            units: Units::default(),
+            units: SubPrograms::default(),
             corners: OnceLock::new(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
@@ -212,10 +212,10 @@ impl Wholes {
         let mut this = Self { whole_of: vec![None; program.fragments.len()] };
         let mut calls = 0;
         for (number, whole) in program.fragments.iter().enumerate() {
-            let Role::Unordered(unordered) = &whole.role else { continue };
-            require(has_sound_bounds(unordered), WHAT)?;
+            let Role::Permutation(permutation) = &whole.role else { continue };
+            require(has_sound_bounds(permutation), WHAT)?;
             let mut expected = Vec::new();
-            for (index, part) in unordered.parts.iter().enumerate() {
+            for (index, part) in permutation.parts.iter().enumerate() {
                 let Some(part) = *part else { continue };
                 let role = program.fragments.get(part.index()).map(|fragment| &fragment.role);
                 require(
@@ -237,7 +237,7 @@ impl Wholes {
             let second = program.state(after);
             require(is_bare(&first) && is_bare(&second) && second.is_final && !first.is_final, WHAT)?;
             let back: Vec<Call> = second.calls.to_vec();
-            match unordered.separator {
+            match permutation.separator {
                 None => require(back.is_empty(), WHAT)?,
                 Some(separator) => {
                     let role = program.fragments.get(separator.index()).map(|fragment| &fragment.role);
@@ -261,8 +261,8 @@ impl Wholes {
     }
 }
 
-fn has_sound_bounds(unordered: &Unordered) -> bool {
-    let Unordered { parts, separator, required, once, min, max } = unordered;
+fn has_sound_bounds(permutation: &Permutation) -> bool {
+    let Permutation { parts, separator, required, once, min, max } = permutation;
     required <= once
         && *once as usize <= parts.len()
         && u32::try_from(parts.len()).is_ok()
@@ -350,7 +350,7 @@ impl Backwards {
                 }
             }
             for &fragment in self.starts.row(state) {
-                let is_whole = matches!(program.fragments[fragment as usize].role, Role::Unordered(_));
+                let is_whole = matches!(program.fragments[fragment as usize].role, Role::Permutation(_));
                 if over == Edges::Empty || !is_whole {
                     if marks.pass(fragment) {
                         ended(fragment, &mut marks);
@@ -417,19 +417,19 @@ impl Marks {
 
     /// Notes that a part or a separator ends. Whether its whole can end then.
     fn learn(&mut self, program: &Program, inside: u32, whole: FragmentId) -> bool {
-        let Role::Unordered(unordered) = &program.fragment(whole).role else { return false };
+        let Role::Permutation(permutation) = &program.fragment(whole).role else { return false };
         let lack = &mut self.lacks[whole.index()];
         match program.fragments[inside as usize].role {
-            Role::Part(part) if part >= unordered.once => lack.repeatable = true,
+            Role::Part(part) if part >= permutation.once => lack.repeatable = true,
             Role::Part(part) => {
                 lack.single += 1;
-                lack.required += u32::from(part < unordered.required);
+                lack.required += u32::from(part < permutation.required);
             }
             _ => lack.separator = true,
         }
-        lack.required == unordered.required
-            && (lack.repeatable || lack.single >= unordered.min)
-            && (lack.separator || unordered.min.max(unordered.required) <= 1)
+        lack.required == permutation.required
+            && (lack.repeatable || lack.single >= permutation.min)
+            && (lack.separator || permutation.min.max(permutation.required) <= 1)
     }
 }
 

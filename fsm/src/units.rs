@@ -3,11 +3,11 @@
 //! A request offers fifty tools, of which one or two are called, and nearly all were offered before. To copy the
 //! automata of each into the tables of the request costs more than all else that the request needs. So a program may
 //! have *units*: programs that it shares with others, whose states and fragments have numbers behind its own. Until
-//! something of a unit is read it costs an entry in a list, and need not even be [compiled](crate::LazyProgram); then
+//! something of a unit is read it costs an entry in a list, and need not even be [compiled](crate::DeferredProgram); then
 //! its edges are copied once with their numbers moved, since whoever reads edges wants numbers of the whole. The rows,
 //! which are numbers into the unit's own tables, stay where they are.
 //!
-//! Units are called, and call nothing but themselves. The numbers of one that is compiled late are more than it needs:
+//! SubPrograms are called, and call nothing but themselves. The numbers of one that is compiled late are more than it needs:
 //! between its last state and the first one of the next unit are numbers that belong to nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use crate::lazy::{Ahead, Space};
 use crate::pieces::Time;
 use crate::program::StateRow;
 use crate::{
-    BuildError, ByteEdge, Call, Fragment, FragmentId, FragmentName, LabelId, LazyProgram, Program, Role,
-    State, StateId, TokenEdge, Unordered,
+    BuildError, ByteEdge, Call, DeferredProgram, Fragment, FragmentId, FragmentName, LabelId, Permutation,
+    Program, Role, State, StateId, TokenEdge,
 };
 
 /// The units of a program, in the order of their numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Units {
-    list: Vec<Unit>,
+pub(crate) struct SubPrograms {
+    list: Vec<SubProgram>,
     last: Last,
     /// What was wrong with a unit that was compiled late.
     failure: OnceLock<BuildError>,
@@ -42,8 +42,8 @@ impl Clone for Last {
 
 /// A program whose numbers begin somewhere.
 #[derive(Clone, Debug)]
-struct Unit {
-    source: Arc<LazyProgram>,
+struct SubProgram {
+    source: Arc<DeferredProgram>,
     has_options: bool,
     first_state: u32,
     first_fragment: u32,
@@ -90,17 +90,17 @@ static NO_FRAGMENT: Fragment = Fragment {
     options: None,
 };
 
-impl Units {
+impl SubPrograms {
     pub(crate) fn with_capacity(units: usize) -> Self {
         Self { list: Vec::with_capacity(units), ..Self::default() }
     }
 
     /// Adds a unit that others may refer to; its states and fragments come after those of all others. Where those of
     /// the next one begin.
-    pub(crate) fn push(&mut self, source: &Arc<LazyProgram>, space: &Space, begin: Begin) -> Begin {
+    pub(crate) fn push(&mut self, source: &Arc<DeferredProgram>, space: &Space, begin: Begin) -> Begin {
         debug_assert!(source.can_be_referred_to());
         let Space { states, fragments, has_options, .. } = *space;
-        self.list.push(Unit {
+        self.list.push(SubProgram {
             source: Arc::clone(source),
             has_options,
             first_state: begin.state,
@@ -159,13 +159,13 @@ impl Units {
         self.of_fragment(id).is_some_and(|unit| unit.made.get().is_some())
     }
 
-    fn of_fragment(&self, id: FragmentId) -> Option<&Unit> {
+    fn of_fragment(&self, id: FragmentId) -> Option<&SubProgram> {
         self.find(|unit| unit.first_fragment <= id.raw())
     }
 
     /// The last unit that begins before something does, or with it.
     #[inline]
-    fn find(&self, begins: impl Fn(&Unit) -> bool) -> Option<&Unit> {
+    fn find(&self, begins: impl Fn(&SubProgram) -> bool) -> Option<&SubProgram> {
         let last = self.last.0.load(Ordering::Relaxed);
         if let [unit, next @ ..] = self.list.get(last..)?
             && begins(unit)
@@ -179,7 +179,7 @@ impl Units {
     }
 
     /// The unit, compiled. `None` where that failed, which is remembered.
-    fn made<'u>(&'u self, unit: &'u Unit) -> Option<&'u Made> {
+    fn made<'u>(&'u self, unit: &'u SubProgram) -> Option<&'u Made> {
         if let Some(made) = unit.made.get() {
             return Some(made);
         }
@@ -196,10 +196,10 @@ impl Units {
     }
 
     /// Does a piece of what reading a fragment will take, if something is left to do and nobody else is at it.
-    pub(crate) fn work_ahead(&self, id: FragmentId, time: Time) {
+    pub(crate) fn precompile_step(&self, id: FragmentId, time: Time) {
         if let Some(unit) = self.of_fragment(id)
             && unit.made.get().is_none()
-            && unit.source.work_ahead(time) == Ahead::Ready
+            && unit.source.precompile_step(time) == Ahead::Ready
         {
             self.made(unit);
         }
@@ -223,7 +223,7 @@ impl Units {
 
     pub(crate) fn memory_usage(&self) -> usize {
         let tables = self.list.iter().map(|unit| unit.source.memory_usage()).sum::<usize>();
-        tables + self.list.capacity() * size_of::<Unit>()
+        tables + self.list.capacity() * size_of::<SubProgram>()
     }
 
     /// Adds the tables of all units to those of a program, which end in a row that belongs to no state. The numbers that
@@ -315,7 +315,7 @@ impl Made {
     }
 }
 
-impl Unit {
+impl SubProgram {
     fn begin(&self) -> Begin {
         Begin { state: self.first_state, fragment: self.first_fragment, label: self.first_label }
     }
@@ -347,10 +347,10 @@ impl Unit {
 fn moved_fragment(fragment: &Fragment, begin: Begin) -> Fragment {
     let moved = |id: FragmentId| FragmentId::from_raw(begin.fragment + id.raw());
     let role = match &fragment.role {
-        Role::Unordered(unordered) => Role::Unordered(Box::new(Unordered {
-            parts: unordered.parts.iter().map(|part| part.map(moved)).collect(),
-            separator: unordered.separator.map(moved),
-            ..(**unordered).clone()
+        Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
+            parts: permutation.parts.iter().map(|part| part.map(moved)).collect(),
+            separator: permutation.separator.map(moved),
+            ..(**permutation).clone()
         })),
         other => other.clone(),
     };

@@ -20,7 +20,7 @@
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
 //! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` are the regular operators of
 //!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
-//! - `Unordered(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
+//! - `Permutation(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
 //!   two, here one to three of them; the bounds may be left out.
 //!
 //! - `Token(5, "<|name|>")` is one token of a set, `ExcludeToken(...)` one outside it: ids, or names that the

@@ -9,7 +9,7 @@ use crate::dispatch::DispatchData;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Node, Pools, Slice};
 use crate::hash::{HashMap, hash_of};
-use crate::unordered::Counts;
+use crate::permutation::Counts;
 use crate::{
     AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Occurrence, Pattern, Rule,
     RuleId, RuleOptions, Span, TagDispatch, TokenRef,
@@ -426,9 +426,9 @@ impl GrammarBuilder {
     }
 
     /// Parts in any order with a separator between any two, `min` (at least 1) to `max` of them. See
-    /// [`Expr::Unordered`](crate::Expr::Unordered). Matches nothing where the bounds leave no room for the
+    /// [`Expr::Permutation`](crate::Expr::Permutation). Matches nothing where the bounds leave no room for the
     /// required parts, or ask for more parts than there are.
-    pub fn unordered(
+    pub fn permutation(
         &mut self,
         separator: ExprId,
         parts: impl IntoIterator<Item = (ExprId, Occurrence)>,
@@ -455,7 +455,7 @@ impl GrammarBuilder {
         let slice = self.push_children(&operands);
         let place = u32::try_from(self.counts.len()).unwrap_or(u32::MAX);
         self.counts.push(Counts { required, optional, min, max });
-        self.push(Node::Unordered(slice, place))
+        self.push(Node::Permutation(slice, place))
     }
 
     /// Checks the grammar and hands it out.

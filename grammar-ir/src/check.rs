@@ -14,7 +14,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
         return Ok(());
     }
     let mut operators: Vec<(RuleId, ExprId, &'static str)> = Vec::with_capacity(64);
-    let mut unordered: Vec<(RuleId, ExprId)> = Vec::new();
+    let mut permutation: Vec<(RuleId, ExprId)> = Vec::new();
     let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::with_capacity(64);
     for rule_id in grammar.rule_ids() {
@@ -35,7 +35,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 // Names and constants are most of what is escaped.
                 Node::JsonEscaped(operand) if is_plain_text(grammar, operand) => {}
                 Node::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
-                Node::Unordered(..) => unordered.push((rule_id, id)),
+                Node::Permutation(..) => permutation.push((rule_id, id)),
                 _ => {}
             }
             stack.extend_from_slice(grammar.operands(id));
@@ -45,7 +45,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
     for (rule_id, operator, word) in operators {
         check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
     }
-    check_parts(grammar, &unordered)
+    check_parts(grammar, &permutation)
 }
 
 /// Whether nothing is wrong with any expression, wherever it stands; most grammars are done with that. What is wrong
@@ -55,9 +55,9 @@ fn is_all_right(grammar: &Grammar) -> bool {
     let some_rule = grammar.rule(grammar.root());
     grammar.nodes.iter().enumerate().all(|(index, node)| {
         let operand_is_right = match *node {
-            Node::Unordered(..) => match ExprId::new(index).map(|id| grammar.expr(id)) {
-                Some(Expr::Unordered(unordered)) => {
-                    return unordered.parts().iter().all(|&part| surely_reads(grammar, part));
+            Node::Permutation(..) => match ExprId::new(index).map(|id| grammar.expr(id)) {
+                Some(Expr::Permutation(permutation)) => {
+                    return permutation.parts().iter().all(|&part| surely_reads(grammar, part));
                 }
                 _ => return false,
             },
@@ -106,18 +106,20 @@ fn surely_reads(grammar: &Grammar, id: ExprId) -> bool {
 }
 
 /// Parts in any order must not be empty: an empty one could be said to have been read anywhere.
-fn check_parts(grammar: &Grammar, unordered: &[(RuleId, ExprId)]) -> Result<(), GrammarError> {
+fn check_parts(grammar: &Grammar, permutation: &[(RuleId, ExprId)]) -> Result<(), GrammarError> {
     let may_be_empty = |&(_, id): &(RuleId, ExprId)| match grammar.expr(id) {
-        Expr::Unordered(unordered) => unordered.parts().iter().any(|&part| !surely_reads(grammar, part)),
+        Expr::Permutation(permutation) => {
+            permutation.parts().iter().any(|&part| !surely_reads(grammar, part))
+        }
         _ => false,
     };
-    if !unordered.iter().any(may_be_empty) {
+    if !permutation.iter().any(may_be_empty) {
         return Ok(());
     }
     let nullable = nullable(grammar);
-    for &(rule_id, id) in unordered {
-        let Expr::Unordered(unordered) = grammar.expr(id) else { continue };
-        if unordered.parts().iter().any(|&part| nullable.expr(part)) {
+    for &(rule_id, id) in permutation {
+        let Expr::Permutation(permutation) = grammar.expr(id) else { continue };
+        if permutation.parts().iter().any(|&part| nullable.expr(part)) {
             let rule = grammar.rule(rule_id);
             return Err(GrammarError::new(
                 GrammarErrorKind::PartMayBeEmpty { name: rule.name().into() },
@@ -209,8 +211,8 @@ fn check_operand(
                     GrammarErrorKind::OperandHoldsTokens { name: rule.name().into(), operator: word, what };
                 return Err(GrammarError::new(kind, rule.span()));
             }
-            Expr::Unordered(_) => {
-                let kind = GrammarErrorKind::UnorderedOperand { name: rule.name().into(), operator: word };
+            Expr::Permutation(_) => {
+                let kind = GrammarErrorKind::PermutationOperand { name: rule.name().into(), operator: word };
                 return Err(GrammarError::new(kind, rule.span()));
             }
             _ => stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand))),

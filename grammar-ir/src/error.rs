@@ -60,7 +60,7 @@ pub(crate) enum GrammarErrorKind {
         "rule `{name}`: {operator} is only defined for regular expressions, but its operand holds parts in any \
          order; write the orders out"
     )]
-    UnorderedOperand { name: String, operator: &'static str },
+    PermutationOperand { name: String, operator: &'static str },
     #[error(
         "rule `{name}`: {operator} is only defined for regular expressions, but its operand refers to rule `{with_options}`, \
          which has options; take the options away, or write the rule's body in its place"

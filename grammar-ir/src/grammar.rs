@@ -1,8 +1,8 @@
 //! The arena: rules, expressions and what they are made of.
 
 use crate::dispatch::DispatchData;
-use crate::unordered::Counts;
-use crate::{CharRange, Dispatch, ExprId, RuleId, RuleOptions, Span, TokenRef, Unordered};
+use crate::permutation::Counts;
+use crate::{CharRange, Dispatch, ExprId, Permutation, RuleId, RuleOptions, Span, TokenRef};
 
 /// A grammar: a set of rules, one of which is the root.
 ///
@@ -101,7 +101,7 @@ pub(crate) enum Node {
     /// The bodies, and the place of the rest in its pool.
     TagDispatch(Slice, u32),
     /// The operands, and a place in the pool of counts.
-    Unordered(Slice, u32),
+    Permutation(Slice, u32),
 }
 
 /// An expression, as a view into its grammar.
@@ -149,7 +149,7 @@ pub enum Expr<'g> {
     /// Free text in which tags start structures; see [`TagDispatch`](crate::TagDispatch).
     TagDispatch(Dispatch<'g>),
     /// Parts in any order, none of them more often than it may occur.
-    Unordered(Unordered<'g>),
+    Permutation(Permutation<'g>),
 }
 
 impl Grammar {
@@ -214,7 +214,7 @@ impl Grammar {
             Node::Sequence(slice)
             | Node::Choice(slice)
             | Node::Intersection(slice)
-            | Node::Unordered(slice, _)
+            | Node::Permutation(slice, _)
             | Node::TagDispatch(slice, _) => &self.children[slice.range()],
             Node::Repeat { body, .. } => std::slice::from_ref(body),
             Node::Complement(operand) | Node::JsonEscaped(operand) => std::slice::from_ref(operand),
@@ -285,7 +285,7 @@ impl<'g> Pools<'g> {
             Node::TagDispatch(slice, index) => {
                 Expr::TagDispatch(self.dispatches[index as usize].view(&children[slice.range()]))
             }
-            Node::Unordered(slice, place) => Expr::Unordered(Unordered {
+            Node::Permutation(slice, place) => Expr::Permutation(Permutation {
                 operands: &children[slice.range()],
                 counts: self.counts[place as usize],
             }),

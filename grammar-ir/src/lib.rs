@@ -14,7 +14,7 @@
 //! A character class denotes the UTF-8 encodings of its
 //! characters; a literal is a byte string as it stands. [`Expr::Intersection`], [`Expr::Complement`] and
 //! [`Expr::JsonEscaped`] are *regular operators*: what stands below them must be text (valid UTF-8) and
-//! must not be recursive. [`Expr::Unordered`] is neither regular (it must not stand below one of them) nor needs
+//! must not be recursive. [`Expr::Permutation`] is neither regular (it must not stand below one of them) nor needs
 //! more than a parser that remembers which of its parts it has read.
 //!
 //! Rules may carry [`RuleOptions`]: a bound on the number of their tokens, a name for what they read, a temperature to
@@ -59,12 +59,13 @@ pub mod hash;
 mod ids;
 mod interrupt;
 pub mod passes;
+mod permutation;
 mod print;
 mod rule_options;
 mod same;
 mod span;
+mod toggle;
 mod token;
-mod unordered;
 
 pub use builder::GrammarBuilder;
 pub use char_class::{CharRange, normalize_ranges};
@@ -73,9 +74,10 @@ pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use interrupt::{Interrupt, Interrupted};
+pub use permutation::{Occurrence, Permutation};
 pub use print::{PrintError, PrintOptions, print};
 pub use rule_options::{Capture, Distinct, EndCapture, RuleOptions, Temperature};
 pub use same::Counterparts;
 pub use span::Span;
+pub use toggle::Toggle;
 pub use token::TokenRef;
-pub use unordered::{Occurrence, Unordered};

@@ -17,7 +17,7 @@
 //! | tokens | `Token(5, "<|call|>")`, `ExcludeToken(5)` |
 //! | text of a tag | `TagText("<|call|>")` |
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
-//! | parts in any order | `Unordered(separator, Required(a), Optional(b), Repeatable(c), ""{n,m})`, the bounds where they say more than the parts |
+//! | parts in any order | `Permutation(separator, Required(a), Optional(b), Repeatable(c), ""{n,m})`, the bounds where they say more than the parts |
 //! | lookahead | ` (=(a))` at the end of the rule |
 //! | options of a rule | `name[max_tokens=9, capture="x", temperature=0.5, distinct=items] ::= ...` |
 //!
@@ -30,7 +30,7 @@ use std::fmt::{self, Write as _};
 use crate::char_class::complement_ranges;
 use crate::{
     AfterDispatch, CharRange, Dispatch, DispatchEnd, EndCapture, Expr, ExprId, Grammar, Occurrence, Pattern,
-    PatternPart, RuleOptions, TokenRef, Unordered,
+    PatternPart, Permutation, RuleOptions, TokenRef,
 };
 
 /// Knobs of [`print()`].
@@ -98,7 +98,7 @@ const RESERVED: [&str; 17] = [
     "Intersection",
     "Complement",
     "JsonEscaped",
-    "Unordered",
+    "Permutation",
     "Required",
     "Optional",
     "Repeatable",
@@ -227,7 +227,7 @@ impl<'g> Printer<'g> {
                 self.out.push(')');
             }
             Expr::TagDispatch(dispatch) => self.push_dispatch(&dispatch, stack),
-            Expr::Unordered(unordered) => self.push_unordered(unordered, stack),
+            Expr::Permutation(permutation) => self.push_permutation(permutation, stack),
         }
     }
 
@@ -343,24 +343,24 @@ impl<'g> Printer<'g> {
         push_list(self.grammar.operands(id), ", ", Place::Whole, stack);
     }
 
-    fn push_unordered(&mut self, unordered: Unordered<'_>, stack: &mut Vec<Piece>) {
-        let (min, max) = (unordered.min(), unordered.max());
-        self.out.push_str("Unordered(");
+    fn push_permutation(&mut self, permutation: Permutation<'_>, stack: &mut Vec<Piece>) {
+        let (min, max) = (permutation.min(), permutation.max());
+        self.out.push_str("Permutation(");
         stack.push(Piece::Text(")"));
-        if max.is_some() || min as usize > unordered.required().max(1) {
+        if max.is_some() || min as usize > permutation.required().max(1) {
             stack.push(Piece::Bounds(min, max));
             stack.push(Piece::Text(", \"\""));
         }
-        for (index, &part) in unordered.parts().iter().enumerate().rev() {
+        for (index, &part) in permutation.parts().iter().enumerate().rev() {
             stack.push(Piece::Text(")"));
             stack.push(Piece::Expr(part, Place::Whole));
-            stack.push(Piece::Text(match unordered.occurrence(index) {
+            stack.push(Piece::Text(match permutation.occurrence(index) {
                 Occurrence::Required => ", Required(",
                 Occurrence::Optional => ", Optional(",
                 Occurrence::Repeatable => ", Repeatable(",
             }));
         }
-        stack.push(Piece::Expr(unordered.separator(), Place::Whole));
+        stack.push(Piece::Expr(permutation.separator(), Place::Whole));
     }
 
     fn bounds(&mut self, min: u32, max: Option<u32>) {

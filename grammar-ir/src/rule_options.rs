@@ -12,7 +12,7 @@
 //!   can be read so that it ends here, it has ended: no other reading goes on in it. If it cannot, the bound waits until
 //!   the next token is about to begin. So there is always a way on.
 //! * A text may be read in several ways, in which the rule begins at different places. Each has a count of its own, and a
-//!   token is allowed if some reading allows it. Readings in which the rule begins at the same place share the count.
+//!   token is allowed if some reading allows it. Derivations in which the rule begins at the same place share the count.
 //! * Rules inside one another, and a rule inside itself, each keep their own bound.
 //! * Bytes that are accepted outside of all tokens are not counted.
 //!
@@ -34,7 +34,7 @@
 //! equal names in any order. Inside of such items no name repeats.
 //!
 //! * A mention of the rule stands directly behind the bracket, and nothing else does: `"[" items`.
-//! * Where a text has several readings, either all of them are in such a rule or none is.
+//! * Where a text has several derivations, either all of them are in such a rule or none is.
 //! * There is always one value more. A value that can be finished in one way only is refused as soon as that is so, where
 //!   it has occurred; but whoever writes the rule sees to it that there are values left as long as items may follow.
 

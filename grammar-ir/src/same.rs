@@ -145,7 +145,7 @@ fn is_same_kind(ours: Expr<'_>, theirs: Expr<'_>) -> bool {
         (Expr::Repeat { min, max, .. }, Expr::Repeat { min: other_min, max: other_max, .. }) => {
             (min, max) == (other_min, other_max)
         }
-        (Expr::Unordered(ours), Expr::Unordered(theirs)) => ours.counts == theirs.counts,
+        (Expr::Permutation(ours), Expr::Permutation(theirs)) => ours.counts == theirs.counts,
         _ => false,
     }
 }

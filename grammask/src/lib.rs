@@ -65,17 +65,19 @@ pub use grammask_grammar_frontends::regex::{self, RegexOptions};
 pub use grammask_grammar_frontends::structural_tag::{self, StructuralTag, StructuralTagOptions};
 pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
-pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
+pub use grammask_grammar_ir::{
+    self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted, Toggle,
+};
 pub use grammask_mask_cache::{
-    Clock, MaskCounts, MaskOptions, Part, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary,
+    Clock, MaskCounts, MaskOptions, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary,
     VocabularyError, VocabularyOptions, WayCount, words_for,
 };
 pub use grammask_matcher::{
-    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BuildBackend,
-    Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
+    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BufferTooSmall,
+    BuildBackend, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
     CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, Limits,
-    MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, RoomError, Stats, StopTokens, Threads,
-    ThreadsError, Usage,
+    MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, Stats, StopTokens, Threads, ThreadsError,
+    Usage,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryUse, StoreDirectory, StoreError};

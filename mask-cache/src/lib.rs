@@ -88,12 +88,13 @@ mod walk;
 
 pub use cost::mask_cost;
 pub use counts::{Clock, MaskCounters, MaskCounts, WayCount};
+pub use grammask_grammar_ir::Toggle;
 pub use masks::MaskMemo;
 pub use named::{names_token, read_token};
-pub use options::{MaskOptions, Part};
+pub use options::MaskOptions;
 pub use pool::LocalPool;
 pub use saved::{SavedPool, SavedPoolError};
-pub use separated::Inside;
+pub use separated::ValuePosition;
 pub use slices::Slice;
 pub use stored_mask::StoredMask;
 pub use token_mask::{TokenMask, bits, words_for};

@@ -84,12 +84,12 @@ impl LocalMask {
     pub(crate) fn resolve<B: Backend>(
         &self,
         backend: &B,
-        rest: B::State,
+        continuation: B::State,
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<(), StepError> {
         let Suffixes { trie, starts, ids } = &self.suffixes;
-        walk_trie(backend, rest, trie, scratch.clear_ids(), &mut (), fuel)?;
+        walk_trie(backend, continuation, trie, scratch.clear_ids(), &mut (), fuel)?;
         scratch.replace_ids(|suffix| {
             let suffix = suffix as usize;
             &ids[starts[suffix] as usize..starts[suffix + 1] as usize]

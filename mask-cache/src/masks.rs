@@ -5,12 +5,13 @@ use std::sync::{Arc, Weak};
 
 use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
 
+use crate::Toggle;
 use crate::counts::{MaskCounters, Way, count};
 use crate::difference::{Difference, difference, reference};
 use crate::expansion::expand;
 use crate::local::LocalMask;
 use crate::named::Named;
-use crate::options::{MaskOptions, Part};
+use crate::options::MaskOptions;
 use crate::pool::Meeting;
 use crate::recent::Recent;
 use crate::stored_mask::{Form, StoredMask};
@@ -98,7 +99,7 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
-        if self.options.memo == Part::Off {
+        if self.options.memo == Toggle::Off {
             return Ok(Arc::new(self.compute(backend, state, scratch, fuel)?));
         }
         let key = backend.mask_key(state);
@@ -140,18 +141,18 @@ impl MaskMemo {
         let vocabulary = &*self.vocabulary;
         let named = Named::of(backend, state);
         let start = self.counters.clock().now();
-        let MaskOptions { slices, local_parts, differences, work_ahead, .. } = self.options;
-        if work_ahead == Part::On {
-            backend.work_ahead(state);
+        let MaskOptions { slices, local_parts, differences, precompile, .. } = self.options;
+        if precompile == Toggle::On {
+            backend.precompile_step(state);
         }
-        if slices == Part::On && may_have_slice(backend, state, vocabulary) {
-            if differences == Part::On
+        if slices == Toggle::On && may_have_slice(backend, state, vocabulary) {
+            if differences == Toggle::On
                 && let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)?
             {
                 self.counters.note(Way::Difference, start);
                 return Ok(mask.with_named(&named, vocabulary));
             }
-            if local_parts == Part::On
+            if local_parts == Toggle::On
                 && let Some(mask) = self.compute_by_parts(backend, state, scratch, fuel)?
             {
                 self.counters.note(Way::LocalPart, start);
@@ -222,17 +223,17 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(split) = backend.split(state, fuel)? else { return Ok(None) };
-        if split.ended == Ended::Maybe && may_have_slice(backend, split.rest, &self.vocabulary) {
+        if split.ended == Ended::Maybe && may_have_slice(backend, split.continuation, &self.vocabulary) {
             return Ok(None);
         }
-        let follow = backend.next_bytes(split.rest);
+        let follow = backend.next_bytes(split.continuation);
         let Some(local) = self.local_mask(backend, split.local, follow, scratch, fuel)? else {
             return Ok(None);
         };
         let vocabulary = &*self.vocabulary;
-        local.resolve(backend, split.rest, scratch, fuel)?;
+        local.resolve(backend, split.continuation, scratch, fuel)?;
         if split.ended == Ended::Maybe {
-            walk_all(backend, split.rest, vocabulary, scratch, fuel)?;
+            walk_all(backend, split.continuation, vocabulary, scratch, fuel)?;
         }
         let ids = scratch.ids();
         try_long_tokens(backend, state, vocabulary, ids, fuel)?;
@@ -268,7 +269,7 @@ impl MaskMemo {
                 let shared = structure(backend, local, &follow);
                 self.make_local(backend, local, &follow, shared, scratch, fuel)?
             }
-            None if self.options.cross_grammar == Part::Off => LocalEntry::Met,
+            None if self.options.cross_grammar == Toggle::Off => LocalEntry::Met,
             None => self.shared_local(backend, local, &follow, scratch, fuel)?,
         };
         count(&self.counters.local_misses);
@@ -291,8 +292,8 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Arc<LocalMask> {
         let expanded = match self.options.context_expansion {
-            Part::On => expand(mask, backend, local, fuel),
-            Part::Off => Arc::clone(mask),
+            Toggle::On => expand(mask, backend, local, fuel),
+            Toggle::Off => Arc::clone(mask),
         };
         self.counters.note_uncertain(mask.suffixes.ids.len(), expanded.suffixes.ids.len());
         expanded
@@ -330,7 +331,7 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<LocalEntry, StepError> {
         let made = LocalMask::new(backend, local, follow, &self.vocabulary, scratch, fuel)?;
-        if let (Part::On, Some(structure)) = (self.options.cross_grammar, structure) {
+        if let (Toggle::On, Some(structure)) = (self.options.cross_grammar, structure) {
             match &made {
                 Some(mask) => self.pool.keep(structure, mask),
                 None => self.pool.give_up(&structure),
@@ -360,7 +361,7 @@ impl MaskMemo {
 
 /// What the mask of a local part depends on, told without the numbers of its grammar, if it can be told.
 fn structure<B: Backend>(backend: &B, local: B::State, follow: &[u64; 4]) -> Option<Vec<u32>> {
-    let mut words = backend.structure(local)?;
+    let mut words = backend.canonical_form(local)?;
     words.extend(follow.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
     Some(words)
 }

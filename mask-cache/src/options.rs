@@ -1,50 +1,42 @@
 //! Which of the ways to a mask are taken.
 
-/// Whether one way to find or keep masks is taken. Masks never depend on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Part {
-    /// It is.
-    #[default]
-    On,
-    /// It is left out, for measurements of what it is worth.
-    Off,
-}
+use grammask_grammar_ir::Toggle;
 
 /// Which of the ways to a mask a [`MaskMemo`](crate::MaskMemo) takes. By default all but context expansion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MaskOptions {
     /// Masks are kept, and found again by their keys.
-    pub memo: Part,
+    pub memo: Toggle,
     /// Tokens of a class over which any text passes are taken as a whole (XGrammar, section 3.3, stores such masks
     /// by what they refuse).
-    pub slices: Part,
+    pub slices: Toggle,
     /// Masks of what can be read inside one rule are kept apart from what follows it (the adaptive token mask
     /// cache of XGrammar, section 3.1).
-    pub local_parts: Part,
+    pub local_parts: Toggle,
     /// Uncertain tokens of a local part that nothing in the grammar lets pass are dropped once for all its places
     /// (context expansion: XGrammar, section 3.2, algorithm 2). Off by default: it costs more than it saves.
-    pub context_expansion: Part,
+    pub context_expansion: Toggle,
     /// Masks that differ from a known one in a few tokens are found by walking both side by side.
-    pub differences: Part,
+    pub differences: Toggle,
     /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
-    pub cross_grammar: Part,
+    pub cross_grammar: Toggle,
     /// With each mask that is computed comes a piece of work that masks after it are sure to need
-    /// ([`Backend::work_ahead`](grammask_parser_backend::Backend::work_ahead)).
-    pub work_ahead: Part,
+    /// ([`Backend::precompile_step`](grammask_parser_backend::Backend::precompile_step)).
+    pub precompile: Toggle,
 }
 
 impl Default for MaskOptions {
     fn default() -> Self {
-        let on = Part::On;
+        let on = Toggle::On;
         Self {
             memo: on,
             slices: on,
             local_parts: on,
-            context_expansion: Part::Off,
+            context_expansion: Toggle::Off,
             differences: on,
             cross_grammar: on,
-            work_ahead: on,
+            precompile: on,
         }
     }
 }
@@ -52,7 +44,7 @@ impl Default for MaskOptions {
 impl MaskOptions {
     /// None of the ways: every mask is walked for, every time.
     pub fn none() -> Self {
-        let off = Part::Off;
+        let off = Toggle::Off;
         Self {
             memo: off,
             slices: off,
@@ -60,7 +52,7 @@ impl MaskOptions {
             context_expansion: off,
             differences: off,
             cross_grammar: off,
-            work_ahead: off,
+            precompile: off,
         }
     }
 }

@@ -31,7 +31,7 @@ const AGES: usize = 8;
 const STALE_PART: usize = 64;
 
 /// Slots of the first table that holds something.
-const LEAST_SLOTS: usize = 8;
+const MIN_SLOTS: usize = 8;
 
 /// A map of at most so many bytes. Values are handed out as clones and outlive their entry.
 pub(crate) struct Recent<K, V> {
@@ -91,7 +91,7 @@ impl<K, V> Table<K, V> {
     fn with_room(entries: usize) -> Self {
         let slots = match entries {
             0 => 0,
-            entries => (entries + entries / 3 + 1).next_power_of_two().max(LEAST_SLOTS),
+            entries => (entries + entries / 3 + 1).next_power_of_two().max(MIN_SLOTS),
         };
         Self { slots: (0..slots).map(|_| OnceLock::new()).collect() }
     }

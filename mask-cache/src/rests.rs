@@ -121,7 +121,7 @@ pub(crate) fn walk_rests<B: Backend>(
     let most = at_most.unwrap_or(u32::MAX);
     // The states after 0, 1, ... characters; if the last one is led to itself, it is also that of all greater numbers.
     let mut last = most.min(rests.max_chars);
-    let Some(mut states) = backend.read_run(state, slice.class(), last, fuel)? else { return Ok(false) };
+    let Some(mut states) = backend.step_class_n(state, slice.class(), last, fuel)? else { return Ok(false) };
     if (states.len() as u32) < last {
         last = most;
     }

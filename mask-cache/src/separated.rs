@@ -7,7 +7,7 @@ use crate::{TokenId, Vocabulary};
 
 /// Where a text stands before a token that may hold more than one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Inside {
+pub enum ValuePosition {
     /// Inside a string: a value may begin behind a comma behind a quote.
     String,
     /// Between values, or inside a number: a value may begin behind a comma.
@@ -42,11 +42,11 @@ impl Separated {
         Self(lists.map(Vec::into_boxed_slice))
     }
 
-    pub(crate) fn of(&self, inside: Inside) -> &[TokenId] {
+    pub(crate) fn of(&self, inside: ValuePosition) -> &[TokenId] {
         &self.0[match inside {
-            Inside::String => 0,
-            Inside::Array => 1,
-            Inside::Text => 2,
+            ValuePosition::String => 0,
+            ValuePosition::Array => 1,
+            ValuePosition::Text => 2,
         }]
     }
 

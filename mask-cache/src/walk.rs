@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use crate::openings::Openings;
 use crate::rests::walk_rests;
 use crate::sparse::Sparse;
-use crate::{Part, Slice, TokenId, Trie, Vocabulary, bits, words_for};
+use crate::{Slice, Toggle, TokenId, Trie, Vocabulary, bits, words_for};
 
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
@@ -125,14 +125,14 @@ pub(crate) fn walk<'v, 's, B: Backend>(
     backend: &B,
     state: B::State,
     vocabulary: &'v Vocabulary,
-    slices: Part,
+    slices: Toggle,
     scratch: &'s mut Scratch,
     fuel: &mut Fuel,
 ) -> Result<Found<'v, 's>, StepError> {
     let next_bytes = backend.next_bytes(state);
     let slice = match slices {
-        Part::On => find_slice(backend, state, vocabulary, &next_bytes, fuel),
-        Part::Off => None,
+        Toggle::On => find_slice(backend, state, vocabulary, &next_bytes, fuel),
+        Toggle::Off => None,
     };
     scratch.ids.clear();
     let mut lists = Lists::new();
@@ -145,7 +145,7 @@ pub(crate) fn walk<'v, 's, B: Backend>(
             try_tokens(backend, state, vocabulary, tried, &mut scratch.ids, fuel)?;
             slice.residual()
         }
-        None if slices == Part::Off => {
+        None if slices == Toggle::Off => {
             walk_trie(backend, state, vocabulary.trie(), scratch, &mut (), fuel)?;
             vocabulary.trie()
         }
@@ -359,7 +359,7 @@ impl<B: Backend> Notes<B> for () {
 impl<B: Backend> Notes<B> for Exits {
     #[inline]
     fn pass(&mut self, backend: &B, state: B::State, node: u32) {
-        if backend.may_leave(state) {
+        if backend.may_complete(state) {
             self.nodes.push(node);
         }
     }
@@ -381,7 +381,7 @@ struct Taken<'v> {
 }
 
 /// Most tokens of a slice that are tried one by one.
-const MOST_TRIED: usize = 1 << 10;
+const MAX_TRIED: usize = 1 << 10;
 
 /// The first slice (larger classes come first) over which the backend lets every text pass, perhaps up to a
 /// number of characters.
@@ -400,7 +400,7 @@ fn find_slice<'v, B: Backend>(
             Run::AtMost(chars) | Run::AtLeast(chars) if chars >= slice.max_chars() => whole(slice),
             Run::AtMost(chars) => Some(Taken { slice, at_most: Some(chars), tried: Vec::new() }),
             Run::AtLeast(chars) => {
-                let tried = slice.longer_than(chars, MOST_TRIED)?;
+                let tried = slice.longer_than(chars, MAX_TRIED)?;
                 Some(Taken { slice, at_most: Some(chars), tried })
             }
         }

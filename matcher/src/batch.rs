@@ -21,7 +21,7 @@ use grammask_mask_cache::{TokenId, words_for};
 use grammask_parser_backend::Backend;
 
 use crate::matcher::Known;
-use crate::{MaskKind, MatchError, Matcher, RoomError, Threads};
+use crate::{BufferTooSmall, MaskKind, MatchError, Matcher, Threads};
 
 /// A matcher and the words that its mask goes to.
 #[derive(Debug)]
@@ -106,11 +106,11 @@ impl BatchMatcher {
         matchers: &mut [M],
         words: &mut [u32],
         stride: usize,
-    ) -> Result<Vec<Result<MaskKind, MatchError>>, RoomError> {
+    ) -> Result<Vec<Result<MaskKind, MatchError>>, BufferTooSmall> {
         let row_words =
             matchers.iter().map(|matcher| words_for(matcher.borrow().grammar().vocabulary().len())).max();
         let row_words = row_words.unwrap_or(0);
-        RoomError::check(matchers.len(), stride, row_words, words.len())?;
+        BufferTooSmall::check(matchers.len(), stride, row_words, words.len())?;
         let mut left = words;
         let mut rows = Vec::with_capacity(matchers.len());
         for matcher in matchers {

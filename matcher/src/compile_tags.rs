@@ -8,8 +8,10 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{Branch, CompileOptions, Forecast, Frame, LazyProgram, Part};
-use grammask_grammar_frontends::json_schema::Outlook;
+use grammask_fsm::{
+    CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
+};
+use grammask_grammar_frontends::json_schema::SimpleSchema;
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
     TagText,
@@ -24,7 +26,7 @@ use crate::tag_pieces::{KnownFrame, KnownTag};
 use crate::{BuildBackend, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler};
 
 /// The automata of schemas, by the content of their sources.
-pub(crate) type SchemaPrograms = CompileCache<Arc<LazyProgram>>;
+pub(crate) type SchemaPrograms = CompileCache<Arc<DeferredProgram>>;
 
 /// So many new schemas, about a millisecond of work where they can wait, are worth a thread.
 const WORTH_A_THREAD: usize = 96;
@@ -50,7 +52,7 @@ impl<B: BuildBackend> Compiler<B> {
             if let Some(linked) = key.as_ref().and_then(|key| self.linked(document, options, key)) {
                 return Ok(linked);
             }
-            self.structure(&StructuralTag::parse_with(document, options, self.known_schemas())?, options)
+            self.tag(&StructuralTag::parse_with(document, options, self.known_schemas())?, options)
         })
     }
 
@@ -59,7 +61,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// # Errors
     ///
     /// As for [`structural_tag`](Self::structural_tag).
-    pub fn structure(
+    pub fn tag(
         &self,
         tag: &StructuralTag,
         options: &StructuralTagOptions,
@@ -69,7 +71,8 @@ impl<B: BuildBackend> Compiler<B> {
         let rules: Vec<_> = outline.schemas.iter().map(EmbeddedSchema::rule).collect();
         let programs = self.schema_programs(outline.schemas, options)?;
         let frontend = self.now().saturating_sub(start);
-        let parts = rules.iter().zip(&programs).map(|(&rule, program)| Part::referred(rule, program));
+        let parts =
+            rules.iter().zip(&programs).map(|(&rule, program)| LinkedProgram::referred(rule, program));
         self.grammar_with(&outline.grammar, &parts.collect::<Vec<_>>(), frontend)
     }
 
@@ -97,7 +100,7 @@ impl<B: BuildBackend> Compiler<B> {
         let frame = self.known_frame(&pieces, options, spelled)?;
         let tags = self.tags_of(&pieces.tags, found, &frame, options)?;
         let frontend = self.now().saturating_sub(start);
-        let branches: Vec<&Branch> = tags.iter().map(|tag| &tag.branch).collect();
+        let branches: Vec<&TemplateArm> = tags.iter().map(|tag| &tag.branch).collect();
         let program = frame.frame.link(&branches, self.automata())?;
         let automata = self.now().saturating_sub(start).saturating_sub(frontend);
         let times = CompileTimes { frontend, automata, ..CompileTimes::default() };
@@ -114,10 +117,10 @@ impl<B: BuildBackend> Compiler<B> {
         if let Some(known) = self.known_pieces().frame(&key) {
             return Some(known);
         }
-        let TagFrame { grammar, hole, reach, .. } =
+        let TagFrame { grammar, placeholder, reach, .. } =
             TagFrame::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
         let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
-        let frame = Frame::new(&grammar, &self.automata_under_interrupt(), hole).ok()?;
+        let frame = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), placeholder).ok()?;
         let kind = format!("{reach:?} {spelled}").into();
         let made = Arc::new(KnownFrame { frame, reach, kind });
         self.known_pieces().keep_frame(&key, &made);
@@ -157,9 +160,9 @@ impl<B: BuildBackend> Compiler<B> {
         &self,
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
-    ) -> Result<Vec<Arc<LazyProgram>>, CompileError> {
+    ) -> Result<Vec<Arc<DeferredProgram>>, CompileError> {
         let parts = self.part_compiler(options);
-        let mut programs: Vec<Option<Arc<LazyProgram>>> =
+        let mut programs: Vec<Option<Arc<DeferredProgram>>> =
             schemas.iter().map(|schema| parts.schemas.get(parts.key(schema)?)).collect();
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
@@ -206,7 +209,7 @@ impl<B: BuildBackend> Compiler<B> {
         request: &ToolRequest,
         options: &StructuralTagOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        self.structure(&format.structure(request)?, options)
+        self.tag(&format.structure(request)?, options)
     }
 }
 
@@ -230,13 +233,13 @@ impl PartCompiler {
 
     /// The automata of a schema, if they are not known. Whatever is wrong with it is found now, while they are made
     /// when a text comes to them.
-    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<LazyProgram>, CompileError> {
-        let compile = || -> Result<Arc<LazyProgram>, CompileError> {
-            if let Some(foretold) = self.foretold(schema) {
-                return Ok(Arc::new(foretold));
+    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<DeferredProgram>, CompileError> {
+        let compile = || -> Result<Arc<DeferredProgram>, CompileError> {
+            if let Some(deferred) = self.deferred_from_estimate(schema) {
+                return Ok(Arc::new(deferred));
             }
             let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
-            Ok(Arc::new(LazyProgram::new(grammar, &self.automata)?))
+            Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
         };
         match self.key(schema) {
             Some(key) => self.schemas.get_or_compile_until(
@@ -250,12 +253,12 @@ impl PartCompiler {
     }
 
     /// The automata of a schema whose grammar can wait, too: nothing is wrong with it.
-    fn foretold(&self, schema: &EmbeddedSchema) -> Option<LazyProgram> {
-        let Outlook { states, characters, .. } = schema.outlook(&self.options)?;
+    fn deferred_from_estimate(&self, schema: &EmbeddedSchema) -> Option<DeferredProgram> {
+        let SimpleSchema { states, characters, .. } = schema.outlook(&self.options)?;
         // Grammars of schemas name no tokens.
         let (schema, options) = (schema.clone(), Arc::clone(&self.options_later));
         let write = move || schema.grammar(&options).ok();
-        LazyProgram::foretold(&Forecast { states, characters }, write, &self.automata)
+        DeferredProgram::from_estimate(&SizeEstimate { states, characters }, write, &self.automata)
     }
 
     /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.
@@ -271,20 +274,20 @@ impl PartCompiler {
             TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),
             TagContent::Grammar(rest) => {
                 let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
-                let programs: Vec<Arc<LazyProgram>> = programs.collect::<Result<_, _>>().ok()?;
+                let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Result<_, _>>().ok()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;
-                // Units have no units: what is in a tag is copied into what the tag becomes.
+                // SubPrograms have no sub-programs of their own: what is in a tag is copied into what the tag becomes.
                 let whole: Vec<_> =
                     programs.iter().map(|program| program.program()).collect::<Result<_, _>>().ok()?;
                 let parts = rest.schemas.iter().zip(whole);
-                let parts: Vec<Part<'_>> =
-                    parts.map(|(schema, program)| Part::copied(schema.rule(), program)).collect();
+                let parts: Vec<LinkedProgram<'_>> =
+                    parts.map(|(schema, program)| LinkedProgram::copied(schema.rule(), program)).collect();
                 let program = grammask_fsm::compile_with(&grammar, &self.automata, &parts).ok()?;
-                (Arc::new(LazyProgram::from(Arc::new(program))), programs.len() as u64)
+                (Arc::new(DeferredProgram::from(Arc::new(program))), programs.len() as u64)
             }
         };
         let size = content.memory_usage();
-        let branch = Branch::new(&begin, content, &end)?;
+        let branch = TemplateArm::new(&begin, content, &end)?;
         Some(KnownTag { text: text.into(), kind: Arc::clone(&frame.kind), branch, schemas, size })
     }
 }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::budget::{Member, Release};
 use crate::distinct::Scopes;
-use crate::matcher::Asked;
+use crate::matcher::RequestedAttributes;
 use crate::stats::Counters;
 use crate::trace::span;
 use crate::{Budget, CompileTimes, Limits, Matcher, Stats};
@@ -35,7 +35,7 @@ struct Shared<B: Backend> {
     compile: CompileTimes,
     fingerprint: OnceLock<u128>,
     /// What the options of rules ask for, if any rule has some.
-    asked: Option<Asked>,
+    asked: Option<RequestedAttributes>,
     /// Whether some items or names must differ.
     compares: Compares,
     /// The tables in use. When they are full a new generation takes their place, and matchers move over.
@@ -159,7 +159,7 @@ impl<B: Backend> CompiledGrammar<B> {
     pub(crate) fn from_parts(engine: B, parts: Parts, compile: CompileTimes) -> Self {
         let current = Mutex::new(Arc::new(Generation::new(engine, &parts)));
         let last_use = AtomicU64::new(parts.budget.next_use());
-        let asked = parts.program.as_deref().and_then(Asked::of);
+        let asked = parts.program.as_deref().and_then(RequestedAttributes::of);
         let compares = match &parts.program {
             Some(program) if program.has_options(|options| options.distinct.is_some()) => Compares::Some,
             _ => Compares::Nothing,
@@ -217,13 +217,13 @@ impl<B: Backend> CompiledGrammar<B> {
     /// The numbers of the grammar and of all texts on it.
     pub fn stats(&self) -> Stats {
         let Parts { counters, program, .. } = &self.shared.parts;
-        let units = program.as_ref().map(|program| program.unit_counts()).unwrap_or_default();
+        let sub_programs = program.as_ref().map(|program| program.sub_program_counts()).unwrap_or_default();
         Stats {
             fingerprint: self.shared.fingerprint.get().copied().or_else(|| {
-                let is_whole = units.made == units.all;
+                let is_whole = sub_programs.made == sub_programs.all;
                 is_whole.then(|| self.fingerprint()).flatten()
             }),
-            units,
+            sub_programs,
             compile: self.shared.compile,
             texts: counters.texts(),
             masks: counters.masks.read(),
@@ -244,7 +244,7 @@ impl<B: Backend> CompiledGrammar<B> {
     }
 
     /// What the options of rules ask for, if any rule has some.
-    pub(crate) fn asked(&self) -> Option<Asked> {
+    pub(crate) fn asked(&self) -> Option<RequestedAttributes> {
         self.shared.asked
     }
 

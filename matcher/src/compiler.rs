@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use grammask_earley::Engine;
-use grammask_fsm::{CompileOptions, Part, Program, compile_late, compile_with};
+use grammask_fsm::{CompileOptions, LinkedProgram, Program, compile_deferred, compile_with};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
@@ -467,7 +467,8 @@ impl<B: BuildBackend> Compiler<B> {
     /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
         let automata = self.automata_under_interrupt();
-        let compile = |grammar: &Grammar| compile_late(grammar, &automata, |whole| Arc::new(whole.clone()));
+        let compile =
+            |grammar: &Grammar| compile_deferred(grammar, &automata, |whole| Arc::new(whole.clone()));
         self.compiled(grammar, compile, Duration::ZERO)
     }
 
@@ -475,7 +476,7 @@ impl<B: BuildBackend> Compiler<B> {
     pub(crate) fn grammar_with(
         &self,
         grammar: &Grammar,
-        parts: &[Part<'_>],
+        parts: &[LinkedProgram<'_>],
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let automata = self.automata_under_interrupt();
@@ -494,7 +495,7 @@ impl<B: BuildBackend> Compiler<B> {
             true => Arc::clone(grammar),
             false => Arc::new(whole.clone()),
         };
-        self.compiled(grammar, |grammar| compile_late(grammar, automata, share), frontend)
+        self.compiled(grammar, |grammar| compile_deferred(grammar, automata, share), frontend)
     }
 
     fn compiled(

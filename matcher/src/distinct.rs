@@ -6,7 +6,7 @@
 //!
 //! * the grammar reads arrays of any items, and marks those whose items differ
 //!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions)). Where a bracket is read, the backend says whether it opens one
-//!   ([`Backend::opens`]);
+//!   ([`Backend::distinct_scope_at`]);
 //! * from that bracket to its counterpart the text is JSON, so that a few states and a stack of open brackets tell where
 //!   a value begins and ends ([`Scopes::read`]);
 //! * a value that has occurred is refused at its last byte. Values are compared by what they mean: strings are decoded,
@@ -30,8 +30,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use grammask_mask_cache::{Inside, Vocabulary};
-use grammask_parser_backend::{Backend, Fuel, Opens, StepError};
+use grammask_mask_cache::{ValuePosition, Vocabulary};
+use grammask_parser_backend::{Backend, DistinctScope, Fuel, StepError};
 
 use self::number::canonical;
 use self::value::{Part, PartUndo, Value};
@@ -89,11 +89,11 @@ enum Exponent {
 }
 
 /// Exponents of numbers that are compared have at most so many digits, so that they can be computed with.
-const MOST_EXPONENT_DIGITS: u8 = 18;
+const MAX_EXPONENT_DIGITS: u8 = 18;
 
 /// An open array or object.
 #[derive(Clone, Debug)]
-struct Frame {
+struct ProgramTemplate {
     bracket: u8,
     /// Whether its items, or its names, are compared.
     is_compared: bool,
@@ -111,8 +111,8 @@ struct Frame {
 enum Undo {
     /// Closes what was opened last.
     Opened,
-    /// Opens what was closed.
-    Closed(Frame),
+    /// DistinctScope what was closed.
+    Closed(ProgramTemplate),
     /// Forgets a value. It was written so, if that is not its form.
     Added { value: Arc<[u8]>, written: Option<Box<[u8]>> },
     /// Forgets an array or object.
@@ -155,7 +155,7 @@ pub(crate) struct Scopes {
     lex: Lex,
     /// The last bracket, comma or colon.
     last: u8,
-    frames: Vec<Frame>,
+    frames: Vec<ProgramTemplate>,
     /// The value that is being written, if it is compared: `"` and the decoded characters of a string, `#` and the text of
     /// a number, the first letter of a word.
     text: Vec<u8>,
@@ -174,10 +174,10 @@ const PER_VALUE: usize = 48;
 
 /// Values that are kept apart in one array or object. Frontends count on it: where there are as many values, one is
 /// always left.
-const MOST_VALUES: usize = (1 << 20) - 1;
+const MAX_VALUES: usize = (1 << 20) - 1;
 
 /// Items that are compared nest at most so deep.
-const MOST_DEEP: usize = 256;
+const MAX_DEEP: usize = 256;
 
 impl Scopes {
     /// Before the first byte. What has occurred may take so many bytes.
@@ -214,7 +214,7 @@ impl Scopes {
 
     /// Whether no single token of a vocabulary can write anything twice while nothing is open.
     pub(crate) fn is_harmless(&self, vocabulary: &Vocabulary) -> bool {
-        vocabulary.tokens_across_values(Inside::Text).is_empty()
+        vocabulary.tokens_across_values(ValuePosition::Text).is_empty()
     }
 
     /// This place.
@@ -384,7 +384,7 @@ impl Scopes {
     fn read<B: Backend>(&mut self, engine: &B, state: B::State, byte: u8) -> Result<Read, StepError> {
         match self.lex {
             Lex::Outside if byte != b'[' && byte != b'{' => Ok(Read::Yes),
-            Lex::Outside => self.open(engine.opens(state, byte), byte),
+            Lex::Outside => self.open(engine.distinct_scope_at(state, byte), byte),
             Lex::String { subject, escape, high } => self.in_string(byte, subject, escape, high),
             Lex::Number { exponent } => match byte {
                 b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r' => self.end_value(engine, state, byte),
@@ -402,7 +402,7 @@ impl Scopes {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => self.lex = Lex::Between,
             b',' | b':' => (self.lex, self.last) = (Lex::Between, byte),
-            b'[' | b'{' => return self.open(engine.opens(state, byte), byte),
+            b'[' | b'{' => return self.open(engine.distinct_scope_at(state, byte), byte),
             b']' | b'}' => return self.close(byte),
             b'"' => {
                 let mut subject = Subject::Other;
@@ -447,12 +447,12 @@ impl Scopes {
         self.frames.last_mut()?.part.as_deref_mut()
     }
 
-    fn open(&mut self, opens: Opens, bracket: u8) -> Result<Read, StepError> {
+    fn open(&mut self, opens: DistinctScope, bracket: u8) -> Result<Read, StepError> {
         let is_compared = match opens {
-            Opens::Nothing if self.lex == Lex::Outside => return Ok(Read::Yes),
-            Opens::Nothing => false,
-            Opens::Items | Opens::Names => true,
-            Opens::Unclear => return Err(StepError::UnclearDistinct),
+            DistinctScope::Nothing if self.lex == Lex::Outside => return Ok(Read::Yes),
+            DistinctScope::Nothing => false,
+            DistinctScope::Items | DistinctScope::Names => true,
+            DistinctScope::Ambiguous => return Err(StepError::UnclearDistinct),
         };
         let part = self.frames.last().and_then(|around| {
             let is_item = around.is_compared && around.bracket == b'[';
@@ -466,12 +466,12 @@ impl Scopes {
             }
             Some(Box::new(Part::new(bracket, like)))
         });
-        if part.is_some() && self.frames.iter().filter(|frame| frame.part.is_some()).count() >= MOST_DEEP {
-            return Err(StepError::TooDeepDistinct { limit: MOST_DEEP });
+        if part.is_some() && self.frames.iter().filter(|frame| frame.part.is_some()).count() >= MAX_DEEP {
+            return Err(StepError::TooDeepDistinct { limit: MAX_DEEP });
         }
         let is_compared = is_compared || part.is_some() && bracket == b'{';
         let (seen, values) = (Arc::default(), Arc::default());
-        self.frames.push(Frame { bracket, is_compared, seen, values, bytes: 0, part });
+        self.frames.push(ProgramTemplate { bracket, is_compared, seen, values, bytes: 0, part });
         self.journal.push(Undo::Opened);
         (self.lex, self.last) = (Lex::Between, bracket);
         Ok(Read::Yes)
@@ -502,7 +502,7 @@ impl Scopes {
             if frame.values.contains(&value) {
                 return Ok(Read::Refused);
             }
-            if frame.seen.len() + frame.values.len() >= MOST_VALUES {
+            if frame.seen.len() + frame.values.len() >= MAX_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
             }
             Arc::make_mut(&mut frame.values).insert(Arc::clone(&value));
@@ -598,7 +598,7 @@ impl Scopes {
     fn in_number(&mut self, byte: u8, exponent: Exponent) -> Result<Read, StepError> {
         let exponent = match (exponent, byte) {
             (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
-            (Exponent::Digits(MOST_EXPONENT_DIGITS), b'0'..=b'9') => return Ok(Read::Refused),
+            (Exponent::Digits(MAX_EXPONENT_DIGITS), b'0'..=b'9') => return Ok(Read::Refused),
             (Exponent::Digits(read), b'0'..=b'9') => Exponent::Digits(read + 1),
             (exponent, _) => exponent,
         };
@@ -652,7 +652,7 @@ impl Scopes {
         }
         let value: Arc<[u8]> = value.into();
         if let Some(frame) = self.frames.last_mut() {
-            if frame.seen.len() + frame.values.len() >= MOST_VALUES {
+            if frame.seen.len() + frame.values.len() >= MAX_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
             }
             Arc::make_mut(&mut frame.seen).insert(Arc::clone(&value));

@@ -81,7 +81,7 @@ pub use limits::Limits;
 pub use matcher::{
     Capture, CaptureEnds, DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows, Replay,
 };
-pub use room::RoomError;
+pub use room::BufferTooSmall;
 pub use stats::{CompileTimes, CompilerStats, MatcherStats, Stats};
 pub use stop_tokens::StopTokens;
 #[cfg(feature = "store")]

@@ -21,7 +21,7 @@ pub struct Limits {
     /// Bytes that the items and names of one text may hold that must differ from one another, while the arrays and objects
     /// that they stand in are open; each takes 48 bytes beside its own. Default 16 MiB.
     pub max_distinct_bytes: usize,
-    /// Units of work of one call, about 50 ns each. Default 20,000,000.
+    /// SubPrograms of work of one call, about 50 ns each. Default 20,000,000.
     pub max_work_per_call: u64,
 }
 

@@ -25,7 +25,7 @@ use crate::{CompiledGrammar, MatchError, MatcherStats, StopTokens};
 use following::{Following, Step};
 
 pub use draft::{DraftError, DraftRow, DraftTree, OtherRows};
-pub(crate) use following::Asked;
+pub(crate) use following::RequestedAttributes;
 pub use following::{Capture, CaptureEnds};
 pub use forced::ForcedTokens;
 pub use switch::Replay;
@@ -466,7 +466,7 @@ impl<B: Backend> Matcher<B> {
         }
         self.with_tables(|generation, mut state, _, fuel| {
             let engine = &generation.engine;
-            let length = engine.ending(state, fuel)?;
+            let length = engine.shortest_completion_len(state, fuel)?;
             if length > max_bytes as u64 {
                 return Ok(None);
             }
@@ -476,7 +476,7 @@ impl<B: Backend> Matcher<B> {
                 let mut found = None;
                 for byte in allowed_bytes(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    if engine.ending(next, fuel)? == left {
+                    if engine.shortest_completion_len(next, fuel)? == left {
                         found = Some((byte, next));
                         break;
                     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use grammask_fsm::UnitCounts;
+use grammask_fsm::SubProgramCounts;
 use grammask_mask_cache::{MaskCounters, MaskCounts, WayCount};
 use grammask_parser_backend::TableCounts;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub struct Stats {
     /// How long it took to compile, by stages; 0 where the compiler has no clock. What is compiled late is not in it.
     pub compile: CompileTimes,
     /// Programs that its automata refer to, and how many of them are compiled.
-    pub units: UnitCounts,
+    pub sub_programs: SubProgramCounts,
     /// What its texts did.
     pub texts: MatcherStats,
     /// How masks were computed.
@@ -115,7 +115,7 @@ impl MatcherStats {
 impl Stats {
     /// As JSON; the fingerprint in hexadecimal digits, times in nanoseconds.
     pub fn to_json(&self) -> Value {
-        let Self { fingerprint, compile, units, texts, masks, tables, usage, generations } = self;
+        let Self { fingerprint, compile, sub_programs, texts, masks, tables, usage, generations } = self;
         json!({
             "fingerprint": fingerprint.map(|fingerprint| format!("{fingerprint:032x}")),
             "compile_ns": {
@@ -123,7 +123,7 @@ impl Stats {
                 "automata": nanoseconds(compile.automata),
                 "backend": nanoseconds(compile.backend),
             },
-            "units": {"all": units.all, "made": units.made},
+            "sub_programs": {"all": sub_programs.all, "made": sub_programs.made},
             "texts": texts.to_json(),
             "masks": {
                 "differences": way(&masks.differences),

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use grammask_fsm::{Branch, Frame};
+use grammask_fsm::{ProgramTemplate, TemplateArm};
 use grammask_grammar_frontends::structural_tag::TagReach;
 use grammask_grammar_ir::hash::HashMap;
 use hashbrown::HashTable;
@@ -17,7 +17,7 @@ use crate::content_hash::content_hash;
 const PREFIX: usize = 128;
 
 /// Most tags with one such beginning.
-const MOST_ALIKE: usize = 64;
+const MAX_ALIKE: usize = 64;
 
 /// Frames and tags that were compiled. Past the bound everything is forgotten.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct Alike {
 /// What stands around tags.
 #[derive(Debug)]
 pub(crate) struct KnownFrame {
-    pub(crate) frame: Frame,
+    pub(crate) frame: ProgramTemplate,
     pub(crate) reach: TagReach,
     /// What a tag's branch depends on beside its text: the options and the reach.
     pub(crate) kind: Arc<str>,
@@ -54,7 +54,7 @@ pub(crate) struct KnownFrame {
 pub(crate) struct KnownTag {
     pub(crate) text: Box<str>,
     pub(crate) kind: Arc<str>,
-    pub(crate) branch: Branch,
+    pub(crate) branch: TemplateArm,
     /// How many schemas it holds.
     pub(crate) schemas: u64,
     /// Bytes of its automata.
@@ -116,7 +116,7 @@ impl KnownPieces {
         }
         let entry = inner.tags.entry(hash, |alike| alike.hash == hash, |alike| alike.hash);
         let alike = &mut entry.or_insert_with(|| Alike { hash, tags: Vec::new() }).into_mut().tags;
-        if alike.len() == MOST_ALIKE {
+        if alike.len() == MAX_ALIKE {
             // Its bytes count until everything is forgotten.
             alike.remove(0);
         }

@@ -13,7 +13,7 @@
 //! | repeat | iterations read | - | the body, below the maximum |
 //! | token | 0 or *done* | its id | - |
 //! | tag dispatch | where free text began, or *done* | those that leave a way to an end | the bodies of the triggers that end here |
-//! | parts in any order | those read, see [`unordered`](crate::unordered) | - | parts that may come next, or the separator |
+//! | parts in any order | those read, see [`permutation`](crate::permutation) | - | parts that may come next, or the separator |
 //! | regular operator | what remains of it | those that leave something | - |
 //!
 //! A repeat's count stops at its minimum where there is no maximum: from there on all counts behave alike.
@@ -36,12 +36,12 @@
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, TokenRef, Unordered};
+use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, Permutation, TokenRef};
 
 use crate::Recogniser;
 use crate::dispatch::{FreeText, Symbol};
+use crate::permutation::{Progress, is_whole, may_read};
 use crate::text::Remainder;
-use crate::unordered::{Progress, is_whole, may_read};
 use crate::utf8::{Partial, Read};
 
 /// Progress of an expression that is done, where nothing else says so.
@@ -193,7 +193,7 @@ impl<'r> Chart<'r> {
             | Expr::Choice(_)
             | Expr::Repeat { .. }
             | Expr::Rule(_)
-            | Expr::Unordered(_) => return None,
+            | Expr::Permutation(_) => return None,
             _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
         };
         Some(Item { progress, ..item })
@@ -277,7 +277,7 @@ impl Closing<'_, '_> {
                 }
                 item.progress >= min || recogniser.facts().is_nullable(body)
             }
-            Expr::Unordered(unordered) => self.follow_unordered(item, unordered),
+            Expr::Permutation(permutation) => self.follow_permutation(item, permutation),
             _ => recogniser.is_text_complete(Remainder::unpack(item.progress)),
         };
         if done {
@@ -297,22 +297,22 @@ impl Closing<'_, '_> {
     }
 
     /// Waits for what may come next. Returns whether the item is done.
-    fn follow_unordered(&mut self, item: Item, unordered: Unordered<'_>) -> bool {
+    fn follow_permutation(&mut self, item: Item, permutation: Permutation<'_>) -> bool {
         let chart = self.chart;
         let is_productive = |expr: ExprId| chart.recogniser.facts().is_productive(expr);
         let progress = Progress::unpack(item.progress);
-        let next: Vec<ExprId> = (0..unordered.parts().len())
-            .filter(|&part| may_read(unordered, progress, part, &is_productive))
-            .map(|part| unordered.parts()[part])
+        let next: Vec<ExprId> = (0..permutation.parts().len())
+            .filter(|&part| may_read(permutation, progress, part, &is_productive))
+            .map(|part| permutation.parts()[part])
             .collect();
         if !progress.after_part {
             next.into_iter().for_each(|part| self.wait(item, part));
             return false;
         }
         if !next.is_empty() {
-            self.wait(item, unordered.separator());
+            self.wait(item, permutation.separator());
         }
-        is_whole(unordered, progress)
+        is_whole(permutation, progress)
     }
 
     /// The item goes on when `expr`, from here on, has been read.
@@ -346,7 +346,7 @@ impl Closing<'_, '_> {
     fn advance(&mut self, item: Item, read: ExprId) {
         let chart = self.chart;
         let progress = match chart.recogniser.grammar().expr(item.expr) {
-            Expr::Unordered(unordered) => {
+            Expr::Permutation(permutation) => {
                 let is_productive = |expr: ExprId| chart.recogniser.facts().is_productive(expr);
                 let progress = Progress::unpack(item.progress);
                 if progress.after_part {
@@ -354,9 +354,9 @@ impl Closing<'_, '_> {
                     return;
                 }
                 // Equal parts are one expression, and any of them may have been read.
-                for (part, &expr) in unordered.parts().iter().enumerate() {
-                    if expr == read && may_read(unordered, progress, part, &is_productive) {
-                        self.add(Item { progress: progress.with(unordered, part).pack(), ..item });
+                for (part, &expr) in permutation.parts().iter().enumerate() {
+                    if expr == read && may_read(permutation, progress, part, &is_productive) {
+                        self.add(Item { progress: progress.with(permutation, part).pack(), ..item });
                     }
                 }
                 return;

@@ -8,8 +8,8 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{DispatchEnd, Expr, ExprId, Grammar, RuleId};
 
 use crate::dispatch::FreeText;
+use crate::permutation;
 use crate::text::{Remainder, Texts};
-use crate::unordered;
 
 /// Facts about the expressions that the root reaches outside regular operators.
 #[derive(Debug)]
@@ -119,9 +119,9 @@ impl Facts {
             Expr::Sequence(parts) => (parts.iter().all(productive), parts.iter().all(nullable)),
             Expr::Choice(parts) => (parts.iter().any(productive), parts.iter().any(nullable)),
             Expr::Repeat { body, min, .. } => (min == 0 || productive(&body), min == 0 || nullable(&body)),
-            Expr::Unordered(unordered) => {
+            Expr::Permutation(permutation) => {
                 // Parts are not empty; how many can be read is a matter of counting those that derive something.
-                let finishable = unordered::can_finish(unordered, 0, 0, &|part| self.is_productive(part));
+                let finishable = permutation::can_finish(permutation, 0, 0, &|part| self.is_productive(part));
                 (finishable, false)
             }
             Expr::Rule(rule) => {

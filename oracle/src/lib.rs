@@ -14,7 +14,7 @@
 //!   character, with an explicit search for a sentence where emptiness is not plain.
 //! * Tag dispatch: the free text read so far is compared with every pattern, symbol by symbol.
 //! * Tokens that are taken as a whole are symbols beside the bytes ([`Symbol`]); a text of tokens is read in every
-//!   way at once ([`Readings`]).
+//!   way at once ([`Derivations`]).
 //! * A byte is taken if and only if some item of the chart takes it. That this means "the text is a prefix of
 //!   some sentence" rests on one invariant: only expressions that derive something are ever predicted.
 //!
@@ -49,19 +49,19 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+mod derivations;
 mod dispatch;
 mod facts;
+mod permutation;
 pub mod random;
-mod readings;
 mod recogniser;
 mod term;
 mod text;
-mod unordered;
 mod utf8;
 
 pub use chart::Chart;
+pub use derivations::Derivations;
 pub use dispatch::Symbol;
-pub use readings::Readings;
 pub use recogniser::Recogniser;
 
 /// Which of the tokens may come next: those that have bytes, all of which can be read one after the other.

@@ -18,10 +18,10 @@ pub struct MaskKey {
 #[derive(Clone, Copy, Debug)]
 pub struct Split<S> {
     /// The state with everything behind the rule forgotten. It can be stepped like any other; the end of the
-    /// rule shows in [`Backend::may_leave`].
+    /// rule shows in [`Backend::may_complete`].
     pub local: S,
     /// The state as it would be if the rule had just ended.
-    pub rest: S,
+    pub continuation: S,
     /// Whether it may just have ended.
     pub ended: Ended,
 }
@@ -37,15 +37,15 @@ pub enum Ended {
 
 /// What a byte opens, of that in which something must not occur twice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Opens {
+pub enum DistinctScope {
     /// Nothing.
     Nothing,
     /// An array of JSON whose items must differ.
     Items,
     /// An object of JSON whose names must differ.
     Names,
-    /// One of these in some readings of the text, but not in all.
-    Unclear,
+    /// One of these in some derivations of the text, but not in all.
+    Ambiguous,
 }
 
 /// A need of a grammar beyond context-free rules. A backend that cannot serve it declines the grammar when it
@@ -57,7 +57,7 @@ pub enum Requirement {
     Counts,
     /// Left-recursive rules.
     LeftRecursion,
-    /// Names or items that must not occur twice: [`Backend::opens`] says where.
+    /// Names or items that must not occur twice: [`Backend::distinct_scope_at`] says where.
     Distinct,
     /// Rules with a bound on their tokens: states that are made of a [`Configuration`].
     Attributes,
@@ -138,7 +138,7 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The state that every character of a class leads to, each from its first byte to its last, if all of them can be
     /// read and lead to one. `None` is always a correct answer, and the right one where all would have to be tried.
-    fn read_any(
+    fn step_class(
         &self,
         state: Self::State,
         class: &CharClass,
@@ -148,10 +148,10 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// The states that 1, 2, ... characters of a class lead to, each as [`read_any`](Self::read_any) tells it of the one
+    /// The states that 1, 2, ... characters of a class lead to, each as [`step_class`](Self::step_class) tells it of the one
     /// before; up to `most` characters, and fewer where the last of these states is led to itself. `None` where it says
     /// nothing of one of them.
-    fn read_run(
+    fn step_class_n(
         &self,
         state: Self::State,
         class: &CharClass,
@@ -161,7 +161,7 @@ pub trait Backend: Send + Sync + 'static {
         let mut states = Vec::new();
         let mut at = state;
         for _ in 0..most {
-            match self.read_any(at, class, fuel)? {
+            match self.step_class(at, class, fuel)? {
                 None => return Ok(None),
                 Some(next) if next == at => break,
                 Some(next) => {
@@ -188,13 +188,13 @@ pub trait Backend: Send + Sync + 'static {
     /// What a local part is, told without the numbers of its grammar: two local states with equal descriptions,
     /// of this engine or another one of the same kind, read the same texts and leave at the same places. `None`
     /// where there is no short description.
-    fn structure(&self, local: Self::State) -> Option<Vec<u32>> {
+    fn canonical_form(&self, local: Self::State) -> Option<Vec<u32>> {
         let _ = local;
         None
     }
 
     /// For states that a local part leads to: whether the rule may have ended here.
-    fn may_leave(&self, state: Self::State) -> bool {
+    fn may_complete(&self, state: Self::State) -> bool {
         let _ = state;
         false
     }
@@ -243,9 +243,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// What a byte, which can be read from the state, opens of that in which something must not occur twice. What has
     /// occurred is for the caller to keep. A backend that does not serve [`Requirement::Distinct`] is never asked.
-    fn opens(&self, state: Self::State, byte: u8) -> Opens {
+    fn distinct_scope_at(&self, state: Self::State, byte: u8) -> DistinctScope {
         let _ = (state, byte);
-        Opens::Nothing
+        DistinctScope::Nothing
     }
 
     /// The state that a configuration describes. `None` where there is none such, and from a backend that does not serve
@@ -262,13 +262,13 @@ pub trait Backend: Send + Sync + 'static {
     /// Does a bounded piece of work that texts which go on from the state are sure to need soon, if there is such work.
     /// Called once for each mask that is computed, so that the mask of the state where they need it does not have to wait
     /// for all of it. Changes no answer.
-    fn work_ahead(&self, state: Self::State) {
+    fn precompile_step(&self, state: Self::State) {
         let _ = state;
     }
 
     /// The least number of bytes with which a sentence can be finished; 0 where what was read is one, and
     /// `u64::MAX` where it takes a token that is read as a whole.
-    fn ending(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
+    fn shortest_completion_len(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
 
     /// An engine for the same grammar whose tables are empty.
     fn fresh(&self) -> Result<Self, BuildError>

@@ -49,7 +49,7 @@ pub enum StepError {
     },
     /// A part of the grammar that was left to be compiled until a text comes to it could not be compiled.
     #[error("indeterminate: a part of the grammar could not be compiled when a text came to it: {reason}")]
-    LatePart {
+    DeferredCompileFailed {
         /// Why, and what to change.
         reason: Box<str>,
     },

@@ -17,7 +17,7 @@ mod error;
 mod fuel;
 mod tokens;
 
-pub use backend::{Backend, Ended, MaskKey, Opens, Requirement, Split};
+pub use backend::{Backend, DistinctScope, Ended, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};
 pub use configuration::{Configuration, OpenCall, OpenGroup, Progress};
 pub use counts::TableCounts;

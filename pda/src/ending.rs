@@ -15,7 +15,7 @@ use crate::tree::{Node, NodeId, Tree};
 pub(crate) type Costs = HashMap<NodeId, u64, ahash::RandomState>;
 
 /// The least number of bytes after which one of the stacks is over.
-pub(crate) fn ending(
+pub(crate) fn shortest_completion_len(
     program: &Program,
     distances: &Distances,
     tree: &Tree,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use grammask_fsm::{Distances, ExpandedSuffixes, Program};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Fuel, MaskKey, Opens, Requirement, Run, Split, StepError, TableCounts,
+    Backend, BuildError, CharClass, DistinctScope, Fuel, MaskKey, Requirement, Run, Split, StepError,
+    TableCounts,
 };
 
 use hashbrown::HashMap;
@@ -14,7 +15,7 @@ use hashbrown::HashMap;
 use crate::Config;
 use crate::closure::{Bounds, Closure, Phase, Stack};
 use crate::ending::Costs;
-use crate::left_calls::{decline_left_recursion, decline_unordered};
+use crate::left_calls::{decline_left_recursion, decline_permutation};
 use crate::stacks::{DEAD, Ends, FIRST_LIST, ListIndex, Lists, Stacks, UNKNOWN};
 use crate::tree::{BOTTOM, NodeId, Tree};
 
@@ -85,7 +86,7 @@ impl Engine {
                 "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
             ));
         }
-        decline_unordered(&program)?;
+        decline_permutation(&program)?;
         let builder = Builder {
             tree: Tree::new(config.longest_token),
             closure: Closure::default(),
@@ -277,7 +278,7 @@ impl Backend for Engine {
         crate::split::split(self, state, fuel)
     }
 
-    fn may_leave(&self, state: State) -> bool {
+    fn may_complete(&self, state: State) -> bool {
         self.list(state).ends.leaves
     }
 
@@ -285,15 +286,21 @@ impl Backend for Engine {
         crate::follow::may_follow(self, local, texts, fuel)
     }
 
-    fn opens(&self, state: State, byte: u8) -> Opens {
-        self.program.opens(self.list(state).stacks.iter().map(|stack| stack.state), byte)
+    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
+        use grammask_fsm::{Distinct, DistinctScope as Scope};
+        match self.program.distinct_scope_at(self.list(state).stacks.iter().map(|stack| stack.state), byte) {
+            Scope::Nothing => DistinctScope::Nothing,
+            Scope::Of(Distinct::Items) => DistinctScope::Items,
+            Scope::Of(Distinct::Names) => DistinctScope::Names,
+            Scope::Ambiguous => DistinctScope::Ambiguous,
+        }
     }
 
-    fn ending(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+    fn shortest_completion_len(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
         let distances = self.distances.get_or_init(|| Distances::new(&self.program));
         let mut builder = self.lock();
         let Builder { tree, costs, .. } = &mut *builder;
-        crate::ending::ending(&self.program, distances, tree, costs, self.list(state), fuel)
+        crate::ending::shortest_completion_len(&self.program, distances, tree, costs, self.list(state), fuel)
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {

@@ -11,10 +11,10 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// Names in one message.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Fails where parts stand in any order: a stack has no place to keep which of them were read.
-pub(crate) fn decline_unordered(program: &Program) -> Result<(), BuildError> {
+pub(crate) fn decline_permutation(program: &Program) -> Result<(), BuildError> {
     match program.fragments().find(|fragment| fragment.role != Role::None) {
         None => Ok(()),
         Some(fragment) => Err(BuildError::new(format!(
@@ -38,8 +38,8 @@ pub(crate) fn decline_left_recursion(program: &Program) -> Result<(), BuildError
     let mut names: Vec<&str> = cycle.iter().map(|&node| &*program.fragment(graph[node]).name).collect();
     names.sort_unstable();
     names.dedup();
-    let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
-    names.truncate(MOST_NAMES);
+    let more = if names.len() > MAX_NAMES { ", ..." } else { "" };
+    names.truncate(MAX_NAMES);
     let named: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let (subject, verb) =
         if named.len() == 1 { ("rule", "begins with itself") } else { ("rules", "begin with each other") };

@@ -35,7 +35,7 @@ pub(crate) fn split(
     builder.closure.begin();
     builder.closure.pop(engine.program(), &mut builder.tree, cut);
     let rest = engine.close(builder, fuel)?;
-    Ok(Some(Split { local: State(local), rest: State(rest), ended: Ended::No }))
+    Ok(Some(Split { local: State(local), continuation: State(rest), ended: Ended::No }))
 }
 
 /// The nearest node of a caller that stands below all tops.

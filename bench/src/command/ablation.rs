@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use grammask::fsm::Pass;
 use grammask::{
-    CompileOptions, Compiler, Interrupt, JsonSchemaOptions, MaskOptions, Part, TokenId, TokenMask, Vocabulary,
+    CompileOptions, Compiler, Interrupt, JsonSchemaOptions, MaskOptions, Toggle, TokenId, TokenMask,
+    Vocabulary,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
@@ -103,7 +103,7 @@ struct Case {
 
 /// The rows, from the barest engine to the whole one.
 fn stages() -> Vec<Stage> {
-    let off = Pass::Off;
+    let off = Toggle::Off;
     let mut automata = CompileOptions {
         literal_tries: off,
         inlining: off,
@@ -118,7 +118,7 @@ fn stages() -> Vec<Stage> {
     };
     // What is computed beforehand has to be kept.
     let mut masks = MaskOptions::none();
-    masks.memo = Part::On;
+    masks.memo = Toggle::On;
     let mut beforehand = Beforehand::All;
     let mut stages = Vec::new();
     let mut push = |name, automata: &CompileOptions, masks: &MaskOptions, beforehand, paper| {
@@ -127,27 +127,27 @@ fn stages() -> Vec<Stage> {
     push("baseline: Earley, masks beforehand", &automata, &masks, beforehand, Some(["4,960.04", "45.50"]));
     automata = CompileOptions { expand_states: u32::MAX, ..CompileOptions::default() };
     push("+ inlining, merging, no empty edges", &automata, &masks, beforehand, None);
-    masks.slices = Part::On;
+    masks.slices = Toggle::On;
     push("+ slices and lists", &automata, &masks, beforehand, None);
-    masks.local_parts = Part::On;
+    masks.local_parts = Toggle::On;
     push("+ local parts", &automata, &masks, beforehand, None);
     // Not in the rows below: by default it is off.
     let mut with_expansion = masks;
-    with_expansion.context_expansion = Part::On;
+    with_expansion.context_expansion = Toggle::On;
     push("+ context expansion", &automata, &with_expansion, beforehand, None);
     beforehand = Beforehand::Costliest(0);
     push("+ JIT", &automata, &masks, beforehand, Some(["612.07", "722.47"]));
     for (name, masks_beforehand) in [("partial JIT, K = 4", 4), ("K = 16", 16), ("K = 64", 64)] {
         push(name, &automata, &masks, Beforehand::Costliest(masks_beforehand), None);
     }
-    masks.cross_grammar = Part::On;
+    masks.cross_grammar = Toggle::On;
     push("+ cross-grammar caching (K = 0)", &automata, &masks, beforehand, Some(["534.80", "333.75"]));
     automata = CompileOptions::default();
     push("+ repetition compression, counters", &automata, &masks, beforehand, Some(["5.37", "126.49"]));
     let mut without_memo = masks;
-    without_memo.memo = Part::Off;
+    without_memo.memo = Toggle::Off;
     push("the same without the memo of masks", &automata, &without_memo, beforehand, None);
-    masks.differences = Part::On;
+    masks.differences = Toggle::On;
     push("+ differences: the whole engine", &automata, &masks, beforehand, None);
     stages
 }

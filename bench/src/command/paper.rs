@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use grammask::parser_backend::Fuel;
 use grammask::{
-    Backend, Compiler, EbnfOptions, Interrupt, MaskOptions, Part, StepError, TokenId, Vocabulary, earley,
+    Backend, Compiler, EbnfOptions, Interrupt, MaskOptions, StepError, Toggle, TokenId, Vocabulary, earley,
     words_for,
 };
 
@@ -75,10 +75,10 @@ pub(crate) fn figures(tokenizer: &LoadedTokenizer) -> Result<String> {
 /// Uncertain tokens inside of a string, before context expansion and after.
 fn uncertain(vocabulary: &Arc<Vocabulary>) -> Result<[u64; 2]> {
     let mut options = MaskOptions::none();
-    options.memo = Part::On;
-    options.slices = Part::On;
-    options.local_parts = Part::On;
-    options.context_expansion = Part::On;
+    options.memo = Toggle::On;
+    options.slices = Toggle::On;
+    options.local_parts = Toggle::On;
+    options.context_expansion = Toggle::On;
     let compiler = Compiler::builder(Arc::clone(vocabulary)).masks(options).build();
     let grammar = compiler.ebnf(JSON, &EbnfOptions::default())?;
     // A local part gets its mask when it is met for the second time: in lists of two depths.

@@ -46,7 +46,7 @@ pub(crate) struct GrammarCompiler {
 }
 
 /// More could only hurt.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 impl GrammarCompiler {
     fn compile(&self, py: Python<'_>, source: Source) -> PyResult<CompiledGrammar> {
@@ -102,9 +102,8 @@ impl GrammarCompiler {
         let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
             return Err(PyValueError::new_err("`tokenizer_info` must be a TokenizerInfo"));
         };
-        let threads =
-            usize::try_from(max_threads).ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
-        let message = format!("`max_threads` must be a number from 1 to {MOST_THREADS}");
+        let threads = usize::try_from(max_threads).ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+        let message = format!("`max_threads` must be a number from 1 to {MAX_THREADS}");
         let threads = threads.ok_or_else(|| raise(py, "GrammaskError", message))?;
         let max_bytes = match cache_limit_bytes {
             -1 => None,

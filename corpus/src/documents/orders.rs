@@ -9,14 +9,14 @@ use super::Spelled;
 use crate::Subject;
 
 /// Most members of an object of which other orders are tried; a set of written ones is a bit set.
-const MOST_MEMBERS: usize = 12;
+const MAX_MEMBERS: usize = 12;
 
 /// Most orders of one object with which the rest of the document is tried: which one it was matters only where
 /// alternatives of the schema declare in different orders.
-const MOST_ENDS: usize = 1024;
+const MAX_ENDS: usize = 1024;
 
 /// Most states that are remembered with each set of members.
-const MOST_MET: usize = 64;
+const MAX_MET: usize = 64;
 
 /// Whether some order of the members of its objects makes a text that the subject reads as a whole.
 ///
@@ -39,10 +39,10 @@ fn read<S: Subject>(subject: &S, from: Vec<S::State>, value: &Spelled) -> Result
             }
             text(subject, at, "]")
         }
-        Spelled::Object(members) if members.len() <= MOST_MEMBERS => {
+        Spelled::Object(members) if members.len() <= MAX_MEMBERS => {
             let at = text(subject, from, "{")?;
             let mut orders = Orders { subject, members, met: HashMap::new(), ends: Vec::new() };
-            orders.read(at, 0, MOST_ENDS)?;
+            orders.read(at, 0, MAX_ENDS)?;
             Ok(orders.ends)
         }
         other => text(subject, from, &other.to_string()),
@@ -72,7 +72,7 @@ impl<S: Subject> Orders<'_, S> {
         if from.is_empty() {
             return Ok(());
         }
-        met.extend(from.iter().take(MOST_MET.saturating_sub(met.len())).cloned());
+        met.extend(from.iter().take(MAX_MET.saturating_sub(met.len())).cloned());
         let left: Vec<usize> = (0..members.len()).filter(|index| written >> index & 1 == 0).collect();
         if left.is_empty() {
             self.ends.extend(text(subject, from, "}")?);

@@ -68,7 +68,7 @@ fn nearest<S: Subject>(subject: &S, state: &S::State, allowed: &[u8]) -> Result<
     let mut best: Option<(u64, u8)> = None;
     for &byte in allowed {
         let Some(next) = subject.step(state, byte)? else { continue };
-        let Some(distance) = subject.ending(&next) else { continue };
+        let Some(distance) = subject.shortest_completion_len(&next) else { continue };
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, byte));
         }

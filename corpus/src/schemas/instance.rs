@@ -12,7 +12,7 @@ use crate::documents::{NAMES, number, random_value};
 type Members = Map<String, Value>;
 
 /// Schemas that are followed for one value, at most.
-const MOST_FACTS: usize = 40;
+const MAX_FACTS: usize = 40;
 
 /// Makes instances of one schema.
 pub(super) struct Guide<'s, 'r> {
@@ -57,7 +57,7 @@ impl<'s> Guide<'s, '_> {
         let mut open = vec![schema];
         while let Some(schema) = open.pop() {
             let Value::Object(members) = schema else { continue };
-            if facts.len() >= MOST_FACTS {
+            if facts.len() >= MAX_FACTS {
                 return;
             }
             facts.push(members);

@@ -71,7 +71,7 @@ fn long_walk(subject: &impl Subject, rng: &mut Rng, length: usize) -> String {
         let byte = if bytes.len() >= length {
             let far = |&&byte: &&u8| {
                 let next = subject.step(&state, byte).unwrap().unwrap();
-                subject.ending(&next).unwrap_or(u64::MAX)
+                subject.shortest_completion_len(&next).unwrap_or(u64::MAX)
             };
             *allowed.iter().min_by_key(far).unwrap()
         } else if plain.is_empty() {

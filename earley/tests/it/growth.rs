@@ -115,8 +115,8 @@ fn states_move_to_fresh_engines() {
     let mut state = fresh.import(&old, before).unwrap();
     assert_eq!(old.next_bytes(before), fresh.next_bytes(state));
     assert_eq!(
-        old.ending(before, &mut Fuel::unlimited()).unwrap(),
-        fresh.ending(state, &mut Fuel::unlimited()).unwrap()
+        old.shortest_completion_len(before, &mut Fuel::unlimited()).unwrap(),
+        fresh.shortest_completion_len(state, &mut Fuel::unlimited()).unwrap()
     );
     state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
     assert!(fresh.is_complete(state));

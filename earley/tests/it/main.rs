@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
+mod derivations;
 mod growth;
 mod oracle;
-mod readings;
 mod runs;
 mod split;
 

@@ -6,7 +6,7 @@ use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
 
 use crate::{engine, read};
 
-/// What `read_any` tells, one character after the other.
+/// What `step_class` tells, one character after the other.
 fn one_by_one(
     engine: &grammask_earley::Engine,
     state: State,
@@ -16,7 +16,7 @@ fn one_by_one(
     let mut states = vec![state];
     for _ in 0..most {
         let last = *states.last()?;
-        let next = engine.read_any(last, class, &mut Fuel::unlimited()).unwrap()?;
+        let next = engine.step_class(last, class, &mut Fuel::unlimited()).unwrap()?;
         if next == last {
             break;
         }
@@ -46,7 +46,7 @@ fn check(source: &str, text: &[u8]) -> usize {
                 let (engine, other) = (engine(source), engine(source));
                 let state = read(&engine, engine.start(), &text[..at]).unwrap();
                 let again = read(&other, other.start(), &text[..at]).unwrap();
-                let run = engine.read_run(state, class, most, &mut Fuel::unlimited()).unwrap();
+                let run = engine.step_class_n(state, class, most, &mut Fuel::unlimited()).unwrap();
                 let expected = one_by_one(&other, again, class, most);
                 let told = |engine: &grammask_earley::Engine, states: Option<Vec<State>>| {
                     let facts = |&state: &State| (engine.mask_key(state).detail, engine.next_bytes(state));

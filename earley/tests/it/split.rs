@@ -34,9 +34,9 @@ fn parts_read(engine: &Engine, split: &Split<State>, text: &[u8]) -> bool {
     let goes_over_at = |cut: usize| {
         let may_end = match cut {
             0 => split.ended == Ended::Maybe,
-            _ => read(engine, split.local, &text[..cut]).is_ok_and(|state| engine.may_leave(state)),
+            _ => read(engine, split.local, &text[..cut]).is_ok_and(|state| engine.may_complete(state)),
         };
-        may_end && reads(engine, split.rest, &text[cut..])
+        may_end && reads(engine, split.continuation, &text[cut..])
     };
     reads(engine, split.local, text) || (0..=text.len()).any(goes_over_at)
 }
@@ -74,7 +74,7 @@ fn check(engine: &Engine, text: &[u8], continuations: &[Vec<u8>]) -> Seen {
                     || format!("{:?} after {:?}", continuation.escape_ascii(), text[..at].escape_ascii());
                 let whole = reads(engine, state, continuation);
                 assert_eq!(parts_read(engine, &split, continuation), whole, "{}", place());
-                let follows = reads(engine, split.rest, continuation);
+                let follows = reads(engine, split.continuation, continuation);
                 assert!(may_follow || !follows, "{} follows, and cannot", place());
                 seen.cannot_follow += usize::from(!may_follow);
             }

@@ -111,7 +111,7 @@ impl Backend for BracketCounter {
         if is_inside { Run::Unbounded } else { Run::Unknown }
     }
 
-    fn ending(&self, Depth(depth): Depth, _fuel: &mut Fuel) -> Result<u64, StepError> {
+    fn shortest_completion_len(&self, Depth(depth): Depth, _fuel: &mut Fuel) -> Result<u64, StepError> {
         Ok(u64::from(depth))
     }
 

@@ -12,10 +12,10 @@ use crate::finished::{FinishedStates, FinishedTables};
 use crate::link::{Linked, Parts};
 use crate::names::is_plain;
 use crate::program::StateRow;
-use crate::units::{Begin, Units};
+use crate::units::{Begin, SubPrograms};
 use crate::{
-    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, FragmentName, LabelId, Options, Program,
-    Role, StateId, TokenEdge, Unordered,
+    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, FragmentName, LabelId, Options, Permutation,
+    Program, Role, StateId, TokenEdge,
 };
 
 /// Which fragments of the draft became which of the program, and their states there.
@@ -46,7 +46,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         fragments: Vec::with_capacity(numbering.fragments.len()),
         root: FragmentId::from_raw(0),
         byte_classes: ByteClasses::from_ranges([]),
-        units: Units::default(),
+        units: SubPrograms::default(),
         corners: OnceLock::new(),
     };
     let names = rule_names(&draft, &numbering, grammar);
@@ -153,7 +153,7 @@ fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
     }
     let mut begin =
         Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
-    let mut all = Units::with_capacity(units.len());
+    let mut all = SubPrograms::with_capacity(units.len());
     let mut classes = vec![&program.byte_classes];
     for &(_, part) in units {
         let Some(unit) = parts.referred(part) else { continue };
@@ -206,16 +206,16 @@ fn role(role: &DraftRole, numbering: &Numbering) -> Role {
         DraftRole::None => Role::None,
         DraftRole::Part(index) => Role::Part(*index),
         DraftRole::Separator => Role::Separator,
-        DraftRole::Unordered(unordered) => {
-            let parts = unordered.parts.iter().map(|&part| number(part).map(FragmentId::from_raw));
-            let separator = number(unordered.separator).map(FragmentId::from_raw);
-            let max = if separator.is_some() { unordered.max } else { Some(1) };
-            Role::Unordered(Box::new(Unordered {
+        DraftRole::Permutation(permutation) => {
+            let parts = permutation.parts.iter().map(|&part| number(part).map(FragmentId::from_raw));
+            let separator = number(permutation.separator).map(FragmentId::from_raw);
+            let max = if separator.is_some() { permutation.max } else { Some(1) };
+            Role::Permutation(Box::new(Permutation {
                 parts: parts.collect(),
                 separator,
-                required: unordered.required,
-                once: unordered.once,
-                min: unordered.min,
+                required: permutation.required,
+                once: permutation.once,
+                min: permutation.min,
                 max,
             }))
         }

@@ -10,7 +10,7 @@ use crate::draft::{Draft, Edge, Label};
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
 /// States that are looked at for one state. Keeps the pass linear.
-const MOST_MEMBERS: usize = 32;
+const MAX_MEMBERS: usize = 32;
 
 pub(crate) fn remove_epsilons(draft: &mut Draft) {
     let mut pass = EpsilonRemoval {
@@ -148,7 +148,7 @@ impl EpsilonRemoval<'_> {
                     let edges = self.draft.edges(edge.to).filter(|edge| edge.label != Label::EPSILON);
                     copied += edges.take(budget + 1).map(becomes).sum::<usize>();
                 }
-                if copied > budget || self.members.len() > MOST_MEMBERS {
+                if copied > budget || self.members.len() > MAX_MEMBERS {
                     return false;
                 }
             }

@@ -71,7 +71,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
         let mut known = None;
         if state.is_final
             && !productive[owner]
-            && !matches!(draft.fragments[owner].role, DraftRole::Unordered(_))
+            && !matches!(draft.fragments[owner].role, DraftRole::Permutation(_))
         {
             known = Some(owner);
         }
@@ -132,13 +132,13 @@ impl Lacks {
     fn new(draft: &Draft) -> Self {
         let mut lacks = Self { whole_of: Vec::new(), wholes: Vec::new() };
         for (whole, fragment) in (0..).zip(&draft.fragments) {
-            if let DraftRole::Unordered(unordered) = &fragment.role {
+            if let DraftRole::Permutation(permutation) = &fragment.role {
                 lacks.whole_of.resize(draft.fragments.len(), NONE);
-                for &inside in unordered.parts.iter().chain([&unordered.separator]) {
+                for &inside in permutation.parts.iter().chain([&permutation.separator]) {
                     lacks.whole_of[inside as usize] = lacks.wholes.len() as u32;
                 }
-                let (required, parts) = (unordered.required, unordered.min);
-                lacks.wholes.push((whole, Lack { required, parts, separator: unordered.min > 1 }));
+                let (required, parts) = (permutation.required, permutation.min);
+                lacks.wholes.push((whole, Lack { required, parts, separator: permutation.min > 1 }));
             }
         }
         lacks
@@ -149,12 +149,12 @@ impl Lacks {
         let &place = self.whole_of.get(fragment)?;
         let (whole, lack) = self.wholes.get_mut(place as usize)?;
         let whole = *whole as usize;
-        let DraftRole::Unordered(unordered) = &draft.fragments[whole].role else { return None };
+        let DraftRole::Permutation(permutation) = &draft.fragments[whole].role else { return None };
         match draft.fragments[fragment].role {
-            DraftRole::Part(part) if part >= unordered.once => lack.parts = 0,
+            DraftRole::Part(part) if part >= permutation.once => lack.parts = 0,
             DraftRole::Part(part) => {
                 lack.parts = lack.parts.saturating_sub(1);
-                lack.required -= u32::from(part < unordered.required);
+                lack.required -= u32::from(part < permutation.required);
             }
             _ => lack.separator = false,
         }

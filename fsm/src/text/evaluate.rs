@@ -14,7 +14,7 @@ use super::dfa::RangeDfa;
 use super::letters::{Lettered, intersection, is_large, lettered_intersection};
 use super::minimize::minimize;
 use super::nfa::Nfa;
-use super::witness::{MOST_OPERANDS, Operand, have_text_in_common};
+use super::witness::{MAX_OPERANDS, Operand, have_text_in_common};
 use super::{Meter, code_point, scalar};
 use crate::TextLimits;
 use crate::error::Failure;
@@ -89,7 +89,7 @@ impl<'g> Evaluator<'g> {
             Expr::Intersection(operands) => operands,
             _ => &alone,
         };
-        if operands.len() > MOST_OPERANDS {
+        if operands.len() > MAX_OPERANDS {
             return Ok(None);
         }
         let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);

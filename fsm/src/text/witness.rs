@@ -21,10 +21,10 @@ type Ranges = Vec<(u32, u32)>;
 
 /// States, arcs and ranges that are looked at before the search gives up: deterministic automata have fewer tuples, and
 /// where there are many they are the better way.
-const MOST_LOOKS: usize = 1 << 13;
+const MAX_LOOKS: usize = 1 << 13;
 
 /// Automata that are looked at side by side: where each of them has two ways on, so many have eight.
-pub(super) const MOST_OPERANDS: usize = 3;
+pub(super) const MAX_OPERANDS: usize = 3;
 
 /// One of the automata that are to have a text in common.
 pub(super) struct Operand {
@@ -99,7 +99,7 @@ pub(super) fn have_text_in_common(operands: &mut [Operand]) -> Option<bool> {
         }
         let moves: SmallVec<[&Moves; 4]> =
             operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
-        if looked > MOST_LOOKS {
+        if looked > MAX_LOOKS {
             return None;
         }
         if moves.iter().all(|moves| moves.is_final) {
@@ -112,7 +112,7 @@ pub(super) fn have_text_in_common(operands: &mut [Operand]) -> Option<bool> {
             for (tuple, ranges) in &partial {
                 for (target, others) in &moves.targets {
                     looked += ranges.len() + others.len();
-                    if looked > MOST_LOOKS {
+                    if looked > MAX_LOOKS {
                         return None;
                     }
                     let both = in_both(ranges, others);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grammask_fsm::{
-    CompileOptions, Forecast, LazyProgram, Part, Program, StateId, compile, compile_late, compile_with,
+    CompileOptions, DeferredProgram, LinkedProgram, Program, SizeEstimate, StateId, compile,
+    compile_deferred, compile_with,
 };
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
@@ -30,7 +31,7 @@ fn characters(text: &str) -> u128 {
 }
 
 /// A list that is not written before it is read, and a count of how often it was.
-fn unwritten() -> (Arc<LazyProgram>, Arc<AtomicUsize>) {
+fn unwritten() -> (Arc<DeferredProgram>, Arc<AtomicUsize>) {
     let written = Arc::new(AtomicUsize::new(0));
     let write = {
         let written = Arc::clone(&written);
@@ -39,8 +40,8 @@ fn unwritten() -> (Arc<LazyProgram>, Arc<AtomicUsize>) {
             Some(list())
         }
     };
-    let forecast = Forecast { states: 1_000, characters: characters("abc") };
-    (Arc::new(LazyProgram::foretold(&forecast, write, &CompileOptions::default()).unwrap()), written)
+    let forecast = SizeEstimate { states: 1_000, characters: characters("abc") };
+    (Arc::new(DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap()), written)
 }
 
 /// A grammar around rules that stand for parts. The root is its first rule.
@@ -59,9 +60,9 @@ fn around(parts: usize, write: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> Ex
     builder.finish(root).unwrap()
 }
 
-fn referring(outline: &Grammar, parts: &[Arc<LazyProgram>]) -> Program {
+fn referring(outline: &Grammar, parts: &[Arc<DeferredProgram>]) -> Program {
     let rules = outline.rule_ids().skip(1);
-    let parts: Vec<_> = rules.zip(parts).map(|(rule, part)| Part::referred(rule, part)).collect();
+    let parts: Vec<_> = rules.zip(parts).map(|(rule, part)| LinkedProgram::referred(rule, part)).collect();
     compile_with(outline, &CompileOptions::default(), &parts).unwrap()
 }
 
@@ -79,10 +80,10 @@ fn after(program: &Program, from: StateId, byte: u8) -> StateId {
 
 /// So many pieces until the part behind a state is compiled and read.
 fn pieces(program: &Program, from: StateId) -> usize {
-    assert_eq!(program.unit_counts().made, 0);
+    assert_eq!(program.sub_program_counts().made, 0);
     let pieces = (1..20).find(|_| {
-        program.work_ahead(from);
-        program.unit_counts().made > 0
+        program.precompile_step(from);
+        program.sub_program_counts().made > 0
     });
     pieces.expect("it is compiled")
 }
@@ -97,15 +98,15 @@ fn what_a_text_is_sure_to_come_to_is_compiled_piece_by_piece() {
     let program = referring(&outline, &[part]);
     let from = start(&program);
     assert_eq!(written.load(Ordering::Relaxed), 0);
-    program.work_ahead(from);
-    assert_eq!((written.load(Ordering::Relaxed), program.unit_counts().made), (1, 0));
+    program.precompile_step(from);
+    assert_eq!((written.load(Ordering::Relaxed), program.sub_program_counts().made), (1, 0));
     // It was written; its automata are built, the passes run, and it is read.
     assert_eq!(pieces(&program, from), 3);
     assert_eq!(written.load(Ordering::Relaxed), 1);
-    program.work_ahead(from);
+    program.precompile_step(from);
 
     let alone = compile_alone();
-    let at_once = Part::copied(outline.rule_ids().nth(1).unwrap(), &alone);
+    let at_once = LinkedProgram::copied(outline.rule_ids().nth(1).unwrap(), &alone);
     let at_once = compile_with(&outline, &CompileOptions::default(), &[at_once]).unwrap();
     assert_eq!(program.fingerprint(), at_once.fingerprint());
     assert!(program.failure().is_none());
@@ -143,7 +144,7 @@ fn what_is_begun_is_finished_where_it_is_read() {
             builder.sequence([begin, parts[0]])
         });
         let program = referring(&outline, &[Arc::clone(&part)]);
-        (0..begun).for_each(|_| program.work_ahead(start(&program)));
+        (0..begun).for_each(|_| program.precompile_step(start(&program)));
         assert_eq!(part.program().unwrap().fingerprint(), alone.fingerprint(), "{begun} pieces");
         assert!(simulate::accepts(&program, b"x[abac,cab]"));
         assert_eq!(written.load(Ordering::Relaxed), 1);
@@ -163,11 +164,11 @@ fn what_a_text_may_pass_by_is_not_compiled() {
     let program = referring(&outline, &parts);
     let counts = || [0, 1].map(|at: usize| written[at].load(Ordering::Relaxed));
     let from = start(&program);
-    (0..10).for_each(|_| program.work_ahead(from));
+    (0..10).for_each(|_| program.precompile_step(from));
     assert_eq!(counts(), [0, 0]);
     // Behind the letter that tells which of them it is.
     let told = after(&program, after(&program, from, b'a'), b'd');
-    program.work_ahead(told);
+    program.precompile_step(told);
     assert_eq!(counts(), [0, 1]);
 }
 
@@ -182,7 +183,7 @@ fn what_stands_in_what_may_be_left_out_is_not_compiled() {
     });
     let program = referring(&outline, &[part]);
     let from = start(&program);
-    (0..10).for_each(|_| program.work_ahead(from));
+    (0..10).for_each(|_| program.precompile_step(from));
     assert_eq!(written.load(Ordering::Relaxed), 0);
     assert!(simulate::accepts(&program, b"<>") && simulate::accepts(&program, b"<,[ab]>"));
 }
@@ -196,7 +197,7 @@ fn what_is_far_away_is_not_compiled() {
         builder.sequence([begin, parts[0]])
     });
     let program = referring(&outline, &[part]);
-    program.work_ahead(start(&program));
+    program.precompile_step(start(&program));
     assert_eq!(written.load(Ordering::Relaxed), 0);
 }
 
@@ -220,9 +221,9 @@ fn rules_that_wait_are_compiled_ahead() {
     let body = builder.choice(ways);
     builder.define(root, body).unwrap();
     let grammar = builder.finish(root).unwrap();
-    let options = CompileOptions { late_states: 0, ..CompileOptions::default() };
-    let program = compile_late(&grammar, &options, |whole| Arc::new(whole.clone())).unwrap();
-    assert_eq!(program.unit_counts().all, 3);
+    let options = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
+    let program = compile_deferred(&grammar, &options, |whole| Arc::new(whole.clone())).unwrap();
+    assert_eq!(program.sub_program_counts().all, 3);
     assert_eq!(pieces(&program, after(&program, start(&program), b'o')), 3);
     assert!(simulate::accepts(&program, b"two(twotwo)"));
     assert!(!simulate::accepts(&program, b"two(one)"));
@@ -231,13 +232,13 @@ fn rules_that_wait_are_compiled_ahead() {
 /// What comes to be no grammar, or another one, is an error where it is read, as without pieces.
 #[test]
 fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
-    let forecast = Forecast { states: 20, characters: characters("a") };
+    let forecast = SizeEstimate { states: 20, characters: characters("a") };
     let other = || Some(grammar(|builder| builder.literal(&"az".repeat(20_000))));
     let none = || None;
     let options = CompileOptions::default();
     let parts = [
-        LazyProgram::foretold(&forecast, other, &options).unwrap(),
-        LazyProgram::foretold(&forecast, none, &options).unwrap(),
+        DeferredProgram::from_estimate(&forecast, other, &options).unwrap(),
+        DeferredProgram::from_estimate(&forecast, none, &options).unwrap(),
     ];
     for part in parts {
         let outline = around(1, |builder, parts| {
@@ -245,7 +246,7 @@ fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
             builder.sequence([begin, parts[0]])
         });
         let program = referring(&outline, &[Arc::new(part)]);
-        (0..10).for_each(|_| program.work_ahead(start(&program)));
+        (0..10).for_each(|_| program.precompile_step(start(&program)));
         assert!(!simulate::accepts(&program, b"xa"));
         assert!(program.failure().is_some());
     }
@@ -264,12 +265,12 @@ fn threads_may_work_ahead_and_read_at_once() {
             for thread in 0..4 {
                 let program = &program;
                 scope.spawn(move || match thread % 2 {
-                    0 => (0..5).for_each(|_| program.work_ahead(start(program))),
+                    0 => (0..5).for_each(|_| program.precompile_step(start(program))),
                     _ => assert!(simulate::accepts(program, b"x[abac,cab]")),
                 });
             }
         });
         assert_eq!(written.load(Ordering::Relaxed), 1);
-        assert_eq!(program.unit_counts().made, 1);
+        assert_eq!(program.sub_program_counts().made, 1);
     }
 }

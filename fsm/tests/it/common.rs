@@ -1,6 +1,6 @@
 //! Parts that grammars have in common: copied tables read what written ones read, and no part is taken for another.
 
-use grammask_fsm::{CompileOptions, Pass, Program, compile};
+use grammask_fsm::{CompileOptions, Program, Toggle, compile};
 use grammask_grammar_ir::{Grammar, GrammarBuilder};
 
 use crate::{built, check};
@@ -49,7 +49,7 @@ fn copied_parts_read_what_written_ones_read() {
         check(&grammar, texts.iter().map(Vec::as_slice));
         let copied = built(&grammar);
         let written =
-            compile(&grammar, &CompileOptions { common_parts: Pass::Off, ..CompileOptions::default() });
+            compile(&grammar, &CompileOptions { common_parts: Toggle::Off, ..CompileOptions::default() });
         let counted =
             |program: &Program| program.fragments().filter(|fragment| fragment.count.is_some()).count();
         // What stands outside of the part uses its fragments, too.

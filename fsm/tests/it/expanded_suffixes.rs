@@ -1,6 +1,6 @@
 //! What may follow a rule, in all of its places.
 
-use grammask_fsm::{CompileOptions, ExpandedSuffixes, FragmentId, Pass, Program, compile};
+use grammask_fsm::{CompileOptions, ExpandedSuffixes, FragmentId, Program, Toggle, compile};
 use grammask_grammar_ir::{Grammar, GrammarBuilder};
 
 /// `root ::= "[" (item ",")* item "]"`, `item ::= "a"+ | "(" item{2,3} "!" ")" | root`, where items have a rule of their
@@ -26,7 +26,7 @@ fn lists() -> Grammar {
 
 fn program(grammar: &Grammar) -> Program {
     // Repeats stay counted, and rules stay rules.
-    let options = CompileOptions { expand_states: 0, inlining: Pass::Off, ..CompileOptions::default() };
+    let options = CompileOptions { expand_states: 0, inlining: Toggle::Off, ..CompileOptions::default() };
     compile(grammar, &options).unwrap()
 }
 

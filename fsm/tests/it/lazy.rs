@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{Cause, CompileOptions, LazyProgram, Pass, Program, compile, compile_late};
+use grammask_fsm::{Cause, CompileOptions, DeferredProgram, Program, Toggle, compile, compile_deferred};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Interrupt, RuleId, RuleOptions};
 
 use crate::{grammar, naive, recursive_grammar, simulate};
 
-fn lazy(grammar: &Grammar) -> LazyProgram {
-    LazyProgram::new(grammar.clone(), &CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() })
-        .unwrap()
+fn lazy(grammar: &Grammar) -> DeferredProgram {
+    DeferredProgram::new(
+        grammar.clone(),
+        &CompileOptions { deferred_programs: Toggle::On, ..CompileOptions::default() },
+    )
+    .unwrap()
 }
 
 /// Whether a grammar can wait. Compiled at once or late, it is the same.
 fn waits(grammar: &Grammar) -> bool {
     let late = lazy(grammar);
     let waits = !late.is_made();
-    let at_once = CompileOptions { lazy_units: Pass::Off, ..CompileOptions::default() };
-    let at_once = LazyProgram::new(grammar.clone(), &at_once).unwrap();
+    let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
+    let at_once = DeferredProgram::new(grammar.clone(), &at_once).unwrap();
     assert!(at_once.is_made());
     assert_eq!(late.program().unwrap().fingerprint(), at_once.program().unwrap().fingerprint());
     assert!(late.is_made());
@@ -104,8 +107,8 @@ fn a_language_that_is_empty_is_refused_at_once() {
         let (again, open) = (builder.rule(root), builder.literal("["));
         builder.sequence([open, again])
     });
-    let late = CompileOptions { lazy_units: Pass::On, ..CompileOptions::default() };
-    let error = LazyProgram::new(loops, &late).unwrap_err();
+    let late = CompileOptions { deferred_programs: Toggle::On, ..CompileOptions::default() };
+    let error = DeferredProgram::new(loops, &late).unwrap_err();
     assert_eq!(error.cause(), Cause::EmptyLanguage);
 }
 
@@ -121,8 +124,9 @@ fn what_grows_too_large_is_compiled_at_once() {
         let begin = builder.literal("x");
         builder.sequence([begin, part])
     });
-    let options = CompileOptions { lazy_units: Pass::On, max_states: 10_000, ..CompileOptions::default() };
-    let error = LazyProgram::new(doubled, &options).unwrap_err();
+    let options =
+        CompileOptions { deferred_programs: Toggle::On, max_states: 10_000, ..CompileOptions::default() };
+    let error = DeferredProgram::new(doubled, &options).unwrap_err();
     assert_eq!(error.cause(), Cause::LimitReached);
 }
 
@@ -130,11 +134,11 @@ fn what_grows_too_large_is_compiled_at_once() {
 fn an_interrupt_has_no_say_later() {
     let simple = grammar(|builder| builder.literal("ab"));
     let stopped = CompileOptions {
-        lazy_units: Pass::On,
+        deferred_programs: Toggle::On,
         interrupt: Interrupt::when(|| true),
         ..CompileOptions::default()
     };
-    assert!(LazyProgram::new(simple, &stopped).unwrap().program().is_ok());
+    assert!(DeferredProgram::new(simple, &stopped).unwrap().program().is_ok());
 }
 
 #[test]
@@ -154,8 +158,8 @@ fn threads_that_come_at_once_compile_once() {
 
 /// A grammar whose rules that can wait do so.
 fn late(grammar: &Grammar) -> Program {
-    let options = CompileOptions { late_states: 0, ..CompileOptions::default() };
-    compile_late(grammar, &options, |whole| Arc::new(whole.clone())).unwrap()
+    let options = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
+    compile_deferred(grammar, &options, |whole| Arc::new(whole.clone())).unwrap()
 }
 
 /// `root` is a choice of `(` item `)` for several items, one of which begins with the whole.
@@ -195,7 +199,7 @@ fn items() -> Grammar {
 fn rules_that_are_compiled_late_say_the_same() {
     let grammar = items();
     let program = late(&grammar);
-    let units = program.unit_counts();
+    let units = program.sub_program_counts();
     // What reaches the whole, or what takes an automaton to decide, does not wait.
     assert!((3..=4).contains(&units.all) && units.made == 0, "{units:?}");
     let texts =
@@ -214,10 +218,14 @@ fn what_is_small_does_not_wait() {
     let grammar = items();
     let whole = compile(&grammar, &CompileOptions::default()).unwrap();
     let share = |whole: &Grammar| Arc::new(whole.clone());
-    let at_once = CompileOptions { late_states: 0, lazy_units: Pass::Off, ..CompileOptions::default() };
+    let at_once = CompileOptions {
+        deferred_min_states: 0,
+        deferred_programs: Toggle::Off,
+        ..CompileOptions::default()
+    };
     for options in [CompileOptions::default(), at_once] {
-        let program = compile_late(&grammar, &options, share).unwrap();
-        assert_eq!(program.unit_counts().all, 0);
+        let program = compile_deferred(&grammar, &options, share).unwrap();
+        assert_eq!(program.sub_program_counts().all, 0);
         assert_eq!(program.fingerprint(), whole.fingerprint());
     }
 }

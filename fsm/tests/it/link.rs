@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use grammask_fsm::{
-    Cause, CompileOptions, Distances, LazyProgram, Part, Pass, Program, compile, compile_with,
+    Cause, CompileOptions, DeferredProgram, Distances, LinkedProgram, Program, Toggle, compile, compile_with,
 };
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
 
@@ -93,20 +93,21 @@ fn linked(outline: &Grammar, grammars: &[Grammar], options: &CompileOptions) -> 
     let programs: Vec<Program> = grammars.iter().map(built).collect();
     // The root is the first rule.
     let rules = || outline.rule_ids().skip(1);
-    let parts: Vec<_> = rules().zip(&programs).map(|(rule, program)| Part::copied(rule, program)).collect();
+    let parts: Vec<_> =
+        rules().zip(&programs).map(|(rule, program)| LinkedProgram::copied(rule, program)).collect();
     let copied = compile_with(outline, options, &parts).unwrap();
-    let by_reference = [Pass::Off, Pass::On].map(|lazy_units| {
-        let options = CompileOptions { lazy_units, ..options.clone() };
-        let lazy = |grammar: &Grammar| Arc::new(LazyProgram::new(grammar.clone(), &options).unwrap());
-        let programs: Vec<Arc<LazyProgram>> = grammars.iter().map(lazy).collect();
-        assert!(lazy_units == Pass::On || programs.iter().all(|program| program.is_made()));
+    let by_reference = [Toggle::Off, Toggle::On].map(|deferred_programs| {
+        let options = CompileOptions { deferred_programs, ..options.clone() };
+        let lazy = |grammar: &Grammar| Arc::new(DeferredProgram::new(grammar.clone(), &options).unwrap());
+        let programs: Vec<Arc<DeferredProgram>> = grammars.iter().map(lazy).collect();
+        assert!(deferred_programs == Toggle::On || programs.iter().all(|program| program.is_made()));
         let parts: Vec<_> =
-            rules().zip(&programs).map(|(rule, program)| Part::referred(rule, program)).collect();
+            rules().zip(&programs).map(|(rule, program)| LinkedProgram::referred(rule, program)).collect();
         compile_with(outline, &options, &parts).unwrap()
     });
     let [made, late] = by_reference;
-    assert!(made.unit_counts().made == made.unit_counts().all);
-    assert_eq!(made.unit_counts().all, late.unit_counts().all);
+    assert!(made.sub_program_counts().made == made.sub_program_counts().all);
+    assert_eq!(made.sub_program_counts().all, late.sub_program_counts().all);
     [copied, made, late]
 }
 
@@ -135,7 +136,7 @@ fn linked_parts_accept_what_the_whole_accepts() {
         let (inside, outline) = both(&grammars, write);
         for options in [CompileOptions::default(), no_passes()] {
             let programs = linked(&outline, &grammars, &options);
-            late += programs[2].unit_counts().all - programs[2].unit_counts().made;
+            late += programs[2].sub_program_counts().all - programs[2].sub_program_counts().made;
             assert_eq!(programs[1].fingerprint(), programs[2].fingerprint());
             for program in programs {
                 simulate::check_invariants(&program.whole().unwrap());
@@ -163,8 +164,8 @@ fn what_was_linked_can_be_linked() {
     let (inside, outline) = both(&[inside], around);
     let rule = outline.rule_ids().nth(1).unwrap();
     for inner in inner {
-        let late = Arc::new(LazyProgram::from(Arc::new(inner.clone())));
-        for part in [Part::copied(rule, &inner), Part::referred(rule, &late)] {
+        let late = Arc::new(DeferredProgram::from(Arc::new(inner.clone())));
+        for part in [LinkedProgram::copied(rule, &inner), LinkedProgram::referred(rule, &late)] {
             let program = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap();
             simulate::check_invariants(&program.whole().unwrap());
             for text in texts(7) {
@@ -181,8 +182,8 @@ fn parts_stand_above_operators_only() {
     let programs: Vec<Program> = grammars.iter().map(built).collect();
     let (_, outline) = both(&grammars, |builder, parts| builder.json_escaped(parts[0]));
     let rule = outline.rule_ids().nth(1).unwrap();
-    let late = Arc::new(LazyProgram::new(grammars[0].clone(), &CompileOptions::default()).unwrap());
-    for part in [Part::copied(rule, &programs[0]), Part::referred(rule, &late)] {
+    let late = Arc::new(DeferredProgram::new(grammars[0].clone(), &CompileOptions::default()).unwrap());
+    for part in [LinkedProgram::copied(rule, &programs[0]), LinkedProgram::referred(rule, &late)] {
         let error = compile_with(&outline, &CompileOptions::default(), &[part]).unwrap_err();
         assert_eq!(error.cause(), Cause::PartBelowOperator);
     }
@@ -195,11 +196,11 @@ fn limits_count_what_is_linked() {
     let (_, outline) = both(&grammars, WHOLES[0]);
     let options = CompileOptions { max_states: 12, ..CompileOptions::default() };
     assert!(compile(&grammars[0], &options).is_ok());
-    let parts: Vec<Part<'_>> = outline
+    let parts: Vec<LinkedProgram<'_>> = outline
         .rule_ids()
         .skip(1)
         .zip(&programs)
-        .map(|(rule, program)| Part::copied(rule, program))
+        .map(|(rule, program)| LinkedProgram::copied(rule, program))
         .collect();
     let error = compile_with(&outline, &options, &parts).unwrap_err();
     assert_eq!(error.cause(), Cause::LimitReached);

@@ -16,7 +16,7 @@ mod simulate;
 mod spelling;
 mod text;
 
-use grammask_fsm::{BuildError, CompileOptions, LazyProgram, Pass, Program, compile};
+use grammask_fsm::{BuildError, CompileOptions, DeferredProgram, Program, Toggle, compile};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
 /// A grammar whose root is the expression that `write` makes.
@@ -44,13 +44,13 @@ fn refused(grammar: &Grammar) -> BuildError {
 /// Every optional pass left out.
 fn no_passes() -> CompileOptions {
     CompileOptions {
-        literal_tries: Pass::Off,
-        inlining: Pass::Off,
-        epsilon_removal: Pass::Off,
-        prefix_merging: Pass::Off,
-        suffix_merging: Pass::Off,
-        common_parts: Pass::Off,
-        determinization: Pass::Off,
+        literal_tries: Toggle::Off,
+        inlining: Toggle::Off,
+        epsilon_removal: Toggle::Off,
+        prefix_merging: Toggle::Off,
+        suffix_merging: Toggle::Off,
+        common_parts: Toggle::Off,
+        determinization: Toggle::Off,
         ..CompileOptions::default()
     }
 }
@@ -59,10 +59,10 @@ fn no_passes() -> CompileOptions {
 /// accepted with the naive reading of the grammar.
 fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
     let small_counters = CompileOptions { expand_states: 0, ..CompileOptions::default() };
-    let no_epsilon_removal = CompileOptions { epsilon_removal: Pass::Off, ..CompileOptions::default() };
+    let no_epsilon_removal = CompileOptions { epsilon_removal: Toggle::Off, ..CompileOptions::default() };
     let only_merging = CompileOptions {
-        prefix_merging: Pass::On,
-        suffix_merging: Pass::On,
+        prefix_merging: Toggle::On,
+        suffix_merging: Toggle::On,
         expand_states: 4,
         ..no_passes()
     };
@@ -79,10 +79,10 @@ fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
         .collect();
     assert!(programs.is_empty() || programs.len() == options.len(), "all options agree on emptiness");
     for (options, program) in options.iter().zip(&programs) {
-        let late = LazyProgram::new(grammar.clone(), options).unwrap();
+        let late = DeferredProgram::new(grammar.clone(), options).unwrap();
         assert_eq!(late.program().unwrap().fingerprint(), program.fingerprint());
     }
-    assert!(!programs.is_empty() || LazyProgram::new(grammar.clone(), &options[0]).is_err());
+    assert!(!programs.is_empty() || DeferredProgram::new(grammar.clone(), &options[0]).is_err());
     programs.iter().for_each(simulate::check_invariants);
     for text in texts {
         let expected = naive::accepts(grammar, text);

@@ -13,7 +13,7 @@ use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, line_and_c
 const LONGEST_LINE: usize = 240;
 /// Past this many lines the numbers in the margin are wrong, which costs less than the memory for right ones;
 /// the head of the report is always right.
-const MOST_LINES_ABOVE: usize = 200_000;
+const MAX_LINES_ABOVE: usize = 200_000;
 /// How much of a cut line is shown before the label, and after its start.
 const WINDOW: usize = 60;
 
@@ -115,7 +115,7 @@ impl Excerpt {
         // Empty lines stand for those above, so that lines are numbered as in the source.
         let above = source[..start].bytes().filter(|&byte| byte == b'\n').count();
         let mut excerpt =
-            Self { text: "\n".repeat(above.min(MOST_LINES_ABOVE)), ranges: vec![0..0; spans.len()] };
+            Self { text: "\n".repeat(above.min(MAX_LINES_ABOVE)), ranges: vec![0..0; spans.len()] };
         let mut offset = start;
         for line in source[start..end].split('\n') {
             excerpt.push_line(line, offset, &spans);

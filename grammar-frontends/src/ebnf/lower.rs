@@ -86,7 +86,7 @@ impl Lowering<'_> {
                 let operand = self.expression(operand);
                 self.builder.json_escaped(operand)
             }
-            Syntax::Unordered(operands, span) => self.unordered(operands, *span),
+            Syntax::Permutation(operands, span) => self.permutation(operands, *span),
             Syntax::Part(_, inner, span) => {
                 self.misplaced.push(*span);
                 self.expression(inner)
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn unordered(&mut self, operands: &[Syntax], span: SimpleSpan) -> ExprId {
+    fn permutation(&mut self, operands: &[Syntax], span: SimpleSpan) -> ExprId {
         let Some((separator, operands)) = operands.split_first() else { return self.builder.never() };
         let separator = self.expression(separator);
         let mut bounds = (0, None);
@@ -109,7 +109,7 @@ impl Lowering<'_> {
                 _ => self.misplaced.push(span),
             }
         }
-        self.builder.unordered(separator, parts, bounds.0, bounds.1)
+        self.builder.permutation(separator, parts, bounds.0, bounds.1)
     }
 
     /// The text of a string.

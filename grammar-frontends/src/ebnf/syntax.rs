@@ -40,7 +40,7 @@ pub(super) enum Syntax {
     Complement(Box<Syntax>),
     JsonEscaped(Box<Syntax>),
     /// The separator, parts, and bounds as a repeat of the empty string.
-    Unordered(Vec<Syntax>, SimpleSpan),
+    Permutation(Vec<Syntax>, SimpleSpan),
     /// A part of the one above.
     Part(Occurrence, Box<Syntax>, SimpleSpan),
     /// A number, which only macros take.
@@ -212,7 +212,7 @@ fn operator<'t>(
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
     let tagged = tagged(choices.clone());
     let operands = choices.separated_by(just(Token::Comma)).at_least(1).collect::<Vec<Syntax>>();
-    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped | Macro::Unordered | Macro::Part(_))) => name }
+    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped | Macro::Permutation | Macro::Part(_))) => name }
         .map_with(|name, extra| (name, extra.span()))
         .then(open())
         .then(operands)
@@ -222,8 +222,8 @@ fn operator<'t>(
             if name == Macro::Intersection {
                 return Syntax::Intersection(operands);
             }
-            if name == Macro::Unordered {
-                return Syntax::Unordered(operands, span);
+            if name == Macro::Permutation {
+                return Syntax::Permutation(operands, span);
             }
             let operand = Box::new(operands.swap_remove(0));
             if !operands.is_empty() {

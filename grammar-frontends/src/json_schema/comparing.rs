@@ -261,9 +261,9 @@ fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
             Expr::Rule(rule) => rules.push(rule),
             Expr::Sequence(parts) | Expr::Choice(parts) => left.extend(parts),
             Expr::Repeat { body, .. } => left.push(body),
-            Expr::Unordered(unordered) => {
-                left.extend(unordered.parts());
-                left.push(unordered.separator());
+            Expr::Permutation(permutation) => {
+                left.extend(permutation.parts());
+                left.push(permutation.separator());
             }
             // Below regular operators there is only text.
             _ => {}

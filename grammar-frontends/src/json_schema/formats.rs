@@ -102,7 +102,7 @@ impl FormatTexts {
     /// one by one: see [`LOCAL_PARTS`] and [`HOSTS`].
     pub(super) fn up_to(&self, most: u64) -> Option<Grammar> {
         match (self.name, u32::try_from(most).ok()?) {
-            ("email", most @ 0..=MOST_OF_MAILBOX) => grammar_of(|builder| mailbox_up_to(builder, most)),
+            ("email", most @ 0..=MAX_OF_MAILBOX) => grammar_of(|builder| mailbox_up_to(builder, most)),
             ("hostname", most @ 0..LONGEST_HOST) => grammar_of(|builder| host(builder, most)),
             _ => None,
         }
@@ -111,7 +111,7 @@ impl FormatTexts {
     /// Whether [`up_to`](Self::up_to) has texts for a bound.
     pub(super) fn is_bounded_by_parts(&self, most: u64) -> bool {
         match self.name {
-            "email" => most <= u64::from(MOST_OF_MAILBOX),
+            "email" => most <= u64::from(MAX_OF_MAILBOX),
             "hostname" => most < u64::from(LONGEST_HOST),
             _ => false,
         }
@@ -268,7 +268,7 @@ fn label(plain: &str, hyphen: &str) -> String {
 }
 
 /// Characters of a mailbox: 64 before the sign, and a host behind it.
-const MOST_OF_MAILBOX: u32 = 64 + LONGEST_HOST;
+const MAX_OF_MAILBOX: u32 = 64 + LONGEST_HOST;
 
 /// Characters before the sign; 64 at most. Where the whole is bounded, what one of these leaves is the bound of a long
 /// host.

@@ -22,10 +22,10 @@ pub(super) struct Inhabited<'s> {
 }
 
 /// Intersections built for one schema.
-const MOST_INTERSECTIONS: u32 = 100;
+const MAX_INTERSECTIONS: u32 = 100;
 
 /// Steps for one of them, some 10 ns each.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 
 /// Examples tried for each pattern.
 const EXAMPLES: usize = 8;
@@ -38,7 +38,7 @@ const DEPTH: u32 = 8;
 
 impl<'s> Inhabited<'s> {
     pub(super) fn new() -> Self {
-        Self { known: HashMap::default(), left: MOST_INTERSECTIONS }
+        Self { known: HashMap::default(), left: MAX_INTERSECTIONS }
     }
 
     /// *No* is certain.
@@ -63,7 +63,7 @@ impl<'s> Inhabited<'s> {
             return true;
         }
         self.left -= 1;
-        let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
+        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
         let mut builder = GrammarBuilder::new();
         let decided = expression(&mut builder, shape, tests, (Side::Around, DEPTH)).and_then(|text| {
             let rule = builder.add_rule("root", text).ok()?;

@@ -56,7 +56,7 @@ pub(super) struct Normalizer<'s> {
 }
 
 /// Conflicts kept for the message.
-const MOST_CONFLICTS: usize = 16;
+const MAX_CONFLICTS: usize = 16;
 
 impl<'s> Normalizer<'s> {
     pub(super) fn new(
@@ -421,7 +421,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(super) fn conflict(&mut self, node: NodeId, message: &str) {
-        if self.conflicts.len() < MOST_CONFLICTS {
+        if self.conflicts.len() < MAX_CONFLICTS {
             self.conflicts.push((self.document.pointer(node), message.to_owned()));
         }
     }

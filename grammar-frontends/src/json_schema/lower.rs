@@ -503,9 +503,9 @@ fn is_productive(grammar: &Grammar, id: ExprId, known: &mut Known) -> bool {
         Expr::Class(ranges) => !ranges.is_empty(),
         Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, known)),
         Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, known)),
-        Expr::Unordered(unordered) => {
+        Expr::Permutation(permutation) => {
             let mut derives = |part: &ExprId| is_productive(grammar, *part, known);
-            let (required, others) = unordered.parts().split_at(unordered.required());
+            let (required, others) = permutation.parts().split_at(permutation.required());
             required.iter().all(&mut derives) && (!required.is_empty() || others.iter().any(derives))
         }
         Expr::Repeat { min: 0, .. } => true,

@@ -20,7 +20,7 @@ use super::punctuation::Punctuation;
 type State = (u64, Vec<u64>);
 
 /// Debts of one array.
-const MOST_DEBTS: usize = 6;
+const MAX_DEBTS: usize = 6;
 
 struct Counting<'a> {
     shape: &'a ArrayShape,
@@ -48,8 +48,8 @@ impl Lowering<'_> {
         let states = counted_caps
             .iter()
             .fold(read_cap.saturating_add(1), |states, cap| states.saturating_mul(cap.saturating_add(1)));
-        let ways = if counted_caps.len() > 1 { 1 << counted_caps.len().min(MOST_DEBTS) } else { 1 };
-        if counted_caps.len() > MOST_DEBTS || states.saturating_mul(ways) > limit {
+        let ways = if counted_caps.len() > 1 { 1 << counted_caps.len().min(MAX_DEBTS) } else { 1 };
+        if counted_caps.len() > MAX_DEBTS || states.saturating_mul(ways) > limit {
             let reason = format!("counting the items takes more than {limit} states");
             let hint = "use smaller bounds or fewer conditions, or raise the limit `states`";
             self.normalizer.unsupported(node, "contains", reason, hint)?;

@@ -20,7 +20,7 @@ use super::string_shape::StringShape;
 use super::text_tests::TextTest;
 
 /// Debts of one object; five can be parted in 52 ways.
-const MOST_DEBTS: usize = 5;
+const MAX_DEBTS: usize = 5;
 
 /// The members with undeclared names, without opening quotes.
 pub(super) struct Free {
@@ -86,8 +86,8 @@ impl<'s> Lowering<'s> {
             return Ok(Some(Free { any, ways: vec![Payment::default()] }));
         }
         let debts = self.distinct_debts(&shape.owed);
-        if debts.len() > MOST_DEBTS {
-            let reason = format!("more than {MOST_DEBTS} conditions ask for members of any name");
+        if debts.len() > MAX_DEBTS {
+            let reason = format!("more than {MAX_DEBTS} conditions ask for members of any name");
             self.refuse_debts(node, &reason)?;
             return Ok(Some(Free { any, ways: vec![Payment::default()] }));
         }
@@ -238,7 +238,7 @@ impl<'s> Lowering<'s> {
             [only] => Some(only.text),
             _ if order == Order::Any => {
                 let parts = payers.iter().map(|payer| (payer.text, Occurrence::Required));
-                Some(self.builder.unordered(separator, parts, 1, None))
+                Some(self.builder.permutation(separator, parts, 1, None))
             }
             _ => {
                 let parts = payers.iter().flat_map(|payer| [separator, payer.text]).skip(1);

@@ -18,10 +18,10 @@ use super::pen::Member;
 use super::string_shape::StringShape;
 
 /// Names that are listed.
-const MOST_NAMES: usize = 256;
+const MAX_NAMES: usize = 256;
 
 /// Steps spent on the automaton of one language, some 10 ns each.
-const MOST_STEPS: usize = 500_000;
+const MAX_STEPS: usize = 500_000;
 
 impl<'s> Lowering<'s> {
     /// The strings of a shape, if there are at most so many.
@@ -40,7 +40,7 @@ impl<'s> Lowering<'s> {
         let rule = builder.add_rule("root", text).ok()?;
         let grammar = builder.finish(rule).ok()?;
         let body = grammar.rule(grammar.root()).body();
-        let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
+        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
         let texts = TextAutomaton::from_expr(&grammar, body, &limits).ok()?.texts(most)?;
         Some(texts.into_iter().map(Cow::Owned).collect())
     }
@@ -64,7 +64,7 @@ impl<'s> Lowering<'s> {
         for cell in std::mem::take(&mut shape.to_mut().cells) {
             let names =
                 StringShape { tests: cell.tests.clone(), excluded: declared.clone(), ..StringShape::any() };
-            let Some(names) = self.listed(&names, MOST_NAMES) else {
+            let Some(names) = self.listed(&names, MAX_NAMES) else {
                 kept.push(cell);
                 continue;
             };

@@ -86,7 +86,7 @@ impl<'s> Lowering<'s> {
         if self.normalizer.options.key_order == KeyOrder::Any && parts.len() > 1 {
             let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
             let nothing = self.builder.empty();
-            let members = self.builder.unordered(nothing, parts, 1, None);
+            let members = self.builder.permutation(nothing, parts, 1, None);
             return if is_required { members } else { self.builder.optional(members) };
         }
         let mut members = Vec::with_capacity(parts.len());

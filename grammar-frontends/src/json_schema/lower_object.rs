@@ -3,7 +3,7 @@
 //! In the order in which they are declared, the members are a [chain](super::pen).
 //!
 //! In any order ([`KeyOrder::Any`](super::KeyOrder::Any)) members are the parts of one
-//! [`Expr::Unordered`](grammask_grammar_ir::Expr::Unordered), and bounds on their number are its bounds.
+//! [`Expr::Permutation`](grammask_grammar_ir::Expr::Permutation), and bounds on their number are its bounds.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use super::punctuation::Punctuation;
 
 /// Members in any order. While one is read, each of the others may follow, and with each of them goes a set of what was
 /// read.
-const MOST_UNORDERED: usize = 10_000;
+const MAX_PERMUTATION: usize = 10_000;
 
 impl<'s> Lowering<'s> {
     pub(super) fn object(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Fallible<Option<ExprId>> {
@@ -55,13 +55,13 @@ impl<'s> Lowering<'s> {
             return Ok(None);
         };
         // One member has one order.
-        let is_unordered = key_order == KeyOrder::Any && members.len() + usize::from(free.is_some()) > 1;
-        if is_unordered && members.len() > MOST_UNORDERED {
-            let reason = format!("more than {MOST_UNORDERED} members in any order");
+        let is_permutation = key_order == KeyOrder::Any && members.len() + usize::from(free.is_some()) > 1;
+        if is_permutation && members.len() > MAX_PERMUTATION {
+            let reason = format!("more than {MAX_PERMUTATION} members in any order");
             let hint = "ask for the order in which they are declared";
             self.normalizer.unsupported(node, "properties", reason, hint)?;
-        } else if is_unordered {
-            let inside = self.unordered_object(&members, free.as_ref(), counts);
+        } else if is_permutation {
+            let inside = self.permutation_object(&members, free.as_ref(), counts);
             return self.opened(self.punctuation.open, inside, compared).map(Some);
         }
         let inside = self.pen().object_text(&members, free.as_ref(), counts)?;
@@ -69,7 +69,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Members in any order, behind the brace. Which of them were read is for the parser to keep, not for rules.
-    fn unordered_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
+    fn permutation_object(&mut self, members: &[Member], free: Option<&Free>, counts: Counts) -> ExprId {
         let Punctuation { space, quote, .. } = self.punctuation;
         let builder = &mut self.builder;
         let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(members.len() + 2);
@@ -110,7 +110,7 @@ impl<'s> Lowering<'s> {
         let separator = builder.sequence([space, comma]);
         let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
         let Some((count, last)) = last else {
-            let inside = builder.unordered(separator, parts, counts.min, counts.max);
+            let inside = builder.permutation(separator, parts, counts.min, counts.max);
             let inside = builder.sequence([before_first, inside, space, after_last, close]);
             let may_be_empty = !is_required && counts.min == 0;
             return if may_be_empty { builder.choice([close, inside]) } else { inside };
@@ -123,7 +123,7 @@ impl<'s> Lowering<'s> {
         if most == Some(0) {
             return if is_required { builder.never() } else { builder.sequence([before_first, end]) };
         }
-        let before = builder.unordered(separator, parts, least, most);
+        let before = builder.permutation(separator, parts, least, most);
         let mut before = builder.sequence([before, separator]);
         if !is_required && least == 0 {
             before = builder.optional(before);

@@ -19,7 +19,7 @@ use super::number_shape::{Bound, Edge, Kind, NumberShape};
 use super::number_text::{Digits, Zeros};
 
 /// Multiples of a step from 0 to the first whole one that are written out.
-const MOST_FRACTIONS: u64 = 2_000;
+const MAX_FRACTIONS: u64 = 2_000;
 
 /// The multiples of a step by their whole parts.
 struct Fractions {
@@ -34,7 +34,7 @@ impl Fractions {
     fn new(step: Step, kind: Kind) -> Option<Self> {
         let scale = 10u64.checked_pow(step.places)?;
         let common = greatest_common_divisor(step.units, scale);
-        if scale / common > MOST_FRACTIONS {
+        if scale / common > MAX_FRACTIONS {
             return None;
         }
         let modulus = step.units / common;

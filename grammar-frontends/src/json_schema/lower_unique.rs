@@ -24,10 +24,10 @@ use super::string_shape::StringShape;
 const MAX_VALUES: usize = 4_096;
 
 /// Places with a set of values each: nesting goes as deep.
-const MOST_PLACES: usize = 8;
+const MAX_PLACES: usize = 8;
 
 /// Arrays that are written out.
-const MOST_ARRAYS: usize = 4_096;
+const MAX_ARRAYS: usize = 4_096;
 
 /// A scalar; equal values are equal.
 #[derive(Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl<'s> Lowering<'s> {
         } else {
             let separator = self.builder.sequence([space, comma]);
             let parts = values.into_iter().map(|(_, value)| (value, Occurrence::Optional));
-            let items = self.builder.unordered(separator, parts, min, Some(max));
+            let items = self.builder.permutation(separator, parts, min, Some(max));
             let items = self.builder.sequence([before_first, items, space, after_last, close]);
             if min == 0 { self.builder.choice([close, items]) } else { items }
         };
@@ -78,7 +78,7 @@ impl<'s> Lowering<'s> {
     /// An array whose places are listed.
     fn unique_places(&mut self, shape: &ArrayShape, node: NodeId) -> Fallible<Option<Option<ExprId>>> {
         let Some(length) = shape.max.and_then(|max| usize::try_from(max).ok()) else { return Ok(None) };
-        if length > MOST_PLACES {
+        if length > MAX_PLACES {
             return Ok(None);
         }
         if self.places_differ(shape, length)? {
@@ -91,7 +91,7 @@ impl<'s> Lowering<'s> {
             arrays = arrays.saturating_mul(values.len().max(1));
             places.push(values);
         }
-        if arrays > MOST_ARRAYS {
+        if arrays > MAX_ARRAYS {
             return Ok(None);
         }
         let inside = self.different_items(&places, shape.min, &mut Vec::new());

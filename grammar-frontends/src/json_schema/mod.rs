@@ -143,7 +143,7 @@ pub use options::{
     Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects,
     Unsupported, Whitespace,
 };
-pub use outlook::{Outlook, outlook, outlook_of};
+pub use outlook::{SimpleSchema, outlook, simple_schema};
 pub use report::{Report, ReportEntry, Treatment};
 pub use retriever::Retriever;
 pub use vocabulary::{KEYWORDS, Keyword, keyword_table};
@@ -213,7 +213,7 @@ fn compile_text(
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
     if report.is_none()
-        && schema.len() <= outlook::MOST_BYTES
+        && schema.len() <= outlook::MAX_BYTES
         && let Some(grammar) = plain::grammar_if_plain(&value, options)
     {
         return Ok((grammar, None));
@@ -298,7 +298,7 @@ pub(crate) fn compile_within(
     within(&json::borrowed(schema, &arena), options, written, excludes)
 }
 
-/// As [`compile_within`], for a text that there is an [`Outlook`] for.
+/// As [`compile_within`], for a text that there is a [`SimpleSchema`] for.
 pub(crate) fn compile_outlook(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;

@@ -49,7 +49,7 @@ pub(super) struct NumberShape {
 }
 
 /// Digits of bounds between which numbers are listed.
-const MOST_DIGITS: u64 = 40;
+const MAX_DIGITS: u64 = 40;
 
 impl NumberShape {
     pub(super) fn any() -> Self {
@@ -79,7 +79,7 @@ impl NumberShape {
             return (values.len() <= most).then(|| values.clone());
         }
         let (Some(mut next), Some(last)) = self.whole_bounds() else { return None };
-        if self.kind != Kind::Integer || next.written_len().max(last.written_len()) > MOST_DIGITS {
+        if self.kind != Kind::Integer || next.written_len().max(last.written_len()) > MAX_DIGITS {
             return None;
         }
         let mut listed = Vec::new();

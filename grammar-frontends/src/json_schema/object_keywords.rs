@@ -15,7 +15,7 @@ use super::string_keywords::pattern_test;
 use super::text_tests::{Sense, TestId, TextTest};
 
 /// Cells that one schema's patterns may cut the names into.
-const MOST_CELLS: usize = 64;
+const MAX_CELLS: usize = 64;
 
 /// Patterns from which on it is looked at whether two of them have a name in common.
 const MANY_PATTERNS: usize = 5;
@@ -143,8 +143,8 @@ fn split_by_patterns<'s>(
             }
         }
         shape.cells = cells;
-        if shape.cells.len() > MOST_CELLS {
-            let reason = format!("the patterns may overlap in more than {MOST_CELLS} ways");
+        if shape.cells.len() > MAX_CELLS {
+            let reason = format!("the patterns may overlap in more than {MAX_CELLS} ways");
             n.unsupported(node, "patternProperties", reason, "use fewer patterns")?;
             *shape = ObjectShape::any();
             return Ok(());

@@ -3,7 +3,7 @@
 //! Of fifty tools that are offered one or two are called, and to lower the schema of a tool takes several times as long as
 //! to read it. Nearly all of these schemas are of one kind: objects, arrays and scalars by their types, properties,
 //! lists of texts; nothing that two keywords say about one value, nothing that may be refused. For such a schema there
-//! is an [`Outlook`], and its grammar can wait until a text comes to it. Of the 2,170 schemas of tools in three packs
+//! is a [`SimpleSchema`], and its grammar can wait until a text comes to it. Of the 2,170 schemas of tools in three packs
 //! of traces 2,169 are such; where there is any doubt, there is no outlook.
 
 use bumpalo::Bump;
@@ -16,7 +16,7 @@ use super::{Escapes, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, N
 /// and no rule begins with itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Outlook {
+pub struct SimpleSchema {
     /// In about how many states of automata it is written, at most.
     pub states: u32,
     /// The characters of ASCII that names and texts consist of, a bit each. They have no others.
@@ -24,7 +24,7 @@ pub struct Outlook {
 }
 
 /// Bytes of a text that is looked at.
-pub(super) const MOST_BYTES: usize = 1 << 15;
+pub(super) const MAX_BYTES: usize = 1 << 15;
 
 /// Schemas inside of one another.
 const DEEPEST: u32 = 16;
@@ -41,12 +41,12 @@ const MEMBER_STATES: u32 = 96;
 const CHARACTER_STATES: u32 = 8;
 
 /// Looks at the text of a schema.
-pub fn outlook(schema: &str) -> Option<Outlook> {
-    if schema.len() > MOST_BYTES {
+pub fn outlook(schema: &str) -> Option<SimpleSchema> {
+    if schema.len() > MAX_BYTES {
         return None;
     }
     let arena = Bump::new();
-    Outlook::of(&json::parse(schema, &arena).ok()?)
+    SimpleSchema::of(&json::parse(schema, &arena).ok()?)
 }
 
 /// Whether there are no names in it.
@@ -59,12 +59,12 @@ fn is_simple(value: &Value<'_>) -> bool {
 }
 
 /// As [`outlook`], for a schema that was parsed already.
-pub fn outlook_of(schema: &serde_json::Value) -> Option<Outlook> {
+pub fn simple_schema(schema: &serde_json::Value) -> Option<SimpleSchema> {
     let arena = Bump::new();
-    Outlook::of(&json::borrowed(schema, &arena))
+    SimpleSchema::of(&json::borrowed(schema, &arena))
 }
 
-impl Outlook {
+impl SimpleSchema {
     pub(super) fn of(schema: &Value<'_>) -> Option<Self> {
         let mut look = Self { states: BASE_STATES, characters: 0 };
         look.schema(schema, 0)?;
@@ -93,8 +93,8 @@ impl Outlook {
             && *free_names == FreeNames::MayRepeat
             && *escapes == Escapes::Any
             && *numbers == Numbers::Any
-            && limits.schema_bytes >= MOST_BYTES
-            && limits.values >= MOST_BYTES
+            && limits.schema_bytes >= MAX_BYTES
+            && limits.values >= MAX_BYTES
             && limits.goals >= least.goals
             && limits.work >= least.work
             && limits.depth >= least.depth

@@ -323,7 +323,7 @@ fn free_tail(
             let payers = anywhere.iter().map(|&payer| (payer, Occurrence::Required));
             let parts = payers.chain([(any, Occurrence::Repeatable)]);
             let most = most.map(|most| most - count);
-            let before = builder.unordered(separator, parts, least.saturating_sub(count), most);
+            let before = builder.permutation(separator, parts, least.saturating_sub(count), most);
             Some(match last {
                 Some((_, last)) => builder.sequence([before, separator, last]),
                 None => before,

@@ -18,22 +18,22 @@ use super::options::Objects;
 use super::pen::{Counts, Member, Pen};
 use super::punctuation;
 use super::same;
-use super::{JsonSchemaOptions, Outlook};
+use super::{JsonSchemaOptions, SimpleSchema};
 
 /// Expressions of a schema of the median size.
 const EXPRESSIONS: usize = 1 << 8;
 
 /// As [`grammar`], for a schema that was not looked at. `None` where there is no outlook, too.
 pub(super) fn grammar_if_plain(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option<Grammar> {
-    (Outlook::holds_under(options) && Outlook::of(schema).is_some())
+    (SimpleSchema::holds_under(options) && SimpleSchema::of(schema).is_some())
         .then(|| grammar(schema, options))
         .flatten()
 }
 
-/// The grammar of a schema for which there is an [`Outlook`], as [`lower`](super::lower::lower) writes it. `None` where
+/// The grammar of a schema for which there is a [`SimpleSchema`], as [`lower`](super::lower::lower) writes it. `None` where
 /// the outlook does not hold under the options, and for a few schemas that say something of values of some types alone.
 pub(super) fn grammar(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option<Grammar> {
-    if !Outlook::holds_under(options) {
+    if !SimpleSchema::holds_under(options) {
         return None;
     }
     let mut shapes = Shapes::new(options.objects == Objects::Closed);

@@ -17,7 +17,7 @@ use super::text_tests::TextTest;
 pub(super) const PROOF_DEPTH: u32 = 3;
 
 /// Items and members that one proof looks at.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// Pairs of alternatives from which on those that nothing satisfies are sought out while they are conjoined.
 const FEW_PAIRS: usize = 8;
@@ -90,14 +90,14 @@ impl<'s> Normalizer<'s> {
     }
 
     fn no_array(&mut self, shape: &ArrayShape, depth: u32) -> bool {
-        let places = shape.prefix.len().min(MOST_PARTS);
+        let places = shape.prefix.len().min(MAX_PARTS);
         let forced = (0..places + 1).take_while(|&index| (index as u64) < shape.min);
         if forced.into_iter().any(|index| self.goal_surely_empty(shape.item(index), depth)) {
             return true;
         }
         // Everything may pay a debt but what is before its first place.
         shape.owed.iter().filter(|owed| owed.min > 0).any(|owed| {
-            shape.prefix.len() <= MOST_PARTS
+            shape.prefix.len() <= MAX_PARTS
                 && (owed.from..=shape.prefix.len().max(owed.from)).all(|index| {
                     let pays = self.algebra.goals.and(shape.item(index), owed.goal);
                     self.goal_surely_empty(pays, depth)
@@ -124,7 +124,7 @@ impl<'s> Normalizer<'s> {
     /// Whether a member with a declared name may be the one that is owed: two shapes that were just conjoined owe what
     /// either did, and what is a free name to one may be declared by the other.
     fn declared_may_pay(&mut self, shape: &ObjectShape<'s>, owed: &OwedMember<'s>, depth: u32) -> bool {
-        shape.properties.len() > MOST_PARTS
+        shape.properties.len() > MAX_PARTS
             || shape.properties.iter().any(|property| {
                 let Algebra { goals, tests, .. } = &mut self.algebra;
                 let value = goals.and(property.value, owed.value);
@@ -135,7 +135,7 @@ impl<'s> Normalizer<'s> {
     }
 
     fn has_too_few_members(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
-        if shape.properties.len() > MOST_PARTS {
+        if shape.properties.len() > MAX_PARTS {
             return false;
         }
         let mut possible = 0;

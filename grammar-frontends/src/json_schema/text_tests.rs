@@ -444,7 +444,7 @@ fn weight(grammar: &Grammar, id: ExprId) -> u64 {
 }
 
 /// Class runs that one pattern may be a union of.
-const MOST_RUNS: usize = 16;
+const MAX_RUNS: usize = 16;
 
 fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
     let parts = match grammar.expr(id) {
@@ -476,7 +476,7 @@ fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
         let (before, class, after) = (before.clone(), class.clone(), after.clone());
         ClassRun { before, class, min, max, after }
     });
-    Some(runs.collect()).filter(|runs: &Vec<_>| runs.len() <= MOST_RUNS)
+    Some(runs.collect()).filter(|runs: &Vec<_>| runs.len() <= MAX_RUNS)
 }
 
 /// Characters in a row, each out of a class.
@@ -505,7 +505,7 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<Places>> {
             let mut all = Vec::new();
             for &alternative in alternatives {
                 all.extend(fixed(grammar, alternative)?);
-                if all.len() > MOST_RUNS {
+                if all.len() > MAX_RUNS {
                     return None;
                 }
             }
@@ -516,7 +516,7 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<Places>> {
 }
 
 fn product(left: &[Places], right: &[Places]) -> Option<Vec<Places>> {
-    if left.len() * right.len() > MOST_RUNS {
+    if left.len() * right.len() > MAX_RUNS {
         return None;
     }
     let pairs = left.iter().flat_map(|left| right.iter().map(move |right| [left.as_slice(), right].concat()));

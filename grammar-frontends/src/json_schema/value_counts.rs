@@ -22,19 +22,19 @@ use super::string_shape::StringShape;
 pub(super) const ENDLESS: u64 = 1 << 20;
 
 /// Steps spent on the automaton of one language, some 10 ns each.
-const MOST_STEPS: usize = 500_000;
+const MAX_STEPS: usize = 500_000;
 
 /// Whole numbers that are counted one by one.
-const MOST_NUMBERS: usize = 4_096;
+const MAX_NUMBERS: usize = 4_096;
 
 /// Values inside of values that are counted.
 const DEPTH: u32 = 6;
 
 /// Goals that one count looks at.
-const MOST_LOOKS: u32 = 500;
+const MAX_LOOKS: u32 = 500;
 
 /// Goals inside of items that are looked at for objects whose names may run out.
-const MOST_GOALS: usize = 5_000;
+const MAX_GOALS: usize = 5_000;
 
 /// One count.
 struct Count {
@@ -44,7 +44,7 @@ struct Count {
 impl<'s> Lowering<'s> {
     /// A number of values that satisfy a goal at least.
     pub(super) fn values_at_least(&mut self, goal: GoalId) -> Fallible<u64> {
-        self.count(goal, DEPTH, &mut Count { looks: MOST_LOOKS })
+        self.count(goal, DEPTH, &mut Count { looks: MAX_LOOKS })
     }
 
     fn count(&mut self, goal: GoalId, depth: u32, work: &mut Count) -> Fallible<u64> {
@@ -177,7 +177,7 @@ impl<'s> Lowering<'s> {
             if goal == GoalId::ANY || goal == GoalId::NEVER {
                 continue;
             }
-            if met.len() > MOST_GOALS {
+            if met.len() > MAX_GOALS {
                 return Ok(true);
             }
             let norm = self.normalizer.norm(goal)?;
@@ -216,7 +216,7 @@ impl<'s> Lowering<'s> {
             let rule = builder.add_rule("root", text).ok()?;
             let grammar = builder.finish(rule).ok()?;
             let body = grammar.rule(grammar.root()).body();
-            let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
+            let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
             Some(TextAutomaton::from_expr(&grammar, body, &limits).ok()?.count())
         };
         count().unwrap_or(0)
@@ -237,11 +237,11 @@ fn numbers_at_least(shape: &NumberShape) -> u64 {
     {
         return u64::MAX;
     }
-    match shape.listed(MOST_NUMBERS) {
+    match shape.listed(MAX_NUMBERS) {
         Some(listed) => listed.len() as u64,
         // More than were listed, if they can be listed at all.
         None if shape.kind == Kind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty() => {
-            MOST_NUMBERS as u64
+            MAX_NUMBERS as u64
         }
         None => 0,
     }

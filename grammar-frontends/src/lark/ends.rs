@@ -24,13 +24,13 @@ use crate::regex::{self, LetterCase, RegexOptions};
 use crate::rule_texts::shortest;
 
 /// Most forms that are written out.
-const MOST_FORMS: usize = 64;
+const MAX_FORMS: usize = 64;
 /// Most characters of a form that is not a plain text.
 const LONGEST: u32 = 128;
 /// Most characters of all forms that are compared with one another.
-const MOST_COMPARED: usize = 1024;
+const MAX_COMPARED: usize = 1024;
 /// Steps spent on the automaton of an end, some 10 ns each.
-const MOST_STEPS: usize = 500_000;
+const MAX_STEPS: usize = 500_000;
 
 /// Each character of a form is one of a class; its ranges ascend.
 type Form = Vec<Vec<CharRange>>;
@@ -60,17 +60,17 @@ impl Ends {
         let end = shortest(&mut builder, end);
         let root = builder.add_rule("root", end).ok()?;
         let grammar = builder.finish(root).ok()?;
-        let limits = TextLimits { max_steps: MOST_STEPS, ..TextLimits::default() };
+        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
         let automaton =
             TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits).ok()?;
-        automaton.rows(MOST_FORMS, LONGEST).map(Self)
+        automaton.rows(MAX_FORMS, LONGEST).map(Self)
     }
 
     /// The ends by how many bytes they have, long ones first. `None` where characters of several lengths make too many
     /// forms.
     pub(super) fn by_length(&self, builder: &mut GrammarBuilder) -> Option<Vec<(u32, ExprId)>> {
         let mut cases: BTreeMap<u32, Vec<Form>> = BTreeMap::new();
-        let mut room = MOST_FORMS;
+        let mut room = MAX_FORMS;
         for form in &self.0 {
             let mut written: Vec<(u32, Form)> = vec![(0, Vec::new())];
             for class in form {
@@ -106,7 +106,7 @@ impl Ends {
     /// The texts of `body` that may stand before each of the ends; `None` where that depends on the end.
     pub(super) fn before(&self, builder: &mut GrammarBuilder, body: ExprId) -> Option<ExprId> {
         let characters: usize = self.0.iter().map(Vec::len).sum();
-        if characters > MOST_COMPARED {
+        if characters > MAX_COMPARED {
             return None;
         }
         // Then it is the only one: nothing goes on the empty text.

@@ -18,7 +18,7 @@ use crate::rule_texts::{at_most, shortest};
 use crate::substring::substring;
 
 /// Most ids that one special token expression may list, ranges written out.
-const MOST_IDS: usize = 1 << 20;
+const MAX_IDS: usize = 1 << 20;
 
 /// What all sources that end up in one grammar share.
 pub(super) struct Shared<'o> {
@@ -484,8 +484,8 @@ impl<'a> Scope<'a, '_> {
                 let hint = "write `<[5]>`, `<[5,7-9]>`, `<[^5]>` or `<[*]>`";
                 return Err(Fault::new("lark/token", "this is no list of token ids", hint, span));
             };
-            if ids.len() + (last - first) as usize >= MOST_IDS {
-                let message = format!("more than {MOST_IDS} token ids");
+            if ids.len() + (last - first) as usize >= MAX_IDS {
+                let message = format!("more than {MAX_IDS} token ids");
                 return Err(Fault::new("lark/limit", message, "name fewer, or all others: `<[^...]>`", span));
             }
             ids.extend(first..=last);

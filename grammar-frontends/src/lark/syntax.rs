@@ -657,7 +657,7 @@ impl Parser<'_> {
 fn with_parameter(at: Span) -> Fault {
     Fault::unsupported(
         "rules that carry a number, and conditions on it, are not supported",
-        "write a rule for each value, or `Unordered(...)` in EBNF for parts in any order, each at most once",
+        "write a rule for each value, or `Permutation(...)` in EBNF for parts in any order, each at most once",
         at,
     )
 }

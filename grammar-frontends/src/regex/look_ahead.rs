@@ -31,7 +31,7 @@ pub(super) const AHEAD: &str = "ahead_";
 pub(super) const NOT_AHEAD: &str = "not_ahead_";
 
 /// Rounds of a repeat that may be written out.
-const MOST_ROUNDS: u32 = 64;
+const MAX_ROUNDS: u32 = 64;
 
 /// The language of a pattern that holds look-ahead.
 pub(super) fn compile(
@@ -152,7 +152,7 @@ impl Compiler<'_> {
 
     fn rounds(&mut self, repetition: &hir::Repetition, rest: Language, at: At) -> Result<Language, Problem> {
         let optional = repetition.max.map(|max| max.saturating_sub(repetition.min));
-        if repetition.min.max(optional.unwrap_or(0)) > MOST_ROUNDS {
+        if repetition.min.max(optional.unwrap_or(0)) > MAX_ROUNDS {
             return Err(Problem::TooLarge);
         }
         // Only the first round knows where it is.

@@ -42,11 +42,12 @@ pub(super) fn outline(format: &Format, options: &StructuralTagOptions) -> Result
 /// The grammar of a format with a rule in place of its tags, of which there is one list. `None` where the list is not of
 /// one trigger or with a separator, or there are schemas beside it.
 pub(super) fn frame(format: &Format, options: &StructuralTagOptions) -> Option<TagFrame> {
-    let mut lowering = Lowering { hole: Hole::Wanted, ..Lowering::new(options, Schemas::Apart) };
+    let mut lowering =
+        Lowering { placeholder: Placeholder::Wanted, ..Lowering::new(options, Schemas::Apart) };
     let grammar = lowering.run(format).ok()?;
-    match lowering.hole {
-        Hole::Made { rule: hole, reach } if lowering.apart.is_empty() => {
-            Some(TagFrame { grammar, hole, reach })
+    match lowering.placeholder {
+        Placeholder::Made { rule: placeholder, reach } if lowering.apart.is_empty() => {
+            Some(TagFrame { grammar, placeholder, reach })
         }
         _ => None,
     }
@@ -73,7 +74,7 @@ pub(super) fn rest(tag: &Tag, options: &StructuralTagOptions) -> Fallible<Outlin
 
 /// The rule that stands for the tags of a frame.
 #[derive(Clone, Debug)]
-enum Hole {
+enum Placeholder {
     /// There is no frame.
     None,
     /// No tags were met.
@@ -101,7 +102,7 @@ struct Lowering<'o> {
     apart: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
-    hole: Hole,
+    placeholder: Placeholder,
 }
 
 impl<'o> Lowering<'o> {
@@ -113,7 +114,7 @@ impl<'o> Lowering<'o> {
             schemas: HashMap::default(),
             apart: Vec::new(),
             grammars: HashMap::default(),
-            hole: Hole::None,
+            placeholder: Placeholder::None,
         }
     }
 
@@ -363,7 +364,7 @@ impl<'o> Lowering<'o> {
                 Least::None => TagReach::AfterTrigger(trigger.clone()),
                 Least::One => TagReach::AfterWrittenTrigger(trigger.clone()),
             };
-            if let Some(tag) = self.hole(&reach, place)? {
+            if let Some(tag) = self.placeholder(&reach, place)? {
                 return Ok(self.triggered_hole(it, tag, ends));
             }
         }
@@ -473,7 +474,7 @@ impl<'o> Lowering<'o> {
     }
 
     fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Fallible<ExprId> {
-        let one = match self.hole(&TagReach::Whole, place)? {
+        let one = match self.placeholder(&TagReach::Whole, place)? {
             Some(tag) => tag,
             None => {
                 let tags = self.tags(&it.tags, place)?;
@@ -518,17 +519,17 @@ impl<'o> Lowering<'o> {
     }
 
     /// The rule that stands for the tags, where a frame is made.
-    fn hole(&mut self, reach: &TagReach, place: &Place<'_>) -> Fallible<Option<ExprId>> {
-        let rule = match &self.hole {
-            Hole::None => return Ok(None),
-            Hole::Made { rule, reach: known } if known == reach => *rule,
-            Hole::Made { .. } => return Err(unsupported(place, "a second list of tags", "write one")),
-            Hole::Wanted => {
+    fn placeholder(&mut self, reach: &TagReach, place: &Place<'_>) -> Fallible<Option<ExprId>> {
+        let rule = match &self.placeholder {
+            Placeholder::None => return Ok(None),
+            Placeholder::Made { rule, reach: known } if known == reach => *rule,
+            Placeholder::Made { .. } => return Err(unsupported(place, "a second list of tags", "write one")),
+            Placeholder::Wanted => {
                 let rule =
                     self.builder.declare_fresh("tags").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("tags");
                 self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-                self.hole = Hole::Made { rule, reach: reach.clone() };
+                self.placeholder = Placeholder::Made { rule, reach: reach.clone() };
                 rule
             }
         };

@@ -9,7 +9,7 @@ use super::format::{JsonSchemaFormat, KeyOrder, Style};
 use super::lower::below;
 use super::schema_value::SchemaValue;
 use crate::Diagnostics;
-use crate::json_schema::{self, Outlook, Whitespace};
+use crate::json_schema::{self, SimpleSchema, Whitespace};
 
 /// A grammar with rules that stand for JSON Schemas.
 #[derive(Clone, Debug)]
@@ -105,10 +105,10 @@ impl EmbeddedSchema {
     }
 
     /// What is known of the [grammar](Self::grammar) before it is written, where one look at the schema tells.
-    pub fn outlook(&self, options: &StructuralTagOptions) -> Option<Outlook> {
+    pub fn outlook(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
         let SchemaContent { schema, style, key_order, max_whitespace: _, excludes, key: _ } = &self.content;
         let is_plain = *style == Style::Json && *key_order == KeyOrder::Declared && excludes.is_empty();
-        (is_plain && Outlook::holds_under(&options.json_schema)).then(|| schema.outlook()).flatten()
+        (is_plain && SimpleSchema::holds_under(&options.json_schema)).then(|| schema.outlook()).flatten()
     }
 
     /// The grammar of the schema alone.

@@ -41,7 +41,7 @@ pub struct TagFrame {
     /// The grammar. The body of the rule that stands for the tags means nothing.
     pub grammar: Grammar,
     /// The rule that stands for one of the tags.
-    pub hole: RuleId,
+    pub placeholder: RuleId,
     /// What of a tag stands there.
     pub reach: TagReach,
 }

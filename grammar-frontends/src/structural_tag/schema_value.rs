@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::known::string_end;
-use crate::json_schema::{Outlook, outlook, outlook_of};
+use crate::json_schema::{SimpleSchema, outlook, simple_schema};
 
-/// A schema, as it was read or as it stands in a document. Where there is an [`Outlook`] for the text, it is read when
+/// A schema, as it was read or as it stands in a document. Where there is a [`SimpleSchema`] for the text, it is read when
 /// somebody asks for its value: most are not asked.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaValue(Arc<Inner>);
@@ -24,7 +24,7 @@ struct Written {
     /// Without space between its parts: texts that are equal are equal values. Most are what writing the value out
     /// would give.
     text: Box<str>,
-    outlook: Option<Outlook>,
+    outlook: Option<SimpleSchema>,
 }
 
 impl SchemaValue {
@@ -59,10 +59,10 @@ impl SchemaValue {
         self.text().filter(|_| self.0.value.get().is_none())
     }
 
-    pub(super) fn outlook(&self) -> Option<Outlook> {
+    pub(super) fn outlook(&self) -> Option<SimpleSchema> {
         match &self.0.written {
             Some(written) => written.outlook,
-            None => outlook_of(self.value()),
+            None => simple_schema(self.value()),
         }
     }
 }

@@ -38,10 +38,10 @@ fn every_construct() {
 #[test]
 fn parts_in_any_order() {
     assert_snapshot!(
-        printed(r#"root ::= Unordered(",", Repeatable("c"), Optional("b" | "d"), Required("a"), ""{2,3})"#),
-        @r#"root ::= Unordered(",", Required("a"), Optional("b" | "d"), Repeatable("c"), ""{2,3})"#
+        printed(r#"root ::= Permutation(",", Repeatable("c"), Optional("b" | "d"), Required("a"), ""{2,3})"#),
+        @r#"root ::= Permutation(",", Required("a"), Optional("b" | "d"), Repeatable("c"), ""{2,3})"#
     );
-    assert_snapshot!(printed(r#"root ::= Unordered("", Optional("b"))"#), @r#"root ::= Unordered("", Optional("b"))"#);
+    assert_snapshot!(printed(r#"root ::= Permutation("", Optional("b"))"#), @r#"root ::= Permutation("", Optional("b"))"#);
     let misplaced = grammask_grammar_frontends::ebnf::parse(r#"root ::= Optional("b")"#, &Default::default());
     assert!(misplaced.unwrap_err().to_string().contains("arguments"));
 }

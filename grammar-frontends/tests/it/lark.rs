@@ -430,7 +430,7 @@ fn reports() {
        │              ┬
        │              ╰── here
        │
-       │ Help: write a rule for each value, or `Unordered(...)` in EBNF for parts in any order, each at most once
+       │ Help: write a rule for each value, or `Permutation(...)` in EBNF for parts in any order, each at most once
     ───╯
 
     [lark/attribute] Error: `stop_capture` hands out what `suffix` or `stop` has read, and this rule has neither

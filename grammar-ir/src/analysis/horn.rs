@@ -5,7 +5,7 @@
 //! holds, and tells those that it is an operand of (Dowling and Gallier, "Linear-time algorithms for testing
 //! the satisfiability of propositional Horn formulae", 1984).
 
-use crate::{Expr, ExprId, Grammar, Unordered};
+use crate::{Expr, ExprId, Grammar, Permutation};
 
 /// When a fact holds for an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,15 +82,15 @@ fn operands(grammar: &Grammar, id: ExprId) -> &[ExprId] {
 /// any of them.
 fn needed(grammar: &Grammar, id: ExprId) -> &[ExprId] {
     match grammar.expr(id) {
-        Expr::Unordered(unordered) if unordered.required() > 0 => unordered.needed(),
-        Expr::Unordered(unordered) => unordered.parts(),
+        Expr::Permutation(permutation) if permutation.required() > 0 => permutation.needed(),
+        Expr::Permutation(permutation) => permutation.parts(),
         _ => operands(grammar, id),
     }
 }
 
 /// What parts in any order need, where a fact holds for a sentence if it holds for all that it is made of.
-pub(crate) fn need_of_parts(unordered: Unordered<'_>) -> Need {
-    if unordered.required() > 0 { Need::All } else { Need::Any }
+pub(crate) fn need_of_parts(permutation: Permutation<'_>) -> Need {
+    if permutation.required() > 0 { Need::All } else { Need::Any }
 }
 
 /// Every expression that a rule's body or lookahead mentions, once; operands before what they stand in, but

@@ -92,7 +92,7 @@ pub(super) fn each_beginning(grammar: &Grammar, nullable: &Facts, id: ExprId, mu
         Expr::Rule(rule) => visit(grammar.rule(rule).body()),
         // A body comes after its trigger, which is not empty.
         Expr::TagDispatch(_) => {}
-        Expr::Unordered(unordered) => unordered.parts().iter().for_each(|&part| visit(part)),
+        Expr::Permutation(permutation) => permutation.parts().iter().for_each(|&part| visit(part)),
         _ => grammar.operands(id).iter().for_each(|&operand| visit(operand)),
     }
 }

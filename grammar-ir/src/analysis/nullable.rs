@@ -19,7 +19,7 @@ pub fn nullable(grammar: &Grammar) -> Facts {
         Expr::Bytes(_) | Expr::Class(_) | Expr::TagDispatch(_) => Need::Impossible,
         Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) => Need::Impossible,
         Expr::Choice(_) => Need::Any,
-        Expr::Unordered(unordered) => need_of_parts(unordered),
+        Expr::Permutation(permutation) => need_of_parts(permutation),
         _ => Need::All,
     });
     Facts::new(grammar, holds)
@@ -55,7 +55,7 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
             Expr::Complement(operand) => !holds(&operand),
             Expr::Rule(rule) => holds(&grammar.rule(rule).body()),
             // No part is empty; a grammar in which one is, or that has such a thing below an operator, is refused.
-            Expr::Unordered(_) => false,
+            Expr::Permutation(_) => false,
         };
         answers[id.index()] = Some(answer);
     }

@@ -20,7 +20,7 @@ pub fn productive(grammar: &Grammar) -> Facts {
         },
         Expr::Class(_) => Need::Nothing,
         Expr::Choice(_) => Need::Any,
-        Expr::Unordered(unordered) => need_of_parts(unordered),
+        Expr::Permutation(permutation) => need_of_parts(permutation),
         _ => Need::All,
     });
     Facts::new(grammar, holds)

@@ -75,10 +75,10 @@ pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[Exp
             end: dispatch.end,
             least: 0,
         }),
-        Expr::Unordered(unordered) => {
+        Expr::Permutation(permutation) => {
             let parts = operands[1..].iter().enumerate();
-            let parts = parts.map(|(index, &part)| (part, unordered.occurrence(index)));
-            builder.unordered(operands[0], parts, unordered.min(), unordered.max())
+            let parts = parts.map(|(index, &part)| (part, permutation.occurrence(index)));
+            builder.permutation(operands[0], parts, permutation.min(), permutation.max())
         }
     }
 }

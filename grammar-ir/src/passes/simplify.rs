@@ -13,9 +13,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rewrite::{Rewrite, copy, rewrite};
-use crate::unordered::Counts;
+use crate::permutation::Counts;
 use crate::{
-    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TokenRef, Unordered,
+    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Permutation, RuleId, TokenRef,
     normalize_ranges,
 };
 
@@ -44,7 +44,7 @@ enum Key {
     JsonEscaped(ExprId),
     Token(Box<[TokenRef]>),
     ExcludeToken(Box<[TokenRef]>),
-    Unordered(Box<[ExprId]>, Counts),
+    Permutation(Box<[ExprId]>, Counts),
 }
 
 #[derive(Default)]
@@ -94,8 +94,8 @@ impl Rewrite for Simplifier {
                 Expr::Empty | Expr::Class([]) => operands[0],
                 _ => self.intern(builder, Key::JsonEscaped(operands[0])),
             },
-            Expr::Unordered(unordered) => {
-                self.intern(builder, Key::Unordered(operands.into(), unordered.counts))
+            Expr::Permutation(permutation) => {
+                self.intern(builder, Key::Permutation(operands.into(), permutation.counts))
             }
         }
     }
@@ -225,9 +225,9 @@ impl Simplifier {
             Key::JsonEscaped(operand) => builder.json_escaped(*operand),
             Key::Token(tokens) => copy(builder, Expr::Token(tokens), &[]),
             Key::ExcludeToken(tokens) => copy(builder, Expr::ExcludeToken(tokens), &[]),
-            Key::Unordered(operands, counts) => {
+            Key::Permutation(operands, counts) => {
                 let counts = *counts;
-                copy(builder, Expr::Unordered(Unordered { operands, counts }), operands)
+                copy(builder, Expr::Permutation(Permutation { operands, counts }), operands)
             }
         };
         self.interned.insert(key, id);

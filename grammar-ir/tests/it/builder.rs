@@ -168,14 +168,14 @@ fn bounds_of_parts_in_any_order_say_no_more_than_the_parts() {
     let mut builder = GrammarBuilder::new();
     let [a, b, comma] = ["a", "b", ","].map(|text| builder.literal(text));
     let parts = [(b, Occurrence::Optional), (a, Occurrence::Required)];
-    let wide = builder.unordered(comma, parts, 0, Some(7));
-    let Expr::Unordered(unordered) = builder.expr(wide) else { panic!("it has two parts") };
-    assert_eq!((unordered.parts(), unordered.min(), unordered.max()), (&[a, b][..], 1, None));
+    let wide = builder.permutation(comma, parts, 0, Some(7));
+    let Expr::Permutation(permutation) = builder.expr(wide) else { panic!("it has two parts") };
+    assert_eq!((permutation.parts(), permutation.min(), permutation.max()), (&[a, b][..], 1, None));
     assert_eq!(
-        (unordered.occurrence(0), unordered.occurrence(1)),
+        (permutation.occurrence(0), permutation.occurrence(1)),
         (Occurrence::Required, Occurrence::Optional)
     );
-    let impossible = builder.unordered(comma, parts, 3, None);
+    let impossible = builder.permutation(comma, parts, 3, None);
     assert_eq!(builder.expr(impossible), Expr::Class(&[]));
 }
 
@@ -190,7 +190,7 @@ fn parts_in_any_order_are_not_empty_and_not_below_operators() {
     let message = refused(&|builder| {
         let a = builder.literal("a");
         let part = builder.optional(a);
-        builder.unordered(a, [(part, Occurrence::Optional)], 0, None)
+        builder.permutation(a, [(part, Occurrence::Optional)], 0, None)
     });
     assert_eq!(
         message,
@@ -198,7 +198,7 @@ fn parts_in_any_order_are_not_empty_and_not_below_operators() {
     );
     let message = refused(&|builder| {
         let a = builder.literal("a");
-        let whole = builder.unordered(a, [(a, Occurrence::Optional)], 0, None);
+        let whole = builder.permutation(a, [(a, Occurrence::Optional)], 0, None);
         builder.complement(whole)
     });
     assert!(message.contains("a complement is only defined for regular expressions"), "{message}");

@@ -22,7 +22,7 @@ use crate::common;
 use crate::memory::peak_of;
 
 const MEBIBYTE: usize = 1 << 20;
-const MOST_MEMORY: usize = 500 * MEBIBYTE;
+const MAX_MEMORY: usize = 500 * MEBIBYTE;
 /// Servers run requests on threads whose stacks are small; the standard library's default is 2 MiB.
 const STACK: usize = 512 << 10;
 
@@ -78,7 +78,7 @@ fn bounded_by<T: Send>(times: u32, what: &str, run: impl FnOnce() -> T + Send) -
     let time = thread_time(start).saturating_sub(before);
     println!("{:>9.1} ms {:>7.1} MiB  {what}", time.as_secs_f64() * 1e3, peak as f64 / MEBIBYTE as f64);
     assert!(time < times * longest(), "{what} took {time:?}");
-    assert!(peak < times as usize * MOST_MEMORY, "{what} took {peak} bytes");
+    assert!(peak < times as usize * MAX_MEMORY, "{what} took {peak} bytes");
     result
 }
 

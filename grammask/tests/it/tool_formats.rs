@@ -48,7 +48,7 @@ fn compiled(family: &str, request: &ToolRequest) -> CompiledGrammar {
     let options = StructuralTagOptions::default();
     let read = StructuralTag::from_value(&tag.to_value(), &options);
     assert_eq!(read.unwrap().to_value(), tag.to_value(), "{family}: what is made can be read");
-    compiler().structure(&tag, &options).unwrap_or_else(|error| panic!("{family}: {error}"))
+    compiler().tag(&tag, &options).unwrap_or_else(|error| panic!("{family}: {error}"))
 }
 
 /// Whether a text is a whole answer.
@@ -431,7 +431,7 @@ fn marked_answers() {
         };
         let reads = |request: &ToolRequest, text: &str| {
             let tag = ToolFormat::named(family).unwrap().structure(request).unwrap();
-            let compiled = compiler.structure(&tag, &StructuralTagOptions::default()).unwrap();
+            let compiled = compiler.tag(&tag, &StructuralTagOptions::default()).unwrap();
             let mut matcher = compiled.matcher();
             let ids: Vec<_> =
                 tokens(text).into_iter().map(|id| compiled.vocabulary().id(id).unwrap()).collect();

@@ -12,7 +12,7 @@ use grammask::{
     Vocabulary, VocabularyOptions,
 };
 use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
-use grammask_oracle::{Readings, Recogniser};
+use grammask_oracle::{Derivations, Recogniser};
 use serde_json::{Value, json};
 
 use crate::tool_families::{Around, CASES};
@@ -322,7 +322,7 @@ fn masks_of_all_families_equal_the_oracle() {
         let request = request.reasoning(answer.reasoning).parallel(answer.parallel);
         let options = StructuralTagOptions::default();
         let tag = ToolFormat::named(answer.family).unwrap().structure(&request).unwrap();
-        let compiled = words.compiler.structure(&tag, &options).unwrap();
+        let compiled = words.compiler.tag(&tag, &options).unwrap();
         let recogniser = Recogniser::new(&resolve_tokens(&tag.grammar(&options).unwrap(), &words).unwrap());
         for round in 0..rounds() {
             let mut random = fastrand::Rng::with_seed(seed as u64 + 1_000 * round);
@@ -353,7 +353,7 @@ fn walk(
     let strays = random.usize(..=tokens.len());
     for length in [strays, tokens.len()] {
         let mut matcher = compiled.matcher();
-        let mut readings = Readings::new(recogniser);
+        let mut readings = Derivations::new(recogniser);
         for &token in &tokens[..length] {
             if random.u8(..) < 30 {
                 check(context, words, &matcher, &readings);
@@ -385,7 +385,12 @@ fn walk(
 }
 
 /// Compares the mask, and returns what it allows.
-fn check(context: &str, words: &Words, matcher: &grammask::Matcher, readings: &Readings<'_>) -> Vec<TokenId> {
+fn check(
+    context: &str,
+    words: &Words,
+    matcher: &grammask::Matcher,
+    readings: &Derivations<'_>,
+) -> Vec<TokenId> {
     let mut matcher = matcher.fork();
     let mut mask = TokenMask::new(words.bytes.len());
     matcher.fill_mask(&mut mask).unwrap_or_else(|error| panic!("{context}: {error}"));

@@ -29,7 +29,7 @@ pub use self::token_id::{TokenId, TokenKind};
 use self::build::Draft;
 use crate::lists::List;
 use crate::openings::Openings;
-use crate::separated::{Inside, Separated};
+use crate::separated::{Separated, ValuePosition};
 use crate::slices::{Slice, SliceCells};
 use crate::{TokenMask, Trie};
 
@@ -229,7 +229,7 @@ impl Vocabulary {
 
     /// The tokens that may hold a whole item of an array, or name of an object, beside another one: all that could,
     /// and perhaps more. Found once, in a millisecond.
-    pub fn tokens_across_values(&self, inside: Inside) -> &[TokenId] {
+    pub fn tokens_across_values(&self, inside: ValuePosition) -> &[TokenId] {
         self.separated.get_or_init(|| Separated::new(self)).of(inside)
     }
 
@@ -239,7 +239,7 @@ impl Vocabulary {
             slice.prepare();
         }
         self.openings();
-        self.tokens_across_values(Inside::Array);
+        self.tokens_across_values(ValuePosition::Array);
     }
 
     /// The bytes that are not a token by themselves, ascending. Text with such a byte may have no spelling at all.

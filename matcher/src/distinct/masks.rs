@@ -8,7 +8,7 @@
 //! * beyond that point a token would have to end the value, and write a whole other one behind a comma. There are some
 //!   dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
 
-use grammask_mask_cache::{Inside, StoredMask, TokenId, Trie, Vocabulary, bits, words_for};
+use grammask_mask_cache::{StoredMask, TokenId, Trie, ValuePosition, Vocabulary, bits, words_for};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::{Lex, Mark, Read, Scopes, Subject};
@@ -25,9 +25,9 @@ impl Scopes {
         fuel: &mut Fuel,
     ) -> Result<Vec<TokenId>, StepError> {
         let across = vocabulary.tokens_across_values(match self.lex {
-            Lex::Outside => Inside::Text,
-            Lex::String { .. } => Inside::String,
-            _ => Inside::Array,
+            Lex::Outside => ValuePosition::Text,
+            Lex::String { .. } => ValuePosition::String,
+            _ => ValuePosition::Array,
         });
         if !self.is_open() && across.is_empty() {
             return Ok(Vec::new());

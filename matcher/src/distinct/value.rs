@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A value, by what it means. It nests as deep as [`MOST_DEEP`](super::MOST_DEEP).
+/// A value, by what it means. It nests as deep as [`MAX_DEEP`](super::MAX_DEEP).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// In the form in which scalars are compared.

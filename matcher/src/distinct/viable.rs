@@ -19,11 +19,11 @@ use std::collections::{HashMap, VecDeque};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::number::{canonical, is_zero};
-use super::{Escape, Exponent, Lex, MOST_EXPONENT_DIGITS, Mark, Read, Scopes, Subject};
+use super::{Escape, Exponent, Lex, MAX_EXPONENT_DIGITS, Mark, Read, Scopes, Subject};
 use crate::matcher::allowed_bytes;
 
 /// A place on the way through strings.
-struct Branch<S> {
+struct TemplateArm<S> {
     state: S,
     mark: Mark,
     /// The bytes to try.
@@ -83,7 +83,7 @@ impl Scopes {
         fuel: &mut Fuel,
     ) -> Result<bool, StepError> {
         let mut visits: HashMap<(B::State, Lex, Vec<u8>), usize, ahash::RandomState> = HashMap::default();
-        let mut path = vec![Branch { state, mark: self.mark(), left: bytes_of(engine, state) }];
+        let mut path = vec![TemplateArm { state, mark: self.mark(), left: bytes_of(engine, state) }];
         while let Some(branch) = path.last_mut() {
             let (state, mark) = (branch.state, branch.mark);
             let Some(byte) = branch.left.pop() else {
@@ -103,7 +103,7 @@ impl Scopes {
             let visits = visits.entry((next, self.lex, place)).or_insert(0);
             *visits += 1;
             if *visits <= self.most_visits(engine, next, byte) {
-                path.push(Branch { state: next, mark: self.mark(), left: bytes_of(engine, next) });
+                path.push(TemplateArm { state: next, mark: self.mark(), left: bytes_of(engine, next) });
             }
         }
         Ok(false)
@@ -147,7 +147,7 @@ impl Scopes {
         state: B::State,
         fuel: &mut Fuel,
     ) -> Result<bool, StepError> {
-        let mut path: Vec<Branch<B::State>> = Vec::new();
+        let mut path: Vec<TemplateArm<B::State>> = Vec::new();
         let mut next = Some(state);
         loop {
             if let Some(state) = next.take() {
@@ -170,7 +170,7 @@ impl Scopes {
                 if found {
                     return Ok(true);
                 }
-                path.push(Branch { state, mark, left });
+                path.push(TemplateArm { state, mark, left });
             }
             let Some(branch) = path.last_mut() else { return Ok(false) };
             let (state, mark) = (branch.state, branch.mark);
@@ -211,7 +211,7 @@ impl Scopes {
                 fuel.burn(1)?;
                 let exponent = match (exponent, byte) {
                     (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
-                    (Exponent::Digits(MOST_EXPONENT_DIGITS), b'0'..=b'9') => continue,
+                    (Exponent::Digits(MAX_EXPONENT_DIGITS), b'0'..=b'9') => continue,
                     (Exponent::Digits(read), b'0'..=b'9') => Exponent::Digits(read + 1),
                     (exponent, _) => exponent,
                 };

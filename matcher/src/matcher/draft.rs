@@ -13,7 +13,7 @@ use grammask_mask_cache::words_for;
 use grammask_parser_backend::Backend;
 
 use super::Matcher;
-use crate::{MaskKind, MatchError, RoomError};
+use crate::{BufferTooSmall, MaskKind, MatchError};
 
 /// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its token, -1
 /// where there is none. Node 0 is the root; its token was accepted before and is not looked at.
@@ -54,7 +54,7 @@ pub enum DraftError {
     },
     /// The masks do not fit into the words.
     #[error(transparent)]
-    Room(#[from] RoomError),
+    Room(#[from] BufferTooSmall),
 }
 
 /// What became of a node of a draft.
@@ -158,7 +158,7 @@ impl<B: Backend> Matcher<B> {
         interrupt: &Interrupt,
     ) -> Result<Vec<DraftRow>, DraftError> {
         let row_words = words_for(self.grammar.vocabulary().len());
-        RoomError::check(tree.len(), stride, row_words, words.len())?;
+        BufferTooSmall::check(tree.len(), stride, row_words, words.len())?;
         let before = (Arc::clone(self.generation()), self.last_mask.take(), self.steps());
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, interrupt, &mut rows, |matcher, place| {

@@ -1,12 +1,12 @@
-//! What a matcher keeps for grammars whose rules have options: the text, and its readings.
+//! What a matcher keeps for grammars whose rules have options: the text, and its derivations.
 //!
-//! The text is written down as it is accepted. It is read a second time ([`Readings`]) only when there is something to
+//! The text is written down as it is accepted. It is read a second time ([`Derivations`]) only when there is something to
 //! find out: captures and temperatures when somebody asks, bounds on tokens once as many tokens were accepted as the
 //! least of them. From then on it is read step by step.
 
 use std::sync::Arc;
 
-use grammask_earley::{Captured, Readings, Unit, WholeToken};
+use grammask_earley::{Captured, Derivations, InputUnit, WholeToken};
 use grammask_fsm::Program;
 use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
 use grammask_parser_backend::{Backend, Configuration, Fuel, StepError};
@@ -37,14 +37,14 @@ pub enum CaptureEnds {
 
 /// What the rules of a grammar ask for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedAttributes {
     /// The least bound on tokens; `None` where no rule has one.
     least_tokens: Option<usize>,
     /// Whether some rule has a temperature.
     temperatures: bool,
 }
 
-impl Asked {
+impl RequestedAttributes {
     /// What a program's rules ask for, if anything.
     pub(crate) fn of(program: &Program) -> Option<Self> {
         // What differs is kept apart elsewhere.
@@ -73,16 +73,16 @@ pub(super) enum Step {
     Stop,
 }
 
-/// The text, and its readings so far.
+/// The text, and its derivations so far.
 #[derive(Clone, Debug)]
 pub(super) struct Following {
-    asked: Asked,
+    asked: RequestedAttributes,
     bytes: Vec<u8>,
     /// Each step, with the number of bytes up to its end.
     steps: Vec<(Step, usize)>,
     /// How many steps are tokens that were read.
     tokens: usize,
-    readings: Option<Readings>,
+    derivations: Option<Derivations>,
     /// For each step that was read: the position after it, and how many tokens began before.
     read: Vec<(u32, usize)>,
     /// Where tokens began.
@@ -90,13 +90,13 @@ pub(super) struct Following {
 }
 
 impl Following {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: RequestedAttributes) -> Self {
         Self {
             asked,
             bytes: Vec::new(),
             steps: Vec::new(),
             tokens: 0,
-            readings: None,
+            derivations: None,
             read: Vec::new(),
             starts: Vec::new(),
         }
@@ -118,8 +118,8 @@ impl Following {
             self.read.truncate(steps);
             let (position, tokens) = self.read.last().copied().unwrap_or((0, 0));
             self.starts.truncate(tokens);
-            if let Some(readings) = &mut self.readings {
-                readings.truncate(position);
+            if let Some(derivations) = &mut self.derivations {
+                derivations.truncate(position);
             }
         }
     }
@@ -135,20 +135,21 @@ impl Following {
         program: &Arc<Program>,
         vocabulary: &Vocabulary,
         limits: &Limits,
-    ) -> Result<(&Readings, &[u8], Spent), StepError> {
+    ) -> Result<(&Derivations, &[u8], Spent), StepError> {
         let fuel = || Fuel::new(limits.max_work_per_call);
-        if self.readings.is_none() {
-            self.readings = Some(Readings::new(Arc::clone(program), limits.max_table_bytes, &mut fuel())?);
+        if self.derivations.is_none() {
+            self.derivations =
+                Some(Derivations::new(Arc::clone(program), limits.max_table_bytes, &mut fuel())?);
         }
-        let Some(readings) = &mut self.readings else { return Err(StepError::OutOfWork { limit: 0 }) };
+        let Some(derivations) = &mut self.derivations else { return Err(StepError::OutOfWork { limit: 0 }) };
         let mut spent = Spent::None;
         while let Some(&(step, end)) = self.steps.get(self.read.len()) {
             let begin = self.read.len().checked_sub(1).map_or(0, |before| self.steps[before].1);
             let bytes = &self.bytes[begin..end];
-            let start = readings.position();
-            let unit = Unit { bytes, token: whole_token(step, vocabulary) };
+            let start = derivations.position();
+            let unit = InputUnit { bytes, token: whole_token(step, vocabulary) };
             let is_read =
-                unit.bytes.is_empty() && unit.token.is_none() || readings.push(unit, &mut fuel())?;
+                unit.bytes.is_empty() && unit.token.is_none() || derivations.push(unit, &mut fuel())?;
             // The backend has read it, from the same automata.
             debug_assert!(is_read, "all that was accepted has a reading");
             if !is_read {
@@ -157,11 +158,11 @@ impl Following {
             if let Step::Token(_) = step {
                 self.starts.push(start);
             }
-            let dropped = self.asked.least_tokens.is_some() && readings.spend(&self.starts);
+            let dropped = self.asked.least_tokens.is_some() && derivations.spend(&self.starts);
             spent = if dropped { Spent::Some } else { Spent::None };
-            self.read.push((readings.position(), self.starts.len()));
+            self.read.push((derivations.position(), self.starts.len()));
         }
-        Ok((readings, &self.bytes, spent))
+        Ok((derivations, &self.bytes, spent))
     }
 }
 
@@ -194,18 +195,18 @@ impl<B: Backend> Matcher<B> {
     ///
     /// # Errors
     ///
-    /// Where a limit is reached: [`Limits::max_work_per_call`] for a step, or [`Limits::max_table_bytes`] for the readings.
+    /// Where a limit is reached: [`Limits::max_work_per_call`] for a step, or [`Limits::max_table_bytes`] for the derivations.
     pub fn captures(&mut self, ends: CaptureEnds) -> Result<Vec<Capture>, MatchError> {
         let (Some(program), Some(following)) = (self.grammar.program(), self.following.as_deref_mut()) else {
             return Ok(Vec::new());
         };
         let limits = self.grammar.limits();
-        let (readings, text, _) = following.catch_up(program, self.grammar.vocabulary(), limits)?;
+        let (derivations, text, _) = following.catch_up(program, self.grammar.vocabulary(), limits)?;
         let ends = match ends {
             CaptureEnds::Longest => grammask_earley::CaptureEnds::Longest,
             CaptureEnds::All => grammask_earley::CaptureEnds::All,
         };
-        let found = readings.captures(ends, &mut Fuel::new(limits.max_work_per_call))?;
+        let found = derivations.captures(ends, &mut Fuel::new(limits.max_work_per_call))?;
         let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
             name: name.into(),
             bytes: text[start..end].to_vec(),
@@ -227,8 +228,9 @@ impl<B: Backend> Matcher<B> {
         if !following.asked.temperatures {
             return Ok(None);
         }
-        let (readings, ..) = following.catch_up(program, self.grammar.vocabulary(), self.grammar.limits())?;
-        Ok(readings.temperature())
+        let (derivations, ..) =
+            following.catch_up(program, self.grammar.vocabulary(), self.grammar.limits())?;
+        Ok(derivations.temperature())
     }
 
     /// Whether some rule has a temperature.
@@ -265,11 +267,11 @@ impl<B: Backend> Matcher<B> {
             return Ok(());
         };
         let (vocabulary, limits) = (self.grammar.vocabulary(), self.grammar.limits());
-        let (readings, _, spent) = following.catch_up(program, vocabulary, limits)?;
+        let (derivations, _, spent) = following.catch_up(program, vocabulary, limits)?;
         if spent == Spent::None {
             return Ok(());
         }
-        let configuration = readings.configuration();
+        let configuration = derivations.configuration();
         let state =
             self.with_tables(|generation, _, _, fuel| assemble(&generation.engine, &configuration, fuel))?;
         let last = self.states.len() - 1;

@@ -72,7 +72,7 @@ impl<B: Backend> Matcher<B> {
         text.extend_from_slice(&forced);
         let mut end = text.len();
         let mut certain = None;
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let places = self.places(&vocabulary, &text, before, end)?;
             match common(&places, &text, &vocabulary, &mut encode) {
                 Ok(tokens) => {
@@ -125,7 +125,7 @@ impl<B: Backend> Matcher<B> {
 }
 
 /// Cuts inside characters are tried at so many places. Characters have at most four bytes.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Whether a token of more than `inside` bytes is a beginning of `text`, or begins with all of it and goes on as is
 /// allowed from `state` on.

@@ -122,14 +122,14 @@ impl<B: Backend> Matcher<B> {
         self.look_with_scopes(|generation, mut state, scopes, fuel| {
             let (engine, mut ending) = (&generation.engine, Vec::new());
             while !engine.is_complete(state) {
-                if ending.len() as u64 + engine.ending(state, fuel)? > max_bytes as u64 {
+                if ending.len() as u64 + engine.shortest_completion_len(state, fuel)? > max_bytes as u64 {
                     return Ok(None);
                 }
                 let bytes = scopes.next_bytes(engine, state, fuel)?;
                 let mut best: Option<(u64, u8)> = None;
                 for byte in super::allowed_bytes(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    let left = engine.ending(next, fuel)?;
+                    let left = engine.shortest_completion_len(next, fuel)?;
                     // Of digits the last: zeros at the end of a fraction lead nowhere.
                     if best.is_none_or(|(known, _)| left <= known) {
                         best = Some((left, byte));

@@ -1,9 +1,9 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
-use grammask_fsm::{CompileOptions, Pass, UnitCounts};
+use grammask_fsm::{CompileOptions, SubProgramCounts, Toggle};
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
-use grammask_mask_cache::{MaskOptions, Part, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_mask_cache::{MaskOptions, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
 use grammask_pda::Engine as Pda;
 use serde_json::{Value, json};
@@ -139,8 +139,8 @@ fn same<B: BuildBackend>(one: &CompiledGrammar<B>, other: &CompiledGrammar<B>, t
 }
 
 fn check<B: BuildBackend>(serves: impl Fn(&str) -> bool) {
-    for lazy_units in [Pass::On, Pass::Off] {
-        let automata = CompileOptions { lazy_units, ..CompileOptions::default() };
+    for deferred_programs in [Toggle::On, Toggle::Off] {
+        let automata = CompileOptions { deferred_programs, ..CompileOptions::default() };
         check_with(&Compiler::builder(vocabulary()).automata(automata).backend::<B>().build(), &serves);
     }
 }
@@ -159,7 +159,7 @@ fn check_with<B: BuildBackend>(compiler: &Compiler<B>, serves: impl Fn(&str) -> 
             texts.iter().for_each(|text| same(&linked, &whole, text));
             // Without pieces the schemas alone are by reference.
             let tag = StructuralTag::parse(&document, &options()).unwrap();
-            let structure = compiler.structure(&tag, &options()).unwrap();
+            let structure = compiler.tag(&tag, &options()).unwrap();
             texts.iter().for_each(|text| same(&structure, &whole, text));
             let cut = &document[..document.len() - 2];
             assert!(compiler.structural_tag(cut, &options()).is_err());
@@ -224,20 +224,20 @@ fn what_is_called_is_compiled() {
         })
         .collect();
     let first = compiler.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
-    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 0 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 0 });
     assert_eq!(first.stats().fingerprint, None);
     let mut matcher = first.matcher();
     matcher.accept_bytes(br#"hi <tool:f7>{"f7": 1}</tool> <tool:f"#).unwrap();
-    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 1 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 1 });
     // Another request that offers the same tool has it, too; one that was compiled at once says the same.
     let other = compiler.structural_tag(&document(&triggered(&tools[5..10])), &options()).unwrap();
-    assert_eq!(other.stats().units, UnitCounts { all: 5, made: 1 });
-    let at_once = CompileOptions { lazy_units: Pass::Off, ..CompileOptions::default() };
+    assert_eq!(other.stats().sub_programs, SubProgramCounts { all: 5, made: 1 });
+    let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
     let at_once = Compiler::builder(vocabulary()).automata(at_once).build();
     let whole = at_once.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
-    assert_eq!(whole.stats().units, UnitCounts { all: 20, made: 20 });
+    assert_eq!(whole.stats().sub_programs, SubProgramCounts { all: 20, made: 20 });
     assert_eq!(whole.fingerprint(), first.fingerprint());
-    assert_eq!(first.stats().units, UnitCounts { all: 20, made: 20 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 20 });
     assert_eq!(first.stats().fingerprint, whole.stats().fingerprint);
 }
 
@@ -257,15 +257,19 @@ fn a_tool_is_compiled_while_its_name_is_read() {
         let mut made = Vec::new();
         for byte in b"<tool:fetch_it" {
             matcher.fill_mask(&mut mask).unwrap();
-            made.push(grammar.stats().units.made);
+            made.push(grammar.stats().sub_programs.made);
             matcher.accept_bytes(&[*byte]).unwrap();
         }
         matcher.fill_mask(&mut mask).unwrap();
-        assert_eq!(grammar.stats().units.made, 1, "a token reads the end of the name and what follows");
+        assert_eq!(
+            grammar.stats().sub_programs.made,
+            1,
+            "a token reads the end of the name and what follows"
+        );
         made
     };
     let mut without = MaskOptions::default();
-    without.work_ahead = Part::Off;
+    without.precompile = Toggle::Off;
     assert_eq!(made_before_its_end(without), [0; 14]);
     // Behind `fe` it is told which of them it is: its automata are built, finished, and taken.
     let expected: Vec<usize> = [vec![0; 10], vec![1; 4]].concat();
@@ -335,8 +339,8 @@ fn check_late<B: BuildBackend>() {
     let (schema, texts) = nested();
     for order in [KeyOrder::Declared, KeyOrder::Any] {
         let options = JsonSchemaOptions::default().key_order(order);
-        let [late, at_once] = [0, u32::MAX].map(|late_states| {
-            let automata = CompileOptions { late_states, ..CompileOptions::default() };
+        let [late, at_once] = [0, u32::MAX].map(|deferred_min_states| {
+            let automata = CompileOptions { deferred_min_states, ..CompileOptions::default() };
             let compiler = Compiler::builder(vocabulary()).automata(automata).backend::<B>().build();
             compiler.json_schema(&schema, &options)
         });
@@ -345,7 +349,7 @@ fn check_late<B: BuildBackend>() {
             assert_eq!(order, KeyOrder::Any);
             continue;
         };
-        let units = [&late, &at_once].map(|grammar| grammar.stats().units.all);
+        let units = [&late, &at_once].map(|grammar| grammar.stats().sub_programs.all);
         assert!(units[0] > 1 && units[1] == 0, "{units:?}");
         for text in texts {
             same(&late, &at_once, text);
@@ -363,13 +367,13 @@ fn what_is_compiled_late_has_the_same_masks() {
 #[test]
 fn objects_are_compiled_when_they_are_read() {
     let (schema, _) = nested();
-    let automata = CompileOptions { late_states: 0, ..CompileOptions::default() };
+    let automata = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
     let compiler = Compiler::builder(vocabulary()).automata(automata).build();
     let grammar = compiler.json_schema(&schema, &JsonSchemaOptions::default()).unwrap();
-    assert_eq!(grammar.stats().units.made, 0);
+    assert_eq!(grammar.stats().sub_programs.made, 0);
     let mut matcher = grammar.matcher();
     matcher.accept_bytes(br#"{"a": {"p0": {"x0": 1}, "p1": {"x1": 1}}"#).unwrap();
-    let UnitCounts { all, made } = grammar.stats().units;
+    let SubProgramCounts { all, made } = grammar.stats().sub_programs;
     assert!(made >= 1 && made < all, "{made} of {all} units");
     #[cfg(feature = "store")]
     {

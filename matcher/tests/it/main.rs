@@ -7,7 +7,7 @@ mod by_reference;
 mod distinct;
 mod drafts;
 mod forced;
-mod foretold;
+mod from_estimate;
 mod matching;
 mod options;
 mod oracle;

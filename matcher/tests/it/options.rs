@@ -38,7 +38,7 @@ fn check_captures(source: &str, text: &str, wanted: &[&str]) {
     assert_eq!(captured(&mut matcher, CaptureEnds::Longest), wanted, "{source} {text:?}");
 }
 
-/// Rules of different readings that read the same bytes have no order.
+/// Rules of different derivations that read the same bytes have no order.
 #[track_caller]
 fn check_in_any_order(source: &str, text: &str, wanted: &[&str]) {
     let mut matcher = matcher(source, &["a"]);
@@ -98,7 +98,7 @@ fn left_recursion_right_recursion_and_parts_in_any_order() {
     check_captures(left, "1+2", &["n=1@0", "n=2@2", "sum=1+2@0"]);
     let right = "root ::= list\nlist[capture] ::= n \",\" list | n\nn ::= [0-9]";
     check_captures(right, "1,2,3", &["list=3@4", "list=2,3@2", "list=1,2,3@0"]);
-    let any = "root ::= \"{\" Unordered(\",\", Required(a), Optional(b)) \"}\"\na[capture] ::= \"a\" [0-9]\nb[capture] ::= \"b\"";
+    let any = "root ::= \"{\" Permutation(\",\", Required(a), Optional(b)) \"}\"\na[capture] ::= \"a\" [0-9]\nb[capture] ::= \"b\"";
     check_captures(any, "{b,a1}", &["b=b@1", "a=a1@3"]);
     check_captures(any, "{a1,b}", &["a=a1@1", "b=b@4"]);
 }
@@ -325,13 +325,13 @@ fn bounds_of_structural_tags() {
     assert_eq!(allowed(&mut matcher, &tokens).unwrap(), ["$"]);
 }
 
-/// The readings of a text, each as what is still to be read, from the definition of bounds on tokens. Exponential, and
+/// The derivations of a text, each as what is still to be read, from the definition of bounds on tokens. Exponential, and
 /// without left recursion.
 struct Naive<'g> {
     grammar: &'g Grammar,
     at: usize,
     starts: Vec<usize>,
-    readings: BTreeSet<Reading>,
+    derivations: BTreeSet<Reading>,
 }
 
 /// What is still to be read, the next last; and what rules with a name have read: rule, beginning and end.
@@ -351,12 +351,12 @@ impl<'g> Naive<'g> {
     fn new(grammar: &'g Grammar) -> Self {
         let root =
             vec![Todo::End(grammar.root().index() as u32, 0), Todo::Read(body(grammar, grammar.root()))];
-        let mut naive = Self { grammar, at: 0, starts: Vec::new(), readings: BTreeSet::new() };
-        (naive.readings, _) = naive.spread([(root, BTreeSet::new())].into());
+        let mut naive = Self { grammar, at: 0, starts: Vec::new(), derivations: BTreeSet::new() };
+        (naive.derivations, _) = naive.spread([(root, BTreeSet::new())].into());
         naive
     }
 
-    /// Readings at whose top a byte is read, or which are over; and the rules that ended.
+    /// Derivations at whose top a byte is read, or which are over; and the rules that ended.
     fn spread(&self, from: BTreeSet<Reading>) -> (BTreeSet<Reading>, BTreeSet<(u32, usize)>) {
         let (mut met, mut ready, mut ended) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut pending: Vec<Reading> = from.into_iter().collect();
@@ -420,19 +420,19 @@ impl<'g> Naive<'g> {
         (ready, ended)
     }
 
-    /// The readings after a token, if there are any.
+    /// The derivations after a token, if there are any.
     fn after(&self, token: &str) -> Option<Self> {
         let mut next = Self {
             grammar: self.grammar,
             at: self.at,
             starts: self.starts.clone(),
-            readings: BTreeSet::new(),
+            derivations: BTreeSet::new(),
         };
         next.starts.push(self.at);
-        next.readings = self.readings.clone();
+        next.derivations = self.derivations.clone();
         let mut ended = BTreeSet::new();
         for byte in token.bytes() {
-            let read = next.readings.iter().filter_map(|(todo, captured)| {
+            let read = next.derivations.iter().filter_map(|(todo, captured)| {
                 let mut todo = todo.clone();
                 let Some(Todo::Bytes(expr, done)) = todo.pop() else { return None };
                 match self.grammar.expr(ExprId::new(expr as usize).unwrap()) {
@@ -452,7 +452,7 @@ impl<'g> Naive<'g> {
             });
             let read: BTreeSet<_> = read.collect();
             next.at += 1;
-            (next.readings, ended) = next.spread(read);
+            (next.derivations, ended) = next.spread(read);
         }
         // A reading in which a rule goes on that may have ended here, with its tokens spent, is none.
         let is_spent = |rule: u32, begin: usize| {
@@ -463,13 +463,13 @@ impl<'g> Naive<'g> {
         let goes_on = |(todo, _): &Reading| {
             todo.iter().any(|todo| matches!(*todo, Todo::End(rule, begin) if is_spent(rule, begin)))
         };
-        let kept = next.readings.iter().filter(|todo| !goes_on(todo)).cloned().collect();
-        next.readings = kept;
-        (!next.readings.is_empty()).then_some(next)
+        let kept = next.derivations.iter().filter(|todo| !goes_on(todo)).cloned().collect();
+        next.derivations = kept;
+        (!next.derivations.is_empty()).then_some(next)
     }
 
     fn is_complete(&self) -> bool {
-        self.readings.iter().any(|(todo, _)| todo.is_empty())
+        self.derivations.iter().any(|(todo, _)| todo.is_empty())
     }
 
     fn rule(&self, rule: u32) -> &grammask_grammar_ir::Rule {
@@ -478,7 +478,7 @@ impl<'g> Naive<'g> {
 
     /// What rules with a name have read in some reading.
     fn captures(&self) -> BTreeSet<(String, usize, usize)> {
-        let captured = self.readings.iter().flat_map(|(_, captured)| captured);
+        let captured = self.derivations.iter().flat_map(|(_, captured)| captured);
         let named = captured.map(|&(rule, begin, end)| {
             let name = &self.rule(rule).options().capture.as_ref().unwrap().name;
             (name.to_string(), begin, end)

@@ -23,7 +23,7 @@ fn compile<B: BuildBackend>(seed: u64, case: &random::Case) -> Result<CompiledGr
     let limits = Limits { max_items_per_set: 2_000, ..Limits::default() };
     let mut automata = CompileOptions::default();
     if seed % 2 == 1 {
-        automata.late_states = 0;
+        automata.deferred_min_states = 0;
     }
     let builder = Compiler::builder(vocabulary(case)).limits(limits).automata(automata);
     builder.backend::<B>().build().grammar(&case.grammar)
@@ -126,7 +126,7 @@ fn masks_equal_the_oracle_on_random_grammars() {
 fn masks_equal_the_oracle_with_parts_in_any_order() {
     let mut declines = 0;
     for seed in 0..cases() / 2 {
-        let options = GrammarOptions::unordered();
+        let options = GrammarOptions::permutation();
         let case = random::case_with(seed, &options, &random::VocabularyOptions::default());
         check::<grammask_earley::Engine>(seed, &case, None);
         let declined = compile::<grammask_pda::Engine>(seed, &case).err().map(|error| error.to_string());
@@ -271,18 +271,18 @@ fn parts_in_any_order_that_derive_nothing_are_no_way_on() {
         |builder| {
             let parts = ["x", "y"].map(|text| (builder.literal(text), Occurrence::Required));
             let never = builder.never();
-            builder.unordered(never, parts, 0, None)
+            builder.permutation(never, parts, 0, None)
         },
         |builder| {
             let parts =
                 [(builder.literal("x"), Occurrence::Optional), (builder.never(), Occurrence::Optional)];
             let comma = builder.literal(",");
-            builder.unordered(comma, parts, 2, None)
+            builder.permutation(comma, parts, 2, None)
         },
         |builder| {
             let parts = [(builder.literal("x"), Occurrence::Repeatable)];
             let never = builder.never();
-            builder.unordered(never, parts, 2, None)
+            builder.permutation(never, parts, 2, None)
         },
     ];
     for parts in cases {

@@ -1,7 +1,7 @@
 //! Masks inside strings, where slices and local parts come in: every token of up to three letters.
 
 use grammask_grammar_frontends::ebnf;
-use grammask_mask_cache::{MaskOptions, Part, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_mask_cache::{MaskOptions, Toggle, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
 use grammask_oracle::random::Rng;
 
@@ -38,17 +38,17 @@ fn vocabulary() -> Vocabulary {
 /// expansion and with it. Returns how many uncertain tokens there were, and how many context expansion left.
 #[track_caller]
 fn check(source: &str) -> [u64; 2] {
-    check_on::<grammask_pda::Engine>(source, Part::Off);
-    check_on::<grammask_earley::Engine>(source, Part::Off);
+    check_on::<grammask_pda::Engine>(source, Toggle::Off);
+    check_on::<grammask_earley::Engine>(source, Toggle::Off);
     let [of_stacks, of_items] = [
-        check_on::<grammask_pda::Engine>(source, Part::On),
-        check_on::<grammask_earley::Engine>(source, Part::On),
+        check_on::<grammask_pda::Engine>(source, Toggle::On),
+        check_on::<grammask_earley::Engine>(source, Toggle::On),
     ];
     [0, 1].map(|index| of_stacks[index] + of_items[index])
 }
 
 #[track_caller]
-fn check_on<B: BuildBackend>(source: &str, expansion: Part) -> [u64; 2] {
+fn check_on<B: BuildBackend>(source: &str, expansion: Toggle) -> [u64; 2] {
     let mut options = MaskOptions::default();
     options.context_expansion = expansion;
     let compiler = Compiler::builder(vocabulary()).masks(options).backend::<B>().build();
@@ -58,7 +58,7 @@ fn check_on<B: BuildBackend>(source: &str, expansion: Part) -> [u64; 2] {
         walk(&grammar, &mut rng, source);
     }
     let masks = grammar.stats().masks;
-    assert!(expansion == Part::On || masks.uncertain_left == masks.uncertain, "nothing is narrowed");
+    assert!(expansion == Toggle::On || masks.uncertain_left == masks.uncertain, "nothing is narrowed");
     [masks.uncertain, masks.uncertain_left]
 }
 

@@ -1,15 +1,15 @@
 //! What may be switched off changes costs and no mask.
 
-use grammask_fsm::{CompileOptions, Pass};
-use grammask_mask_cache::{MaskOptions, Part, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_fsm::{CompileOptions, Toggle};
+use grammask_mask_cache::{MaskOptions, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::Compiler;
 use grammask_oracle::random::{self, GrammarOptions};
 
 /// Every combination of the ways to a mask.
 fn ways() -> impl Iterator<Item = MaskOptions> {
-    let part = |number: u32, bit: u32| if number >> bit & 1 == 0 { Part::On } else { Part::Off };
+    let part = |number: u32, bit: u32| if number >> bit & 1 == 0 { Toggle::On } else { Toggle::Off };
     // Context expansion narrows local parts, which are made where slices apply.
-    let matters = move |number: &u32| part(*number, 5) == Part::Off || *number & 0b110 == 0;
+    let matters = move |number: &u32| part(*number, 5) == Toggle::Off || *number & 0b110 == 0;
     (0..64_u32).filter(matters).map(move |number| {
         let part = |bit: u32| part(number, bit);
         let mut options = MaskOptions::default();
@@ -20,7 +20,7 @@ fn ways() -> impl Iterator<Item = MaskOptions> {
         options.cross_grammar = part(4);
         options.context_expansion = part(5);
         // Work ahead is no way to a mask: half of the others without it suffice.
-        options.work_ahead = part(0);
+        options.precompile = part(0);
         options
     })
 }
@@ -28,7 +28,7 @@ fn ways() -> impl Iterator<Item = MaskOptions> {
 /// Each pass left out alone, all left out, and repeats written out or counted however short.
 fn automata() -> Vec<CompileOptions> {
     let on = CompileOptions::default();
-    let off = Pass::Off;
+    let off = Toggle::Off;
     vec![
         CompileOptions { literal_tries: off, ..on.clone() },
         CompileOptions { inlining: off, ..on.clone() },
@@ -37,7 +37,7 @@ fn automata() -> Vec<CompileOptions> {
         CompileOptions { suffix_merging: off, ..on.clone() },
         CompileOptions { determinization: off, ..on.clone() },
         CompileOptions { common_parts: off, ..on.clone() },
-        CompileOptions { late_states: 0, ..on.clone() },
+        CompileOptions { deferred_min_states: 0, ..on.clone() },
         CompileOptions { expand_states: 0, ..on.clone() },
         CompileOptions { expand_states: 100_000, ..on.clone() },
         CompileOptions {

@@ -5,7 +5,7 @@ use grammask_grammar_ir::{DispatchEnd, Grammar, GrammarBuilder, TagDispatch};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler, MatchError, StopTokens};
 use grammask_oracle::random::{self, GrammarOptions, Rng};
-use grammask_oracle::{Readings, Recogniser};
+use grammask_oracle::{Derivations, Recogniser};
 use grammask_parser_backend::StepError;
 
 const SPECIAL: [u32; 2] = [0, 1];
@@ -74,13 +74,13 @@ fn check(
     mut choose: impl FnMut(&[u32]) -> Option<u32>,
 ) -> usize {
     let mut matcher = grammar.matcher();
-    let mut readings = Readings::new(recogniser);
+    let mut derivations = Derivations::new(recogniser);
     let mut text: Vec<u32> = Vec::new();
     for compared in 0.. {
         let place = || format!("{context} after {text:?} of {:?}\n{}", tokens.bytes, recogniser.grammar());
         let is_allowed = |id: u32| match id {
-            STOP => readings.allows_as_itself(STOP) || readings.is_complete(),
-            _ => readings.allows(id, tokens.text(id)),
+            STOP => derivations.allows_as_itself(STOP) || derivations.is_complete(),
+            _ => derivations.allows(id, tokens.text(id)),
         };
         let expected: Vec<u32> = tokens.ids().filter(|&id| is_allowed(id)).collect();
         let mut mask = TokenMask::new(tokens.bytes.len());
@@ -101,16 +101,16 @@ fn check(
             assert_eq!(is_accepted, expected.contains(&id), "token {id}, {}", place());
         }
         let Some(id) = choose(&expected) else { return compared + 1 };
-        let is_end = id == STOP && !readings.allows_as_itself(STOP);
-        assert!(is_end || readings.push(id, tokens.text(id)));
+        let is_end = id == STOP && !derivations.allows_as_itself(STOP);
+        assert!(is_end || derivations.push(id, tokens.text(id)));
         text.push(id);
         matcher.accept_token(grammar.vocabulary().id(id).unwrap()).unwrap();
-        let is_over = is_end || id == STOP && readings.is_complete();
+        let is_over = is_end || id == STOP && derivations.is_complete();
         assert_eq!(matcher.is_terminated(), is_over, "{context} after {text:?}\n{}", recogniser.grammar());
         if is_over {
             return compared + 1;
         }
-        assert_eq!(matcher.is_completed(), readings.is_complete(), "{context} after {text:?}");
+        assert_eq!(matcher.is_completed(), derivations.is_complete(), "{context} after {text:?}");
     }
     0
 }

@@ -61,7 +61,7 @@ pub struct GrammarOptions {
     /// Ids that token expressions may name are below this. Default 8.
     pub token_ids: u32,
     /// Parts in any order. Default 0: a naive test need not know them.
-    pub unordered_weight: u32,
+    pub permutation_weight: u32,
 }
 
 impl Default for GrammarOptions {
@@ -91,7 +91,7 @@ impl Default for GrammarOptions {
             tag_weight: 0,
             token_weight: 0,
             token_ids: 8,
-            unordered_weight: 0,
+            permutation_weight: 0,
         }
     }
 }
@@ -113,8 +113,8 @@ impl GrammarOptions {
     }
 
     /// With parts in any order.
-    pub fn unordered() -> Self {
-        Self { unordered_weight: 25, ..Self::default() }
+    pub fn permutation() -> Self {
+        Self { permutation_weight: 25, ..Self::default() }
     }
 
     /// One rule, no references: a regular expression, with regular operators.
@@ -213,7 +213,7 @@ impl Writer<'_> {
             below(options.json_weight),
             if place == Place::Anywhere { below(options.tag_weight) } else { 0 },
             if place == Place::Anywhere { options.token_weight } else { 0 },
-            if place == Place::Anywhere { below(options.unordered_weight) } else { 0 },
+            if place == Place::Anywhere { below(options.permutation_weight) } else { 0 },
         ];
         let text = match place {
             Place::Anywhere => Place::Text { first_rule: self.first_text_rule },
@@ -260,7 +260,7 @@ impl Writer<'_> {
             }
             Some(12) => self.tag_dispatch(depth - 1),
             Some(13) => self.token(),
-            Some(14) => self.unordered(depth - 1),
+            Some(14) => self.permutation(depth - 1),
             _ => self.literal(place),
         }
     }
@@ -333,7 +333,7 @@ impl Writer<'_> {
     }
 
     /// Parts in any order. Each begins with a literal: it must not be empty, nor begin with what it stands in.
-    fn unordered(&mut self, depth: u32) -> ExprId {
+    fn permutation(&mut self, depth: u32) -> ExprId {
         let count = self.rng.between(1, self.options.parts + 2);
         let mut parts = Vec::with_capacity(count);
         for _ in 0..count {
@@ -352,7 +352,7 @@ impl Writer<'_> {
             true => self.counted_bounds(),
             false => (0, None),
         };
-        self.builder.unordered(separator, parts, min, max)
+        self.builder.permutation(separator, parts, min, max)
     }
 
     fn plain_bounds(&mut self) -> (u32, Option<u32>) {

@@ -51,7 +51,7 @@ fn right_recursion_runs_in_constant_space() {
     assert_eq!((engine.node_count() < 20, engine.list_count() < 10), (true, true), "{engine:?}");
     assert_eq!(engine.stack_count(state), 1);
     let deep = read(&engine, state, &b"b".repeat(5_000)).unwrap();
-    assert_eq!(engine.ending(deep, &mut Fuel::unlimited()).unwrap(), 5_001);
+    assert_eq!(engine.shortest_completion_len(deep, &mut Fuel::unlimited()).unwrap(), 5_001);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn counts_far_from_a_bound_share_a_mask() {
     assert_eq!(key(300), key(3_000));
     assert!(!accepts(&engine, format!("<{}>", "a".repeat(299)).as_bytes()));
     assert!(accepts(&engine, format!("<{}>", "a".repeat(300)).as_bytes()));
-    assert_eq!(engine.ending(after(10), &mut Fuel::unlimited()).unwrap(), 291);
+    assert_eq!(engine.shortest_completion_len(after(10), &mut Fuel::unlimited()).unwrap(), 291);
     let letters = (b'a'..=b'z').fold(0, |bits, byte| bits | 1u128 << byte);
     let class = CharClass { ascii: letters, non_ascii: false };
     assert_eq!(engine.run_over(after(10), &class, &mut Fuel::unlimited()), Run::AtMost(65_526));
@@ -105,10 +105,10 @@ fn full_tables_are_left_for_fresh_ones() {
     }
     let new = old.fresh().expect("it was served before");
     let mut moved = new.import(&old, state).expect("the new tables have room");
-    assert_eq!(new.ending(moved, &mut Fuel::unlimited()).unwrap(), 2 * depth + 1);
+    assert_eq!(new.shortest_completion_len(moved, &mut Fuel::unlimited()).unwrap(), 2 * depth + 1);
     moved = read(&new, moved, b"a)a").unwrap();
     assert!(!new.is_complete(moved));
-    assert_eq!(new.ending(moved, &mut Fuel::unlimited()).unwrap(), 2 * (depth - 1));
+    assert_eq!(new.shortest_completion_len(moved, &mut Fuel::unlimited()).unwrap(), 2 * (depth - 1));
 }
 
 #[test]

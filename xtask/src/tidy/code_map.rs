@@ -11,15 +11,15 @@ use crate::workspace::Workspace;
 const FILE: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Code map";
 /// Longer than this, and nobody reads it in one sitting.
-const MOST_WORDS: usize = 2_500;
+const MAX_WORDS: usize = 2_500;
 
 pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Finding>> {
     let text =
         fs::read_to_string(workspace.root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let mut findings = Vec::new();
     let words = text.split_whitespace().count();
-    if words > MOST_WORDS {
-        findings.push(Finding::new(FILE, format!("has {words} words; the limit is {MOST_WORDS}")));
+    if words > MAX_WORDS {
+        findings.push(Finding::new(FILE, format!("has {words} words; the limit is {MAX_WORDS}")));
     }
     let mapped = entries(&text);
     let mut folders: BTreeSet<String> = workspace.members().map(|member| member.folder).collect();

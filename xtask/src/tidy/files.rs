@@ -5,7 +5,7 @@ use std::fs;
 use super::{Finding, Sources};
 
 /// More lines than this, and a file holds more than one thing.
-const MOST_LINES: usize = 800;
+const MAX_LINES: usize = 800;
 
 /// Files that may be longer, and why.
 const LONG_FILES: [(&str, &str); 0] = [];
@@ -57,11 +57,10 @@ fn check_text(relative: &str, text: &str) -> Vec<Finding> {
     if is_rust {
         let lines = text.lines().count();
         let excepted = LONG_FILES.iter().any(|(file, _)| *file == relative);
-        if lines > MOST_LINES && !excepted {
-            findings
-                .push(Finding::new(relative, format!("has {lines} lines; split it (limit {MOST_LINES})")));
+        if lines > MAX_LINES && !excepted {
+            findings.push(Finding::new(relative, format!("has {lines} lines; split it (limit {MAX_LINES})")));
         }
-        if lines <= MOST_LINES && excepted {
+        if lines <= MAX_LINES && excepted {
             findings.push(Finding::new(relative, "no longer needs its exception from the limit on lines"));
         }
     }
@@ -137,7 +136,7 @@ mod tests {
     #[test]
     fn lines_are_counted_and_trimmed() {
         assert_eq!(check_text("a.rs", "fn main() {}\n"), []);
-        let long = "x();\n".repeat(MOST_LINES + 1);
+        let long = "x();\n".repeat(MAX_LINES + 1);
         assert_eq!(check_text("a.rs", &long).len(), 1);
         assert_eq!(check_text("a.md", "word \nend").len(), 2);
     }

@@ -1,18 +1,18 @@
-//! From readings to a state of the engine.
+//! From derivations to a state of the engine.
 
 use grammask_fsm::{Program, Role, StateId};
 use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Configuration, Fuel, OpenCall, OpenGroup, Progress, StepError};
 
-use super::Readings;
+use super::Derivations;
 use crate::closure::Item;
 use crate::context::{ContextId, Contexts, CountKind, Counter, Entry, INSIDE, Open, ROOT, TAIL};
 use crate::engine::{Builder, Engine, State};
+use crate::permutation::Read;
 use crate::sets::Ends;
 use crate::slots::SLOTS;
-use crate::unordered::Read;
 
-impl Readings {
+impl Derivations {
     /// The place at which the text ends.
     pub fn configuration(&self) -> Configuration {
         let mut groups: HashMap<u32, u32> = HashMap::default();
@@ -53,7 +53,7 @@ impl Readings {
             };
             let fragment = self.program.fragment(self.groups[call.group as usize].fragment);
             let progress = match (&fragment.role, fragment.count) {
-                (Role::Unordered(_), _) => self.reads[call.progress as usize].to_progress(),
+                (Role::Permutation(_), _) => self.reads[call.progress as usize].to_progress(),
                 (_, Some(_)) => Progress::Iterations(call.progress),
                 (_, None) => Progress::None,
             };
@@ -181,15 +181,15 @@ impl<'c> Assembly<'c> {
         }
         let fragment = self.program.fragment(fragment_id);
         match (&call.progress, fragment.count, &fragment.role) {
-            (Progress::None, None, Role::Unordered(_)) => None,
+            (Progress::None, None, Role::Permutation(_)) => None,
             (Progress::None, None, _) => Some(parent),
             (Progress::Iterations(done), Some(count), _) => {
                 let is_met = count.max.is_none() && *done >= count.min;
                 let count = if is_met { CountKind::Met } else { CountKind::Exact(*done) };
                 Some(contexts.counter(Counter { fragment: fragment_id, count, parent }))
             }
-            (Progress::Parts { once, count }, None, Role::Unordered(unordered)) => {
-                let read = contexts.read_id(Read::from_parts(unordered, once, *count)?);
+            (Progress::Parts { once, count }, None, Role::Permutation(permutation)) => {
+                let read = contexts.read_id(Read::from_parts(permutation, once, *count)?);
                 Some(contexts.open(Open { fragment: fragment_id, read, parent }))
             }
             _ => None,

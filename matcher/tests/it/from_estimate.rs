@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use grammask_fsm::{CompileOptions, Forecast, LazyProgram, Pass};
-use grammask_grammar_frontends::json_schema::{Outlook, outlook};
+use grammask_fsm::{CompileOptions, DeferredProgram, SizeEstimate, Toggle};
+use grammask_grammar_frontends::json_schema::{SimpleSchema, outlook};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler};
@@ -54,16 +54,20 @@ fn text(random: &mut Random) -> String {
     (0..random.below(13)).map(|_| char::from(letters[random.below(letters.len())])).collect()
 }
 
-/// Compiles what was foretold; it is an error if it is not so.
+/// Compiles what was estimated; it is an error if it is not so.
 fn keeps_to_it(schema: &Value, options: &StructuralTagOptions) {
     let source = schema.to_string();
-    let Outlook { states, characters, .. } = outlook(&source).unwrap_or_else(|| panic!("{source}"));
+    let SimpleSchema { states, characters, .. } = outlook(&source).unwrap_or_else(|| panic!("{source}"));
     let document = tag(schema);
     let grammar = StructuralTag::parse(&document, options).unwrap().outline(options).unwrap();
     let grammar = grammar.schemas[0].grammar(options).unwrap_or_else(|error| panic!("{source}: {error}"));
     let automata = CompileOptions::default();
-    let late =
-        LazyProgram::foretold(&Forecast { states, characters }, move || Some(grammar), &automata).unwrap();
+    let late = DeferredProgram::from_estimate(
+        &SizeEstimate { states, characters },
+        move || Some(grammar),
+        &automata,
+    )
+    .unwrap();
     late.program().unwrap_or_else(|error| panic!("{source}: {error}"));
     assert!(late.is_made());
 }
@@ -173,8 +177,8 @@ fn same(one: &CompiledGrammar, other: &CompiledGrammar, random: &mut Random) {
 #[test]
 fn masks_are_those_of_what_is_compiled_at_once() {
     let options = StructuralTagOptions::default();
-    let compilers = [Pass::On, Pass::Off].map(|lazy_units| {
-        let automata = CompileOptions { lazy_units, ..CompileOptions::default() };
+    let compilers = [Toggle::On, Toggle::Off].map(|deferred_programs| {
+        let automata = CompileOptions { deferred_programs, ..CompileOptions::default() };
         Compiler::builder(vocabulary()).automata(automata).build()
     });
     let mut random = Random::new(5);

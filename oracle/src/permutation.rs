@@ -3,7 +3,7 @@
 //! Bit `i` says that part `i` was read, which limits the oracle to parts that fit; above the bits stands the number
 //! of parts read, and at the top whether a part must come next.
 
-use grammask_grammar_ir::{ExprId, Occurrence, Unordered};
+use grammask_grammar_ir::{ExprId, Occurrence, Permutation};
 
 /// Most parts of one expression.
 const MAX_PARTS: usize = 20;
@@ -33,51 +33,51 @@ impl Progress {
     }
 
     /// What was read once a part has been read too.
-    pub(crate) fn with(self, unordered: Unordered<'_>, part: usize) -> Self {
-        let seen = match unordered.occurrence(part) {
+    pub(crate) fn with(self, permutation: Permutation<'_>, part: usize) -> Self {
+        let seen = match permutation.occurrence(part) {
             Occurrence::Repeatable => self.seen,
             _ => self.seen | 1 << part,
         };
-        let cap = unordered.max().unwrap_or(0).max(unordered.min()).max(1);
+        let cap = permutation.max().unwrap_or(0).max(permutation.min()).max(1);
         Self { seen, count: (self.count + 1).min(cap), after_part: true }
     }
 }
 
 /// Whether the parts read make a whole.
-pub(crate) fn is_whole(unordered: Unordered<'_>, progress: Progress) -> bool {
-    let required = (1 << unordered.required()) - 1;
-    progress.seen & required == required && progress.count >= unordered.min()
+pub(crate) fn is_whole(permutation: Permutation<'_>, progress: Progress) -> bool {
+    let required = (1 << permutation.required()) - 1;
+    progress.seen & required == required && progress.count >= permutation.min()
 }
 
 /// Whether a part may be read now: it was not read before, and the rest fits in behind it.
 pub(crate) fn may_read(
-    unordered: Unordered<'_>,
+    permutation: Permutation<'_>,
     progress: Progress,
     part: usize,
     is_productive: &dyn Fn(ExprId) -> bool,
 ) -> bool {
-    let after = progress.with(unordered, part);
+    let after = progress.with(permutation, part);
     progress.seen >> part & 1 == 0
-        && is_productive(unordered.parts()[part])
-        && most_parts(unordered, is_productive).is_none_or(|max| progress.count < max)
-        && can_finish(unordered, after.seen, after.count, is_productive)
+        && is_productive(permutation.parts()[part])
+        && most_parts(permutation, is_productive).is_none_or(|max| progress.count < max)
+        && can_finish(permutation, after.seen, after.count, is_productive)
 }
 
 /// Whether some parts, or none, can be added to those that were read so that they make a whole.
 pub(crate) fn can_finish(
-    unordered: Unordered<'_>,
+    permutation: Permutation<'_>,
     seen: u32,
     count: u32,
     is_productive: &dyn Fn(ExprId) -> bool,
 ) -> bool {
-    let parts = unordered.parts();
+    let parts = permutation.parts();
     assert!(parts.len() <= MAX_PARTS, "the oracle keeps track of at most {MAX_PARTS} parts in any order");
     assert!(
-        unordered.max().unwrap_or(0).max(unordered.min()) < MAX_COUNT,
+        permutation.max().unwrap_or(0).max(permutation.min()) < MAX_COUNT,
         "the oracle counts to {MAX_COUNT}"
     );
     let missing = |wanted: Occurrence| {
-        (0..parts.len()).filter(move |&at| seen >> at & 1 == 0 && unordered.occurrence(at) == wanted)
+        (0..parts.len()).filter(move |&at| seen >> at & 1 == 0 && permutation.occurrence(at) == wanted)
     };
     if missing(Occurrence::Required).any(|at| !is_productive(parts[at])) {
         return false;
@@ -85,12 +85,12 @@ pub(crate) fn can_finish(
     let owed = missing(Occurrence::Required).count() as u32;
     let optional = missing(Occurrence::Optional).filter(|&at| is_productive(parts[at])).count() as u32;
     let endless = missing(Occurrence::Repeatable).any(|at| is_productive(parts[at]));
-    let least = owed.max(unordered.min().saturating_sub(count));
+    let least = owed.max(permutation.min().saturating_sub(count));
     let most = if endless { u32::MAX } else { owed + optional };
-    least <= most && most_parts(unordered, is_productive).is_none_or(|max| count + least <= max)
+    least <= most && most_parts(permutation, is_productive).is_none_or(|max| count + least <= max)
 }
 
 /// The greatest number of parts: one, if nothing can stand between two.
-fn most_parts(unordered: Unordered<'_>, is_productive: &dyn Fn(ExprId) -> bool) -> Option<u32> {
-    if is_productive(unordered.separator()) { unordered.max() } else { Some(1) }
+fn most_parts(permutation: Permutation<'_>, is_productive: &dyn Fn(ExprId) -> bool) -> Option<u32> {
+    if is_productive(permutation.separator()) { permutation.max() } else { Some(1) }
 }

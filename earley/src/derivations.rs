@@ -7,12 +7,12 @@
 //! position where it began. It is done only for grammars with options, and only when somebody asks.
 //!
 //! * An item keeps its *links*: the items that it came from. Captures are what a walk back over them meets, from the items
-//!   that are alive at the end ([`captures`](Readings::captures)).
+//!   that are alive at the end ([`captures`](Derivations::captures)).
 //! * Calls with one fragment and one beginning form a *group*, and share those who wait for it. A group is what the options
 //!   call an occurrence. What differs in a group is how many iterations of a repeat were read, or which parts of parts in
 //!   any order.
 //! * A group whose tokens are spent is *closed* where it may end: no item goes on in it
-//!   ([`spend`](Readings::spend)). What is left is told to the engine as a state ([`configuration`](Readings::configuration)).
+//!   ([`spend`](Derivations::spend)). What is left is told to the engine as a state ([`configuration`](Derivations::configuration)).
 //!
 //! A call that began where the set stands is not completed, its caller goes on at once if it may read nothing (Aycock and
 //! Horspool); a repeat restarts in the same set when an iteration ends.
@@ -30,7 +30,7 @@ use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_parser_backend::{Fuel, StepError};
 
 use crate::engine::check_parts;
-use crate::unordered::Read;
+use crate::permutation::Read;
 
 pub use captures::{CaptureEnds, Captured};
 pub(crate) use configuration::assemble;
@@ -40,7 +40,7 @@ const NONE: u32 = u32::MAX;
 
 /// What is read at once: the bytes of a token or of a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit<'u> {
+pub struct InputUnit<'u> {
     /// The bytes; none for a token that only the grammar names.
     pub bytes: &'u [u8],
     /// The token that may be read as a whole, too.
@@ -58,7 +58,7 @@ pub enum WholeToken {
 
 /// Every reading of one text.
 #[derive(Clone, Debug)]
-pub struct Readings {
+pub struct Derivations {
     program: Arc<Program>,
     max_bytes: usize,
     /// One for each position, that before the first byte included.
@@ -156,14 +156,14 @@ struct Waiting {
     call: u32,
 }
 
-impl Readings {
-    /// The readings of the empty text.
+impl Derivations {
+    /// The derivations of the empty text.
     ///
     /// # Errors
     ///
     /// Where the fuel does not suffice.
     pub fn new(program: Arc<Program>, max_bytes: usize, fuel: &mut Fuel) -> Result<Self, StepError> {
-        let mut readings = Self {
+        let mut derivations = Self {
             program,
             max_bytes,
             sets: Vec::new(),
@@ -179,14 +179,14 @@ impl Readings {
             ended: Vec::new(),
             waiters: 0,
         };
-        let root = readings.program.root();
-        readings.begin_set(0);
-        let complete = readings.program.fragment(root).call_is_nullable();
-        readings.sets[0].complete = complete;
-        let group = readings.group(root);
-        readings.predict(group);
-        readings.close(fuel)?;
-        Ok(readings)
+        let root = derivations.program.root();
+        derivations.begin_set(0);
+        let complete = derivations.program.fragment(root).call_is_nullable();
+        derivations.sets[0].complete = complete;
+        let group = derivations.group(root);
+        derivations.predict(group);
+        derivations.close(fuel)?;
+        Ok(derivations)
     }
 
     /// The number of the last position. A byte is one further, and so is a token without bytes.
@@ -199,12 +199,12 @@ impl Readings {
         self.sets.last().is_some_and(|set| set.complete)
     }
 
-    /// Reads on. `false` where no reading goes on; the readings are then as they were.
+    /// Reads on. `false` where no reading goes on; the derivations are then as they were.
     ///
     /// # Errors
     ///
-    /// Where a limit is reached; the readings are then as they were.
-    pub fn push(&mut self, unit: Unit<'_>, fuel: &mut Fuel) -> Result<bool, StepError> {
+    /// Where a limit is reached; the derivations are then as they were.
+    pub fn push(&mut self, unit: InputUnit<'_>, fuel: &mut Fuel) -> Result<bool, StepError> {
         let start = self.position();
         let read = self.push_all(unit, start, fuel);
         if !matches!(read, Ok(true)) {
@@ -213,7 +213,7 @@ impl Readings {
         read
     }
 
-    fn push_all(&mut self, unit: Unit<'_>, start: u32, fuel: &mut Fuel) -> Result<bool, StepError> {
+    fn push_all(&mut self, unit: InputUnit<'_>, start: u32, fuel: &mut Fuel) -> Result<bool, StepError> {
         let offset = self.sets[start as usize].offset;
         let Some((_, others)) = unit.bytes.split_last() else {
             self.begin_set(offset);
@@ -366,7 +366,7 @@ impl Readings {
             return;
         }
         let progress = match &fragment.role {
-            Role::Unordered(unordered) => self.read_id(Read::nothing(unordered)),
+            Role::Permutation(permutation) => self.read_id(Read::nothing(permutation)),
             _ => 0,
         };
         let call = self.call(group, progress);
@@ -430,21 +430,22 @@ impl Readings {
     fn after_call(&mut self, caller: u32, callee: FragmentId) -> Option<u32> {
         let program = Arc::clone(&self.program);
         let role = &program.fragment(callee).role;
-        if matches!(role, Role::None | Role::Unordered(_)) {
+        if matches!(role, Role::None | Role::Permutation(_)) {
             return Some(caller);
         }
         let Call { group, progress, .. } = self.calls[caller as usize];
-        let Role::Unordered(unordered) = &program.fragment(self.groups[group as usize].fragment).role else {
+        let Role::Permutation(permutation) = &program.fragment(self.groups[group as usize].fragment).role
+        else {
             return Some(caller);
         };
         let read = &self.reads[progress as usize];
         match *role {
             Role::Part(part) => {
-                let read = read.with(unordered, part)?;
+                let read = read.with(permutation, part)?;
                 let read = self.read_id(read);
                 Some(self.call(group, read))
             }
-            _ => read.may_go_on(unordered).then_some(caller),
+            _ => read.may_go_on(permutation).then_some(caller),
         }
     }
 
@@ -471,8 +472,8 @@ impl Readings {
                 return;
             }
         }
-        if let Role::Unordered(unordered) = &fragment.role
-            && !self.reads[progress as usize].may_end(unordered)
+        if let Role::Permutation(permutation) = &fragment.role
+            && !self.reads[progress as usize].may_end(permutation)
         {
             return;
         }

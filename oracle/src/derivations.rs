@@ -6,11 +6,11 @@ use crate::{Chart, Recogniser};
 ///
 /// Up to twice as many charts with every token, so for short texts only.
 #[derive(Clone, Debug)]
-pub struct Readings<'r> {
+pub struct Derivations<'r> {
     charts: Vec<Chart<'r>>,
 }
 
-impl<'r> Readings<'r> {
+impl<'r> Derivations<'r> {
     /// Nothing read.
     pub fn new(recogniser: &'r Recogniser) -> Self {
         Self { charts: vec![recogniser.begin()] }

@@ -5,7 +5,7 @@
 //! reached. A part returns to a context in which it has been read; its call is not followed where it must not be
 //! read again, or where the parts that are still owed would not fit in behind it.
 
-use grammask_fsm::Unordered;
+use grammask_fsm::Permutation;
 use grammask_parser_backend::Progress;
 use smallvec::{SmallVec, smallvec};
 
@@ -32,13 +32,13 @@ impl Clone for Read {
 
 impl Read {
     /// Nothing read.
-    pub(crate) fn nothing(unordered: &Unordered) -> Self {
-        let (required, once) = (unordered.required as usize, unordered.once as usize);
-        let optional = unordered.parts[required..once].iter().filter(|part| part.is_some()).count();
+    pub(crate) fn nothing(permutation: &Permutation) -> Self {
+        let (required, once) = (permutation.required as usize, permutation.once as usize);
+        let optional = permutation.parts[required..once].iter().filter(|part| part.is_some()).count();
         Self {
             parts: smallvec![0; once.div_ceil(64)],
             count: 0,
-            owed: unordered.required,
+            owed: permutation.required,
             // Parts are numbered in 32 bits.
             optional: optional as u32,
         }
@@ -50,16 +50,16 @@ impl Read {
     }
 
     /// What was read, if that can be.
-    pub(crate) fn from_parts(unordered: &Unordered, once: &[u64], count: u32) -> Option<Self> {
-        let mut read = Self::nothing(unordered);
+    pub(crate) fn from_parts(permutation: &Permutation, once: &[u64], count: u32) -> Option<Self> {
+        let mut read = Self::nothing(permutation);
         if once.len() != read.parts.len() {
             return None;
         }
         read.parts = SmallVec::from_slice(once);
         read.count = count;
-        for part in 0..unordered.once {
+        for part in 0..permutation.once {
             if read.contains(part) {
-                match part < unordered.required {
+                match part < permutation.required {
                     true => read.owed = read.owed.checked_sub(1)?,
                     false => read.optional = read.optional.checked_sub(1)?,
                 }
@@ -77,58 +77,58 @@ impl Read {
     }
 
     /// The same and a part, if it may be read now.
-    pub(crate) fn with(&self, unordered: &Unordered, part: u32) -> Option<Self> {
-        if unordered.max.is_some_and(|max| self.count >= max) {
+    pub(crate) fn with(&self, permutation: &Permutation, part: u32) -> Option<Self> {
+        if permutation.max.is_some_and(|max| self.count >= max) {
             return None;
         }
         let mut after = Self { parts: SmallVec::new(), ..*self };
-        if part < unordered.once {
+        if part < permutation.once {
             if self.contains(part) {
                 return None;
             }
-            if part < unordered.required {
+            if part < permutation.required {
                 after.owed -= 1;
             } else {
                 after.optional -= 1;
             }
         }
-        after.count = (self.count + 1).min(unordered.max.unwrap_or(0).max(unordered.min));
-        if !after.can_finish(unordered) {
+        after.count = (self.count + 1).min(permutation.max.unwrap_or(0).max(permutation.min));
+        if !after.can_finish(permutation) {
             return None;
         }
         after.parts = SmallVec::from_slice(&self.parts);
-        if let Some(word) = after.parts.get_mut(part as usize / 64).filter(|_| part < unordered.once) {
+        if let Some(word) = after.parts.get_mut(part as usize / 64).filter(|_| part < permutation.once) {
             *word |= 1 << (part % 64);
         }
         Some(after)
     }
 
     /// Whether nothing is owed.
-    pub(crate) fn may_end(&self, unordered: &Unordered) -> bool {
-        self.owed == 0 && self.count >= unordered.min
+    pub(crate) fn may_end(&self, permutation: &Permutation) -> bool {
+        self.owed == 0 && self.count >= permutation.min
     }
 
     /// Whether another part may be read.
-    pub(crate) fn may_go_on(&self, unordered: &Unordered) -> bool {
+    pub(crate) fn may_go_on(&self, permutation: &Permutation) -> bool {
         // As long as there is room there is room for one of those that are owed.
-        unordered.max.is_none_or(|max| self.count < max)
-            && (self.owed > 0 || self.optional > 0 || is_endless(unordered))
+        permutation.max.is_none_or(|max| self.count < max)
+            && (self.owed > 0 || self.optional > 0 || is_endless(permutation))
     }
 
     /// Whether parts, or none, can be read so that nothing is owed.
-    fn can_finish(&self, unordered: &Unordered) -> bool {
-        let least = self.owed.max(unordered.min.saturating_sub(self.count));
-        let fits = unordered.max.is_none_or(|max| self.count.saturating_add(least) <= max);
-        fits && (least <= self.owed + self.optional || is_endless(unordered))
+    fn can_finish(&self, permutation: &Permutation) -> bool {
+        let least = self.owed.max(permutation.min.saturating_sub(self.count));
+        let fits = permutation.max.is_none_or(|max| self.count.saturating_add(least) <= max);
+        fits && (least <= self.owed + self.optional || is_endless(permutation))
     }
 
     /// The least number of parts to read from here on.
-    pub(crate) fn least(&self, unordered: &Unordered) -> u32 {
-        self.owed.max(unordered.min.saturating_sub(self.count))
+    pub(crate) fn least(&self, permutation: &Permutation) -> u32 {
+        self.owed.max(permutation.min.saturating_sub(self.count))
     }
 }
 
 /// Whether some part may be read any number of times.
-fn is_endless(unordered: &Unordered) -> bool {
-    unordered.parts[unordered.once as usize..].iter().any(Option::is_some)
+fn is_endless(permutation: &Permutation) -> bool {
+    permutation.parts[permutation.once as usize..].iter().any(Option::is_some)
 }

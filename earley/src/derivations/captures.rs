@@ -1,6 +1,6 @@
 //! What rules have read, and which are open.
 //!
-//! The items that are alive at the end of the text each stand for readings that can go on. Their links lead back over
+//! The items that are alive at the end of the text each stand for derivations that can go on. Their links lead back over
 //! everything that such a reading consists of: *open* items, whose call has not ended yet, and *inner* ones, of calls that
 //! have. Where an inner call of a rule with a name was entered by its end, the reading holds that rule from where the
 //! call began to where it ended. An open item's way goes on at its beginning, in all that wait for its call; an inner
@@ -11,7 +11,7 @@ use grammask_parser_backend::{Fuel, StepError};
 
 use grammask_fsm::Options;
 
-use super::{Item, NONE, Origin, Readings};
+use super::{Derivations, Item, NONE, Origin};
 
 /// A rule that a reading of the text holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ enum Part {
     Inner,
 }
 
-impl Readings {
+impl Derivations {
     /// The rules with a name that have ended in some reading of the text which can go on or is whole; by where they end,
     /// inner ones first.
     ///

@@ -2,7 +2,7 @@
 
 use crate::ExprId;
 
-/// How often a part of [`Expr::Unordered`](crate::Expr::Unordered) occurs.
+/// How often a part of [`Expr::Permutation`](crate::Expr::Permutation) occurs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Occurrence {
     /// Once.
@@ -19,7 +19,7 @@ pub enum Occurrence {
 /// Written with sequences and choices this takes an expression for every subset of the parts. A parser that
 /// remembers which parts it has read needs none of them before it meets them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unordered<'g> {
+pub struct Permutation<'g> {
     /// The separator, then the parts: required ones, optional ones, repeatable ones.
     pub(crate) operands: &'g [ExprId],
     pub(crate) counts: Counts,
@@ -34,7 +34,7 @@ pub(crate) struct Counts {
     pub(crate) max: Option<u32>,
 }
 
-impl<'g> Unordered<'g> {
+impl<'g> Permutation<'g> {
     /// What stands between two parts.
     pub fn separator(&self) -> ExprId {
         self.operands[0]
