@@ -15,9 +15,9 @@ use grammask_fsm::ByteClasses;
 use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 
 use crate::engine::{Engine, State};
-use crate::runs::UTF8;
 use crate::sets::{EXACT, UNKNOWN};
 use crate::slots::SLOTS;
+use grammask_fsm::utf8::SEQUENCES;
 
 /// Bytes of which one of each class is told.
 type Bytes = Box<[u8]>;
@@ -36,7 +36,7 @@ impl CharBytes {
             bytes.filter(|&byte| last.replace(classes.class(byte)) != Some(classes.class(byte))).collect()
         };
         let ascii = one_of_each(&mut (0..128).filter(|&byte| class.contains_ascii(byte)));
-        let patterns = if class.non_ascii { UTF8 } else { &[] };
+        let patterns = if class.non_ascii { SEQUENCES } else { &[] };
         let others = patterns
             .iter()
             .map(|places| places.iter().map(|&(start, end)| one_of_each(&mut (start..=end))).collect());

@@ -15,6 +15,7 @@
 
 use std::cell::Cell;
 
+use grammask_fsm::utf8::{LEADS, Position, Segment};
 use grammask_fsm::{ByteEdge, Program, StateId};
 use grammask_parser_backend::CharClass;
 use smallvec::SmallVec;
@@ -29,73 +30,22 @@ const MAX_LOOKS: u64 = 10_000_000;
 /// States whose edges are taken together.
 const MAX_JOINED: usize = 4;
 
-/// A place inside a UTF-8 sequence (The Unicode Standard, table 3-7).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Place {
-    /// Between characters.
-    Boundary,
-    /// Before so many continuation bytes.
-    Before1,
-    Before2,
-    Before3,
-    /// After the lead bytes that narrow their first continuation byte.
-    AfterE0,
-    AfterEd,
-    AfterF0,
-    AfterF4,
-}
-
-impl Place {
-    fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
-/// Bytes `start..=end` lead to the place.
-pub(crate) type Segment = (u8, u8, Place);
-
-/// The bytes that follow at each place but [`Place::Boundary`].
-pub(crate) fn inside(place: Place) -> &'static [Segment] {
-    match place {
-        Place::Boundary => &[],
-        Place::Before1 => &[(0x80, 0xBF, Place::Boundary)],
-        Place::Before2 => &[(0x80, 0xBF, Place::Before1)],
-        Place::Before3 => &[(0x80, 0xBF, Place::Before2)],
-        Place::AfterE0 => &[(0xA0, 0xBF, Place::Before1)],
-        Place::AfterEd => &[(0x80, 0x9F, Place::Before1)],
-        Place::AfterF0 => &[(0x90, 0xBF, Place::Before2)],
-        Place::AfterF4 => &[(0x80, 0x8F, Place::Before2)],
-    }
-}
-
-/// Lead bytes of characters above U+007F.
-const LEADS: &[Segment] = &[
-    (0xC2, 0xDF, Place::Before1),
-    (0xE0, 0xE0, Place::AfterE0),
-    (0xE1, 0xEC, Place::Before2),
-    (0xED, 0xED, Place::AfterEd),
-    (0xEE, 0xEF, Place::Before2),
-    (0xF0, 0xF0, Place::AfterF0),
-    (0xF1, 0xF3, Place::Before3),
-    (0xF4, 0xF4, Place::AfterF4),
-];
-
 /// The bytes that begin a character of the class, as segments.
 pub(crate) fn boundary(class: &CharClass) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for byte in (0..128).filter(|&byte| class.contains_ascii(byte)) {
         match segments.last_mut() {
             Some((_, end, _)) if *end + 1 == byte => *end = byte,
-            _ => segments.push((byte, byte, Place::Boundary)),
+            _ => segments.push((byte, byte, Position::Boundary)),
         }
     }
     if class.non_ascii {
-        segments.extend_from_slice(LEADS);
+        segments.extend_from_slice(&LEADS);
     }
     segments
 }
 
-pub(crate) type Pair = (StateId, Place);
+pub(crate) type Pair = (StateId, Position);
 
 /// What is known of each class.
 #[derive(Default)]
@@ -125,7 +75,7 @@ impl Loops {
             });
             self.classes.len() - 1
         });
-        self.classes[place].contains(program, (state, Place::Boundary))
+        self.classes[place].contains(program, (state, Position::Boundary))
     }
 }
 
@@ -304,8 +254,8 @@ impl ClassLoops {
         }
     }
 
-    fn segments(&self, place: Place) -> &[Segment] {
-        if place == Place::Boundary { &self.boundary } else { inside(place) }
+    fn segments(&self, place: Position) -> &[Segment] {
+        if place == Position::Boundary { &self.boundary } else { place.continuations() }
     }
 
     /// How the bytes that may come at a pair are read, and the pairs that they lead to, if all are.
@@ -334,7 +284,7 @@ impl ClassLoops {
     }
 
     /// [`cover`](Self::cover) by edges that are sorted and do not overlap, as segments are and do.
-    fn cover_plainly(&self, edges: &[ByteEdge], place: Place, targets: &mut Vec<Pair>) -> Cover {
+    fn cover_plainly(&self, edges: &[ByteEdge], place: Position, targets: &mut Vec<Pair>) -> Cover {
         let segments = self.segments(place);
         self.look(1 + edges.len() + segments.len());
         let mut edges = edges.iter().peekable();

@@ -29,8 +29,9 @@ use smallvec::SmallVec;
 
 use crate::closure::Item;
 use crate::context::{Context, ContextId, Contexts, CountKind};
-use crate::loops::{Place, Segment, boundary, inside};
-use crate::runs::{RunShape, UTF8};
+use crate::loops::boundary;
+use crate::runs::RunShape;
+use grammask_fsm::utf8::{Position, SEQUENCES, Segment};
 
 /// A text of at most so many characters is too short to be worth knowing about: most tokens are longer than that, or
 /// as good as.
@@ -156,7 +157,7 @@ pub(crate) fn of_repeats(
 type States = SmallVec<[StateId; 4]>;
 
 /// A set of states, by its number, and a place.
-type Pair = (u32, Place);
+type Pair = (u32, Position);
 
 /// The states of items by what waits for their rule to end: those of one context are places of one text in one automaton.
 fn alike(items: &[Item]) -> SmallVec<[(ContextId, States); 4]> {
@@ -206,7 +207,7 @@ impl<'s> Search<'s> {
 
     fn run(mut self, from: &States) {
         let from = self.set(from.clone());
-        self.number((from, Place::Boundary), 0);
+        self.number((from, Position::Boundary), 0);
         let mut targets = Vec::new();
         let mut next = 0;
         while next < self.pairs.len().min(MAX_PAIRS) {
@@ -215,7 +216,7 @@ impl<'s> Search<'s> {
                 targets.sort_unstable();
                 targets.dedup();
                 for &target in &targets {
-                    let depth = self.depths[next] + u32::from(target.1 == Place::Boundary);
+                    let depth = self.depths[next] + u32::from(target.1 == Position::Boundary);
                     let target = self.number(target, depth);
                     self.before.push((target, next as u32));
                 }
@@ -280,7 +281,7 @@ impl<'s> Search<'s> {
         }
         while let Some(pair) = queue.pop_front() {
             // To come to a place between characters is to have read one more.
-            let step = u8::from(self.pairs[pair as usize].1 == Place::Boundary);
+            let step = u8::from(self.pairs[pair as usize].1 == Position::Boundary);
             let far = distance[pair as usize].saturating_add(step).min(MOST);
             let first = self.before.partition_point(|&(to, _)| to < pair);
             for &(_, from) in self.before[first..].iter().take_while(|&&(to, _)| to == pair) {
@@ -295,7 +296,7 @@ impl<'s> Search<'s> {
             }
         }
         for (&(set, place), &distance) in self.pairs[..looked].iter().zip(&distance) {
-            if place == Place::Boundary
+            if place == Position::Boundary
                 && let Some(states) = self.as_items(&self.sets[set as usize])
             {
                 let known = self.class.known.entry(states).or_default();
@@ -309,7 +310,7 @@ impl<'s> Search<'s> {
         let states = closure(self.program, self.sets[set as usize].iter().copied())?;
         match self.class.repeat {
             Some(repeat)
-                if place == Place::Boundary
+                if place == Position::Boundary
                     && states.iter().any(|&state| self.program.state(state).is_final) =>
             {
                 let start = self.program.fragment(repeat).start;
@@ -330,15 +331,22 @@ impl<'s> Search<'s> {
             );
         }
         edges.sort_unstable();
-        let count = if pair.1 == Place::Boundary { self.class.boundary.len() } else { inside(pair.1).len() };
+        let count = if pair.1 == Position::Boundary {
+            self.class.boundary.len()
+        } else {
+            pair.1.continuations().len()
+        };
         for index in 0..count {
-            let segment =
-                if pair.1 == Place::Boundary { self.class.boundary[index] } else { inside(pair.1)[index] };
+            let segment = if pair.1 == Position::Boundary {
+                self.class.boundary[index]
+            } else {
+                pair.1.continuations()[index]
+            };
             if self.cover_segment(segment, &edges, targets) {
                 continue;
             }
             // The first byte of a character beyond ASCII: what is called may read it.
-            if segment.0 < 0x80 || pair.1 != Place::Boundary {
+            if segment.0 < 0x80 || pair.1 != Position::Boundary {
                 return false;
             }
             let calls = closure.iter().flat_map(|&state| self.program.state(state).calls);
@@ -350,7 +358,7 @@ impl<'s> Search<'s> {
             }
             let behind: SmallVec<[StateId; 4]> = calls.map(|call| call.target).collect();
             targets.extend(
-                behind.into_iter().map(|state| (self.set([state].into_iter().collect()), Place::Boundary)),
+                behind.into_iter().map(|state| (self.set([state].into_iter().collect()), Position::Boundary)),
             );
             return true;
         }
@@ -421,10 +429,10 @@ impl Wide {
 fn reads_wide(program: &Program, starts: Vec<StateId>) -> bool {
     let mut seen: HashSet<(Vec<StateId>, usize, usize)> = HashSet::default();
     let mut stack: Vec<(Vec<StateId>, usize, usize)> =
-        (0..UTF8.len()).map(|kind| (starts.clone(), kind, 0)).collect();
+        (0..SEQUENCES.len()).map(|kind| (starts.clone(), kind, 0)).collect();
     while let Some((states, kind, place)) = stack.pop() {
-        let (first, last) = UTF8[kind][place];
-        let is_last = place + 1 == UTF8[kind].len();
+        let (first, last) = SEQUENCES[kind][place];
+        let is_last = place + 1 == SEQUENCES[kind].len();
         for byte in first..=last {
             let edges = states.iter().flat_map(|&state| program.state(state).bytes);
             let next = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);

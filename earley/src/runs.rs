@@ -11,6 +11,7 @@
 //! every character adds one, up to a zone in which every character leaves the repeat for a set that reads
 //! none of the class, then texts of up to so many characters pass and no others.
 
+use grammask_fsm::utf8::SEQUENCES;
 use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
 
@@ -329,7 +330,7 @@ impl Explorer<'_> {
         let ascii: Vec<u8> = (0..128).filter(|&byte| self.class.contains_ascii(byte)).collect();
         self.step_all(&[state], ascii.into_iter(), &mut targets)?;
         if self.class.non_ascii {
-            for pattern in UTF8 {
+            for pattern in SEQUENCES {
                 let mut states = vec![state];
                 for &(start, end) in *pattern {
                     let mut after = Vec::new();
@@ -375,15 +376,3 @@ fn push_new(states: &mut Vec<State>, state: State) -> Option<()> {
     }
     Some(())
 }
-
-/// The byte sequences of characters above U+007F (The Unicode Standard, table 3-7).
-pub(crate) const UTF8: &[&[(u8, u8)]] = &[
-    &[(0xC2, 0xDF), (0x80, 0xBF)],
-    &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
-    &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
-    &[(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
-];

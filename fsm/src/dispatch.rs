@@ -25,6 +25,7 @@ use grammask_grammar_ir::{AfterDispatch, Dispatch, DispatchEnd, Pattern, Pattern
 use crate::draft::{Draft, Label};
 use crate::error::Failure;
 use crate::labels::Labels;
+use crate::utf8::{LEADS, Position, Segment};
 
 /// A byte, or from 256 on a token label.
 type Symbol = u32;
@@ -51,7 +52,7 @@ struct Node {
     failure: usize,
     /// How many symbols stand before the first token, if there is one.
     before_token: Option<u32>,
-    place: Place,
+    place: Position,
     /// Patterns that are this beginning in full.
     triggers: Vec<usize>,
     is_stop: bool,
@@ -62,65 +63,9 @@ struct Node {
     is_possible: bool,
 }
 
-/// A place inside a UTF-8 sequence (The Unicode Standard, table 3-7).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    Boundary,
-    Before1,
-    Before2,
-    Before3,
-    AfterE0,
-    AfterEd,
-    AfterF0,
-    AfterF4,
-}
-
-const INSIDE: [Place; 7] = [
-    Place::Before1,
-    Place::Before2,
-    Place::Before3,
-    Place::AfterE0,
-    Place::AfterEd,
-    Place::AfterF0,
-    Place::AfterF4,
-];
-
-/// The lead bytes of characters above U+007F, and where they lead.
-const LEADS: [(u8, u8, Place); 8] = [
-    (0xC2, 0xDF, Place::Before1),
-    (0xE0, 0xE0, Place::AfterE0),
-    (0xE1, 0xEC, Place::Before2),
-    (0xED, 0xED, Place::AfterEd),
-    (0xEE, 0xEF, Place::Before2),
-    (0xF0, 0xF0, Place::AfterF0),
-    (0xF1, 0xF3, Place::Before3),
-    (0xF4, 0xF4, Place::AfterF4),
-];
-
-impl Place {
-    /// The bytes that may follow inside a character, and where they lead.
-    fn inside(self) -> (u8, u8, Place) {
-        match self {
-            Self::Boundary => (0, 0x7F, Self::Boundary),
-            Self::Before1 => (0x80, 0xBF, Self::Boundary),
-            Self::Before2 => (0x80, 0xBF, Self::Before1),
-            Self::Before3 => (0x80, 0xBF, Self::Before2),
-            Self::AfterE0 => (0xA0, 0xBF, Self::Before1),
-            Self::AfterEd => (0x80, 0x9F, Self::Before1),
-            Self::AfterF0 => (0x90, 0xBF, Self::Before2),
-            Self::AfterF4 => (0x80, 0x8F, Self::Before2),
-        }
-    }
-
-    /// The place after a byte that may follow.
-    fn after(self, byte: u8) -> Option<Self> {
-        let (low, high, next) = self.inside();
-        if (low..=high).contains(&byte) {
-            return Some(next);
-        }
-        let leads = LEADS.iter().filter(|_| self == Self::Boundary);
-        leads.copied().find(|&(low, high, _)| (low..=high).contains(&byte)).map(|(_, _, next)| next)
-    }
+/// The bytes that are read at a position beside lead bytes, and where they lead.
+fn plain_bytes(position: Position) -> Segment {
+    position.continuations().first().copied().unwrap_or((0, 0x7F, Position::Boundary))
 }
 
 /// Where a dispatch is written.
@@ -141,7 +86,7 @@ impl DispatchBuilder {
         max_edges: usize,
     ) -> Result<Self, Failure> {
         let mut this = Self {
-            nodes: vec![Node::new(0, None, Place::Boundary)],
+            nodes: vec![Node::new(0, None, Position::Boundary)],
             stops_end: dispatch.end != DispatchEnd::AfterDispatch,
             end: dispatch.end,
             after: dispatch.after,
@@ -193,8 +138,8 @@ impl DispatchBuilder {
         let Node { depth, before_token, place, .. } = self.nodes[parent];
         let (before_token, place) = match u8::try_from(symbol) {
             // Texts of patterns are UTF-8, so the byte may follow.
-            Ok(byte) => (before_token, place.after(byte).unwrap_or(Place::Boundary)),
-            Err(_) => (before_token.or(Some(depth)), Place::Boundary),
+            Ok(byte) => (before_token, place.after(byte).unwrap_or(Position::Boundary)),
+            Err(_) => (before_token.or(Some(depth)), Position::Boundary),
         };
         let mut node = Node::new(depth + 1, before_token, place);
         node.begins_end = ends == EndsText::Yes;
@@ -302,7 +247,7 @@ fn overlay(below: &[(Symbol, usize)], above: &[(Symbol, usize)]) -> Vec<(Symbol,
 }
 
 impl Node {
-    fn new(depth: u32, before_token: Option<u32>, place: Place) -> Self {
+    fn new(depth: u32, before_token: Option<u32>, place: Position) -> Self {
         Self {
             depth,
             children: Vec::new(),
@@ -345,20 +290,20 @@ impl Writer<'_> {
         self.root = self.state(draft, ROOT);
         draft.epsilon(from, self.root);
         self.leads = draft.state();
-        self.inside = INSIDE.map(|_| draft.state());
+        self.inside = Position::INSIDE.map(|_| draft.state());
         for (low, high, place) in LEADS {
             draft.bytes(self.leads, low, high, self.at(place));
         }
-        for place in INSIDE {
-            let (low, high, next) = place.inside();
+        for place in Position::INSIDE {
+            let (low, high, next) = plain_bytes(place);
             draft.bytes(self.at(place), low, high, self.at(next));
         }
         draft.has_dead_parts = true;
     }
 
     /// The state at a place of a text that ends with no beginning of a pattern.
-    fn at(&self, place: Place) -> u32 {
-        let found = INSIDE.iter().position(|&inside| inside == place);
+    fn at(&self, place: Position) -> u32 {
+        let found = Position::INSIDE.iter().position(|&inside| inside == place);
         found.map_or(self.root, |index| self.inside[index])
     }
 
@@ -389,7 +334,7 @@ impl Writer<'_> {
             return;
         }
         let has_token = node.before_token.is_some();
-        if builder.end == DispatchEnd::Anywhere && node.place == Place::Boundary && !has_token {
+        if builder.end == DispatchEnd::Anywhere && node.place == Position::Boundary && !has_token {
             draft.states[from as usize].is_final = true;
         }
         for &(symbol, target) in &node.row {
@@ -397,7 +342,7 @@ impl Writer<'_> {
             // Between symbols only: a token does not stand inside a character.
             let may_follow = match u8::try_from(symbol) {
                 Ok(byte) => node.place.after(byte).is_some(),
-                Err(_) => node.place == Place::Boundary,
+                Err(_) => node.place == Position::Boundary,
             };
             let forgotten = node.depth + 1 - target_node.depth;
             let keeps_token = node.before_token.is_none_or(|before| forgotten <= before);
@@ -416,9 +361,9 @@ impl Writer<'_> {
 
     /// The bytes that no pattern goes on with.
     fn others(&self, draft: &mut Draft, from: u32, node: &Node) {
-        let (low, high, next) = node.place.inside();
+        let (low, high, next) = plain_bytes(node.place);
         self.gaps(draft, from, node, (low, high, next));
-        if node.place != Place::Boundary {
+        if node.place != Position::Boundary {
             return;
         }
         if node.row.iter().any(|&(symbol, _)| (0x80..0x100).contains(&symbol)) {
@@ -429,7 +374,7 @@ impl Writer<'_> {
     }
 
     /// Those of a range of bytes that the node's row does not mention.
-    fn gaps(&self, draft: &mut Draft, from: u32, node: &Node, (low, high, next): (u8, u8, Place)) {
+    fn gaps(&self, draft: &mut Draft, from: u32, node: &Node, (low, high, next): Segment) {
         let mut start = u32::from(low);
         let first = node.row.partition_point(|&(symbol, _)| symbol < u32::from(low));
         let mentioned = node.row[first..].iter().map(|&(symbol, _)| symbol);

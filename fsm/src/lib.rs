@@ -93,6 +93,7 @@ mod symbols;
 pub mod text;
 mod text_fragment;
 mod units;
+pub mod utf8;
 
 pub use byte_classes::ByteClasses;
 pub use compile::{compile, compile_deferred, compile_with};

@@ -11,6 +11,7 @@
 //! nothing to a list except to count one further in one node, it goes on doing so until the count comes to a
 //! bound, since nothing else looks at counts: the search jumps to a few characters before the bound.
 
+use grammask_fsm::utf8::SEQUENCES;
 use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
 
 use crate::closure::Stack;
@@ -35,7 +36,7 @@ pub(crate) fn run_over(engine: &Engine, state: State, class: &CharClass, fuel: &
 fn start_bytes(class: &CharClass) -> [u64; 4] {
     let mut bits = [class.ascii as u64, (class.ascii >> 64) as u64, 0, 0];
     if class.non_ascii {
-        for pattern in UTF8 {
+        for pattern in SEQUENCES {
             for byte in pattern[0].0..=pattern[0].1 {
                 bits[usize::from(byte / 64)] |= 1 << (byte % 64);
             }
@@ -139,7 +140,7 @@ impl Search<'_> {
         if !self.class.non_ascii {
             return Some(());
         }
-        for pattern in UTF8 {
+        for pattern in SEQUENCES {
             let mut lists = vec![list];
             for &(start, end) in *pattern {
                 let mut next = Vec::new();
@@ -198,15 +199,3 @@ fn push_new(lists: &mut Vec<State>, list: State) -> Option<()> {
     }
     Some(())
 }
-
-/// The byte sequences of characters above U+007F (The Unicode Standard, table 3-7).
-const UTF8: &[&[(u8, u8)]] = &[
-    &[(0xC2, 0xDF), (0x80, 0xBF)],
-    &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
-    &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
-    &[(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-    &[(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
-];
