@@ -51,7 +51,7 @@ impl BuildError {
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
-            Kind::Failure(Failure::Limit { .. } | Failure::NotForeseen) => Cause::LimitReached,
+            Kind::Failure(Failure::Limit { .. } | Failure::EstimateExceeded) => Cause::LimitReached,
             Kind::Failure(Failure::Interrupted(_)) => Cause::Interrupted,
         }
     }
@@ -123,7 +123,7 @@ impl fmt::Display for BuildError {
                 knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
             }
             Kind::Failure(Failure::Interrupted(reason)) => reason.fmt(formatter),
-            Kind::Failure(Failure::NotForeseen) => formatter.write_str(
+            Kind::Failure(Failure::EstimateExceeded) => formatter.write_str(
                 "its automata are larger than could be foreseen; switch `deferred_programs` off",
             ),
         }
@@ -138,7 +138,7 @@ pub(crate) enum Failure {
     PartBelowOperator,
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
     Interrupted(Interrupted),
-    NotForeseen,
+    EstimateExceeded,
 }
 
 impl From<Interrupted> for Failure {

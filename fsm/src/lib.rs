@@ -53,63 +53,42 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod apart;
-mod beginnings;
-mod build;
-mod byte_classes;
-mod common;
-mod compile;
-mod dispatch;
-mod distances;
-mod distinct;
-mod draft;
-mod error;
-mod escapes;
-mod expanded_suffixes;
-mod fingerprint;
-mod finished;
-mod foresight;
-mod fragment_name;
-mod frame;
+// In the order in which data flows: a module imports only those above it.
+pub mod utf8;
 pub mod graph;
-mod labels;
-mod lazy;
-mod left_corners;
-mod link;
-mod literals;
-mod long_text;
-mod names;
+mod ids;
+mod error;
 mod options;
-mod other_names;
-mod passes;
-pub mod picture;
-mod pieces;
-mod plan;
+pub mod text;
 mod program;
-mod spell;
+mod draft;
+mod encoding;
+mod link;
+mod build;
+mod passes;
+mod compile;
+mod template;
+mod deferred;
 #[cfg(feature = "serde")]
 mod stored;
-mod symbols;
-pub mod text;
-mod text_fragment;
-mod units;
-pub mod utf8;
+pub mod picture;
 
-pub use byte_classes::ByteClasses;
-pub use compile::{compile, compile_deferred, compile_with};
-pub use distances::Distances;
-pub use distinct::{Distinct, DistinctScope};
+pub use compile::pipeline::{compile, compile_with};
+pub use deferred::extract_rules::compile_deferred;
+pub use deferred::size_estimate::SizeEstimate;
 pub use error::{BuildError, Cause};
-pub use expanded_suffixes::{ExpandedSuffixes, Followed};
-pub use foresight::SizeEstimate;
-pub use fragment_name::FragmentName;
-pub use frame::{ProgramTemplate, TemplateArm};
 pub use grammask_grammar_ir::Toggle;
-pub use lazy::DeferredProgram;
-pub use left_corners::{CornerCall, Cycle, LeftCorners};
-pub use link::LinkedProgram;
+pub use link::scope::LinkedProgram;
 pub use options::{CompileOptions, TextLimits};
-pub use program::{
+pub use program::byte_classes::ByteClasses;
+pub use program::deferred::DeferredProgram;
+pub use program::distances::Distances;
+pub use program::distinct::{Distinct, DistinctScope};
+pub use program::expanded_suffixes::{ExpandedSuffixes, FollowAnswer};
+pub use program::fragment_name::FragmentName;
+pub use program::left_corners::{CornerCall, Cycle, LeftCorners};
+pub use program::tables::{
     ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, State,
     StateId, SubProgramCounts, TokenEdge, TokenLabel, TokenSide,
 };
+pub use template::program_template::{ProgramTemplate, TemplateArm};

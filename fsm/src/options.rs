@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::{Interrupt, Toggle};
 
-/// Options of [`compile`](crate::compile).
+/// Options of [`compile`](crate::compile::pipeline).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileOptions {
     /// Choices of literals become tries (default: on). Off: one chain a literal.
@@ -20,7 +20,7 @@ pub struct CompileOptions {
     pub suffix_merging: Toggle,
     /// Rules that a frontend says to be common are compiled once for the process, and their automata copied
     /// (default: on). A fifth of the work of compiling JSON schemas.
-    pub common_parts: Toggle,
+    pub shared_rules: Toggle,
     /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
     pub determinization: Toggle,
     /// Programs that others refer to ([`DeferredProgram`](crate::DeferredProgram)) are compiled when they are first read, where
@@ -59,7 +59,7 @@ impl Default for CompileOptions {
             epsilon_removal: Toggle::On,
             prefix_merging: Toggle::On,
             suffix_merging: Toggle::On,
-            common_parts: Toggle::On,
+            shared_rules: Toggle::On,
             determinization: Toggle::On,
             deferred_programs: Toggle::On,
             deferred_min_states: 1 << 10,
@@ -76,7 +76,7 @@ impl Default for CompileOptions {
 
 impl CompileOptions {
     /// Whether both compile to the same, interrupts apart.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+    pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         let key = |options: &Self| {
             let Self {
                 literal_tries,
@@ -84,7 +84,7 @@ impl CompileOptions {
                 epsilon_removal,
                 prefix_merging,
                 suffix_merging,
-                common_parts,
+                shared_rules,
                 determinization,
                 // When something is compiled is not what it is compiled to.
                 deferred_programs: _,
@@ -103,7 +103,7 @@ impl CompileOptions {
                 epsilon_removal,
                 prefix_merging,
                 suffix_merging,
-                common_parts,
+                shared_rules,
                 determinization,
             ];
             (passes, [inline_states, expand_states, determinize_states], [max_states, max_edges], text)

@@ -10,11 +10,11 @@ use std::sync::OnceLock;
 
 use crate::passes::left_recursion::on_cycles;
 use crate::passes::nullable::LeftCalls;
-use crate::program::StateRow;
-use crate::units::SubPrograms;
-use crate::{
-    ByteClasses, ByteEdge, Call, Fragment, FragmentId, Permutation, Program, Role, StateId, TokenEdge,
-    TokenLabel,
+use crate::program::byte_classes::ByteClasses;
+use crate::program::sub_programs::SubPrograms;
+use crate::program::tables::StateRow;
+use crate::program::tables::{
+    ByteEdge, Call, Fragment, FragmentId, Permutation, Program, Role, State, StateId, TokenEdge, TokenLabel,
 };
 
 /// The tables of a program as they were read.
@@ -32,7 +32,7 @@ pub(crate) struct Unchecked {
 
 /// The tables of a program as they are written, all its own.
 #[derive(serde::Serialize)]
-struct Written<'p> {
+struct StoredTables<'p> {
     states: &'p [StateRow],
     byte_edges: &'p [ByteEdge],
     epsilons: &'p [StateId],
@@ -48,7 +48,7 @@ impl serde::Serialize for Program {
         let Program { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root, .. } =
             &*self.whole().map_err(serde::ser::Error::custom)?;
         let root = *root;
-        Written { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root }
+        StoredTables { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root }
             .serialize(serializer)
     }
 }
@@ -60,6 +60,13 @@ pub(crate) struct Malformed(&'static str);
 impl fmt::Display for Malformed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "not a program ({}); write it anew", self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Program {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(<Unchecked as serde::Deserialize>::deserialize(deserializer)?)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -96,13 +103,13 @@ impl TryFrom<Unchecked> for Program {
             fragments,
             root,
             byte_classes,
-            units: SubPrograms::default(),
+            sub_programs: SubPrograms::default(),
             corners: OnceLock::new(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
         require(state_ids(&program).all(sorted), "the order of byte edges")?;
         let owner = check_owners(&program)?;
-        let wholes = Wholes::new(&program)?;
+        let wholes = PermutationOwners::new(&program)?;
         check_endings(&program, &wholes)?;
         check_left_recursion(&program, &owner)?;
         require(program.check_distinct().is_ok(), "the place of a rule whose items differ")?;
@@ -200,16 +207,16 @@ fn check_left_recursion(program: &Program, owner: &[u32]) -> Result<(), Malforme
 }
 
 /// Which whole each part in any order and each separator belongs to.
-struct Wholes {
-    whole_of: Vec<Option<FragmentId>>,
+struct PermutationOwners {
+    owner_of: Vec<Option<FragmentId>>,
 }
 
-impl Wholes {
+impl PermutationOwners {
     /// A whole is two states: all parts lead from the first to the second, the separator back. Engines rely on
     /// nobody else calling them.
     fn new(program: &Program) -> Result<Self, Malformed> {
         const WHAT: &str = "parts in any order";
-        let mut this = Self { whole_of: vec![None; program.fragments.len()] };
+        let mut this = Self { owner_of: vec![None; program.fragments.len()] };
         let mut calls = 0;
         for (number, whole) in program.fragments.iter().enumerate() {
             let Role::Permutation(permutation) = &whole.role else { continue };
@@ -231,7 +238,7 @@ impl Wholes {
             called.sort_unstable();
             expected.sort_unstable();
             require(called == expected && first.calls.iter().all(|call| call.target == after), WHAT)?;
-            let is_bare = |state: &crate::State<'_>| {
+            let is_bare = |state: &State<'_>| {
                 state.bytes.is_empty() && state.epsilons.is_empty() && state.tokens.is_empty()
             };
             let second = program.state(after);
@@ -247,17 +254,17 @@ impl Wholes {
             }
             calls += called.len() + back.len();
         }
-        let has_whole = |call: &&Call| this.whole_of[call.fragment.index()].is_some();
+        let has_whole = |call: &&Call| this.owner_of[call.fragment.index()].is_some();
         require(program.calls.iter().filter(has_whole).count() == calls, WHAT)?;
         let is_whole = |(fragment, whole): (&Fragment, &Option<FragmentId>)| {
             matches!(fragment.role, Role::Part(_) | Role::Separator) == whole.is_some()
         };
-        require(program.fragments.iter().zip(&this.whole_of).all(is_whole), WHAT)?;
+        require(program.fragments.iter().zip(&this.owner_of).all(is_whole), WHAT)?;
         Ok(this)
     }
 
     fn claim(&mut self, part: FragmentId, whole: usize) -> bool {
-        self.whole_of[part.index()].replace(FragmentId::from_raw(whole as u32)).is_none()
+        self.owner_of[part.index()].replace(FragmentId::from_raw(whole as u32)).is_none()
     }
 }
 
@@ -274,7 +281,7 @@ fn has_sound_bounds(permutation: &Permutation) -> bool {
 
 /// What can follow from the ends of a state: whether it leads to a final state at all, and whether it does so
 /// without reading a byte. Both are least fixpoints over the same edges.
-fn check_endings(program: &Program, wholes: &Wholes) -> Result<(), Malformed> {
+fn check_endings(program: &Program, wholes: &PermutationOwners) -> Result<(), Malformed> {
     let backwards = Backwards::new(program);
     let ends = backwards.closure(program, wholes, Edges::All);
     require(ends.iter().all(|&ends| ends), "a dead end")?;
@@ -293,9 +300,9 @@ enum Edges {
 
 /// Edges the other way round, in rows: from a state, and from a fragment, to the edges that wait for it.
 struct Backwards {
-    edges: Rows<(u32, Kind)>,
-    calls: Rows<(u32, u32)>,
-    starts: Rows<u32>,
+    edges: Grouped<(u32, Kind)>,
+    calls: Grouped<(u32, u32)>,
+    starts: Grouped<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -322,16 +329,16 @@ impl Backwards {
         let starts =
             program.fragments.iter().zip(0..).map(|(fragment, number)| (fragment.start.raw(), number));
         Self {
-            edges: Rows::new(edges, program.state_count()),
-            calls: Rows::new(calls, program.fragments.len()),
-            starts: Rows::new(starts.collect(), program.state_count()),
+            edges: Grouped::new(edges, program.state_count()),
+            calls: Grouped::new(calls, program.fragments.len()),
+            starts: Grouped::new(starts.collect(), program.state_count()),
         }
     }
 
     /// The states from which a final state is reached over the edges given.
-    fn closure(&self, program: &Program, wholes: &Wholes, over: Edges) -> Vec<bool> {
-        let mut marks = Marks::new(program);
-        let ended = |fragment: u32, marks: &mut Marks| {
+    fn closure(&self, program: &Program, wholes: &PermutationOwners, over: Edges) -> Vec<bool> {
+        let mut marks = ClosureState::new(program);
+        let ended = |fragment: u32, marks: &mut ClosureState| {
             for &(from, to) in self.calls.row(fragment) {
                 if marks.reached[to as usize] {
                     marks.reach(from);
@@ -356,7 +363,7 @@ impl Backwards {
                         ended(fragment, &mut marks);
                     }
                     // A part may be what its whole was lacking.
-                    if let Some(whole) = wholes.whole_of[fragment as usize]
+                    if let Some(whole) = wholes.owner_of[fragment as usize]
                         && over == Edges::All
                         && marks.learn(program, fragment, whole)
                         && marks.pass(whole.raw())
@@ -371,17 +378,17 @@ impl Backwards {
 }
 
 /// What a closure knows so far.
-struct Marks {
+struct ClosureState {
     reached: Vec<bool>,
     /// Fragments of which a call can be passed.
     passes: Vec<bool>,
-    lacks: Vec<Lack>,
+    ended_parts: Vec<EndedParts>,
     stack: Vec<u32>,
 }
 
 /// What is known of a whole.
 #[derive(Clone, Copy, Default)]
-struct Lack {
+struct EndedParts {
     /// Parts that end, up to `once`; and of these the required ones.
     single: u32,
     required: u32,
@@ -389,13 +396,13 @@ struct Lack {
     separator: bool,
 }
 
-impl Marks {
+impl ClosureState {
     fn new(program: &Program) -> Self {
         let optional = |fragment: &Fragment| fragment.count.is_some_and(|count| count.min == 0);
         let mut this = Self {
             reached: vec![false; program.state_count()],
             passes: program.fragments.iter().map(optional).collect(),
-            lacks: vec![Lack::default(); program.fragments.len()],
+            ended_parts: vec![EndedParts::default(); program.fragments.len()],
             stack: Vec::new(),
         };
         for state in state_ids(program).filter(|&state| program.state(state).is_final) {
@@ -418,28 +425,28 @@ impl Marks {
     /// Notes that a part or a separator ends. Whether its whole can end then.
     fn learn(&mut self, program: &Program, inside: u32, whole: FragmentId) -> bool {
         let Role::Permutation(permutation) = &program.fragment(whole).role else { return false };
-        let lack = &mut self.lacks[whole.index()];
+        let ended = &mut self.ended_parts[whole.index()];
         match program.fragments[inside as usize].role {
-            Role::Part(part) if part >= permutation.once => lack.repeatable = true,
+            Role::Part(part) if part >= permutation.once => ended.repeatable = true,
             Role::Part(part) => {
-                lack.single += 1;
-                lack.required += u32::from(part < permutation.required);
+                ended.single += 1;
+                ended.required += u32::from(part < permutation.required);
             }
-            _ => lack.separator = true,
+            _ => ended.separator = true,
         }
-        lack.required == permutation.required
-            && (lack.repeatable || lack.single >= permutation.min)
-            && (lack.separator || permutation.min.max(permutation.required) <= 1)
+        ended.required == permutation.required
+            && (ended.repeatable || ended.single >= permutation.min)
+            && (ended.separator || permutation.min.max(permutation.required) <= 1)
     }
 }
 
 /// Lists one behind the other.
-struct Rows<T> {
+struct Grouped<T> {
     starts: Vec<u32>,
     items: Vec<T>,
 }
 
-impl<T> Rows<T> {
+impl<T> Grouped<T> {
     fn new(mut pairs: Vec<(u32, T)>, count: usize) -> Self {
         pairs.sort_by_key(|(row, _)| *row);
         let mut starts = vec![0; count + 1];

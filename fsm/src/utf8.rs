@@ -32,6 +32,9 @@ pub const CODE_POINTS: [(u32, u32); 8] = [
     (0x10_0000, 0x10_FFFF),
 ];
 
+/// The code points of one lead byte of each row.
+pub const BLOCK_SIZES: [u32; 8] = [0x40, 0x800, 0x1000, 0x800, 0x1000, 0x3_0000, 0x4_0000, 0x1_0000];
+
 /// A position inside the bytes of a text: between two characters, or in the middle of one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Position {
@@ -144,5 +147,8 @@ mod tests {
         };
         let rows = SEQUENCES.iter().zip(CODE_POINTS);
         rows.for_each(|(row, (first, last))| assert_eq!(count(row), last - first + 1));
+        for ((row, block), (first, last)) in SEQUENCES.iter().zip(BLOCK_SIZES).zip(CODE_POINTS) {
+            assert_eq!(u32::from(row[0].1 - row[0].0 + 1) * block, last - first + 1);
+        }
     }
 }

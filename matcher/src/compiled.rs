@@ -220,7 +220,7 @@ impl<B: Backend> CompiledGrammar<B> {
         let sub_programs = program.as_ref().map(|program| program.sub_program_counts()).unwrap_or_default();
         Stats {
             fingerprint: self.shared.fingerprint.get().copied().or_else(|| {
-                let is_whole = sub_programs.made == sub_programs.all;
+                let is_whole = sub_programs.compiled == sub_programs.all;
                 is_whole.then(|| self.fingerprint()).flatten()
             }),
             sub_programs,

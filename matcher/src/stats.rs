@@ -123,7 +123,7 @@ impl Stats {
                 "automata": nanoseconds(compile.automata),
                 "backend": nanoseconds(compile.backend),
             },
-            "sub_programs": {"all": sub_programs.all, "made": sub_programs.made},
+            "sub_programs": {"all": sub_programs.all, "compiled": sub_programs.compiled},
             "texts": texts.to_json(),
             "masks": {
                 "differences": way(&masks.differences),

@@ -110,7 +110,7 @@ fn stages() -> Vec<Stage> {
         epsilon_removal: off,
         prefix_merging: off,
         suffix_merging: off,
-        common_parts: off,
+        shared_rules: off,
         determinization: off,
         // Every bounded repeat is written out, as long as the whole stays below the limit on states.
         expand_states: u32::MAX,

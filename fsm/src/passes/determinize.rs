@@ -4,16 +4,19 @@
 //! are equal. For a small fragment without calls the minimal automaton is cheap and gives every future one
 //! state. Fragments that are deterministic already are left alone, and so are those that would grow.
 
-use crate::draft::{Draft, DraftFragment, Label};
-use crate::text::{Meter, Nfa, RangeDfa, minimize};
-use crate::{CompileOptions, TextLimits};
+use crate::draft::automata::{Draft, DraftFragment, Label};
+use crate::options::{CompileOptions, TextLimits};
+use crate::text::dfa::RangeDfa;
+use crate::text::meter::Meter;
+use crate::text::minimize::minimize;
+use crate::text::nfa::Nfa;
 
 pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
     let most = options.determinize_states as usize;
     let mut number = vec![u32::MAX; draft.states.len()];
     let mut members = Vec::with_capacity(most);
     for fragment in 0..draft.fragments.len() {
-        let DraftFragment { start, ref finished, .. } = draft.fragments[fragment];
+        let DraftFragment { start, prebuilt: ref finished, .. } = draft.fragments[fragment];
         if finished.is_some() {
             continue;
         }

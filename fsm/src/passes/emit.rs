@@ -7,21 +7,24 @@ use std::sync::{Arc, OnceLock};
 
 use grammask_grammar_ir::{Grammar, RuleId};
 
-use crate::draft::{Draft, DraftRole, Label, NONE};
-use crate::finished::{FinishedStates, FinishedTables};
-use crate::link::{Linked, Parts};
-use crate::names::is_plain;
-use crate::program::StateRow;
-use crate::units::{Begin, SubPrograms};
-use crate::{
-    ByteClasses, ByteEdge, Call, Distinct, Fragment, FragmentId, FragmentName, LabelId, Options, Permutation,
-    Program, Role, StateId, TokenEdge,
+use crate::draft::automata::{Draft, DraftRole, Label};
+use crate::draft::names::is_plain;
+use crate::draft::prebuilt::{PrebuiltStates, PrebuiltTables};
+use crate::ids::NONE;
+use crate::link::scope::{Linked, Parts};
+use crate::program::byte_classes::ByteClasses;
+use crate::program::distinct::Distinct;
+use crate::program::fragment_name::FragmentName;
+use crate::program::sub_programs::{FirstIds, SubPrograms};
+use crate::program::tables::StateRow;
+use crate::program::tables::{
+    ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, StateId, TokenEdge,
 };
 
 /// Which fragments of the draft became which of the program, and their states there.
 pub(crate) struct FragmentNumbers {
     /// The states of each fragment of the program.
-    pub(crate) ranges: Vec<FinishedStates>,
+    pub(crate) ranges: Vec<PrebuiltStates>,
     /// The number in the program of each fragment of the draft.
     pub(crate) numbers: Vec<u32>,
     /// The fragments that parts became.
@@ -31,22 +34,24 @@ pub(crate) struct FragmentNumbers {
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
     let mut numbering = Numbering::new(&draft, parts);
     let linked = numbering.linked(&draft, parts);
-    numbering
-        .units_after(parts, linked.last().map(|part| part.others + part.program.fragments.len() as u32 - 1));
+    numbering.sub_programs_after(
+        parts,
+        linked.last().map(|part| part.others + part.program.fragments.len() as u32 - 1),
+    );
     let mut next_linked = linked.iter();
     let mut program = Program {
         states: Vec::with_capacity(numbering.state_count as usize + 1),
-        byte_edges: Vec::with_capacity(draft.edges.len() + draft.names.edges + draft.finished.edge_count()),
-        epsilons: Vec::with_capacity(draft.finished.epsilon_count()),
+        byte_edges: Vec::with_capacity(draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count()),
+        epsilons: Vec::with_capacity(draft.prebuilt.epsilon_count()),
         calls: Vec::with_capacity(
-            draft.finished.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes as usize,
+            draft.prebuilt.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes as usize,
         ),
         token_edges: Vec::new(),
         labels: std::mem::take(&mut draft.labels).into_labels(),
         fragments: Vec::with_capacity(numbering.fragments.len()),
         root: FragmentId::from_raw(0),
         byte_classes: ByteClasses::from_ranges([]),
-        units: SubPrograms::default(),
+        sub_programs: SubPrograms::default(),
         corners: OnceLock::new(),
     };
     let names = rule_names(&draft, &numbering, grammar);
@@ -71,7 +76,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             part.push_states(&mut program);
             continue;
         }
-        let start = match fragment.finished {
+        let start = match fragment.prebuilt {
             Some(states) => first + fragment.start - states.first,
             None => numbering.state(fragment.start).raw(),
         };
@@ -83,10 +88,10 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             role: role(&fragment.role, &numbering),
             options: if fragment.stands_for_rule { options(grammar, fragment.rule) } else { None },
         });
-        if let Some(states) = fragment.finished {
-            push_finished(
+        if let Some(states) = fragment.prebuilt {
+            push_prebuilt(
                 &mut program,
-                draft.finished.tables(states),
+                draft.prebuilt.tables(states),
                 first.wrapping_sub(states.first),
                 &numbering,
             );
@@ -139,31 +144,34 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
-    refer(&mut program, &numbering.units, parts);
+    refer(&mut program, &numbering.sub_programs, parts);
     draft.put_away();
-    let ranges = numbering.fragments.into_iter().map(|(_, first, end)| FinishedStates { first, end });
+    let ranges = numbering.fragments.into_iter().map(|(_, first, end)| PrebuiltStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
 }
 
 /// Puts the parts that are referred to behind everything else.
-fn refer(program: &mut Program, units: &[(u32, u32)], parts: &Parts<'_>) {
-    if units.is_empty() {
+fn refer(program: &mut Program, sub_programs: &[(u32, u32)], parts: &Parts<'_>) {
+    if sub_programs.is_empty() {
         return;
     }
-    let mut begin =
-        Begin { state: program.own_state_count() as u32, fragment: program.fragments.len() as u32, label: 0 };
-    let mut all = SubPrograms::with_capacity(units.len());
+    let mut begin = FirstIds {
+        state: program.own_state_count() as u32,
+        fragment: program.fragments.len() as u32,
+        label: 0,
+    };
+    let mut all = SubPrograms::with_capacity(sub_programs.len());
     let mut classes = vec![&program.byte_classes];
-    for &(_, part) in units {
+    for &(_, part) in sub_programs {
         let Some(unit) = parts.referred(part) else { continue };
         begin.label = program.labels.len() as u32;
         program.labels.extend_from_slice(unit.labels());
-        begin = all.push(unit, &unit.room().space(), begin);
-        classes.push(&unit.room().classes);
+        begin = all.push(unit, &unit.footprint().reservation(), begin);
+        classes.push(&unit.footprint().classes);
     }
     program.byte_classes = ByteClasses::finer(classes);
-    program.units = all;
+    program.sub_programs = all;
 }
 
 /// The names of the rules that fragments are called after, one behind the other in the order of the fragments.
@@ -238,7 +246,7 @@ struct Numbering {
     fragment_number: Vec<u32>,
     state_number: Vec<u32>,
     /// The parts that are referred to: their fragments of the draft, and which parts they are.
-    units: Vec<(u32, u32)>,
+    sub_programs: Vec<(u32, u32)>,
 }
 
 impl Numbering {
@@ -252,20 +260,20 @@ impl Numbering {
             state_count: 0,
             fragment_number: vec![NONE; draft.fragments.len()],
             state_number: vec![NONE; draft.states.len()],
-            units: Vec::new(),
+            sub_programs: Vec::new(),
         };
         this.reach_fragment(draft, parts, 0);
         let mut next = 0;
         while let Some(&(old, ..)) = this.fragments.get(next) {
             let first = this.state_count;
             let fragment = &draft.fragments[old as usize];
-            match (fragment.linked, fragment.finished) {
+            match (fragment.linked, fragment.prebuilt) {
                 (Some(part), _) => {
                     this.state_count += parts.copied(part).map_or(0, |part| part.own_state_count() as u32);
                 }
                 (None, Some(states)) => {
                     this.state_count += states.end - states.first;
-                    for call in draft.finished.calls(states) {
+                    for call in draft.prebuilt.calls(states) {
                         this.reach_fragment(draft, parts, call.fragment.raw());
                     }
                 }
@@ -363,10 +371,10 @@ impl Numbering {
         }
         let part = draft.fragments[fragment as usize].linked;
         match part.and_then(|part| Some((part, parts.referred(part)?))) {
-            // For now the number that it has among the units. The root of all is among the fragments.
+            // For now the number that it has among the sub_programs. The root of all is among the fragments.
             Some((part, _)) => {
-                *number = self.units.len() as u32;
-                self.units.push((fragment, part));
+                *number = self.sub_programs.len() as u32;
+                self.sub_programs.push((fragment, part));
             }
             None => {
                 *number = self.fragments.len() as u32;
@@ -375,14 +383,14 @@ impl Numbering {
         }
     }
 
-    /// Gives the fragments of units their numbers, which come after `end`, or after those that were met.
-    fn units_after(&mut self, parts: &Parts<'_>, end: Option<u32>) {
+    /// Gives the fragments of sub-programs their numbers, which come after `end`, or after those that were met.
+    fn sub_programs_after(&mut self, parts: &Parts<'_>, end: Option<u32>) {
         let mut next = end.unwrap_or(self.fragments.len() as u32);
-        for &(fragment, part) in &self.units {
+        for &(fragment, part) in &self.sub_programs {
             let Some(unit) = parts.referred(part) else { continue };
-            let room = unit.room();
-            self.fragment_number[fragment as usize] = next + room.root;
-            next += room.fragments;
+            let footprint = unit.footprint();
+            self.fragment_number[fragment as usize] = next + footprint.root;
+            next += footprint.fragments;
         }
     }
 }
@@ -470,7 +478,7 @@ fn push_character(program: &mut Program, byte: u8, behind: StateId, escape: Stat
 }
 
 /// Copies finished rows, whose states are moved by `shift`.
-fn push_finished(program: &mut Program, tables: FinishedTables<'_>, shift: u32, numbering: &Numbering) {
+fn push_prebuilt(program: &mut Program, tables: PrebuiltTables<'_>, shift: u32, numbering: &Numbering) {
     let moved = |state: StateId| StateId::from_raw(state.raw().wrapping_add(shift));
     let Some(&first) = tables.rows.first() else { return };
     let shifts = [
@@ -478,7 +486,7 @@ fn push_finished(program: &mut Program, tables: FinishedTables<'_>, shift: u32, 
         (program.epsilons.len() as u32).wrapping_sub(first.epsilons),
         (program.calls.len() as u32).wrapping_sub(first.calls),
     ];
-    // No finished fragment reads tokens.
+    // No prebuilt fragment reads tokens.
     let tokens = program.token_edges.len() as u32;
     program.states.extend(tables.rows.iter().map(|row| StateRow {
         tokens,

@@ -5,7 +5,7 @@
 //! state that nobody else leads to are free, since that state disappears. What is left over is followed by
 //! whoever reads the program.
 
-use crate::draft::{Draft, Edge, Label};
+use crate::draft::automata::{Draft, Edge, Label};
 
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
@@ -65,7 +65,7 @@ impl EpsilonRemoval<'_> {
         for edge in &mut self.draft.edges {
             edge.to = same[edge.to as usize];
         }
-        for fragment in self.draft.fragments.iter_mut().filter(|fragment| fragment.finished.is_none()) {
+        for fragment in self.draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
             fragment.start = same[fragment.start as usize];
         }
     }

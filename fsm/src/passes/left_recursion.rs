@@ -6,10 +6,10 @@
 //! double: `P(k+1) = P(k) P(k)` reads 2^k times the body, and `U(k) = U(k-1) P(k-1)?` reads it 0 to
 //! 2^k - 1 times. A bound of n takes O(log n) fragments and exactly the same language.
 
-use crate::Count;
-use crate::draft::{Draft, DraftFragment, DraftRole, Label};
+use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
 use crate::graph::components;
 use crate::passes::nullable::LeftCalls;
+use crate::program::tables::Count;
 
 /// Rewrites the repeats that lie on a cycle of left calls. Parts in any order that lie on one are not rewritten:
 /// their rule is returned.

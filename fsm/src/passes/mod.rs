@@ -1,10 +1,16 @@
-//! What is done to the automata between build and emission, one pass a file.
+//! The passes between build and emission, one file each.
+//!
+//! A draft comes in and is rewritten in place: states without a way to the end are pruned, empty edges removed, states
+//! that begin or go on alike merged, small fragments determinised. [`emit`] numbers what is left and writes the
+//! program. A pass keeps the language and can be switched off or replaced alone. This folder imports `draft`, `link`,
+//! `program` and, for subset construction and minimisation, `text`; no pass imports another one, except for the facts
+//! that [`nullable`] finds.
 
+pub(crate) mod prune;
+pub(crate) mod nullable;
+pub(crate) mod left_recursion;
+pub(crate) mod epsilon;
+pub(crate) mod prefix;
+pub(crate) mod suffix;
 pub(crate) mod determinize;
 pub(crate) mod emit;
-pub(crate) mod epsilon;
-pub(crate) mod left_recursion;
-pub(crate) mod nullable;
-pub(crate) mod prefix;
-pub(crate) mod prune;
-pub(crate) mod suffix;

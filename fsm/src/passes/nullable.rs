@@ -4,7 +4,8 @@
 //! the callee's call may read nothing, and waits for it otherwise (as in `prune`). The calls met on the way
 //! are the *left calls*, from which left recursion is read off.
 
-use crate::draft::{Draft, Label, NONE};
+use crate::draft::automata::{Draft, Label};
+use crate::ids::NONE;
 
 /// Calls that happen before the caller has read a byte: (caller, callee), in no order.
 pub(crate) struct LeftCalls(pub(crate) Vec<(u32, u32)>);

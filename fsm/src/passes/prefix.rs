@@ -5,10 +5,11 @@
 //! begin alike (`"," ws "a"` and `"," ws "b"`) become one way with a fork at its end. Literals need it less,
 //! since they are built as tries.
 
-use crate::draft::{Draft, Edge, Label, NONE};
+use crate::draft::automata::{Draft, Edge, Label};
+use crate::ids::NONE;
 
 pub(crate) fn merge_prefixes(draft: &mut Draft) {
-    let mut stamps = Stamps { at: [0; 1024], stamp: 0 };
+    let mut stamps = SeenLabels { at: [0; 1024], stamp: 0 };
     let states = 0..draft.states.len() as u32;
     let candidates: Vec<u32> = states.filter(|&state| stamps.may_repeat(draft, state)).collect();
     if candidates.is_empty() {
@@ -38,12 +39,12 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
 }
 
 /// Finds out quickly that no two edges read the same.
-struct Stamps {
+struct SeenLabels {
     at: [u32; 1024],
     stamp: u32,
 }
 
-impl Stamps {
+impl SeenLabels {
     fn may_repeat(&mut self, draft: &Draft, state: u32) -> bool {
         let mut next = draft.states[state as usize].head;
         // Most states have one edge.

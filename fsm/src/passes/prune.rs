@@ -6,7 +6,8 @@
 //! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
-use crate::draft::{Draft, DraftRole, Label, NONE};
+use crate::draft::automata::{Draft, DraftRole, Label};
+use crate::ids::NONE;
 
 /// The root's body derives no text.
 #[derive(Debug)]
@@ -54,12 +55,12 @@ enum Search {
 /// The states that are reached, all of them if all are looked for, and the fragments that are productive.
 fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
     let mut reached = vec![false; draft.states.len()];
-    let finished = draft.fragments.iter().map(|fragment| fragment.finished.is_some());
+    let finished = draft.fragments.iter().map(|fragment| fragment.prebuilt.is_some());
     let mut productive: Vec<bool> = finished.collect();
     // Per fragment a list of the states behind its calls: (state, next).
     let mut waiting = vec![NONE; draft.fragments.len()];
     let mut entries: Vec<(u32, u32)> = Vec::with_capacity(64);
-    let mut lacks = Lacks::new(draft);
+    let mut missing_parts = MissingParts::new(draft);
     let mut stack: Vec<u32> = Vec::with_capacity(256);
     for start in draft.starts() {
         reached[start as usize] = true;
@@ -85,7 +86,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
                 next = following;
             }
             // A part may be what its whole has been lacking.
-            known = lacks.learn(draft, fragment).filter(|&whole| !productive[whole]);
+            known = missing_parts.learn(draft, fragment).filter(|&whole| !productive[whole]);
         }
         if search == Search::UntilProductive && productive[owner] {
             continue;
@@ -110,16 +111,16 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
     (reached, productive)
 }
 
-/// What parts in any order lack to derive something.
-struct Lacks {
+/// What the parts of a permutation lack to derive something.
+struct MissingParts {
     /// For each fragment that is a part or a separator, its whole's place among those that lack something. Empty where
     /// there is none.
     whole_of: Vec<u32>,
     /// The wholes, and what each of them lacks.
-    wholes: Vec<(u32, Lack)>,
+    wholes: Vec<(u32, Missing)>,
 }
 
-struct Lack {
+struct Missing {
     /// Required parts of which nothing is known.
     required: u32,
     /// Parts that are still needed to reach the minimum.
@@ -128,37 +129,39 @@ struct Lack {
     separator: bool,
 }
 
-impl Lacks {
+impl MissingParts {
     fn new(draft: &Draft) -> Self {
-        let mut lacks = Self { whole_of: Vec::new(), wholes: Vec::new() };
+        let mut missing_parts = Self { whole_of: Vec::new(), wholes: Vec::new() };
         for (whole, fragment) in (0..).zip(&draft.fragments) {
             if let DraftRole::Permutation(permutation) = &fragment.role {
-                lacks.whole_of.resize(draft.fragments.len(), NONE);
+                missing_parts.whole_of.resize(draft.fragments.len(), NONE);
                 for &inside in permutation.parts.iter().chain([&permutation.separator]) {
-                    lacks.whole_of[inside as usize] = lacks.wholes.len() as u32;
+                    missing_parts.whole_of[inside as usize] = missing_parts.wholes.len() as u32;
                 }
                 let (required, parts) = (permutation.required, permutation.min);
-                lacks.wholes.push((whole, Lack { required, parts, separator: permutation.min > 1 }));
+                missing_parts
+                    .wholes
+                    .push((whole, Missing { required, parts, separator: permutation.min > 1 }));
             }
         }
-        lacks
+        missing_parts
     }
 
     /// Notes that a fragment derives something. Returns its whole if that lacks nothing now.
     fn learn(&mut self, draft: &Draft, fragment: usize) -> Option<usize> {
         let &place = self.whole_of.get(fragment)?;
-        let (whole, lack) = self.wholes.get_mut(place as usize)?;
+        let (whole, missing) = self.wholes.get_mut(place as usize)?;
         let whole = *whole as usize;
         let DraftRole::Permutation(permutation) = &draft.fragments[whole].role else { return None };
         match draft.fragments[fragment].role {
-            DraftRole::Part(part) if part >= permutation.once => lack.parts = 0,
+            DraftRole::Part(part) if part >= permutation.once => missing.parts = 0,
             DraftRole::Part(part) => {
-                lack.parts = lack.parts.saturating_sub(1);
-                lack.required -= u32::from(part < permutation.required);
+                missing.parts = missing.parts.saturating_sub(1);
+                missing.required -= u32::from(part < permutation.required);
             }
-            _ => lack.separator = false,
+            _ => missing.separator = false,
         }
-        (lack.required == 0 && lack.parts == 0 && !lack.separator).then_some(whole)
+        (missing.required == 0 && missing.parts == 0 && !missing.separator).then_some(whole)
     }
 }
 

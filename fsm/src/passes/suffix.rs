@@ -5,13 +5,14 @@
 //! predecessors are compared: a trie of literals becomes a graph with shared ends in one pass over its edges.
 //! Minimal automata would need partition refinement; what it finds beyond this (unrolled loops) is rare.
 
-use crate::draft::{Draft, Label, NONE};
+use crate::draft::automata::{Draft, Label};
+use crate::ids::NONE;
 
 pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let count = draft.states.len();
     let mut same: Vec<u32> = (0..count as u32).collect();
     let mut seen = vec![false; count];
-    let mut known = Known { slots: Vec::new(), mask: 0 };
+    let mut known = SuffixClasses { slots: Vec::new(), mask: 0 };
     // The states of a fragment, each after those that it leads to.
     let mut order: Vec<u32> = Vec::with_capacity(256);
     // Pending states with the edges that are still to be followed.
@@ -53,7 +54,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     for edge in &mut draft.edges {
         edge.to = same[edge.to as usize];
     }
-    for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.finished.is_none()) {
+    for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
         fragment.start = same[fragment.start as usize];
     }
 }
@@ -61,13 +62,13 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
 /// The states of a fragment that were kept, in a table with open addressing whose size is known: for the thousands of
 /// small look-ups of a compilation a general map costs more than the rest of the pass. The states of two fragments are
 /// never the same, so that there is a table for each, which stays in the cache.
-struct Known {
+struct SuffixClasses {
     /// Hash and state. Those past the mask are left from another fragment.
     slots: Vec<(u32, u32)>,
     mask: usize,
 }
 
-impl Known {
+impl SuffixClasses {
     /// Begins a fragment of so many states.
     fn clear(&mut self, states: usize) {
         let slots = (2 * states).next_power_of_two();

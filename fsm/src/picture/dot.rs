@@ -1,8 +1,8 @@
 //! The DOT language of Graphviz.
 
-use super::Scope;
 use super::graph::{FragmentGraph, fragments};
-use crate::Program;
+use super::scope::Scope;
+use crate::program::tables::Program;
 
 /// The automata as a DOT digraph, one cluster a fragment. Final states are double circles, the state in
 /// which a fragment begins has an arrow out of nowhere, `<name>` reads a fragment.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::label;
-use crate::{FragmentId, Program, StateId};
+use crate::program::tables::{FragmentId, Program, StateId};
 
 /// The states of one fragment, the start first, and their edges.
 pub(super) struct FragmentGraph {

@@ -1,6 +1,6 @@
 //! What is written on an edge.
 
-use crate::{Count, Fragment, TokenLabel, TokenSide};
+use crate::program::tables::{Count, Fragment, TokenLabel, TokenSide};
 
 /// Byte ranges as a set: `a`, `[a-z_]`, `[\x80-\xBF]`.
 pub(super) fn bytes(ranges: &[(u8, u8)]) -> String {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::Scope;
 use super::graph::{DrawnEdge, FragmentGraph, fragments};
 use super::layout::{Layout, layout};
-use crate::Program;
+use super::scope::Scope;
+use crate::program::tables::Program;
 
 /// Most states that [`svg`] draws: more cannot be read.
 pub const MAX_STATES: usize = 400;

@@ -5,10 +5,10 @@
 //! their classes: one look-up a state (Revuz 1992), where the general way refines a partition round by round.
 //! Patterns under a bound on their length are such languages, with tens of thousands of states.
 
-use super::Meter;
 use super::dfa::RangeDfa;
-use crate::draft::NONE;
+use super::meter::Meter;
 use crate::error::Failure;
+use crate::ids::NONE;
 
 /// The class of every live state that the start reaches, `NONE` for the others; or `None` if a loop is met on the way.
 /// Which states are live is found on the way, too.

@@ -2,12 +2,15 @@
 
 use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, Interrupt, RuleId};
 
+use super::alphabet::intersection;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
-use super::letters::intersection;
+use super::evaluate::Evaluator;
+use super::meter::Meter;
 use super::minimize::minimize;
-use super::{Evaluator, MAX_SCALAR, Meter, character, scalar};
+use super::scalars::{MAX_SCALAR, character, scalar};
+use crate::error::BuildError;
 use crate::error::Failure;
-use crate::{BuildError, TextLimits};
+use crate::options::TextLimits;
 
 /// A regular set of texts, as its minimal deterministic automaton over characters.
 ///

@@ -3,9 +3,10 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use super::counted::Counted;
-use super::{MAX_SCALAR, Meter, scalar};
-use crate::draft::NONE;
+use super::meter::Meter;
+use super::scalars::{MAX_SCALAR, scalar};
 use crate::error::Failure;
+use crate::ids::NONE;
 
 /// Reads one character out of an inclusive range of scalar numbers (see [`scalar`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -10,15 +10,17 @@ use std::rc::Rc;
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
 
+use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_intersection};
 use super::dfa::RangeDfa;
-use super::letters::{Lettered, intersection, is_large, lettered_intersection};
+use super::emptiness::{MAX_OPERANDS, Operand, intersection_is_nonempty};
+use super::meter::Meter;
 use super::minimize::minimize;
 use super::nfa::Nfa;
-use super::witness::{MAX_OPERANDS, Operand, have_text_in_common};
-use super::{Meter, code_point, scalar};
-use crate::TextLimits;
+use super::scalars::{code_point, scalar};
 use crate::error::Failure;
-use crate::spell::{CharArc, JsonSpeller};
+use crate::options::TextLimits;
+use crate::text::chars::CharArc;
+use crate::text::json_encoder::JsonEncoder;
 
 /// Evaluates expressions of one grammar and remembers the operators.
 pub(crate) struct Evaluator<'g> {
@@ -52,7 +54,7 @@ const MAX_KEPT: usize = 2_000_000;
 /// An automaton over characters or over letters.
 pub(crate) enum Value {
     Characters(Rc<RangeDfa>),
-    Letters(Lettered),
+    Letters(CompressedAlphabet),
 }
 
 enum Step {
@@ -110,7 +112,7 @@ impl<'g> Evaluator<'g> {
             });
         }
         self.spent = meter.total();
-        Ok(have_text_in_common(&mut values))
+        Ok(intersection_is_nonempty(&mut values))
     }
 
     /// The texts of a regular operator: over characters if the automaton has at most so many states, and over
@@ -139,7 +141,7 @@ impl<'g> Evaluator<'g> {
         if value.state_count() <= most {
             return Ok(Value::Characters(value));
         }
-        self.metered(|meter| Lettered::new(&value, meter)).map(Value::Letters)
+        self.metered(|meter| CompressedAlphabet::new(&value, meter)).map(Value::Letters)
     }
 
     /// The texts of an operand, remembered: one pattern often stands under several bounds.
@@ -254,7 +256,7 @@ impl<'g> Evaluator<'g> {
             Expr::JsonEscaped(operand) => {
                 let value = self.value(operand, meter)?;
                 let mut nfa = Nfa::new();
-                let mut speller = JsonSpeller::default();
+                let mut speller = JsonEncoder::default();
                 embed(&value, &mut nfa, Nfa::START, Nfa::END, meter, |nfa, from, arcs| {
                     speller.spell(nfa, from, arcs, 1);
                 })?;
@@ -314,7 +316,7 @@ impl<'g> Evaluator<'g> {
     ) -> Result<(), Failure> {
         if let Some(value) = self.operators.get(&id) {
             return embed(value, nfa, from, to, meter, |nfa, from, arcs| {
-                crate::spell::CharOutput::arcs(nfa, from, arcs);
+                crate::text::chars::CharOutput::arcs(nfa, from, arcs);
             });
         }
         match self.grammar.expr(id) {

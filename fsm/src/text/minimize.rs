@@ -12,10 +12,11 @@
 
 use grammask_grammar_ir::hash::HashMap;
 
+use super::acyclic;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
-use super::{Meter, acyclic};
-use crate::draft::NONE;
+use super::meter::Meter;
 use crate::error::Failure;
+use crate::ids::NONE;
 
 /// The minimal automaton of the same language, in canonical form.
 pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Failure> {

@@ -2,10 +2,11 @@
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::lists::Lists;
-use super::{Meter, scalar};
-use crate::draft::NONE;
+use super::meter::Meter;
+use super::scalars::scalar;
 use crate::error::Failure;
-use crate::spell::{CharArc, CharOutput, Sharing};
+use crate::ids::NONE;
+use crate::text::chars::{CharArc, CharOutput, Sharing};
 
 /// An automaton with arcs that read nothing. State 0 is the start, state 1 the only final one.
 pub(crate) struct Nfa {

@@ -80,10 +80,10 @@ fn after(program: &Program, from: StateId, byte: u8) -> StateId {
 
 /// So many pieces until the part behind a state is compiled and read.
 fn pieces(program: &Program, from: StateId) -> usize {
-    assert_eq!(program.sub_program_counts().made, 0);
+    assert_eq!(program.sub_program_counts().compiled, 0);
     let pieces = (1..20).find(|_| {
         program.precompile_step(from);
-        program.sub_program_counts().made > 0
+        program.sub_program_counts().compiled > 0
     });
     pieces.expect("it is compiled")
 }
@@ -99,7 +99,7 @@ fn what_a_text_is_sure_to_come_to_is_compiled_piece_by_piece() {
     let from = start(&program);
     assert_eq!(written.load(Ordering::Relaxed), 0);
     program.precompile_step(from);
-    assert_eq!((written.load(Ordering::Relaxed), program.sub_program_counts().made), (1, 0));
+    assert_eq!((written.load(Ordering::Relaxed), program.sub_program_counts().compiled), (1, 0));
     // It was written; its automata are built, the passes run, and it is read.
     assert_eq!(pieces(&program, from), 3);
     assert_eq!(written.load(Ordering::Relaxed), 1);
@@ -271,6 +271,6 @@ fn threads_may_work_ahead_and_read_at_once() {
             }
         });
         assert_eq!(written.load(Ordering::Relaxed), 1);
-        assert_eq!(program.sub_program_counts().made, 1);
+        assert_eq!(program.sub_program_counts().compiled, 1);
     }
 }

@@ -49,7 +49,7 @@ fn copied_parts_read_what_written_ones_read() {
         check(&grammar, texts.iter().map(Vec::as_slice));
         let copied = built(&grammar);
         let written =
-            compile(&grammar, &CompileOptions { common_parts: Toggle::Off, ..CompileOptions::default() });
+            compile(&grammar, &CompileOptions { shared_rules: Toggle::Off, ..CompileOptions::default() });
         let counted =
             |program: &Program| program.fragments().filter(|fragment| fragment.count.is_some()).count();
         // What stands outside of the part uses its fragments, too.

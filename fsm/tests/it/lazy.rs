@@ -18,12 +18,12 @@ fn lazy(grammar: &Grammar) -> DeferredProgram {
 /// Whether a grammar can wait. Compiled at once or late, it is the same.
 fn waits(grammar: &Grammar) -> bool {
     let late = lazy(grammar);
-    let waits = !late.is_made();
+    let waits = !late.is_compiled();
     let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
     let at_once = DeferredProgram::new(grammar.clone(), &at_once).unwrap();
-    assert!(at_once.is_made());
+    assert!(at_once.is_compiled());
     assert_eq!(late.program().unwrap().fingerprint(), at_once.program().unwrap().fingerprint());
-    assert!(late.is_made());
+    assert!(late.is_compiled());
     waits
 }
 
@@ -148,7 +148,7 @@ fn threads_that_come_at_once_compile_once() {
         builder.choice(words)
     });
     let late = lazy(&many);
-    assert!(!late.is_made());
+    assert!(!late.is_compiled());
     let programs: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| Arc::clone(late.program().unwrap()))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -201,7 +201,7 @@ fn rules_that_are_compiled_late_say_the_same() {
     let program = late(&grammar);
     let units = program.sub_program_counts();
     // What reaches the whole, or what takes an automaton to decide, does not wait.
-    assert!((3..=4).contains(&units.all) && units.made == 0, "{units:?}");
+    assert!((3..=4).contains(&units.all) && units.compiled == 0, "{units:?}");
     let texts =
         ["(aa)", "(aaba)", "((bb))", "(bb", "((bb)", "(baabba)", "(baabba", "((aaba))", "((bb", "(ba)", "()"];
     for text in texts {

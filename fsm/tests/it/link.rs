@@ -100,13 +100,13 @@ fn linked(outline: &Grammar, grammars: &[Grammar], options: &CompileOptions) -> 
         let options = CompileOptions { deferred_programs, ..options.clone() };
         let lazy = |grammar: &Grammar| Arc::new(DeferredProgram::new(grammar.clone(), &options).unwrap());
         let programs: Vec<Arc<DeferredProgram>> = grammars.iter().map(lazy).collect();
-        assert!(deferred_programs == Toggle::On || programs.iter().all(|program| program.is_made()));
+        assert!(deferred_programs == Toggle::On || programs.iter().all(|program| program.is_compiled()));
         let parts: Vec<_> =
             rules().zip(&programs).map(|(rule, program)| LinkedProgram::referred(rule, program)).collect();
         compile_with(outline, &options, &parts).unwrap()
     });
     let [made, late] = by_reference;
-    assert!(made.sub_program_counts().made == made.sub_program_counts().all);
+    assert!(made.sub_program_counts().compiled == made.sub_program_counts().all);
     assert_eq!(made.sub_program_counts().all, late.sub_program_counts().all);
     [copied, made, late]
 }
@@ -136,7 +136,7 @@ fn linked_parts_accept_what_the_whole_accepts() {
         let (inside, outline) = both(&grammars, write);
         for options in [CompileOptions::default(), no_passes()] {
             let programs = linked(&outline, &grammars, &options);
-            late += programs[2].sub_program_counts().all - programs[2].sub_program_counts().made;
+            late += programs[2].sub_program_counts().all - programs[2].sub_program_counts().compiled;
             assert_eq!(programs[1].fingerprint(), programs[2].fingerprint());
             for program in programs {
                 simulate::check_invariants(&program.whole().unwrap());

@@ -49,7 +49,7 @@ fn no_passes() -> CompileOptions {
         epsilon_removal: Toggle::Off,
         prefix_merging: Toggle::Off,
         suffix_merging: Toggle::Off,
-        common_parts: Toggle::Off,
+        shared_rules: Toggle::Off,
         determinization: Toggle::Off,
         ..CompileOptions::default()
     }

@@ -224,20 +224,20 @@ fn what_is_called_is_compiled() {
         })
         .collect();
     let first = compiler.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
-    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 0 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, compiled: 0 });
     assert_eq!(first.stats().fingerprint, None);
     let mut matcher = first.matcher();
     matcher.accept_bytes(br#"hi <tool:f7>{"f7": 1}</tool> <tool:f"#).unwrap();
-    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 1 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, compiled: 1 });
     // Another request that offers the same tool has it, too; one that was compiled at once says the same.
     let other = compiler.structural_tag(&document(&triggered(&tools[5..10])), &options()).unwrap();
-    assert_eq!(other.stats().sub_programs, SubProgramCounts { all: 5, made: 1 });
+    assert_eq!(other.stats().sub_programs, SubProgramCounts { all: 5, compiled: 1 });
     let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
     let at_once = Compiler::builder(vocabulary()).automata(at_once).build();
     let whole = at_once.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
-    assert_eq!(whole.stats().sub_programs, SubProgramCounts { all: 20, made: 20 });
+    assert_eq!(whole.stats().sub_programs, SubProgramCounts { all: 20, compiled: 20 });
     assert_eq!(whole.fingerprint(), first.fingerprint());
-    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, made: 20 });
+    assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, compiled: 20 });
     assert_eq!(first.stats().fingerprint, whole.stats().fingerprint);
 }
 
@@ -257,12 +257,12 @@ fn a_tool_is_compiled_while_its_name_is_read() {
         let mut made = Vec::new();
         for byte in b"<tool:fetch_it" {
             matcher.fill_mask(&mut mask).unwrap();
-            made.push(grammar.stats().sub_programs.made);
+            made.push(grammar.stats().sub_programs.compiled);
             matcher.accept_bytes(&[*byte]).unwrap();
         }
         matcher.fill_mask(&mut mask).unwrap();
         assert_eq!(
-            grammar.stats().sub_programs.made,
+            grammar.stats().sub_programs.compiled,
             1,
             "a token reads the end of the name and what follows"
         );
@@ -370,10 +370,10 @@ fn objects_are_compiled_when_they_are_read() {
     let automata = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
     let compiler = Compiler::builder(vocabulary()).automata(automata).build();
     let grammar = compiler.json_schema(&schema, &JsonSchemaOptions::default()).unwrap();
-    assert_eq!(grammar.stats().sub_programs.made, 0);
+    assert_eq!(grammar.stats().sub_programs.compiled, 0);
     let mut matcher = grammar.matcher();
     matcher.accept_bytes(br#"{"a": {"p0": {"x0": 1}, "p1": {"x1": 1}}"#).unwrap();
-    let SubProgramCounts { all, made } = grammar.stats().sub_programs;
+    let SubProgramCounts { all, compiled: made } = grammar.stats().sub_programs;
     assert!(made >= 1 && made < all, "{made} of {all} units");
     #[cfg(feature = "store")]
     {

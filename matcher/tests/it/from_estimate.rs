@@ -69,7 +69,7 @@ fn keeps_to_it(schema: &Value, options: &StructuralTagOptions) {
     )
     .unwrap();
     late.program().unwrap_or_else(|error| panic!("{source}: {error}"));
-    assert!(late.is_made());
+    assert!(late.is_compiled());
 }
 
 fn tag(schema: &Value) -> String {

@@ -36,7 +36,7 @@ fn automata() -> Vec<CompileOptions> {
         CompileOptions { prefix_merging: off, ..on.clone() },
         CompileOptions { suffix_merging: off, ..on.clone() },
         CompileOptions { determinization: off, ..on.clone() },
-        CompileOptions { common_parts: off, ..on.clone() },
+        CompileOptions { shared_rules: off, ..on.clone() },
         CompileOptions { deferred_min_states: 0, ..on.clone() },
         CompileOptions { expand_states: 0, ..on.clone() },
         CompileOptions { expand_states: 100_000, ..on.clone() },
@@ -47,7 +47,7 @@ fn automata() -> Vec<CompileOptions> {
             prefix_merging: off,
             suffix_merging: off,
             determinization: off,
-            common_parts: off,
+            shared_rules: off,
             expand_states: 0,
             ..on
         },

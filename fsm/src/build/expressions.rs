@@ -1,0 +1,706 @@
+//! From expressions to automata.
+//!
+//! Thompson's construction (1968) gives every expression a start and an end of its own and joins them by
+//! edges that read nothing, two for each operator. Here an expression is written *between two given states*:
+//! a sequence needs a state between its parts and nothing else, the alternatives of a choice share both ends,
+//! a literal is a chain. That is exact as long as an expression adds no edge into its start and none out of
+//! its end, which every case below keeps; loops get a state of their own.
+//!
+//! The order of construction does not matter, so expressions that are still to be written lie on an explicit
+//! stack, and deep grammars do not overflow.
+
+use grammask_grammar_ir::hash::{HashMap, Hashing};
+use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef};
+use smallvec::SmallVec;
+
+use crate::build::dispatch::{DispatchBuilder, DispatchFrame};
+use crate::build::plan::{Copies, Plan};
+use crate::build::shared_rules::SharedMatch;
+use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
+use crate::draft::names::{Names, name_edge};
+use crate::draft::prebuilt::PrebuiltStates;
+use crate::encoding::escapes::Escapes;
+use crate::encoding::escapes::add_name;
+use crate::encoding::literals::Literals;
+use crate::encoding::long_text::is_long_text;
+use crate::encoding::name_complement::NameComplement;
+use crate::encoding::text_fragment::{Classes, write_text_fragment};
+use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
+use crate::error::BuildError;
+use crate::error::Failure;
+use crate::link::scope::{Parts, Scope};
+use crate::options::CompileOptions;
+use crate::program::tables::{Count, TokenSide};
+use crate::text::chars::{CharArc, CharOutput};
+use crate::text::dfa::RangeDfa;
+use crate::text::evaluate::{Evaluator, Value};
+use crate::text::json_encoder::{JsonEncoder, MAX_JSON_DEPTH};
+use crate::text::scalars::code_point;
+use grammask_grammar_ir::Toggle;
+
+mod repeats;
+
+/// Builds the automata of all rules that the root reaches.
+pub(crate) fn build(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    Scope { root, parts, .. }: Scope<'_>,
+    shared: Option<&SharedMatch>,
+) -> Result<(Draft, Places), BuildError> {
+    let plan = Plan::new(grammar, options, parts, root, shared.and(grammar.common()));
+    let mut builder = Builder {
+        grammar,
+        options,
+        parts,
+        plan,
+        draft: Draft::with_capacity(if root == grammar.root() { grammar.expr_count() } else { SMALL_ROOM }),
+        utf8: Utf8Cache::default(),
+        escapes: Escapes::default(),
+        json: JsonEncoder::default(),
+        evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
+        plain_rules: vec![u32::MAX; grammar.rule_count()],
+        escaped_rules: HashMap::default(),
+        counted: HashMap::default(),
+        texts: HashMap::default(),
+        strings: HashMap::default(),
+        permutation: HashMap::default(),
+        classes: Classes::default(),
+        operators: HashMap::default(),
+        others: HashMap::default(),
+        dispatches: HashMap::default(),
+        body_fragments: HashMap::default(),
+        names: HashMap::with_capacity_and_hasher(NAMES, Hashing),
+        jobs: Vec::with_capacity(64),
+        stack: Vec::with_capacity(64),
+        literals: Literals::default(),
+        arcs: Vec::new(),
+        whole: None,
+        is_counted_text: false,
+        work: 0,
+    };
+    builder.rule_fragment(root, Place { rule: root, depth: 0, copies: Copies::One });
+    if let Some(shared) = shared {
+        builder.copy_shared_rules(shared);
+    }
+    let mut next = 0;
+    while let Some(&job) = builder.jobs.get(next) {
+        builder.fragment(job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
+        next += 1;
+    }
+    let Builder { draft, plain_rules, counted, escapes, .. } = builder;
+    Ok((draft, Places { rules: plain_rules, counted, any_escape: escapes.known_any() }))
+}
+
+/// Room for the states of a part of a grammar.
+const SMALL_ROOM: usize = 1 << 10;
+
+/// Where the draft holds what.
+pub(crate) struct Places {
+    /// The fragment of every rule as it stands.
+    pub(crate) rules: Vec<u32>,
+    /// The fragments of repeats: of a body, at a depth of JSON strings.
+    pub(crate) counted: HashMap<(ExprId, u32, Count), u32>,
+    pub(crate) any_escape: u32,
+}
+
+/// Names that there is room for at first: what a schema of the median size declares.
+const NAMES: usize = 28;
+
+/// Automata over characters of more states become fragments of their own inside JSON strings.
+const SMALL_TEXT: usize = 64;
+
+/// What surrounds an expression.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The rule that it stands in, which may have been written into another.
+    rule: RuleId,
+    /// How many times over the text is spelled as JSON.
+    depth: u32,
+    copies: Copies,
+}
+
+/// A fragment whose body is to be written.
+#[derive(Clone, Copy)]
+struct Job<'g> {
+    fragment: u32,
+    rule: RuleId,
+    body: Body<'g>,
+    depth: u32,
+}
+
+/// An expression that is to be written between two states.
+#[derive(Clone, Copy)]
+struct Item<'g> {
+    what: Body<'g>,
+    from: u32,
+    to: u32,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Body<'g> {
+    One(ExprId),
+    /// All of them, one after the other.
+    All(&'g [ExprId]),
+    /// All of them, which are a string with its quotes.
+    String(&'g [ExprId]),
+}
+
+/// Expressions written between two looks at the interrupt, some 0.1 ms.
+const WORK_BETWEEN_CHECKS: usize = 1 << 10;
+
+/// Checks the limits on what is built, and counts a unit of work.
+fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Result<(), Failure> {
+    *work += 1;
+    if work.is_multiple_of(WORK_BETWEEN_CHECKS) {
+        options.interrupt.check()?;
+    }
+    let CompileOptions { max_states, max_edges, .. } = *options;
+    // The tables are numbered in 32 bits, with two bits to spare.
+    let cap = (1 << 30) - 1;
+    let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state() as usize;
+    if states > max_states.min(cap) {
+        return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
+    }
+    let edges = draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count();
+    if edges.max(*work) > max_edges.min(cap) {
+        return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
+    }
+    Ok(())
+}
+
+struct Builder<'g> {
+    grammar: &'g Grammar,
+    options: &'g CompileOptions,
+    parts: &'g Parts<'g>,
+    plan: Plan,
+    draft: Draft,
+    utf8: Utf8Cache,
+    escapes: Escapes,
+    json: JsonEncoder,
+    evaluator: Evaluator<'g>,
+    /// The fragment of every rule as it stands.
+    plain_rules: Vec<u32>,
+    /// The fragments of rules spelled as JSON, by rule and depth.
+    escaped_rules: HashMap<(RuleId, u32), u32>,
+    /// The fragments of repeats.
+    counted: HashMap<(ExprId, u32, Count), u32>,
+    /// The fragments of texts of any length in JSON strings.
+    texts: HashMap<ExprId, u32>,
+    /// The fragments of long strings, by their parts.
+    strings: HashMap<&'g [ExprId], u32>,
+    /// The fragments of parts in any order.
+    permutation: HashMap<ExprId, u32>,
+    /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
+    operators: HashMap<ExprId, u32>,
+    others: HashMap<Vec<&'g [u8]>, u32>,
+    /// The fragments of tag dispatches, and of those of their bodies that are no rules.
+    dispatches: HashMap<ExprId, u32>,
+    body_fragments: HashMap<ExprId, u32>,
+    /// The texts that are one edge each.
+    names: HashMap<&'g [u8], u32>,
+    classes: Classes,
+    /// The fragments met so far, in order.
+    jobs: Vec<Job<'g>>,
+    stack: Vec<Item<'g>>,
+    literals: Literals<'g>,
+    arcs: Vec<CharArc>,
+    /// What the current fragment reads.
+    whole: Option<ExprId>,
+    /// Whether it is counted, and nothing but text inside a JSON string.
+    is_counted_text: bool,
+    /// Expressions written so far: a bound on what shared parts can multiply to.
+    work: usize,
+}
+
+impl<'g> Builder<'g> {
+    /// Copies the rules that the grammar shares with others.
+    fn copy_shared_rules(&mut self, shared: &SharedMatch) {
+        let copied = shared.copy(&mut self.draft);
+        for (rule, fragment) in copied.rules {
+            self.plain_rules[rule.index()] = fragment;
+        }
+        for (body, count, fragment) in copied.counted {
+            self.counted.insert((body, 0, count), fragment);
+        }
+        if let Some(fragment) = copied.any_escape {
+            self.escapes.keep_any(fragment);
+        }
+    }
+
+    /// Whether a reference to the rule is to be replaced by its body.
+    fn inlines(&self, rule: RuleId, place: Place) -> bool {
+        let has_fragment = place.depth == 0 && self.plain_rules[rule.index()] != u32::MAX;
+        !has_fragment && self.plan.inlines(rule, place.copies)
+    }
+
+    fn fragment(&mut self, job: Job<'g>) -> Result<(), Failure> {
+        self.draft.current = job.fragment;
+        self.whole = match job.body {
+            Body::One(body) => Some(body),
+            Body::All(_) | Body::String(_) => None,
+        };
+        let counted = self.draft.fragments[job.fragment as usize].count;
+        self.is_counted_text = match job.body {
+            Body::One(body) if counted.is_some() => is_long_text(self.grammar, &[body]),
+            _ => false,
+        };
+        let from = self.draft.fragments[job.fragment as usize].start;
+        let to = self.draft.state();
+        self.draft.states[to as usize].is_final = true;
+        let place = Place { rule: job.rule, depth: job.depth, copies: Copies::One };
+        self.stack.push(Item { what: job.body, from, to, place });
+        while let Some(item) = self.stack.pop() {
+            self.check_limits()?;
+            match item.what {
+                Body::One(id) => self.expression(id, item)?,
+                Body::All(parts) => self.sequence(parts, item),
+                Body::String(parts) => self.chain(parts, item),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_limits(&mut self) -> Result<(), Failure> {
+        check_limits(&self.draft, self.options, &mut self.work)
+    }
+
+    fn expression(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        match self.grammar.expr(id) {
+            Expr::Empty => self.draft.epsilon(from, to),
+            Expr::Bytes(bytes) => self.literal(bytes, item)?,
+            Expr::Class(ranges) => self.class(ranges, item),
+            Expr::Sequence(parts) => self.sequence(parts, item),
+            Expr::Choice(alternatives) => self.choice(alternatives, item)?,
+            Expr::Repeat { body, min: 0 | 1, max: None } if self.is_text(id, body, item) => {
+                self.text_call(id, item);
+            }
+            Expr::Repeat { body, min, max } => self.repeat(body, min, max, item),
+            Expr::Permutation(permutation) => self.permutation(id, permutation, item),
+            Expr::Rule(rule) if self.inlines(rule, place) => {
+                let what = Body::One(self.grammar.rule(rule).body());
+                self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
+            }
+            Expr::Rule(rule) => {
+                let fragment = self.rule_fragment(rule, place);
+                self.draft.edge(from, Label::call(fragment), to);
+            }
+            Expr::JsonEscaped(operand) if place.depth == 0 && self.name(operand, from, to) => {}
+            Expr::JsonEscaped(operand) => {
+                if place.depth == MAX_JSON_DEPTH {
+                    let (what, limit) =
+                        ("levels of JSON strings inside one another", MAX_JSON_DEPTH as usize);
+                    return Err(Failure::Limit { what, limit, knob: None });
+                }
+                let place = Place { depth: place.depth + 1, ..place };
+                self.stack.push(Item { what: Body::One(operand), place, ..item });
+            }
+            Expr::Complement(operand) if place.depth == 1 && self.other_names(id, operand, item) => {}
+            Expr::TagText(text) => self.literal(text.as_bytes(), item)?,
+            Expr::Token(tokens) => self.token(tokens, TokenSide::Inside, item)?,
+            Expr::ExcludeToken(tokens) => self.token(tokens, TokenSide::Outside, item)?,
+            Expr::TagDispatch(dispatch) => {
+                let fragment = self.dispatch_fragment(id, &dispatch, place)?;
+                self.draft.edge(from, Label::call(fragment), to);
+            }
+            // Intersections and complements, and regular operators to come.
+            _ => self.operator(id, item)?,
+        }
+        Ok(())
+    }
+
+    /// Writes an automaton in place, or calls its fragment if it is large.
+    fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        let id = self.evaluator.representative(id);
+        let fragment = match self.operators.get(&id) {
+            Some(&fragment) if place.depth == 1 => fragment,
+            _ => {
+                let most = if place.depth == 1 { SMALL_TEXT } else { usize::MAX };
+                let automaton = match self.evaluator.evaluate_operator(id, most)? {
+                    Value::Characters(dfa) => return self.embed(&dfa, from, to, place.depth),
+                    Value::Letters(lettered) => lettered,
+                };
+                let mut output =
+                    Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
+                let rule = place.rule.index() as u32;
+                let fragment =
+                    write_text_fragment(&automaton, &mut self.classes, &mut self.json, &mut output, rule);
+                self.check_limits()?;
+                self.operators.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
+        Ok(())
+    }
+
+    /// Calls the fragment of all texts but a few, if the operand of a complement is such a set of names.
+    fn other_names(&mut self, id: ExprId, operand: ExprId, item: Item<'g>) -> bool {
+        let fragment = match self.operators.get(&id) {
+            Some(&fragment) => fragment,
+            None => {
+                let names = self.evaluator.literals(operand).and_then(NameComplement::new);
+                let Some(names) = names else { return false };
+                let fragment = match self.others.get(names.sorted()) {
+                    Some(&fragment) => fragment,
+                    None => {
+                        let rule = item.place.rule.index() as u32;
+                        let fragment = names.write_others(&mut self.draft, &mut self.escapes, rule);
+                        self.others.insert(names.into_sorted(), fragment);
+                        fragment
+                    }
+                };
+                self.operators.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(item.from, Label::call(fragment), item.to);
+        true
+    }
+
+    fn token(&mut self, tokens: &[TokenRef], side: TokenSide, item: Item<'g>) -> Result<(), Failure> {
+        let label = self.draft.labels.of(tokens, side)?;
+        self.draft.edge(item.from, Label::token(label), item.to);
+        Ok(())
+    }
+
+    /// The fragment of a tag dispatch; its bodies are fragments of their own, so that tags are calls.
+    fn dispatch_fragment(
+        &mut self,
+        id: ExprId,
+        dispatch: &Dispatch<'g>,
+        place: Place,
+    ) -> Result<u32, Failure> {
+        if let Some(&fragment) = self.dispatches.get(&id) {
+            return Ok(fragment);
+        }
+        let mut bodies = Vec::with_capacity(dispatch.bodies.len());
+        for &body in dispatch.bodies {
+            self.check_limits()?;
+            bodies.push(match (self.grammar.expr(body), self.body_fragments.get(&body)) {
+                (Expr::Rule(rule), _) => self.rule_fragment(rule, place),
+                (_, Some(&fragment)) => fragment,
+                _ => {
+                    let fragment = self.add_fragment(place.rule, Body::One(body), place.depth, None);
+                    self.body_fragments.insert(body, fragment);
+                    fragment
+                }
+            });
+        }
+        let current = self.draft.current;
+        let fragment = self.draft.fragment(place.rule.index() as u32, None);
+        self.dispatches.insert(id, fragment);
+        let from = self.draft.fragments[fragment as usize].start;
+        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options.max_edges)?;
+        let options = self.options;
+        let mut work = self.work;
+        let mut check = |draft: &Draft| check_limits(draft, options, &mut work);
+        builder.write(&mut self.draft, &mut DispatchFrame { bodies: &bodies, from, check: &mut check })?;
+        self.work = work;
+        self.draft.current = current;
+        Ok(fragment)
+    }
+
+    /// Adds an edge that reads a text in a JSON string, if the operand is one.
+    fn name(&mut self, operand: ExprId, from: u32, to: u32) -> bool {
+        let Expr::Bytes(text) = self.grammar.expr(operand) else { return false };
+        if !Names::may_hold(text) {
+            return false;
+        }
+        let name = match self.names.get(text) {
+            Some(&name) => name,
+            None => {
+                let name = add_name(&mut self.draft, &mut self.escapes, text);
+                self.names.insert(text, name);
+                name
+            }
+        };
+        name_edge(&mut self.draft, from, name, to);
+        true
+    }
+
+    fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {
+        if place.depth == 0 {
+            let (&last, others) = bytes.split_last().unwrap_or((&0, &[]));
+            for &byte in others {
+                self.check_limits()?;
+                let next = self.draft.state();
+                self.draft.bytes(from, byte, byte, next);
+                from = next;
+            }
+            self.draft.bytes(from, last, last, to);
+            return Ok(());
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| Failure::not_text(bytes))?;
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            self.check_limits()?;
+            let next = if characters.peek().is_some() { self.draft.state() } else { to };
+            let code = u32::from(character);
+            self.spell(from, &[CharArc { lo: code, hi: code, to: next }], place.depth);
+            from = next;
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, ranges: &[CharRange], Item { from, to, place, .. }: Item<'g>) {
+        self.draft.has_dead_parts |= ranges.is_empty();
+        let mut arcs = std::mem::take(&mut self.arcs);
+        arcs.clear();
+        arcs.extend(ranges.iter().map(|&(lo, hi)| CharArc { lo: u32::from(lo), hi: u32::from(hi), to }));
+        self.spell(from, &arcs, place.depth);
+        self.arcs = arcs;
+    }
+
+    fn spell(&mut self, from: u32, arcs: &[CharArc], depth: u32) {
+        if depth == 1 && !arcs.is_empty() && arcs.iter().all(|arc| arc.lo == arc.hi && arc.hi < 0x80) {
+            return self.spell_ascii(from, arcs);
+        }
+        let mut output =
+            Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
+        if depth == 0 {
+            output.arcs(from, arcs);
+        } else {
+            self.json.spell(&mut output, from, arcs, depth);
+        }
+    }
+
+    /// Single ASCII characters inside a JSON string, which is what names and constants are made of.
+    fn spell_ascii(&mut self, from: u32, arcs: &[CharArc]) {
+        let escape = self.draft.state();
+        for arc in arcs {
+            let byte = arc.lo as u8;
+            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+                self.draft.bytes(from, byte, byte, arc.to);
+            }
+            let fragment = self.escapes.of(&mut self.draft, char::from(byte));
+            self.draft.edge(escape, Label::call(fragment), arc.to);
+        }
+        self.draft.bytes(from, b'\\', b'\\', escape);
+    }
+
+    /// The parts, which are some, one after the other.
+    fn chain(&mut self, parts: &'g [ExprId], Item { mut from, to, place, .. }: Item<'g>) {
+        for (at, &part) in parts.iter().enumerate() {
+            let next = if at + 1 == parts.len() { to } else { self.draft.state() };
+            self.stack.push(Item { what: Body::One(part), from, to: next, place });
+            from = next;
+        }
+    }
+
+    /// The parts, one after the other; long strings among them are calls.
+    fn sequence(&mut self, mut parts: &'g [ExprId], item: Item<'g>) {
+        let Item { mut from, to, place, .. } = item;
+        if parts.is_empty() {
+            return self.draft.epsilon(from, to);
+        }
+        while let [first, rest @ ..] = parts {
+            let string = if place.depth == 0 { self.string_in(parts) } else { None };
+            let (what, rest) = match string {
+                Some(string) => (Body::String(string), &parts[string.len()..]),
+                None => (Body::One(*first), rest),
+            };
+            let next = if rest.is_empty() { to } else { self.draft.state() };
+            match what {
+                Body::String(string) => self.string_call(string, from, next, place),
+                what => self.stack.push(Item { what, from, to: next, place }),
+            }
+            (parts, from) = (rest, next);
+        }
+    }
+
+    /// The string that some parts begin with, quotes and all, if it may be long and the current fragment holds more. Its
+    /// inside is the same wherever it stands, and masks of fragments are shared, of grammars too.
+    fn string_in(&self, parts: &'g [ExprId]) -> Option<&'g [ExprId]> {
+        let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
+        let [first, others @ ..] = parts else { return None };
+        if !is_quote(first) {
+            return None;
+        }
+        let middle = &others[..others.iter().position(is_quote)?];
+        let string = &parts[..middle.len() + 2];
+        let is_cut = match middle {
+            // What repeats is a fragment already, with or without bounds.
+            [part] => !matches!(self.grammar.expr(*part), Expr::Repeat { .. }),
+            _ => true,
+        };
+        let whole = self.whole.map(|whole| self.grammar.expr(whole));
+        let is_whole = || matches!(whole, Some(Expr::Sequence(whole)) if whole == string);
+        (is_cut && is_long_text(self.grammar, middle) && !is_whole()).then_some(string)
+    }
+
+    /// Calls the fragment of a string.
+    fn string_call(&mut self, string: &'g [ExprId], from: u32, to: u32, place: Place) {
+        let fragment = match self.strings.get(string) {
+            Some(&fragment) => fragment,
+            None => {
+                let fragment = self.add_fragment(place.rule, Body::String(string), place.depth, None);
+                self.strings.insert(string, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
+    }
+
+    /// Alternatives that begin with a literal are gathered in a trie, the others are written side by side.
+    fn choice(&mut self, alternatives: &'g [ExprId], item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place, .. } = item;
+        if self.options.literal_tries == Toggle::Off {
+            self.stack.extend(alternatives.iter().map(|&id| Item { what: Body::One(id), ..item }));
+            return Ok(());
+        }
+        let mut literals = std::mem::take(&mut self.literals);
+        literals.clear();
+        let mut pending: SmallVec<[(ExprId, Place); 8]> =
+            alternatives.iter().map(|&id| (id, place)).collect();
+        while let Some((id, place)) = pending.pop() {
+            self.check_limits()?;
+            let other = Item { what: Body::One(id), place, ..item };
+            match self.grammar.expr(id) {
+                Expr::Choice(nested) => pending.extend(nested.iter().map(|&id| (id, place))),
+                Expr::Rule(rule) if self.inlines(rule, place) => {
+                    pending.push((self.grammar.rule(rule).body(), Place { rule, ..place }));
+                }
+                Expr::Bytes(bytes) => literals.push(bytes, &[], place.rule),
+                Expr::Sequence(parts @ [first, rest @ ..]) if place.depth == 0 => {
+                    match self.grammar.expr(*first) {
+                        // The string would be cut in its first byte.
+                        Expr::Bytes(_) if self.string_in(parts).is_some() => self.stack.push(other),
+                        Expr::Bytes(bytes) => literals.push(bytes, rest, place.rule),
+                        _ => self.stack.push(other),
+                    }
+                }
+                _ => self.stack.push(other),
+            }
+        }
+        if place.depth == 0 {
+            literals.write_trie(&mut self.draft, from, to, |tail, rule, from| {
+                let place = Place { rule, ..place };
+                self.stack.push(Item { what: Body::All(tail), from, to, place });
+            });
+        } else if let Some(automaton) = literals.text_trie()? {
+            self.embed(&automaton, from, to, place.depth)?;
+        }
+        self.literals = literals;
+        Ok(())
+    }
+
+    /// Whether a repeat is text of any length inside a JSON string, within a fragment that holds more than the string.
+    /// What can be read inside of it is the same wherever it stands, and masks of fragments are shared, of grammars
+    /// too; but only where a fragment ends with the text, or with the quote after it.
+    fn is_text(&self, id: ExprId, body: ExprId, item: Item<'g>) -> bool {
+        let is_class = |id| match self.grammar.expr(id) {
+            Expr::Class(ranges) => ranges.len() > 1 || ranges.iter().any(|(first, last)| first != last),
+            _ => false,
+        };
+        let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
+        let holds_more = || match self.whole.map(|whole| self.grammar.expr(whole)) {
+            Some(Expr::Sequence([first, middle @ .., last])) => {
+                !(middle.contains(&id) && is_quote(first) && is_quote(last))
+            }
+            _ => self.whole != Some(id),
+        };
+        // Where an iteration ends in the middle of a string, the engine has to see what comes next.
+        !self.is_counted_text
+            && item.place.depth == 0
+            && matches!(self.grammar.expr(body), Expr::JsonEscaped(class) if is_class(class))
+            && holds_more()
+    }
+
+    /// Calls the fragment of a text of any length.
+    fn text_call(&mut self, id: ExprId, Item { from, to, place, .. }: Item<'g>) {
+        let fragment = match self.texts.get(&id) {
+            Some(&fragment) => fragment,
+            None => {
+                let fragment = self.add_fragment(place.rule, Body::One(id), place.depth, None);
+                self.texts.insert(id, fragment);
+                fragment
+            }
+        };
+        self.draft.edge(from, Label::call(fragment), to);
+    }
+
+    /// Writes an automaton over characters between two states.
+    fn embed(&mut self, automaton: &RangeDfa, from: u32, to: u32, depth: u32) -> Result<(), Failure> {
+        self.draft.has_dead_parts |= automaton.is_empty();
+        let base = self.draft.states.len() as u32;
+        for _ in 0..automaton.state_count() {
+            self.draft.state();
+        }
+        // A final state without a way on is the end itself.
+        let place = |state: u32| {
+            if automaton.is_final(state) && automaton.arcs(state).is_empty() { to } else { base + state }
+        };
+        self.draft.epsilon(from, place(0));
+        let mut arcs = std::mem::take(&mut self.arcs);
+        for state in 0..automaton.state_count() as u32 {
+            if place(state) == to {
+                continue;
+            }
+            self.check_limits()?;
+            arcs.clear();
+            arcs.extend(automaton.arcs(state).iter().map(|arc| CharArc {
+                lo: code_point(arc.lo),
+                hi: code_point(arc.hi),
+                to: place(arc.to),
+            }));
+            self.spell(base + state, &arcs, depth);
+            if automaton.is_final(state) {
+                self.draft.epsilon(base + state, to);
+            }
+        }
+        self.arcs = arcs;
+        Ok(())
+    }
+
+    fn rule_fragment(&mut self, rule: RuleId, place: Place) -> u32 {
+        let known = if place.depth == 0 {
+            Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != u32::MAX)
+        } else {
+            self.escaped_rules.get(&(rule, place.depth)).copied()
+        };
+        if let Some(fragment) = known {
+            return fragment;
+        }
+        let fragment = match self.parts.of(rule) {
+            // Not below JSON escaping: that was found out before.
+            Some(number) => self.linked_fragment(rule, number),
+            None => self.add_fragment(rule, Body::One(self.grammar.rule(rule).body()), place.depth, None),
+        };
+        if place.depth == 0 {
+            self.plain_rules[rule.index()] = fragment;
+            self.draft.fragments[fragment as usize].stands_for_rule = true;
+        } else {
+            self.escaped_rules.insert((rule, place.depth), fragment);
+        }
+        fragment
+    }
+
+    /// Adds the fragment that stands for automata which were compiled before.
+    fn linked_fragment(&mut self, rule: RuleId, number: u32) -> u32 {
+        let at = self.draft.prebuilt.next_state();
+        self.draft.fragments.push(DraftFragment {
+            rule: rule.index() as u32,
+            name: None,
+            prebuilt: Some(PrebuiltStates { first: at, end: at }),
+            linked: Some(number),
+            start: at,
+            count: None,
+            nullable: self.parts.is_nullable(number),
+            role: DraftRole::None,
+            stands_for_rule: true,
+        });
+        self.draft.fragments.len() as u32 - 1
+    }
+
+    /// Adds a fragment without leaving the current one.
+    fn add_fragment(&mut self, rule: RuleId, body: Body<'g>, depth: u32, count: Option<Count>) -> u32 {
+        let current = self.draft.current;
+        let fragment = self.draft.fragment(rule.index() as u32, count);
+        self.draft.current = current;
+        self.jobs.push(Job { fragment, rule, body, depth });
+        fragment
+    }
+}

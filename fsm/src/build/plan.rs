@@ -1,0 +1,225 @@
+//! What the build needs to know about the rules beforehand: which are reachable, which are recursive, which
+//! are written into their callers, and whether the copies of a repeat stay small.
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+use smallvec::SmallVec;
+
+use crate::graph::components;
+use crate::link::scope::Parts;
+use crate::options::CompileOptions;
+use grammask_grammar_ir::Toggle;
+
+/// Facts on the rules of one grammar.
+pub(crate) struct Plan {
+    rules: Vec<RulePlan>,
+    expand_states: u32,
+}
+
+#[derive(Clone, Copy)]
+struct RulePlan {
+    /// How many references to the rule there are in reachable rules.
+    references: u32,
+    /// The number of its automaton's states, `BIG` and more being the same.
+    cost: u32,
+    how: Reference,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reference {
+    Call,
+    /// The only reference: inlining makes nothing bigger unless the place itself is copied.
+    InlineOnce,
+    InlineSmall,
+}
+
+const BIG: u32 = 1 << 20;
+
+impl Plan {
+    /// `known` is a rule whose automaton is there already: what it refers to is not looked at.
+    pub(crate) fn new(
+        grammar: &Grammar,
+        options: &CompileOptions,
+        parts: &Parts<'_>,
+        root: RuleId,
+        known: Option<RuleId>,
+    ) -> Self {
+        let graph = Graph::new(grammar, root, |rule| known == Some(rule) || parts.hides(rule));
+        let mut plan = Self {
+            rules: graph
+                .references
+                .iter()
+                .map(|&references| RulePlan { references, cost: 1, how: Reference::Call })
+                .collect(),
+            expand_states: options.expand_states,
+        };
+        if options.inlining == Toggle::On {
+            // Callees come first, so that the cost of a rule is known where it is asked for.
+            // Greater costs are not told apart by whoever asks.
+            let budget = options.inline_states.max(options.expand_states).min(64);
+            graph.acyclic_bottom_up(|rule| {
+                let Some(id) = RuleId::new(rule) else { return };
+                if parts.of(id).is_some() {
+                    plan.rules[rule].cost = BIG;
+                    return;
+                }
+                if !grammar.rule(id).options().is_empty() {
+                    return;
+                }
+                let cost = plan.cost(grammar, grammar.rule(id).body(), budget).unwrap_or(BIG);
+                let entry = &mut plan.rules[rule];
+                if cost <= options.inline_states {
+                    (entry.how, entry.cost) = (Reference::InlineSmall, cost);
+                } else if entry.references == 1 {
+                    (entry.how, entry.cost) = (Reference::InlineOnce, cost);
+                }
+            });
+        }
+        plan
+    }
+
+    /// Whether a reference to the rule is to be replaced by its body. `copies` says that the place of the
+    /// reference may be written more than once.
+    pub(crate) fn inlines(&self, rule: RuleId, copies: Copies) -> bool {
+        match (self.rules[rule.index()].how, copies) {
+            (Reference::Call, _) | (Reference::InlineOnce, Copies::Many) => false,
+            (Reference::InlineOnce, Copies::One) => true,
+            // Spelled as JSON, a small rule is not small.
+            (Reference::InlineSmall, _) => true,
+        }
+    }
+
+    /// About how many states an expression's automaton has, or `None` if that is more than `budget`. Work is
+    /// bounded by the budget.
+    pub(crate) fn cost(&self, grammar: &Grammar, expr: ExprId, budget: u32) -> Option<u32> {
+        let mut total = 0u32;
+        // Pending expressions, each with the number of copies that the repeats around it make.
+        let mut stack: SmallVec<[(ExprId, u32); 32]> = SmallVec::new();
+        stack.push((expr, 1u32));
+        let mut visits = 0;
+        while let Some((id, copies)) = stack.pop() {
+            visits += 1;
+            if visits > 4 * budget + 16 {
+                return None;
+            }
+            let own = match grammar.expr(id) {
+                Expr::Empty => 0,
+                Expr::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(BIG),
+                Expr::Class(ranges) if ranges.last().is_none_or(|range| range.1.is_ascii()) => 1,
+                Expr::Class(ranges) => 6u32.saturating_mul(u32::try_from(ranges.len()).unwrap_or(BIG)),
+                Expr::Sequence(parts) | Expr::Choice(parts) => {
+                    if parts.len() > 4 * budget as usize {
+                        return None;
+                    }
+                    stack.extend(parts.iter().map(|&part| (part, copies)));
+                    0
+                }
+                Expr::Repeat { body, min, max } => {
+                    let times = max.unwrap_or(min).max(1);
+                    // A long repeat is a call of a fragment of its own.
+                    if times <= self.expand_states {
+                        stack.push((body, copies.saturating_mul(times)));
+                    }
+                    1
+                }
+                Expr::Rule(rule) => self.rules[rule.index()].cost,
+                Expr::JsonEscaped(operand) => {
+                    stack.push((operand, copies.saturating_mul(16)));
+                    0
+                }
+                // Intersections, complements, and what may come.
+                _ => BIG,
+            };
+            total = total.saturating_add(own.saturating_mul(copies));
+            if total > budget {
+                return None;
+            }
+        }
+        Some(total)
+    }
+}
+
+/// Whether a place of the grammar is written into the automata once or several times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Copies {
+    One,
+    Many,
+}
+
+/// References between reachable rules.
+pub(crate) struct Graph {
+    /// Where the rule's references begin in `targets`, for reachable rules.
+    rows: Vec<(u32, u32)>,
+    targets: Vec<u32>,
+    references: Vec<u32>,
+    root: usize,
+}
+
+impl Graph {
+    /// All references.
+    pub(crate) fn of(grammar: &Grammar) -> Self {
+        Self::new(grammar, grammar.root(), |_| false)
+    }
+
+    /// The rules that a rule refers to, some of them several times.
+    pub(crate) fn targets(&self, rule: u32) -> &[u32] {
+        let (start, end) = self.rows[rule as usize];
+        &self.targets[start as usize..end as usize]
+    }
+
+    fn new(grammar: &Grammar, root: RuleId, is_known: impl Fn(RuleId) -> bool) -> Self {
+        let count = grammar.rule_count();
+        let mut graph = Self {
+            rows: vec![(0, 0); count],
+            targets: Vec::with_capacity(4 * count),
+            references: vec![0; count],
+            root: root.index(),
+        };
+        // The rule in whose walk an expression was met last, plus one: parts may be shared within a rule.
+        let mut met = vec![0u32; grammar.expr_count()];
+        let mut pending = vec![root];
+        graph.references[graph.root] = 1;
+        let mut stack = Vec::with_capacity(64);
+        while let Some(rule) = pending.pop() {
+            let start = graph.targets.len() as u32;
+            let stamp = rule.index() as u32 + 1;
+            let mut sharing = 0;
+            stack.push(grammar.rule(rule).body());
+            while let Some(id) = stack.pop() {
+                let shared = std::mem::replace(&mut met[id.index()], stamp) == stamp;
+                if let Some(target) = grammar.as_rule(id) {
+                    let references = &mut graph.references[target.index()];
+                    if *references == 0 && !is_known(target) {
+                        pending.push(target);
+                    }
+                    *references = references.saturating_add(1);
+                    graph.targets.push(target.index() as u32);
+                } else if !shared {
+                    stack.extend_from_slice(grammar.operands(id));
+                } else {
+                    sharing = 1;
+                }
+            }
+            // What stands in a shared part is written more than once.
+            for &target in &graph.targets[start as usize..] {
+                let references = &mut graph.references[target as usize];
+                *references = references.saturating_add(sharing);
+            }
+            graph.rows[rule.index()] = (start, graph.targets.len() as u32);
+        }
+        // The root is called from outside as well.
+        graph.references[graph.root] = graph.references[graph.root].saturating_add(1);
+        graph
+    }
+
+    /// Visits every reachable rule that is not recursive, callees before callers.
+    fn acyclic_bottom_up(&self, mut visit: impl FnMut(usize)) {
+        let successors = |rule: u32| self.targets(rule);
+        components(self.rows.len(), [self.root as u32], successors, |members| {
+            if let [rule] = *members
+                && !successors(rule).contains(&rule)
+            {
+                visit(rule as usize);
+            }
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! Parts that many grammars have in common, compiled once for the process.
+//!
+//! Nearly every JSON schema leaves some value open, and then its grammar holds the rules of any JSON value: of a
+//! schema of the median size they are a third of the states. Naively each grammar has them built, and every pass
+//! looks at them. A frontend can name such a rule ([`Grammar::common`]); it is compiled by itself, once, and its
+//! tables are copied into each grammar that says the same, as finished fragments that no pass looks at.
+//!
+//! Whether a grammar says the same is not guessed: its rules are compared with those that the tables were made of.
+//! What a grammar compiles to does not depend on what was compiled before: a part that is not kept yet is compiled
+//! first, and copied then.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use grammask_grammar_ir::{Grammar, Interrupt, RuleId, Toggle, passes};
+
+use crate::build::shared_rules::{SharedMatch, SharedRules};
+use crate::compile::pipeline::{CompiledPlaces, compile_with_places};
+use crate::ids::NONE;
+use crate::options::CompileOptions;
+use crate::program::tables::{Count, Role};
+
+/// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
+const MAX_KEPT: usize = 16;
+
+/// Expressions of a part. Larger ones are written where they stand.
+const MAX_EXPRESSIONS: usize = 1024;
+
+static KEPT: Mutex<Vec<Arc<SharedRules>>> = Mutex::new(Vec::new());
+
+/// What a grammar has in common with others.
+pub(crate) fn find_shared_rules(
+    grammar: &Grammar,
+    root: RuleId,
+    options: &CompileOptions,
+) -> Option<SharedMatch> {
+    let rule = grammar.common().filter(|&rule| rule != root)?;
+    if options.shared_rules == Toggle::Off {
+        return None;
+    }
+    let same = |common: &Arc<SharedRules>| {
+        let is_equivalent = common.options.is_equivalent(options);
+        is_equivalent.then(|| grammar.counterparts(rule, &common.grammar, MAX_EXPRESSIONS)).flatten()
+    };
+    let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = |common: &Arc<SharedRules>| {
+        Some(SharedMatch { counterparts: same(common)?, shared: Arc::clone(common) })
+    };
+    let kept = lock().iter().rev().find_map(known);
+    if kept.is_some() {
+        return kept;
+    }
+    let found = known(&Arc::new(compile_shared_rules(grammar, rule, options)?))?;
+    let mut kept = lock();
+    if kept.len() == MAX_KEPT {
+        kept.remove(0);
+    }
+    kept.push(Arc::clone(&found.shared));
+    Some(found)
+}
+
+fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOptions) -> Option<SharedRules> {
+    let grammar = passes::below(grammar, rule).ok()?;
+    if grammar.expr_count() > MAX_EXPRESSIONS {
+        return None;
+    }
+    // Small as it is, an interrupt can wait: it must not decide what is kept.
+    let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
+    let (program, made) = compile_with_places(&grammar, &options).ok()?;
+    let is_plain = program.token_edges.is_empty()
+        && program.labels.is_empty()
+        && program.fragments.iter().all(|fragment| fragment.role == Role::None && fragment.options.is_none());
+    if !is_plain {
+        return None;
+    }
+    let CompiledPlaces { rules, counted, any_escape, ranges, numbers } = made;
+    let place = |old: u32| numbers.get(old as usize).copied().filter(|&new| new != NONE);
+    // A repeat of what may read nothing has got another minimum, and one that counts itself no count.
+    let counts_so = |new: u32, count: Count| program.fragments[new as usize].count == Some(count);
+    let named = program
+        .fragments
+        .iter()
+        .map(|fragment| grammar.rule_ids().find(|&rule| grammar.rule(rule).name() == &*fragment.name));
+    Some(SharedRules {
+        options,
+        ranges,
+        named: named.collect(),
+        rules: rules.into_iter().map(place).collect(),
+        counted: counted
+            .into_iter()
+            .filter_map(|(body, count, old)| Some((body, count, place(old)?)))
+            .filter(|&(_, count, new)| counts_so(new, count))
+            .collect(),
+        any_escape: place(any_escape),
+        program,
+        grammar,
+    })
+}

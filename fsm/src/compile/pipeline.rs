@@ -1,0 +1,185 @@
+//! The composition of all passes, on one page.
+
+use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
+
+use crate::build::expressions::{self, Places};
+use crate::compile::find_shared_rules::find_shared_rules;
+use crate::draft::automata::Draft;
+use crate::draft::names::write_out_forks;
+use crate::draft::prebuilt::PrebuiltStates;
+use crate::error::{BuildError, Failure};
+use crate::link::scope::{LinkedProgram, Parts, Scope};
+use crate::options::CompileOptions;
+use crate::passes::determinize::determinize;
+use crate::passes::emit::{FragmentNumbers, emit};
+use crate::passes::epsilon::remove_epsilons;
+use crate::passes::left_recursion::lower_left_recursive_counts;
+use crate::passes::nullable::nullable;
+use crate::passes::prefix::merge_prefixes;
+use crate::passes::prune::prune;
+use crate::passes::suffix::merge_suffixes;
+use crate::program::tables::{Count, FragmentId, Program};
+
+/// Compiles a grammar to byte automata.
+///
+/// Takes time about linear in the size of the grammar, except below intersections and complements, which are
+/// bounded by [`TextLimits`](crate::TextLimits).
+///
+/// Fails if the language is empty, if parts in any order can begin with themselves, if a literal below a regular operator is not UTF-8, or if a limit is
+/// reached; [`BuildError::cause`] tells which.
+pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
+    run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
+}
+
+/// As [`compile`], for a part of a grammar.
+pub(crate) fn compile_scope(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    scope: Scope<'_>,
+) -> Result<Program, BuildError> {
+    run_passes(grammar, options, scope).map(|(program, ..)| program)
+}
+
+fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
+    // Below a rule that was compiled before nothing is what it looks like.
+    Scope { root: grammar.root(), has_common: parts.is_empty(), parts }
+}
+
+/// Compiles a grammar some of whose rules were compiled before; see [`LinkedProgram`]. Accepts what the whole would accept
+/// with the parts' grammars in it. Parts that are copied take time in proportion to the size of their tables, some
+/// nanoseconds a state; those that are referred to next to none.
+///
+/// Fails as [`compile`] does, and where a part stands below an intersection, a complement or JSON escaping.
+pub fn compile_with(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    parts: &[LinkedProgram<'_>],
+) -> Result<Program, BuildError> {
+    let parts = Parts::new(parts, grammar, options)?;
+    run_passes(grammar, options, whole(grammar, &parts)).map(|(program, ..)| program)
+}
+
+/// As [`compile_with`] for one part, and the fragment that it became, if it is reached.
+pub(crate) fn compile_around(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    part: LinkedProgram<'_>,
+) -> Result<(Program, Option<FragmentId>), BuildError> {
+    let parts = Parts::new(&[part], grammar, options)?;
+    let (program, _, numbers) = run_passes(grammar, options, whole(grammar, &parts))?;
+    Ok((program, numbers.parts.first().map(|&number| FragmentId::from_raw(number))))
+}
+
+/// The places of a compiled grammar, in ids of the draft except for `ranges`.
+pub(crate) struct CompiledPlaces {
+    pub(crate) rules: Vec<u32>,
+    /// Repeated bodies outside of JSON strings.
+    pub(crate) counted: Vec<(ExprId, Count, u32)>,
+    pub(crate) any_escape: u32,
+    /// The states of each fragment of the program.
+    pub(crate) ranges: Vec<PrebuiltStates>,
+    /// The fragment in the program of each of the draft.
+    pub(crate) numbers: Vec<u32>,
+}
+
+/// As [`compile`]; says where things are, too.
+pub(crate) fn compile_with_places(
+    grammar: &Grammar,
+    options: &CompileOptions,
+) -> Result<(Program, CompiledPlaces), BuildError> {
+    let (program, Places { rules, counted, any_escape }, numbers) =
+        run_passes(grammar, options, whole(grammar, &Parts::none()))?;
+    let counted = counted.into_iter().filter(|((_, depth, _), _)| *depth == 0);
+    let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
+    let FragmentNumbers { ranges, numbers, .. } = numbers;
+    Ok((program, CompiledPlaces { rules, counted, any_escape, ranges, numbers }))
+}
+
+fn run_passes(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    scope: Scope<'_>,
+) -> Result<(Program, Places, FragmentNumbers), BuildError> {
+    Built::new(grammar, options, scope)?.finish(grammar, options, scope)
+}
+
+/// Automata as the grammar wrote them, before any pass.
+pub(crate) struct Built {
+    draft: Draft,
+    places: Places,
+}
+
+impl Built {
+    fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, BuildError> {
+        check_interrupt(options)?;
+        let shared = scope.has_common.then(|| find_shared_rules(grammar, scope.root, options)).flatten();
+        let (draft, places) = expressions::build(grammar, options, scope, shared.as_ref())?;
+        Ok(Self { draft, places })
+    }
+
+    /// A rule of a grammar with all that it reaches.
+    pub(crate) fn of_rule(
+        grammar: &Grammar,
+        (root, has_common): (RuleId, bool),
+        options: &CompileOptions,
+    ) -> Result<Self, BuildError> {
+        Self::new(grammar, options, Scope { root, has_common, parts: &Parts::none() })
+    }
+
+    /// The same, in little memory.
+    pub(crate) fn shrink_to_fit(self) -> Self {
+        Self { draft: self.draft.shrink_to_fit(), ..self }
+    }
+
+    /// The program of [that rule](Self::of_rule), for the same arguments.
+    pub(crate) fn program(
+        self,
+        grammar: &Grammar,
+        (root, has_common): (RuleId, bool),
+        options: &CompileOptions,
+    ) -> Result<Program, BuildError> {
+        let scope = Scope { root, has_common, parts: &Parts::none() };
+        self.finish(grammar, options, scope).map(|(program, ..)| program)
+    }
+
+    fn finish(
+        self,
+        grammar: &Grammar,
+        options: &CompileOptions,
+        scope: Scope<'_>,
+    ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
+        let Self { mut draft, places } = self;
+        check_interrupt(options)?;
+        prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
+        let left_calls = nullable(&mut draft);
+        if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
+            let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
+            return Err(BuildError::left_recursive_parts(name));
+        }
+        if options.epsilon_removal == Toggle::On {
+            check_interrupt(options)?;
+            remove_epsilons(&mut draft);
+        }
+        if options.prefix_merging == Toggle::On {
+            check_interrupt(options)?;
+            write_out_forks(&mut draft);
+            merge_prefixes(&mut draft);
+        }
+        if options.suffix_merging == Toggle::On {
+            check_interrupt(options)?;
+            merge_suffixes(&mut draft);
+        }
+        if options.determinization == Toggle::On {
+            check_interrupt(options)?;
+            determinize(&mut draft, options);
+        }
+        check_interrupt(options)?;
+        let (program, numbers) = emit(draft, grammar, scope.parts);
+        program.check_distinct()?;
+        Ok((program, places, numbers))
+    }
+}
+
+fn check_interrupt(options: &CompileOptions) -> Result<(), BuildError> {
+    options.interrupt.check().map_err(|reason| Failure::from(reason).alone())
+}

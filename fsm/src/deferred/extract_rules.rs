@@ -1,0 +1,252 @@
+//! Rules of a large grammar that are compiled when they are first read.
+//!
+//! A schema of thousands of expressions describes far more than one text says: of the objects that it allows, an
+//! instance holds a few. Naively all of its automata are built before the first mask. Here rules that can stand apart
+//! are taken out before, as [sub-programs](crate::program::sub_programs), and what is left is built around references to them. A sub-program is made
+//! of everything that its rule reaches. What several of them reach is in each of them, so that none needs another one;
+//! they share the grammar, which they are roots of.
+//!
+//! Which rules these are is found in passes over the grammar that look at each expression about twice: what can be
+//! [estimated](crate::deferred::size_estimate), how much each rule reaches, and a walk from the root that takes the first rules it
+//! meets that are neither large, which would make the text wait where it comes to them, nor small. They begin with a
+//! literal, as objects do: a text that reaches one almost always goes on to parse it.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, Toggle};
+
+use crate::build::plan::Graph;
+use crate::compile::pipeline::{compile, compile_scope};
+use crate::deferred::compile_job::uninterrupted;
+use crate::deferred::size_estimate::Survey;
+use crate::error::BuildError;
+use crate::graph::components;
+use crate::link::scope::{Parts, Scope};
+use crate::options::CompileOptions;
+use crate::program::deferred::{DeferredProgram, Footprint};
+use crate::program::tables::Program;
+
+/// A sub-program is written in at most so many states, some 0.1 ms of work.
+const MAX_STATES: u32 = 1 << 13;
+
+/// A grammar that is cut is written in so many times the states of the smallest sub-program, which is half a millisecond of work.
+/// Of smaller ones a text reads more, and waits for it about as long as it had to wait for the whole.
+const LARGE: u64 = 48;
+
+/// Expressions are written in about forty states each.
+const MIN_EXPRESSIONS: usize = 2;
+
+/// Of more alternatives none is a sub-program: who comes to one comes to all.
+const MAX_ALTERNATIVES: usize = 4;
+
+/// Sub-programs may hold what others hold too: taken together they have at most so many times the states of the whole.
+const COPIES: u64 = 4;
+
+/// As [`compile`]; rules of a large grammar that can be compiled apart are compiled when a text first comes to them
+/// ([`CompileOptions::deferred_min_states`]). They keep the grammar: `share` is called where there are any.
+///
+/// # Errors
+///
+/// As for [`compile`], and not later.
+pub fn compile_deferred(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    share: impl FnOnce(&Grammar) -> Arc<Grammar>,
+) -> Result<Program, BuildError> {
+    let extracted = extract_deferred_rules(grammar, options, share);
+    let Some(Extraction { sub_programs, has_common }) = extracted else { return compile(grammar, options) };
+    let parts = Parts::extracted(&sub_programs);
+    compile_scope(grammar, options, Scope { root: grammar.root(), has_common, parts: &parts })
+}
+
+/// What is compiled later, and how the rest is compiled.
+struct Extraction {
+    /// Rules and what they become.
+    sub_programs: Vec<(RuleId, Arc<DeferredProgram>)>,
+    /// Whether the rest reaches the common part.
+    has_common: bool,
+}
+
+/// Looks for rules to be compiled late. `None` where there are none.
+fn extract_deferred_rules(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    share: impl FnOnce(&Grammar) -> Arc<Grammar>,
+) -> Option<Extraction> {
+    let least = (options.deferred_min_states as usize).saturating_mul(MIN_EXPRESSIONS);
+    if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
+        return None;
+    }
+    let survey = Survey::new(grammar, options)?;
+    let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
+    // The limits on automata are for the whole. What could come near them is compiled at once.
+    let most = options.max_states.min(options.max_edges / 2) as u64;
+    // Tags and tokens are for those who put them together.
+    if !is_large || survey.total > most || survey.names_tokens {
+        return None;
+    }
+    let reach = Reach::new(grammar, &survey, options.deferred_min_states);
+    let chosen = reach.choose(grammar, &survey, options.deferred_min_states);
+    if chosen.rules.is_empty() {
+        return None;
+    }
+    let shared = share(grammar);
+    let classes = survey.bytes.classes();
+    let late = uninterrupted(options);
+    let unit = |&rule: &RuleId| {
+        let row = &reach.rules[rule.index()];
+        let footprint = Footprint::of_part(row.states + reach.common_states, classes.clone());
+        let unit = DeferredProgram::of_rule(&shared, (rule, row.has_common), footprint, &late);
+        (rule, Arc::new(unit))
+    };
+    Some(Extraction { sub_programs: chosen.rules.iter().map(unit).collect(), has_common: chosen.has_common })
+}
+
+/// What each rule reaches.
+struct Reach {
+    graph: Graph,
+    rules: Vec<Reached>,
+    /// The states of the common part.
+    common_states: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    /// In at most so many states all of it is written, the common part apart.
+    states: u32,
+    has_common: bool,
+    is_in_common: bool,
+    /// It may not stand apart.
+    is_bound: bool,
+}
+
+struct Chosen {
+    rules: Vec<RuleId>,
+    has_common: bool,
+}
+
+impl Reach {
+    fn new(grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Self {
+        let graph = Graph::of(grammar);
+        let mut rules = vec![Reached::default(); grammar.rule_count()];
+        let mut common_states = 0_u32;
+        let common = grammar.common().filter(|&rule| rule != grammar.root());
+        if let Some(common) = common {
+            let mut stack = vec![common.index() as u32];
+            while let Some(rule) = stack.pop() {
+                let row = &mut rules[rule as usize];
+                if std::mem::replace(&mut row.is_in_common, true) {
+                    continue;
+                }
+                row.is_bound = true;
+                common_states = common_states.saturating_add(own_states(survey, rule));
+                stack.extend_from_slice(graph.targets(rule));
+            }
+        }
+        bind_rules(grammar, survey, least, &mut rules);
+        // The rule for whose sake a row was added last, plus one.
+        let mut counted = vec![0_u32; grammar.rule_count()];
+        let root = grammar.root().index() as u32;
+        components(
+            grammar.rule_count(),
+            [root],
+            |rule| graph.targets(rule),
+            |members| {
+                let stamp = members[0] + 1;
+                members.iter().for_each(|&member| counted[member as usize] = stamp);
+                let mut states = 0_u32;
+                let mut has_common = common.is_some_and(|rule| members.contains(&(rule.index() as u32)));
+                for &member in members {
+                    states = states.saturating_add(own_states(survey, member));
+                    for &target in graph.targets(member) {
+                        let row = rules[target as usize];
+                        has_common |= row.has_common;
+                        if std::mem::replace(&mut counted[target as usize], stamp) != stamp {
+                            states = states.saturating_add(row.states);
+                        }
+                    }
+                }
+                let has_root = members.contains(&root);
+                for &member in members {
+                    let row = &mut rules[member as usize];
+                    row.has_common = has_common;
+                    row.is_bound |= has_root;
+                    row.states = if row.is_in_common { 0 } else { states };
+                }
+            },
+        );
+        Self { graph, rules, common_states }
+    }
+
+    /// The first rules on the ways from the root that can stand apart.
+    fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Chosen {
+        let mut chosen = Chosen { rules: Vec::new(), has_common: false };
+        let mut spare = survey.total.saturating_mul(COPIES);
+        let mut met = vec![false; grammar.rule_count()];
+        met[grammar.root().index()] = true;
+        let mut stack = vec![grammar.root().index() as u32];
+        let common = grammar.common();
+        while let Some(rule) = stack.pop() {
+            for &target in self.graph.targets(rule) {
+                if std::mem::replace(&mut met[target as usize], true) {
+                    continue;
+                }
+                let Some(id) = RuleId::new(target as usize) else { continue };
+                if common == Some(id) {
+                    chosen.has_common = true;
+                    continue;
+                }
+                let Reached { states, is_bound, .. } = self.rules[target as usize];
+
+                let fits = (least..=MAX_STATES).contains(&states) && u64::from(states) <= spare;
+                let is_clear = !is_bound && survey.is_clear(id);
+                if fits && is_clear && (least == 0 || begins_with_literal(grammar, id)) {
+                    spare -= u64::from(states);
+                    chosen.rules.push(id);
+                } else {
+                    stack.push(target);
+                }
+            }
+        }
+        chosen
+    }
+}
+
+fn own_states(survey: &Survey<'_>, rule: u32) -> u32 {
+    RuleId::new(rule as usize).map_or(0, |rule| survey.states_of(rule).0)
+}
+
+/// Rules of many alternatives are read together. Automata below regular operators, and inside of JSON strings, are taken
+/// apart. None of them is a sub-program.
+fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut [Reached]) {
+    for rule in grammar.rule_ids() {
+        let is_inside_string = survey.states_of(rule).1;
+        rules[rule.index()].is_bound |= is_inside_string || !grammar.rule(rule).options().is_empty();
+        if let Expr::Choice(ways) = grammar.expr(grammar.rule(rule).body()) {
+            let ways = || ways.iter().filter_map(|&way| grammar.as_rule(way));
+            let are_many = least > 0 && ways().nth(MAX_ALTERNATIVES).is_some();
+            ways().filter(|_| are_many).for_each(|way| rules[way.index()].is_bound = true);
+        }
+    }
+    let mut stack: Vec<ExprId> = survey.operators.clone();
+    let mut met = vec![false; if stack.is_empty() { 0 } else { grammar.expr_count() }];
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut met[id.index()], true) {
+            continue;
+        }
+        match grammar.as_rule(id) {
+            Some(rule) => {
+                rules[rule.index()].is_bound = true;
+                stack.push(grammar.rule(rule).body());
+            }
+            None => stack.extend_from_slice(grammar.operands(id)),
+        }
+    }
+}
+
+fn begins_with_literal(grammar: &Grammar, rule: RuleId) -> bool {
+    match grammar.expr(grammar.rule(rule).body()) {
+        Expr::Sequence([first, ..]) => matches!(grammar.expr(*first), Expr::Bytes(_)),
+        _ => false,
+    }
+}

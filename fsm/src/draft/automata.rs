@@ -1,0 +1,302 @@
+//! Automata under construction: what the passes read and write.
+//!
+//! All fragments share one arena. The edges of a state form a linked list inside the edge table, so that
+//! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
+//! sorted tables are made once, at the very end (`emit`).
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::draft::labels::Labels;
+use crate::draft::names::Names;
+use crate::draft::prebuilt::{Prebuilt, PrebuiltStates};
+use crate::ids::NONE;
+use crate::program::fragment_name::FragmentName;
+use crate::program::tables::Count;
+
+/// What an edge reads, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or nothing. Ordered:
+/// byte ranges by start come first, then epsilon, then texts, token labels, and calls.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Label(u32);
+
+impl Label {
+    pub(crate) const EPSILON: Self = Self(0x1_0000);
+    /// A deleted edge.
+    pub(crate) const DEAD: Self = Self(0x1_0001);
+    const CALL: u32 = 0x8000_0000;
+    const TOKEN: u32 = 0x4000_0000;
+    const NAME: u32 = 0x2000_0000;
+
+    pub(crate) fn bytes(start: u8, end: u8) -> Self {
+        Self(u32::from(start) << 8 | u32::from(end))
+    }
+
+    pub(crate) fn call(fragment: u32) -> Self {
+        Self(Self::CALL | fragment)
+    }
+
+    /// A token label, of which there are fewer than 2^30.
+    pub(crate) fn token(label: u32) -> Self {
+        Self(Self::TOKEN | label)
+    }
+
+    /// A text of [`Names`]. What they become is bounded as states are, so that there are fewer than 2^29.
+    pub(crate) fn name(name: u32) -> Self {
+        Self(Self::NAME | name)
+    }
+
+    pub(crate) fn as_name(self) -> Option<u32> {
+        (self.0 >> 29 == 1).then_some(self.0 & !Self::NAME)
+    }
+
+    pub(crate) fn as_token(self) -> Option<u32> {
+        (self.0 & (Self::CALL | Self::TOKEN) == Self::TOKEN).then_some(self.0 & !Self::TOKEN)
+    }
+
+    pub(crate) fn as_bytes(self) -> Option<(u8, u8)> {
+        (self.0 < 0x1_0000).then_some(((self.0 >> 8) as u8, self.0 as u8))
+    }
+
+    pub(crate) fn as_call(self) -> Option<u32> {
+        (self.0 & Self::CALL != 0).then_some(self.0 & !Self::CALL)
+    }
+
+    pub(crate) fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) label: Label,
+    pub(crate) to: u32,
+    /// Next edge of the same state.
+    pub(crate) next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DraftState {
+    /// First edge.
+    pub(crate) head: u32,
+    /// The fragment that the state belongs to.
+    pub(crate) fragment: u32,
+    pub(crate) is_final: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DraftFragment {
+    /// Index of the rule that gives the name.
+    pub(crate) rule: u32,
+    /// A name other than the rule's.
+    pub(crate) name: Option<FragmentName>,
+    /// The states of a prebuilt fragment, in tables of their own.
+    pub(crate) prebuilt: Option<PrebuiltStates>,
+    /// For the root of automata that were compiled before: their number. Such a fragment is finished, without a
+    /// state of its own.
+    pub(crate) linked: Option<u32>,
+    /// First state: one of the finished ones if the fragment is finished.
+    pub(crate) start: u32,
+    pub(crate) count: Option<Count>,
+    /// Whether the body derives the empty string. Known from the pass `nullable` on.
+    pub(crate) nullable: bool,
+    pub(crate) role: DraftRole,
+    /// Whether its rule's options are those of the fragment.
+    pub(crate) stands_for_rule: bool,
+}
+
+/// As [`Role`](crate::Role), with the numbers of the draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DraftRole {
+    None,
+    Permutation(DraftPermutation),
+    Part(u32),
+    Separator,
+}
+
+/// As [`Permutation`](crate::Permutation), with the numbers of the draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DraftPermutation {
+    pub(crate) parts: Box<[u32]>,
+    pub(crate) separator: u32,
+    pub(crate) required: u32,
+    pub(crate) once: u32,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+}
+
+impl DraftFragment {
+    pub(crate) fn call_is_nullable(&self) -> bool {
+        self.nullable || self.count.is_some_and(|count| count.min == 0)
+    }
+}
+
+/// Drafts that are empty, with room: large tables are what the allocator takes longest for.
+static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
+
+/// Drafts that are kept. A megabyte each at most.
+const MAX_SPARE: usize = 4;
+
+/// States that a draft has room for that is kept.
+const MAX_ROOM: usize = 1 << 13;
+
+/// Automata under construction. The root is fragment 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) states: Vec<DraftState>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) fragments: Vec<DraftFragment>,
+    pub(crate) prebuilt: Prebuilt,
+    pub(crate) labels: Labels,
+    pub(crate) names: Names,
+    /// The fragment that new states belong to.
+    pub(crate) current: u32,
+    /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
+    pub(crate) has_dead_parts: bool,
+    /// Whether it has no room to spare.
+    is_tight: bool,
+}
+
+impl Draft {
+    /// A draft with room for about the automata of so many expressions: one that was used before, if there is any.
+    pub(crate) fn with_capacity(expressions: usize) -> Self {
+        // Schemas have up to two states and three edges an expression; most that is finished are escapes.
+        let states = (2 * expressions).min(1 << 20);
+        // What is much too small would be copied again and again while it grows.
+        if states <= MAX_ROOM
+            && let Some(mut spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        {
+            spare.states.reserve(states);
+            spare.edges.reserve(states + states / 2);
+            return spare;
+        }
+        Self {
+            states: Vec::with_capacity(states),
+            edges: Vec::with_capacity(states + states / 2),
+            fragments: Vec::with_capacity(64.max(states / 12)),
+            prebuilt: Prebuilt::with_capacity(states),
+            ..Self::default()
+        }
+    }
+
+    /// The same draft in as little memory as it takes; the rest is kept for another grammar. For a draft that waits.
+    pub(crate) fn shrink_to_fit(self) -> Self {
+        let shrink_to_fit = Self { is_tight: true, ..self.clone() };
+        self.put_away();
+        shrink_to_fit
+    }
+
+    /// Keeps the draft's room for another grammar, unless it is a lot, or none, or there is enough.
+    pub(crate) fn put_away(mut self) {
+        if self.is_tight {
+            return;
+        }
+        let room = self.states.capacity().max(self.edges.capacity() / 2).max(self.prebuilt.capacity() / 2);
+        if room > MAX_ROOM {
+            return;
+        }
+        self.states.clear();
+        self.edges.clear();
+        self.fragments.clear();
+        self.prebuilt.clear();
+        self.names.clear();
+        self.labels = Labels::default();
+        (self.current, self.has_dead_parts) = (0, false);
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < MAX_SPARE {
+            spare.push(self);
+        }
+    }
+
+    /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far
+    /// below what 32 bits can number.
+    pub(crate) fn state(&mut self) -> u32 {
+        let id = self.states.len() as u32;
+        self.states.push(DraftState { head: NONE, fragment: self.current, is_final: false });
+        id
+    }
+
+    /// Adds a fragment of one state, its start, and makes it the current one.
+    pub(crate) fn fragment(&mut self, rule: u32, count: Option<Count>) -> u32 {
+        let id = self.fragments.len() as u32;
+        self.current = id;
+        let start = self.state();
+        self.fragments.push(DraftFragment {
+            rule,
+            name: None,
+            prebuilt: None,
+            linked: None,
+            start,
+            count,
+            nullable: false,
+            role: DraftRole::None,
+            stands_for_rule: false,
+        });
+        id
+    }
+
+    pub(crate) fn edge(&mut self, from: u32, label: Label, to: u32) {
+        let state = &mut self.states[from as usize];
+        let next = std::mem::replace(&mut state.head, self.edges.len() as u32);
+        self.edges.push(Edge { label, to, next });
+    }
+
+    pub(crate) fn bytes(&mut self, from: u32, start: u8, end: u8, to: u32) {
+        self.edge(from, Label::bytes(start, end), to);
+    }
+
+    pub(crate) fn epsilon(&mut self, from: u32, to: u32) {
+        if from != to {
+            self.edge(from, Label::EPSILON, to);
+        }
+    }
+
+    /// The starts of the fragments that are not finished.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.fragments.iter().filter(|fragment| fragment.prebuilt.is_none()).map(|fragment| fragment.start)
+    }
+
+    /// The edges of a state that are not deleted.
+    pub(crate) fn edges(&self, state: u32) -> Edges<'_> {
+        Edges { edges: &self.edges, next: self.states[state as usize].head }
+    }
+
+    /// The places of a state's edges in the edge table, deleted ones among them.
+    pub(crate) fn edge_ids(&self, state: u32) -> EdgeIds<'_> {
+        EdgeIds { edges: &self.edges, next: self.states[state as usize].head }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Edges<'d> {
+    edges: &'d [Edge],
+    next: u32,
+}
+
+impl Iterator for Edges<'_> {
+    type Item = Edge;
+
+    #[inline]
+    fn next(&mut self) -> Option<Edge> {
+        loop {
+            let edge = *self.edges.get(self.next as usize)?;
+            self.next = edge.next;
+            if edge.label != Label::DEAD {
+                return Some(edge);
+            }
+        }
+    }
+}
+
+pub(crate) struct EdgeIds<'d> {
+    edges: &'d [Edge],
+    next: u32,
+}
+
+impl Iterator for EdgeIds<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let id = self.next;
+        self.next = self.edges.get(id as usize)?.next;
+        Some(id)
+    }
+}

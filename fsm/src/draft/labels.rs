@@ -1,0 +1,46 @@
+//! Token labels while automata are built.
+
+use grammask_grammar_ir::TokenRef;
+use grammask_grammar_ir::hash::HashMap;
+
+use crate::error::Failure;
+use crate::program::tables::{TokenLabel, TokenSide};
+
+/// The labels met so far, each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Labels {
+    labels: Vec<TokenLabel>,
+    numbers: HashMap<TokenLabel, u32>,
+}
+
+impl Labels {
+    /// The label of the tokens in a set, or of those outside it.
+    pub(crate) fn of(&mut self, tokens: &[TokenRef], side: TokenSide) -> Result<u32, Failure> {
+        let mut ids = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            match token {
+                TokenRef::Id(id) => ids.push(*id),
+                TokenRef::Name(name) => return Err(Failure::unresolved(name)),
+            }
+        }
+        Ok(self.number(TokenLabel { ids: ids.into(), side }))
+    }
+
+    /// The label of one token.
+    pub(crate) fn one(&mut self, id: u32) -> u32 {
+        self.number(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside })
+    }
+
+    pub(crate) fn into_labels(self) -> Vec<TokenLabel> {
+        self.labels
+    }
+
+    fn number(&mut self, label: TokenLabel) -> u32 {
+        // Labels are fewer than expressions and tags, which have 32-bit numbers.
+        let next = self.labels.len() as u32;
+        *self.numbers.entry(label.clone()).or_insert_with(|| {
+            self.labels.push(label);
+            next
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Automata that are written once, in their final form.
+//!
+//! The passes look for what can be merged or removed, edge by edge. For parts whose best form is known
+//! beforehand (escapes, the names that differ from a list of others) that is most of the time of a
+//! compilation and finds nothing. Such parts are fragments whose states stand in a table of their own, with
+//! their edges in final order: no pass sees them, and emission copies rows.
+
+use crate::program::tables::{ByteEdge, Call, FragmentId, StateId, StateRow};
+
+/// The tables of all prebuilt fragments. Targets are states of these tables, callees are fragments of the
+/// draft.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prebuilt {
+    rows: Vec<StateRow>,
+    byte_edges: Vec<ByteEdge>,
+    epsilons: Vec<StateId>,
+    calls: Vec<Call>,
+    /// Where the edges of the state begin that is being written.
+    open: (u32, u32, u32),
+}
+
+/// The states of one prebuilt fragment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrebuiltStates {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+}
+
+/// The rows and edges of one prebuilt fragment.
+pub(crate) struct PrebuiltTables<'f> {
+    pub(crate) rows: &'f [StateRow],
+    pub(crate) byte_edges: &'f [ByteEdge],
+    pub(crate) epsilons: &'f [StateId],
+    pub(crate) calls: &'f [Call],
+}
+
+impl Prebuilt {
+    pub(crate) fn with_capacity(states: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(states),
+            byte_edges: Vec::with_capacity(2 * states),
+            calls: Vec::with_capacity(states),
+            ..Self::default()
+        }
+    }
+
+    /// Makes room for so many states more, and their byte edges and calls.
+    pub(crate) fn reserve(&mut self, states: usize, bytes: usize, calls: usize) {
+        self.rows.reserve(states);
+        self.byte_edges.reserve(bytes);
+        self.calls.reserve(calls);
+    }
+
+    /// The entries that the largest table has room for.
+    pub(crate) fn capacity(&self) -> usize {
+        let Self { rows, byte_edges, epsilons, calls, .. } = self;
+        rows.capacity().max(byte_edges.capacity()).max(epsilons.capacity()).max(calls.capacity())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.byte_edges.clear();
+        self.epsilons.clear();
+        self.calls.clear();
+        self.open = (0, 0, 0);
+    }
+
+    /// Adds the states of other tables, which call one fragment at most: `callee`. The number of the first.
+    pub(crate) fn instantiate(&mut self, template: &Self, callee: u32) -> u32 {
+        let shift = self.next_state();
+        let begin = self.lengths();
+        self.rows.extend(template.rows.iter().map(|row| StateRow {
+            bytes: row.bytes + begin.0,
+            epsilons: begin.1,
+            calls: row.calls + begin.2,
+            tokens: 0,
+            is_final: row.is_final,
+        }));
+        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        self.byte_edges
+            .extend(template.byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
+        let fragment = FragmentId::from_raw(callee);
+        self.calls.extend(template.calls.iter().map(|call| Call { fragment, target: moved(call.target) }));
+        self.open = self.lengths();
+        shift
+    }
+
+    /// The number of the next state.
+    pub(crate) fn next_state(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// Adds a byte edge to the state that is being written, after those of smaller bytes.
+    pub(crate) fn bytes(&mut self, start: u8, end: u8, target: u32) {
+        self.byte_edges.push(ByteEdge { start, end, target: StateId::from_raw(target) });
+    }
+
+    pub(crate) fn epsilon(&mut self, target: u32) {
+        self.epsilons.push(StateId::from_raw(target));
+    }
+
+    pub(crate) fn call(&mut self, fragment: u32, target: u32) {
+        let fragment = FragmentId::from_raw(fragment);
+        self.calls.push(Call { fragment, target: StateId::from_raw(target) });
+    }
+
+    pub(crate) fn end_state(&mut self, ending: Ending) {
+        let (bytes, epsilons, calls) = self.open;
+        self.rows.push(StateRow { bytes, epsilons, calls, tokens: 0, is_final: ending == Ending::Final });
+        self.open = self.lengths();
+    }
+
+    /// Adds the tables of a program, whose last row ends the others. Its fragments get numbers from
+    /// `first_fragment` on. By how much the numbers of its states are greater here.
+    pub(crate) fn append(
+        &mut self,
+        rows: &[StateRow],
+        byte_edges: &[ByteEdge],
+        epsilons: &[StateId],
+        calls: &[Call],
+        first_fragment: u32,
+    ) -> u32 {
+        let shift = self.next_state();
+        let begin = self.lengths();
+        let rows = rows.split_last().map_or(rows, |(_, others)| others);
+        self.rows.extend(rows.iter().map(|row| StateRow {
+            bytes: row.bytes + begin.0,
+            epsilons: row.epsilons + begin.1,
+            calls: row.calls + begin.2,
+            tokens: 0,
+            is_final: row.is_final,
+        }));
+        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        self.byte_edges
+            .extend(byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
+        self.epsilons.extend(epsilons.iter().map(|&state| moved(state)));
+        self.calls.extend(calls.iter().map(|call| Call {
+            fragment: FragmentId::from_raw(call.fragment.raw() + first_fragment),
+            target: moved(call.target),
+        }));
+        self.open = self.lengths();
+        shift
+    }
+
+    pub(crate) fn is_final(&self, state: u32) -> bool {
+        self.rows[state as usize].is_final
+    }
+
+    pub(crate) fn epsilon_count(&self) -> usize {
+        self.epsilons.len()
+    }
+
+    pub(crate) fn call_count(&self) -> usize {
+        self.calls.len()
+    }
+
+    pub(crate) fn edge_count(&self) -> usize {
+        self.byte_edges.len() + self.epsilons.len() + self.calls.len()
+    }
+
+    /// The calls that fragments make.
+    pub(crate) fn calls(&self, states: PrebuiltStates) -> &[Call] {
+        let at =
+            |state: u32| self.rows.get(state as usize).map_or(self.calls.len(), |row| row.calls as usize);
+        &self.calls[at(states.first)..at(states.end)]
+    }
+
+    pub(crate) fn tables(&self, states: PrebuiltStates) -> PrebuiltTables<'_> {
+        let at = |state: u32| match self.rows.get(state as usize) {
+            Some(row) => (row.bytes as usize, row.epsilons as usize, row.calls as usize),
+            None => (self.byte_edges.len(), self.epsilons.len(), self.calls.len()),
+        };
+        let (start, end) = (at(states.first), at(states.end));
+        PrebuiltTables {
+            rows: &self.rows[states.first as usize..states.end as usize],
+            byte_edges: &self.byte_edges[start.0..end.0],
+            epsilons: &self.epsilons[start.1..end.1],
+            calls: &self.calls[start.2..end.2],
+        }
+    }
+
+    fn lengths(&self) -> (u32, u32, u32) {
+        (self.byte_edges.len() as u32, self.epsilons.len() as u32, self.calls.len() as u32)
+    }
+}
+
+/// Whether a fragment may end in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    Final,
+    Inner,
+}

@@ -1,0 +1,387 @@
+//! The escapes of characters in JSON strings, as fragments that all strings of a grammar share.
+//!
+//! An escape is read rarely, and `\uXXXX` has some twenty states where several characters are told apart.
+//! Written in place, the escapes of a property name are nine tenths of its automaton. As fragments they stand
+//! once, and whoever has read a backslash calls the ones that are allowed: those of single characters, those
+//! of all characters, and those of all characters but a few.
+
+use std::sync::OnceLock;
+
+use grammask_grammar_ir::hash::HashMap;
+
+use crate::draft::automata::{Draft, DraftFragment, DraftRole};
+use crate::draft::prebuilt::{Ending, Prebuilt, PrebuiltStates};
+use crate::ids::NONE;
+use crate::program::fragment_name::FragmentName;
+use crate::text::json_encoder::SHORT_ESCAPES;
+
+/// The fragments of escapes made so far. All of them begin after the backslash.
+pub(crate) struct Escapes {
+    ascii: [u32; 128],
+    others: HashMap<char, u32>,
+    any: u32,
+    not_ascii: u32,
+    /// All but one character.
+    all_but_one: [u32; 128],
+    all_but: HashMap<Box<[u8]>, u32>,
+    classes: HashMap<Box<[(u32, u32)]>, u32>,
+}
+
+impl Default for Escapes {
+    fn default() -> Self {
+        Self {
+            ascii: [NONE; 128],
+            others: HashMap::default(),
+            any: NONE,
+            not_ascii: NONE,
+            all_but_one: [NONE; 128],
+            all_but: HashMap::default(),
+            classes: HashMap::default(),
+        }
+    }
+}
+
+/// The least hexadecimal digit, the greatest, and the state that they lead to.
+type DigitArc = (u32, u32, u32);
+
+impl Escapes {
+    /// The escapes of one character.
+    pub(crate) fn of(&mut self, draft: &mut Draft, character: char) -> u32 {
+        let code = character as usize;
+        let known =
+            self.ascii.get(code).copied().or_else(|| self.others.get(&character).copied()).unwrap_or(NONE);
+        if known != NONE {
+            return known;
+        }
+        let fragment = prebuilt_fragment(draft, Some(escape_name(character)), |tables| match ONE.get(code) {
+            // A template calls nothing.
+            Some(template) => {
+                tables.instantiate(template.get_or_init(|| template_of(|tables| one(tables, character))), 0)
+            }
+            None => one(tables, character),
+        });
+        match self.ascii.get_mut(code) {
+            Some(place) => *place = fragment,
+            None => {
+                self.others.insert(character, fragment);
+            }
+        }
+        fragment
+    }
+
+    /// The escapes of all characters.
+    pub(crate) fn any(&mut self, draft: &mut Draft) -> u32 {
+        if self.any == NONE {
+            self.any = prebuilt_fragment(draft, Some(FragmentName::fixed("escape")), |tables| {
+                all(tables, EscapeScope::Any)
+            });
+        }
+        self.any
+    }
+
+    /// The fragment of the escapes of all characters, if there is one.
+    pub(crate) fn known_any(&self) -> u32 {
+        self.any
+    }
+
+    /// Takes a fragment over that reads the escapes of all characters.
+    pub(crate) fn keep_any(&mut self, fragment: u32) {
+        self.any = fragment;
+    }
+
+    /// The escapes of a class that was kept before.
+    pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<u32> {
+        self.classes.get(class).copied()
+    }
+
+    pub(crate) fn keep_class(&mut self, class: &[(u32, u32)], fragment: u32) {
+        self.classes.insert(class.into(), fragment);
+    }
+
+    /// The escapes of all characters but a few in ASCII, which are sorted.
+    pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> u32 {
+        let known = match *excluded {
+            [] => return self.any(draft),
+            [only] => self.all_but_one[usize::from(only & 0x7F)],
+            _ => self.all_but.get(excluded).copied().unwrap_or(NONE),
+        };
+        if known != NONE {
+            return known;
+        }
+        if self.not_ascii == NONE {
+            self.not_ascii =
+                prebuilt_fragment(draft, Some(FragmentName::fixed("escape beyond ASCII")), |tables| {
+                    let template = BEYOND_ASCII
+                        .get_or_init(|| template_of(|tables| all(tables, EscapeScope::BeyondAscii)));
+                    tables.instantiate(template, 0)
+                });
+        }
+        let not_ascii = self.not_ascii;
+        if excluded.len() == 128 {
+            return not_ascii;
+        }
+        let fragment = prebuilt_fragment(draft, Some(FragmentName::fixed("escape of others")), |tables| {
+            let template = |only: u8| ALL_BUT.get(usize::from(only)).filter(|_| excluded.len() == 1);
+            match excluded.first().and_then(|&only| template(only)) {
+                Some(template) => {
+                    let template =
+                        template.get_or_init(|| template_of(|tables| all_but(tables, excluded, not_ascii)));
+                    tables.instantiate(template, not_ascii)
+                }
+                None => all_but(tables, excluded, not_ascii),
+            }
+        });
+        match *excluded {
+            [only] => self.all_but_one[usize::from(only & 0x7F)] = fragment,
+            _ => {
+                self.all_but.insert(excluded.into(), fragment);
+            }
+        }
+        fragment
+    }
+}
+
+/// The escapes of each ASCII character, of all but one, and of those beyond ASCII, written once for the process: their
+/// states, numbered from 0, the start first.
+static ONE: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
+static ALL_BUT: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
+static BEYOND_ASCII: OnceLock<Prebuilt> = OnceLock::new();
+
+fn template_of(write: impl FnOnce(&mut Prebuilt) -> u32) -> Prebuilt {
+    let mut tables = Prebuilt::default();
+    write(&mut tables);
+    tables
+}
+
+/// Adds a prebuilt fragment; `write` writes its states and says which is the start.
+pub(crate) fn prebuilt_fragment(
+    draft: &mut Draft,
+    name: Option<FragmentName>,
+    write: impl FnOnce(&mut Prebuilt) -> u32,
+) -> u32 {
+    let first = draft.prebuilt.next_state();
+    let start = write(&mut draft.prebuilt);
+    let nullable = draft.prebuilt.is_final(start);
+    let states = PrebuiltStates { first, end: draft.prebuilt.next_state() };
+    let fragment = DraftFragment {
+        name,
+        prebuilt: Some(states),
+        linked: None,
+        start,
+        rule: NONE,
+        count: None,
+        nullable,
+        role: DraftRole::None,
+        stands_for_rule: false,
+    };
+    draft.fragments.push(fragment);
+    draft.fragments.len() as u32 - 1
+}
+
+/// The names of the escapes of ASCII characters.
+static NAMES: [[u8; 11]; 128] = {
+    let mut names = [*b"escape of  "; 128];
+    let mut code = 0;
+    while code < 128 {
+        names[code][10] = code as u8;
+        code += 1;
+    }
+    names
+};
+
+fn escape_name(character: char) -> FragmentName {
+    let name = NAMES.get(character as usize).and_then(|name| std::str::from_utf8(name).ok());
+    name.map_or_else(|| format!("escape of {character}").into(), FragmentName::fixed)
+}
+
+/// The escapes of one character: its short escape, and its units in four digits each.
+fn one(tables: &mut Prebuilt, character: char) -> u32 {
+    let start = tables.next_state();
+    let mut units = [0; 2];
+    let units = character.encode_utf16(&mut units);
+    let end = start + if units.len() == 1 { 5 } else { 11 };
+    let short = SHORT_ESCAPES.iter().find(|&&(_, code)| u32::from(code) == u32::from(character));
+    if let Some(&(letter, _)) = short {
+        letter_arc(tables, letter, end);
+    }
+    letter_arc(tables, 'u', start + 1);
+    tables.end_state(Ending::Inner);
+    for (index, unit) in units.iter().enumerate() {
+        if index > 0 {
+            for letter in ['\\', 'u'] {
+                let next = tables.next_state() + 1;
+                letter_arc(tables, letter, next);
+                tables.end_state(Ending::Inner);
+            }
+        }
+        for shift in [12, 8, 4, 0] {
+            let digit = u32::from(unit >> shift & 0xF);
+            let next = tables.next_state() + 1;
+            digit_runs(tables, 1 << digit, next);
+            tables.end_state(Ending::Inner);
+        }
+    }
+    tables.end_state(Ending::Final);
+    start
+}
+
+/// Where the characters begin whose escapes are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EscapeScope {
+    Any,
+    BeyondAscii,
+}
+
+/// The states of [`all`], in order.
+const END: u32 = 1;
+const UNIT: u32 = 2;
+const AFTER_D: u32 = 3;
+/// Before the last three, two or one digits.
+const LAST_3: u32 = 4;
+const LAST_2: u32 = 5;
+const LAST_1: u32 = 6;
+/// Before the last two digits or one of the lead of a surrogate pair, and before the trail.
+const LEAD_2: u32 = 7;
+const LEAD_1: u32 = 8;
+const TRAIL: u32 = 9;
+/// After `0` and `00`, where ASCII is left out.
+const AFTER_0: u32 = 13;
+const AFTER_00: u32 = 14;
+
+/// The escapes of all characters, or of all beyond ASCII.
+fn all(tables: &mut Prebuilt, least: EscapeScope) -> u32 {
+    let start = tables.next_state();
+    let first_digit = match least {
+        EscapeScope::Any => {
+            SHORT_ESCAPES.iter().for_each(|&(letter, _)| letter_arc(tables, letter, start + END));
+            LAST_3
+        }
+        EscapeScope::BeyondAscii => AFTER_0,
+    };
+    letter_arc(tables, 'u', start + UNIT);
+    tables.end_state(Ending::Inner);
+    tables.end_state(Ending::Final);
+    let row = |tables: &mut Prebuilt, arcs: &[DigitArc]| {
+        digits(tables, start, arcs);
+        tables.end_state(Ending::Inner);
+    };
+    row(tables, &[(0, 0, first_digit), (1, 12, LAST_3), (13, 13, AFTER_D), (14, 15, LAST_3)]);
+    // D800 to DBFF lead a pair, DC00 to DFFF end one.
+    row(tables, &[(0, 7, LAST_2), (8, 11, LEAD_2)]);
+    row(tables, &[(0, 15, LAST_2)]);
+    row(tables, &[(0, 15, LAST_1)]);
+    row(tables, &[(0, 15, END)]);
+    row(tables, &[(0, 15, LEAD_1)]);
+    row(tables, &[(0, 15, TRAIL)]);
+    for (place, letter) in ['\\', 'u'].into_iter().enumerate() {
+        letter_arc(tables, letter, start + TRAIL + 1 + place as u32);
+        tables.end_state(Ending::Inner);
+    }
+    row(tables, &[(13, 13, TRAIL + 3)]);
+    row(tables, &[(12, 15, LAST_2)]);
+    if least == EscapeScope::BeyondAscii {
+        row(tables, &[(0, 0, AFTER_00), (1, 15, LAST_2)]);
+        row(tables, &[(8, 15, LAST_1)]);
+    }
+    start
+}
+
+/// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
+fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: u32) -> u32 {
+    let start = tables.next_state();
+    let allowed = excluded.iter().fold(u128::MAX, |set, &code| set & !(1 << code));
+    // The end, the three digits before the last two, and the last digit if anything goes.
+    let (end, full) = (start + 1, start + 5);
+    for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| allowed >> code & 1 == 1) {
+        letter_arc(tables, letter, end);
+    }
+    letter_arc(tables, 'u', start + 2);
+    tables.call(not_ascii, end);
+    tables.end_state(Ending::Inner);
+    tables.end_state(Ending::Final);
+    for next in [3, 4] {
+        digit_runs(tables, 1, start + next);
+        tables.end_state(Ending::Inner);
+    }
+    // The digit before the last tells eight blocks of sixteen characters apart.
+    let blocks: [u16; 8] = std::array::from_fn(|block| (allowed >> (16 * block)) as u16);
+    let has_full = blocks.contains(&u16::MAX);
+    let mut next_partial = full + u32::from(has_full);
+    let digit = |block: usize| b'0' + block as u8;
+    let mut block = 0;
+    while let Some(&set) = blocks.get(block) {
+        let mut last = block;
+        if set == u16::MAX {
+            last += blocks[block..].iter().take_while(|&&other| other == set).count() - 1;
+            tables.bytes(digit(block), digit(last), full);
+        } else if set != 0 {
+            tables.bytes(digit(block), digit(block), next_partial);
+            next_partial += 1;
+        }
+        block = last + 1;
+    }
+    tables.end_state(Ending::Inner);
+    if has_full {
+        digit_runs(tables, u16::MAX, end);
+        tables.end_state(Ending::Inner);
+    }
+    for set in blocks.into_iter().filter(|&set| set != 0 && set != u16::MAX) {
+        digit_runs(tables, set, end);
+        tables.end_state(Ending::Inner);
+    }
+    start
+}
+
+/// Adds the hexadecimal digits of a set, in either case, to the state that is being written.
+fn digit_runs(tables: &mut Prebuilt, set: u16, to: u32) {
+    for (zero, set) in [(b'0', set & 0x3FF), (b'A', set >> 10), (b'a', set >> 10)] {
+        let (mut at, mut rest) = (zero, set);
+        while rest != 0 {
+            // Digits are sixteen, so that the numbers of zeros and ones fit.
+            let (gap, run) = (rest.trailing_zeros(), (rest >> rest.trailing_zeros()).trailing_ones());
+            at += gap as u8;
+            tables.bytes(at, at + (run - 1) as u8, to);
+            at += run as u8;
+            rest = rest.checked_shr(gap + run).unwrap_or(0);
+        }
+    }
+}
+
+fn letter_arc(tables: &mut Prebuilt, letter: char, to: u32) {
+    // The letters of escapes are ASCII.
+    tables.bytes(letter as u8, letter as u8, to);
+}
+
+/// Adds hexadecimal digits, in either case, to the state that is being written: sorted arcs, whose targets are
+/// counted from `base` on.
+fn digits(tables: &mut Prebuilt, base: u32, arcs: &[DigitArc]) {
+    for (zero, first, last) in [(b'0', 0, 9), (b'A', 10, 15), (b'a', 10, 15)] {
+        let mut pending: Option<DigitArc> = None;
+        for &(lo, hi, to) in arcs.iter().filter(|&&(lo, hi, _)| lo <= last && hi >= first) {
+            let (lo, hi) = (lo.max(first), hi.min(last));
+            pending = match pending {
+                Some((start, end, before)) if before == to && end + 1 == lo => Some((start, hi, to)),
+                before => {
+                    write_digits(tables, base, zero, first, before);
+                    Some((lo, hi, to))
+                }
+            };
+        }
+        write_digits(tables, base, zero, first, pending);
+    }
+}
+
+fn write_digits(tables: &mut Prebuilt, base: u32, zero: u8, first: u32, arc: Option<DigitArc>) {
+    if let Some((lo, hi, to)) = arc {
+        tables.bytes(zero + (lo - first) as u8, zero + (hi - first) as u8, base + to);
+    }
+}
+
+/// Numbers a text that becomes one edge, and makes the escapes of its characters.
+pub(crate) fn add_name(draft: &mut Draft, escapes: &mut Escapes, text: &[u8]) -> u32 {
+    for &byte in text {
+        let fragment = escapes.of(draft, char::from(byte));
+        draft.names.set_escape(byte, fragment);
+    }
+    draft.names.push(text)
+}

@@ -1,0 +1,206 @@
+//! From characters to bytes: UTF-8, and the spellings of JSON strings.
+//!
+//! An automaton over characters has arcs "any character from `lo` to `hi` leads to `to`". Encoding replaces
+//! the arcs of one state by automata over bytes. The naive way writes one chain of bytes for each character;
+//! any character at all would take a million of them. Three steps lead away from it:
+//!
+//! * Both UTF-8 and `\uXXXX` are positional: a lead byte or a hexadecimal digit stands for a *block* of
+//!   consecutive code points. A block that one arc covers needs no look inside, so the work is bounded by the
+//!   number of arc ends, not of characters ([`fan`], [`JsonEncoder::block`]).
+//! * Such a uniform block is spelled once a target and shared by all who lead there. Sharing is always exact,
+//!   since what a state accepts depends on its way on and not on how it was reached. "Any character of a JSON
+//!   string" takes about twenty states.
+//! * In a text that must differ from thirty others, hundreds of states read "this one character" or
+//!   "anything else". The arcs to "anything else" go to a state that is shared by all whose wide arcs are
+//!   equal, and the escapes of a class are a fragment that all places call
+//!   ([`Escapes`](crate::encoding::escapes::Escapes)). Each such state costs two states and four edges, in place of the
+//!   whole tree of escapes. Sets of ASCII names go further (`other_names`), and so do automata of many states
+//!   (`text_fragment`).
+
+use grammask_grammar_ir::hash::HashMap;
+
+use crate::draft::automata::{Draft, Label};
+use crate::encoding::escapes::Escapes;
+use crate::program::fragment_name::FragmentName;
+use crate::text::chars::{CharArc, CharOutput, Sharing};
+use crate::text::json_encoder::JsonEncoder;
+use crate::utf8::{BLOCK_SIZES, CODE_POINTS, SEQUENCES};
+
+/// Uniform blocks of UTF-8 continuation bytes that were spelled before: (target, shape) to state. Valid as
+/// long as no state is added that goes on differently, that is, for one draft.
+pub(crate) type Utf8Cache = HashMap<u64, u32>;
+
+/// Spells characters as UTF-8 into a draft.
+pub(crate) struct Utf8Encoder<'d> {
+    pub(crate) draft: &'d mut Draft,
+    pub(crate) cache: &'d mut Utf8Cache,
+    pub(crate) escapes: &'d mut Escapes,
+}
+
+impl CharOutput for Utf8Encoder<'_> {
+    fn state(&mut self) -> u32 {
+        self.draft.state()
+    }
+
+    fn arcs(&mut self, from: u32, arcs: &[CharArc]) {
+        for arc in arcs {
+            if arc.lo > 0x7F {
+                break;
+            }
+            self.draft.bytes(from, arc.lo as u8, arc.hi.min(0x7F) as u8, arc.to);
+        }
+        if arcs.last().is_some_and(|arc| arc.hi > 0x7F) {
+            self.wide_arcs(from, arcs);
+        }
+    }
+
+    fn epsilon(&mut self, from: u32, to: u32) {
+        self.draft.epsilon(from, to);
+    }
+
+    fn shared_escape(
+        &mut self,
+        from: u32,
+        class: &[(u32, u32)],
+        to: u32,
+        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+    ) -> Sharing {
+        let fragment = self.class_escapes(class, write);
+        self.draft.edge(from, Label::call(fragment), to);
+        Sharing::Shared
+    }
+}
+
+impl Utf8Encoder<'_> {
+    /// Adds arcs beyond ASCII, sorted and disjoint, to a state.
+    pub(crate) fn wide_arcs(&mut self, from: u32, arcs: &[CharArc]) {
+        for lead in &LEADS {
+            fan(self, from, *lead, arcs);
+        }
+    }
+
+    /// The fragment of the escapes of a class; `write` writes it if it is new.
+    fn class_escapes(&mut self, class: &[(u32, u32)], write: impl FnOnce(&mut Self, u32) -> u32) -> u32 {
+        if let [(lo, hi)] = *class {
+            if (lo, hi) == (0, 0x10_FFFF) {
+                return self.escapes.any(self.draft);
+            }
+            if let Some(character) = char::from_u32(lo).filter(|_| lo == hi) {
+                return self.escapes.of(self.draft, character);
+            }
+        }
+        if let Some(fragment) = self.escapes.of_class(class) {
+            return fragment;
+        }
+        let fragment = self.fragment("escape of a class", |output, _, end| write(output, end));
+        self.escapes.keep_class(class, fragment);
+        fragment
+    }
+
+    /// The fragment of the escapes of a class in JSON strings.
+    pub(crate) fn json_class_escapes(&mut self, json: &mut JsonEncoder, class: &[(u32, u32)]) -> u32 {
+        self.class_escapes(class, |output, end| json.escape_class(output, class, end))
+    }
+
+    /// Adds a fragment without leaving the current one. `write` gets a start and the end, and returns the
+    /// start that counts.
+    pub(crate) fn fragment(
+        &mut self,
+        name: &'static str,
+        write: impl FnOnce(&mut Self, u32, u32) -> u32,
+    ) -> u32 {
+        let caller = self.draft.current;
+        let rule = self.draft.fragments[caller as usize].rule;
+        let fragment = self.draft.fragment(rule, None);
+        let start = self.draft.fragments[fragment as usize].start;
+        let end = self.draft.state();
+        self.draft.states[end as usize].is_final = true;
+        let start = write(self, start, end);
+        let entry = &mut self.draft.fragments[fragment as usize];
+        (entry.start, entry.name) = (start, Some(FragmentName::fixed(name)));
+        self.draft.current = caller;
+        fragment
+    }
+}
+
+/// The code points `lo..=hi`, cut into blocks of `unit` that are told apart by one byte, `byte` for the first.
+#[derive(Clone, Copy)]
+struct Fan {
+    lo: u32,
+    hi: u32,
+    unit: u32,
+    byte: u8,
+}
+
+/// The lead bytes of UTF-8. Those that allow fewer continuation bytes have a fan of their own.
+const LEADS: [Fan; 8] = {
+    let mut leads = [Fan { lo: 0, hi: 0, unit: 0, byte: 0 }; 8];
+    let mut row = 0;
+    while row < leads.len() {
+        let (lo, hi) = CODE_POINTS[row];
+        leads[row] = Fan { lo, hi, unit: BLOCK_SIZES[row], byte: SEQUENCES[row][0].0 };
+        row += 1;
+    }
+    leads
+};
+
+impl Fan {
+    /// How the block of this fan that begins at `lo` goes on.
+    fn inside(self, lo: u32) -> Self {
+        let hi = lo + self.unit - 1;
+        let unit = match self.unit {
+            0x40 => 1,
+            0x800 | 0x1000 => 0x40,
+            _ => 0x1000,
+        };
+        Self { lo, hi, unit, byte: 0x80 | (lo / unit % 0x40) as u8 }
+    }
+
+    /// A number for all fans of the same bytes and depth.
+    fn shape(self) -> u64 {
+        let last = u64::from(self.byte) + u64::from((self.hi - self.lo) / self.unit);
+        u64::from(self.unit) << 16 | u64::from(self.byte) << 8 | last
+    }
+}
+
+/// Adds the edges of one byte position. Recursion ends after the four bytes of a character.
+fn fan(output: &mut Utf8Encoder<'_>, from: u32, this: Fan, arcs: &[CharArc]) {
+    let mut index = arcs.partition_point(|arc| arc.hi < this.lo);
+    let mut block = this.lo;
+    while let Some(&arc) = arcs.get(index).filter(|arc| arc.lo <= this.hi) {
+        if arc.hi < block {
+            index += 1;
+            continue;
+        }
+        if arc.lo > block {
+            block += (arc.lo - block) / this.unit * this.unit;
+        }
+        let byte = this.byte + ((block - this.lo) / this.unit) as u8;
+        if arc.covers(block, block + this.unit - 1) {
+            let blocks = (arc.hi.min(this.hi) + 1 - block) / this.unit;
+            let target = if this.unit == 1 { arc.to } else { uniform(output, this.inside(block), arc.to) };
+            output.draft.bytes(from, byte, byte + (blocks - 1) as u8, target);
+            block += blocks * this.unit;
+        } else {
+            let target = output.draft.state();
+            fan(output, target, this.inside(block), &arcs[index..]);
+            output.draft.bytes(from, byte, byte, target);
+            block += this.unit;
+        }
+        if block > this.hi {
+            break;
+        }
+    }
+}
+
+/// The state in which every rest of a character leads to `target`.
+fn uniform(output: &mut Utf8Encoder<'_>, this: Fan, target: u32) -> u32 {
+    let key = u64::from(target) << 32 | this.shape();
+    if let Some(&state) = output.cache.get(&key) {
+        return state;
+    }
+    let state = output.draft.state();
+    output.cache.insert(key, state);
+    fan(output, state, this, &[CharArc { lo: this.lo, hi: this.hi, to: target }]);
+    state
+}

@@ -1,0 +1,4 @@
+//! Ids that stand for nothing.
+
+/// No state, no edge, no fragment.
+pub(crate) const NONE: u32 = u32::MAX;

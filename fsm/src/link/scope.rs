@@ -1,0 +1,312 @@
+//! Automata that were compiled before, put into those of another grammar.
+//!
+//! The tools that a model may call change from request to request, and most of them were compiled before. Compiling
+//! the whole again is time for what is known; here a rule of a grammar may have its automata already. While the
+//! grammar is compiled such a rule is one fragment without states, of which only is known whether it may read
+//! nothing. At the very end its tables are copied behind the others, with their numbers moved; or, where nothing
+//! stands against it, they become a [sub-program](crate::program::sub_programs), and nothing is copied.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+
+use crate::error::{BuildError, Failure};
+use crate::options::CompileOptions;
+use crate::program::deferred::DeferredProgram;
+use crate::program::tables::StateRow;
+use crate::program::tables::{
+    ByteEdge, Call, Fragment, FragmentId, LabelId, Permutation, Program, Role, StateId, TokenEdge,
+};
+
+/// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
+/// body that the rule has in the grammar is not read. Token ids are those of the grammar's vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkedProgram<'p> {
+    rule: RuleId,
+    program: Linking<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Linking<'p> {
+    Copy(&'p Program),
+    Refer(&'p Arc<DeferredProgram>),
+}
+
+/// How a part is linked, as it was decided.
+enum Decided<'p> {
+    /// All tables are its own.
+    Copy(Box<Cow<'p, Program>>),
+    Refer(&'p Arc<DeferredProgram>),
+}
+
+impl<'p> LinkedProgram<'p> {
+    /// A rule whose automata are copied.
+    pub fn copied(rule: RuleId, program: &'p Program) -> Self {
+        Self { rule, program: Linking::Copy(program) }
+    }
+
+    /// A rule whose automata are referred to, and compiled when they are first read. They are compiled now and copied
+    /// where the rule is the root or says something beside its texts, and where they may read nothing, begin with
+    /// themselves or refer to others.
+    pub fn referred(rule: RuleId, program: &'p Arc<DeferredProgram>) -> Self {
+        Self { rule, program: Linking::Refer(program) }
+    }
+}
+
+impl<'p> Decided<'p> {
+    fn copy(program: Cow<'p, Program>) -> Self {
+        Self::Copy(Box::new(program))
+    }
+}
+
+/// What of a grammar is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'p> {
+    /// The rule whose texts are accepted.
+    pub(crate) root: RuleId,
+    /// Whether it reaches the common part, if there is one, and parts do not hide what the common part is.
+    pub(crate) has_common: bool,
+    pub(crate) parts: &'p Parts<'p>,
+}
+
+/// The parts by their rules.
+pub(crate) struct Parts<'p> {
+    list: Vec<Decided<'p>>,
+    of_rule: AHashMap<RuleId, u32>,
+    /// Whether the bodies that rules of parts have in the grammar are those of the parts.
+    are_extracted: bool,
+}
+
+impl<'p> Parts<'p> {
+    /// Fails where the parts are larger than the limits allow, or where one stands below a regular operator or is to
+    /// be spelled as JSON: there automata are taken apart, and these are whole.
+    pub(crate) fn new(
+        list: &[LinkedProgram<'p>],
+        grammar: &Grammar,
+        options: &CompileOptions,
+    ) -> Result<Self, BuildError> {
+        let of_rule: AHashMap<RuleId, u32> = list.iter().zip(0..).map(|(part, at)| (part.rule, at)).collect();
+        let decide = |part: &LinkedProgram<'p>| match part.program {
+            Linking::Refer(program)
+                if program.can_be_referred_to()
+                    && part.rule != grammar.root()
+                    && grammar.rule(part.rule).options().is_empty() =>
+            {
+                Ok(Decided::Refer(program))
+            }
+            Linking::Refer(program) => Ok(Decided::copy(program.program().map_err(Clone::clone)?.whole()?)),
+            Linking::Copy(program) => Ok(Decided::copy(program.whole()?)),
+        };
+        let list: Vec<Decided<'p>> = list.iter().map(decide).collect::<Result<_, BuildError>>()?;
+        // Tables are numbered in 32 bits, with two bits to spare.
+        let cap = (1 << 30) - 1;
+        let (mut states, mut edges, mut numbers) = (0_usize, 0_usize, 0_usize);
+        for part in &list {
+            match part {
+                Decided::Copy(program) => {
+                    states += program.own_state_count() + program.fragments.len();
+                    edges += program.edge_count();
+                }
+                Decided::Refer(program) => {
+                    let footprint = program.footprint();
+                    states += footprint.likely_states;
+                    edges += footprint.likely_edges;
+                    numbers += footprint.states.max(footprint.fragments) as usize;
+                }
+            }
+        }
+        let most = options.max_states.min(cap);
+        if states > most || numbers + states > cap {
+            let failure = Failure::Limit { what: "states", limit: most, knob: Some("max_states") };
+            return Err(failure.alone());
+        }
+        let most = options.max_edges.min(cap);
+        if edges > most {
+            let failure = Failure::Limit { what: "edges", limit: most, knob: Some("max_edges") };
+            return Err(failure.alone());
+        }
+        let parts = Self { list, of_rule, are_extracted: false };
+        match parts.below_operator(grammar) {
+            Some(rule) => Err(Failure::PartBelowOperator.in_rule(grammar.rule(rule).name())),
+            None => Ok(parts),
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Self { list: Vec::new(), of_rule: AHashMap::new(), are_extracted: false }
+    }
+
+    /// Rules of the grammar itself that are compiled later.
+    pub(crate) fn extracted(rules: &'p [(RuleId, Arc<DeferredProgram>)]) -> Self {
+        Self {
+            list: rules.iter().map(|(_, program)| Decided::Refer(program)).collect(),
+            of_rule: rules.iter().zip(0..).map(|((rule, _), at)| (*rule, at)).collect(),
+            are_extracted: true,
+        }
+    }
+
+    /// Whether what a rule refers to is nothing that is compiled now.
+    pub(crate) fn hides(&self, rule: RuleId) -> bool {
+        self.are_extracted && self.of_rule.contains_key(&rule)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The number of the part that a rule is.
+    pub(crate) fn of(&self, rule: RuleId) -> Option<u32> {
+        self.of_rule.get(&rule).copied()
+    }
+
+    /// Whether a part may read nothing.
+    pub(crate) fn is_nullable(&self, number: u32) -> bool {
+        match &self.list[number as usize] {
+            Decided::Copy(program) => program.fragment(program.root).nullable,
+            Decided::Refer(_) => false,
+        }
+    }
+
+    /// The automata of a part that is to be copied.
+    pub(crate) fn copied(&self, number: u32) -> Option<&Program> {
+        match &self.list[number as usize] {
+            Decided::Copy(program) => Some(program),
+            Decided::Refer(_) => None,
+        }
+    }
+
+    /// A part that is to be referred to.
+    pub(crate) fn referred(&self, number: u32) -> Option<&'p Arc<DeferredProgram>> {
+        match self.list[number as usize] {
+            Decided::Copy(_) => None,
+            Decided::Refer(program) => Some(program),
+        }
+    }
+
+    /// A part below an intersection, a complement or JSON escaping.
+    fn below_operator(&self, grammar: &Grammar) -> Option<RuleId> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let operators = (0..grammar.expr_count()).filter_map(ExprId::new).filter(|&id| {
+            matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+        });
+        let mut stack: Vec<ExprId> = operators.collect();
+        let mut met = vec![false; grammar.expr_count()];
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut met[id.index()], true) {
+                continue;
+            }
+            match grammar.expr(id) {
+                Expr::Rule(rule) if self.of_rule.contains_key(&rule) => return Some(rule),
+                Expr::Rule(rule) => stack.push(grammar.rule(rule).body()),
+                _ => stack.extend_from_slice(grammar.operands(id)),
+            }
+        }
+        None
+    }
+}
+
+/// Where the numbers of a part begin in the program that it is put into.
+pub(crate) struct Linked<'p> {
+    pub(crate) program: &'p Program,
+    /// The number that stands for the part's root.
+    pub(crate) root: u32,
+    /// The first of the numbers of its other fragments.
+    pub(crate) others: u32,
+    /// The number of its first state.
+    pub(crate) first_state: u32,
+}
+
+impl<'p> Linked<'p> {
+    /// Parts by their root's number, first state and program; the numbers of other fragments begin at `others`.
+    pub(crate) fn all(roots: impl Iterator<Item = (u32, u32, &'p Program)>, mut others: u32) -> Vec<Self> {
+        let numbered = roots.map(|(root, first_state, program)| {
+            let part = Self { program, root, others, first_state };
+            others += program.fragments.len() as u32 - 1;
+            part
+        });
+        numbered.collect()
+    }
+
+    fn fragment(&self, id: FragmentId) -> FragmentId {
+        let (id, root) = (id.raw(), self.program.root.raw());
+        FragmentId::from_raw(match id.cmp(&root) {
+            std::cmp::Ordering::Equal => self.root,
+            std::cmp::Ordering::Less => self.others + id,
+            std::cmp::Ordering::Greater => self.others + id - 1,
+        })
+    }
+
+    fn state(&self, id: StateId) -> StateId {
+        StateId::from_raw(self.first_state + id.raw())
+    }
+
+    /// The part's root as a fragment of the whole.
+    pub(crate) fn root(&self) -> Fragment {
+        self.moved(self.program.fragment(self.program.root))
+    }
+
+    /// The part's other fragments, in the order of their new numbers.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Fragment> + '_ {
+        let root = self.program.root.index();
+        let others = self.program.fragments.iter().enumerate().filter(move |&(index, _)| index != root);
+        others.map(|(_, fragment)| self.moved(fragment))
+    }
+
+    fn moved(&self, fragment: &Fragment) -> Fragment {
+        let role = match &fragment.role {
+            Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
+                parts: permutation.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
+                separator: permutation.separator.map(|id| self.fragment(id)),
+                ..(**permutation).clone()
+            })),
+            other => other.clone(),
+        };
+        Fragment {
+            name: fragment.name.clone(),
+            start: self.state(fragment.start),
+            role,
+            options: fragment.options.clone(),
+            ..*fragment
+        }
+    }
+
+    /// Adds the part's states to the tables; the row behind the last one is not among them.
+    pub(crate) fn push_states(&self, program: &mut Program) {
+        let part = self.program;
+        debug_assert_eq!(program.states.len(), self.first_state as usize);
+        // The limits keep all tables within 32 bits.
+        let base = StateRow {
+            bytes: program.byte_edges.len() as u32,
+            epsilons: program.epsilons.len() as u32,
+            calls: program.calls.len() as u32,
+            tokens: program.token_edges.len() as u32,
+            is_final: false,
+        };
+        program.states.extend(part.states[..part.own_state_count()].iter().map(|row| StateRow {
+            bytes: base.bytes + row.bytes,
+            epsilons: base.epsilons + row.epsilons,
+            calls: base.calls + row.calls,
+            tokens: base.tokens + row.tokens,
+            is_final: row.is_final,
+        }));
+        let edges = part.byte_edges.iter();
+        program.byte_edges.extend(edges.map(|edge| ByteEdge { target: self.state(edge.target), ..*edge }));
+        program.epsilons.extend(part.epsilons.iter().map(|&target| self.state(target)));
+        let calls = part.calls.iter();
+        program.calls.extend(
+            calls
+                .map(|call| Call { fragment: self.fragment(call.fragment), target: self.state(call.target) }),
+        );
+        // Labels are few: those of the whole come first, then each part's.
+        let labels = program.labels.len() as u32;
+        program.labels.extend_from_slice(&part.labels);
+        program.token_edges.extend(part.token_edges.iter().map(|edge| TokenEdge {
+            label: LabelId::from_raw(labels + edge.label.raw()),
+            target: self.state(edge.target),
+        }));
+    }
+}

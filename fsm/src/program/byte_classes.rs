@@ -1,0 +1,149 @@
+//! Equivalence classes of bytes: two bytes that no edge of an automaton tells apart share a column.
+
+/// A partition of the 256 bytes into classes numbered from 0 in order of their least byte.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ByteClasses {
+    class_of: [u8; 256],
+    /// Greatest class number; the number of classes is one more, up to 256.
+    last: u8,
+}
+
+/// Bytes at which classes begin, a bit each. Byte 0 always is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClassStarts([u64; 4]);
+
+impl ClassStarts {
+    /// Tells apart the inside and the outside of a range.
+    pub(crate) fn tell_apart(&mut self, start: u8, end: u8) {
+        self.begin(start);
+        if let Some(behind) = end.checked_add(1) {
+            self.begin(behind);
+        }
+    }
+
+    fn begin(&mut self, byte: u8) {
+        self.0[usize::from(byte / 64)] |= 1 << (byte % 64);
+    }
+
+    /// Tells apart what the other one does, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+}
+
+impl ByteClasses {
+    /// The coarsest partition that tells apart the inside and the outside of every range given.
+    pub fn from_ranges(ranges: impl IntoIterator<Item = (u8, u8)>) -> Self {
+        // `starts[b]`: a class begins at byte b.
+        let mut starts = [false; 257];
+        for (start, end) in ranges {
+            starts[usize::from(start)] = true;
+            starts[usize::from(end) + 1] = true;
+        }
+        Self::from_starts(&starts)
+    }
+
+    /// Classes that begin at these bytes, and at byte 0.
+    pub(crate) fn from_starts(starts: &[bool; 257]) -> Self {
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        for byte in 1..256 {
+            // At most 255 classes begin after byte 0, so the number fits.
+            class += u8::from(starts[byte]);
+            class_of[byte] = class;
+        }
+        Self { class_of, last: class }
+    }
+
+    /// Classes that begin at these bytes, and at byte 0.
+    pub(crate) fn beginning_at(starts: &ClassStarts) -> Self {
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        let bits = starts.0.iter().flat_map(|&word| (0..64).map(move |bit| (word >> bit & 1) as u8));
+        for (place, start) in class_of.iter_mut().zip(bits).skip(1) {
+            class += start;
+            *place = class;
+        }
+        Self { class_of, last: class }
+    }
+
+    /// Where the classes begin.
+    pub(crate) fn starts(&self) -> ClassStarts {
+        let mut starts = ClassStarts::default();
+        self.representatives().for_each(|byte| starts.begin(byte));
+        starts
+    }
+
+    /// The coarsest partition that tells apart what any of these does.
+    pub(crate) fn finer<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
+        let mut starts = [0u8; 256];
+        for classes in all {
+            for (start, pair) in starts[1..].iter_mut().zip(classes.class_of.windows(2)) {
+                *start |= u8::from(pair[0] != pair[1]);
+            }
+        }
+        let mut class_of = [0; 256];
+        let mut class = 0u8;
+        for (place, start) in class_of.iter_mut().zip(starts) {
+            class += start;
+            *place = class;
+        }
+        Self { class_of, last: class }
+    }
+
+    /// How many classes there are, 1 to 256.
+    pub fn count(&self) -> usize {
+        usize::from(self.last) + 1
+    }
+
+    /// The class of a byte.
+    #[inline]
+    pub fn class(&self, byte: u8) -> u8 {
+        self.class_of[usize::from(byte)]
+    }
+
+    /// The class of every byte.
+    pub fn table(&self) -> &[u8; 256] {
+        &self.class_of
+    }
+
+    /// The least byte of every class, in the order of the classes.
+    pub fn representatives(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=255u8).filter(|&byte| byte == 0 || self.class(byte) != self.class(byte - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_at_both_ends() {
+        let classes = ByteClasses::from_ranges([(b'a', b'c'), (b'c', 255)]);
+        assert_eq!(classes.count(), 4);
+        assert_eq!(classes.representatives().collect::<Vec<_>>(), [0, b'a', b'c', b'd']);
+        assert_ne!(classes.class(b'b'), classes.class(b'c'));
+        assert_eq!(ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte))).count(), 256);
+        assert_eq!(ByteClasses::from_ranges([]).count(), 1);
+    }
+
+    #[test]
+    fn finer_classes_split_where_any_does() {
+        let ranges = [(b'a', b'c'), (b'c', 255), (0, 0)];
+        let each = ranges.map(|range| ByteClasses::from_ranges([range]));
+        assert_eq!(ByteClasses::finer(&each), ByteClasses::from_ranges(ranges));
+        assert_eq!(ByteClasses::finer([]).count(), 1);
+
+        let mut starts = ByteClasses::from_ranges(ranges).starts();
+        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(ranges));
+        let mut others = ClassStarts::default();
+        others.tell_apart(255, 255);
+        others.tell_apart(0, 254);
+        starts.add(&others);
+        let all = ranges.into_iter().chain([(255, 255)]);
+        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(all));
+        assert_eq!(ByteClasses::beginning_at(&ClassStarts::default()).count(), 1);
+    }
+}

@@ -1,0 +1,264 @@
+//! Programs that are compiled when something of them is first read.
+//!
+//! A text reads few of the parts of a large structure: of four hundred tools a model calls one or two. Naively each
+//! part is compiled with the whole. A [`DeferredProgram`] keeps a job instead, and runs it when an engine comes to
+//! the part (section 3.2 of the second XGrammar paper makes masks in this way; here it is the automata). A program
+//! that refers to it must know two things before: how many ids to reserve, and that nothing found out about the
+//! whole depends on it. This is its [`Footprint`], which an [estimate](crate::deferred::size_estimate) gives in a
+//! small part of the time of compiling.
+//!
+//! This file does not know how a program is compiled: the work is a [`DeferredJob`].
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::error::{BuildError, Failure};
+use crate::program::byte_classes::ByteClasses;
+use crate::program::tables::{Program, TokenLabel};
+
+/// Work that ends in a program, done at once or in steps.
+pub(crate) trait DeferredJob: fmt::Debug + Send {
+    /// Does as much of the work as the urgency asks for. The program must fit the footprint; it is an error if it does
+    /// not.
+    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, BuildError>;
+}
+
+/// How soon a text comes to a deferred program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Urgency {
+    /// Some tokens are likely to come before: one step is enough.
+    Later,
+    /// The next token may be the last one before: about half of what is left.
+    Soon,
+    /// The program is read: all of it.
+    Now,
+}
+
+/// The result of a step of a [`DeferredJob`].
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// The rest of the work. Never after [`Urgency::Now`].
+    Left(Box<dyn DeferredJob>),
+    /// The program.
+    Done(Box<Program>),
+}
+
+/// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
+/// other programs refer to it.
+#[derive(Debug)]
+pub struct DeferredProgram {
+    /// What others have to know of it. A program that was not there from the beginning has to keep to it.
+    footprint: Footprint,
+    origin: Origin,
+    pending: Mutex<Pending>,
+    compiled: OnceLock<Result<Compiled, BuildError>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Eager,
+    Deferred,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    program: Arc<Program>,
+    /// Bytes that it holds.
+    bytes: usize,
+}
+
+/// What is left to do.
+#[derive(Debug)]
+enum Pending {
+    Job(Box<dyn DeferredJob>),
+    /// The program is compiled, and nobody has read it yet.
+    Done(Result<Compiled, BuildError>),
+    Nothing,
+}
+
+/// The result of [`DeferredProgram::precompile_step`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StepOutcome {
+    /// A step was done, and another one may be left.
+    Advanced,
+    /// The program can be read without further work.
+    Ready,
+    /// Another thread works on it.
+    Busy,
+}
+
+impl DeferredProgram {
+    /// A program that `job` makes when it is first read, no larger than the footprint.
+    pub(crate) fn deferred(footprint: Footprint, job: Box<dyn DeferredJob>) -> Self {
+        Self {
+            footprint,
+            origin: Origin::Deferred,
+            pending: Mutex::new(Pending::Job(job)),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// The program, compiled now if it was not before.
+    ///
+    /// # Errors
+    ///
+    /// Where the program is larger than was estimated. No grammar is known for which this is so.
+    pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
+        self.compiled.get_or_init(|| self.compile_now()).as_ref().map(|compiled| &compiled.program)
+    }
+
+    /// Whether it is compiled.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    /// Bytes of memory that it holds; before it is compiled, about what it will hold.
+    pub fn memory_usage(&self) -> usize {
+        match self.compiled.get() {
+            Some(Ok(compiled)) => compiled.bytes,
+            _ => self.footprint.bytes,
+        }
+    }
+
+    fn compile_now(&self) -> Result<Compiled, BuildError> {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *pending, Pending::Nothing) {
+            Pending::Job(mut job) => loop {
+                match job.advance(&self.footprint, Urgency::Now)? {
+                    Progress::Left(left) => job = left,
+                    Progress::Done(program) => return Ok(Compiled::new(*program)),
+                }
+            },
+            Pending::Done(compiled) => compiled,
+            // A program that is compiled from the beginning is never asked for here.
+            Pending::Nothing => Err(Failure::EstimateExceeded.alone()),
+        }
+    }
+
+    /// Does a part of the work that [`program`](Self::program) would do at once. Waits for no other thread.
+    pub(crate) fn precompile_step(&self, urgency: Urgency) -> StepOutcome {
+        if self.is_compiled() {
+            return StepOutcome::Ready;
+        }
+        let Ok(mut pending) = self.pending.try_lock() else { return StepOutcome::Busy };
+        match std::mem::replace(&mut *pending, Pending::Nothing) {
+            Pending::Job(job) => {
+                *pending = match job.advance(&self.footprint, urgency) {
+                    Ok(Progress::Left(job)) => Pending::Job(job),
+                    Ok(Progress::Done(program)) => Pending::Done(Ok(Compiled::new(*program))),
+                    Err(error) => Pending::Done(Err(error)),
+                };
+                StepOutcome::Advanced
+            }
+            Pending::Done(compiled) => {
+                *pending = Pending::Done(compiled);
+                StepOutcome::Ready
+            }
+            Pending::Nothing => StepOutcome::Busy,
+        }
+    }
+
+    /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.
+    pub(crate) fn can_be_referred_to(&self) -> bool {
+        self.footprint.callable == Callable::Anywhere
+    }
+
+    /// How large it is, or at most may become.
+    pub(crate) fn footprint(&self) -> &Footprint {
+        &self.footprint
+    }
+
+    /// The tokens that it names. A deferred program names none.
+    pub(crate) fn labels(&self) -> &[TokenLabel] {
+        match (self.origin, self.compiled.get()) {
+            (Origin::Eager, Some(Ok(compiled))) if self.footprint.labels > 0 => compiled.program.labels(),
+            _ => &[],
+        }
+    }
+}
+
+impl Compiled {
+    fn new(program: Program) -> Self {
+        Self { bytes: program.memory_usage(), program: Arc::new(program) }
+    }
+}
+
+impl From<Arc<Program>> for DeferredProgram {
+    fn from(program: Arc<Program>) -> Self {
+        let footprint = Footprint::of(&program);
+        let compiled = Compiled { bytes: footprint.bytes, program };
+        Self {
+            footprint,
+            origin: Origin::Eager,
+            pending: Mutex::new(Pending::Nothing),
+            compiled: OnceLock::from(Ok(compiled)),
+        }
+    }
+}
+
+/// What a program takes up in one that refers to it. Beside the program, since whoever puts many programs together looks
+/// at none of them.
+#[derive(Debug)]
+pub(crate) struct Footprint {
+    /// Numbers of states that are set aside.
+    pub(crate) states: u32,
+    /// Numbers of fragments that are set aside.
+    pub(crate) fragments: u32,
+    /// The number of its root.
+    pub(crate) root: u32,
+    /// How many labels of tokens it has.
+    pub(crate) labels: u32,
+    /// What counts against the limits; exact where it was compiled at once.
+    pub(crate) likely_states: usize,
+    pub(crate) likely_edges: usize,
+    /// Bytes of memory; about as many where it was not.
+    pub(crate) bytes: usize,
+    pub(crate) callable: Callable,
+    /// Whether its rules say something beside their texts.
+    pub(crate) has_options: bool,
+    /// Classes that tell apart whatever it tells apart.
+    pub(crate) classes: ByteClasses,
+}
+
+/// The numbers of [`Footprint`] that putting a program behind others asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdReservation {
+    pub(crate) states: u32,
+    pub(crate) fragments: u32,
+    pub(crate) root: u32,
+    pub(crate) likely_states: usize,
+    pub(crate) likely_edges: usize,
+    pub(crate) has_options: bool,
+}
+
+/// Where a program may stand in another one by reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callable {
+    Anywhere,
+    /// It may read nothing, begins with itself, or refers to others.
+    Nowhere,
+}
+
+impl Footprint {
+    pub(crate) fn reservation(&self) -> IdReservation {
+        let &Self { states, fragments, root, likely_states, likely_edges, has_options, .. } = self;
+        IdReservation { states, fragments, root, likely_states, likely_edges, has_options }
+    }
+
+    fn of(program: &Program) -> Self {
+        let is_empty = program.fragment(program.root()).call_is_nullable();
+        let is_plain = !is_empty && program.sub_programs.is_empty() && !program.left_corners().has_cycles();
+        Self {
+            states: program.own_state_count() as u32,
+            fragments: program.fragments.len() as u32,
+            root: program.root.raw(),
+            labels: program.labels.len() as u32,
+            likely_states: program.own_state_count() + program.fragments.len(),
+            likely_edges: program.edge_count(),
+            bytes: program.memory_usage(),
+            callable: if is_plain { Callable::Anywhere } else { Callable::Nowhere },
+            has_options: program.own_options(),
+            classes: program.byte_classes.clone(),
+        }
+    }
+}

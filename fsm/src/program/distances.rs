@@ -1,0 +1,244 @@
+//! The least number of bytes from every state to the end of its fragment.
+//!
+//! Within a fragment that is a shortest-path problem in which the length of a call edge is itself a shortest
+//! path: Knuth's generalisation of Dijkstra's algorithm (1977, "A generalization of Dijkstra's algorithm")
+//! finalises states in the order of their distance, and a call edge is relaxed when both its target and the
+//! start of what it calls are final.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use grammask_grammar_ir::hash::HashMap;
+
+use crate::program::sub_programs::IdMap;
+use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
+
+/// Distances from the states of a program to the end of their fragment, in bytes.
+#[derive(Debug)]
+pub struct Distances {
+    states: Vec<u64>,
+    numbers: IdMap,
+}
+
+impl Distances {
+    /// Finds all distances of a program, in time about linear in its size. What is to be compiled late is compiled now.
+    pub fn new(program: &Program) -> Self {
+        // Where that fails, nothing is known to end.
+        let Ok((whole, numbers)) = program.numbered() else {
+            return Self { states: Vec::new(), numbers: IdMap::default() };
+        };
+        let mut search = Search::new(&whole);
+        search.run();
+        Self { states: search.distance, numbers }
+    }
+
+    /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
+    /// another program.
+    pub fn to_end(&self, state: StateId) -> u64 {
+        let known = self.numbers.state(state).and_then(|state| self.states.get(state.index()));
+        known.copied().unwrap_or(u64::MAX)
+    }
+
+    /// The least number of bytes of so many of the parts that are `unread`, all required ones among them, and of
+    /// so many separators. `u64::MAX` where there are too few parts.
+    pub fn parts(
+        &self,
+        program: &Program,
+        permutation: &Permutation,
+        (parts, separators): (u32, u32),
+        unread: impl Fn(u32) -> bool,
+    ) -> u64 {
+        let length = |fragment| Some(self.body(program, fragment));
+        parts_length(permutation, (parts, separators), unread, length).unwrap_or(u64::MAX)
+    }
+
+    /// The least number of bytes that the body of a fragment reads, once. Panics for an id of another program.
+    pub fn body(&self, program: &Program, fragment: FragmentId) -> u64 {
+        self.to_end(program.fragment(fragment).start)
+    }
+}
+
+/// See [`Distances::parts`].
+fn parts_length(
+    permutation: &Permutation,
+    (parts, separators): (u32, u32),
+    unread: impl Fn(u32) -> bool,
+    length: impl Fn(FragmentId) -> Option<u64>,
+) -> Option<u64> {
+    let (required, once) = (permutation.required, permutation.once);
+    let part = |index: u32| permutation.parts[index as usize].and_then(&length);
+    let (mut total, mut count) = (0_u64, 0);
+    for index in (0..required).filter(|&index| unread(index)) {
+        total = total.saturating_add(part(index)?);
+        count += 1;
+    }
+    if count < parts {
+        let repeatable = (once..permutation.parts.len() as u32).filter_map(part).min();
+        let mut optional: Vec<u64> =
+            (required..once).filter(|&index| unread(index)).filter_map(part).collect();
+        optional.sort_unstable();
+        let mut optional =
+            optional.into_iter().filter(|&length| repeatable.is_none_or(|other| length < other));
+        for _ in count..parts {
+            total = total.saturating_add(optional.next().or(repeatable)?);
+        }
+    }
+    if separators > 0 {
+        let separator = permutation.separator.and_then(length)?;
+        total = total.saturating_add(separator.saturating_mul(u64::from(separators)));
+    }
+    Some(total)
+}
+
+/// Lists one behind the other: a vector for each would take several times the memory of the program.
+struct Lists<T> {
+    /// Where each list begins; one entry more than there are lists.
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T: Copy> Lists<T> {
+    fn new(count: usize, items: impl Iterator<Item = (usize, T)> + Clone) -> Self {
+        let mut starts = vec![0_u32; count + 1];
+        for (list, _) in items.clone() {
+            starts[list] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let Some((_, first)) = items.clone().next() else { return Self { starts, items: Vec::new() } };
+        let mut sorted = vec![first; end as usize];
+        // Each list is filled from its end, which leaves its start behind.
+        for (list, item) in items {
+            starts[list] -= 1;
+            sorted[starts[list] as usize] = item;
+        }
+        Self { starts, items: sorted }
+    }
+
+    fn range(&self, list: usize) -> std::ops::Range<usize> {
+        self.starts[list] as usize..self.starts[list + 1] as usize
+    }
+}
+
+/// Knuth's algorithm over all states of a program at once.
+struct Search<'p> {
+    program: &'p Program,
+    distance: Vec<u64>,
+    settled: Vec<bool>,
+    /// States with a byte or epsilon edge to each state, and the edge's length.
+    before: Lists<(StateId, u32)>,
+    /// Calls that return to each state: the caller's state and what it calls.
+    returns: Lists<(StateId, FragmentId)>,
+    /// Calls of each fragment: the caller's state and where it goes on.
+    callers: Lists<(StateId, StateId)>,
+    /// Fragments that start at each state.
+    starting: Lists<FragmentId>,
+    /// The whole of each part in any order and of each separator.
+    wholes: HashMap<FragmentId, FragmentId>,
+    queue: BinaryHeap<Reverse<(u64, StateId)>>,
+}
+
+impl<'p> Search<'p> {
+    fn new(program: &'p Program) -> Self {
+        let states = program.state_count();
+        let ids = || (0..states).filter_map(StateId::new);
+        let before = ids().flat_map(|id| {
+            let state = program.state(id);
+            let bytes = state.bytes.iter().map(move |edge| (edge.target.index(), (id, 1)));
+            bytes.chain(state.epsilons.iter().map(move |target| (target.index(), (id, 0))))
+        });
+        let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
+        let returns = calls.clone().map(|(id, call)| (call.target.index(), (id, call.fragment)));
+        let callers = calls.map(|(id, call)| (call.fragment.index(), (id, call.target)));
+        let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start.index(), id));
+        let mut search = Self {
+            program,
+            distance: vec![u64::MAX; states],
+            settled: vec![false; states],
+            before: Lists::new(states, before),
+            returns: Lists::new(states, returns),
+            callers: Lists::new(program.fragment_count(), callers),
+            starting: Lists::new(states, starting),
+            wholes: HashMap::default(),
+            queue: BinaryHeap::new(),
+        };
+        for (whole, fragment) in program.fragments_with_ids() {
+            if let Role::Permutation(permutation) = &fragment.role {
+                let inside = permutation.parts.iter().flatten().chain(&permutation.separator);
+                search.wholes.extend(inside.map(|&inside| (inside, whole)));
+            }
+        }
+        for id in ids() {
+            if program.state(id).is_final {
+                search.reach(id, 0);
+            }
+        }
+        search
+    }
+
+    fn run(&mut self) {
+        while let Some(Reverse((distance, state))) = self.queue.pop() {
+            if std::mem::replace(&mut self.settled[state.index()], true) {
+                continue;
+            }
+            for place in self.before.range(state.index()) {
+                let (from, length) = self.before.items[place];
+                self.reach(from, distance.saturating_add(u64::from(length)));
+            }
+            for place in self.returns.range(state.index()) {
+                let (from, fragment) = self.returns.items[place];
+                if let Some(length) = self.call_length(fragment) {
+                    self.reach(from, distance.saturating_add(length));
+                }
+            }
+            for place in self.starting.range(state.index()) {
+                let fragment = self.starting.items[place];
+                self.relax_callers(fragment);
+                if let Some(&whole) = self.wholes.get(&fragment) {
+                    self.relax_callers(whole);
+                }
+            }
+        }
+    }
+
+    /// Goes on at the callers of a fragment, if its length is settled.
+    fn relax_callers(&mut self, fragment: FragmentId) {
+        let Some(length) = self.call_length(fragment) else { return };
+        for place in self.callers.range(fragment.index()) {
+            let (from, target) = self.callers.items[place];
+            if self.settled[target.index()] {
+                self.reach(from, self.distance[target.index()].saturating_add(length));
+            }
+        }
+    }
+
+    /// The least number of bytes that a call reads, once that is settled.
+    fn call_length(&self, id: FragmentId) -> Option<u64> {
+        let fragment = self.program.fragment(id);
+        if fragment.call_is_nullable() {
+            return Some(0);
+        }
+        if let Role::Permutation(permutation) = &fragment.role {
+            // Lengths settle from the least on, so that those that are known are the least ones.
+            let settled = |part: FragmentId| {
+                let start = self.program.fragment(part).start.index();
+                self.settled[start].then(|| self.distance[start])
+            };
+            return parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, settled);
+        }
+        let start = fragment.start.index();
+        let iterations = fragment.count.map_or(1, |count| u64::from(count.min));
+        self.settled[start].then(|| self.distance[start].saturating_mul(iterations))
+    }
+
+    fn reach(&mut self, state: StateId, distance: u64) {
+        let known = &mut self.distance[state.index()];
+        if distance < *known {
+            *known = distance;
+            self.queue.push(Reverse((distance, state)));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What may follow a rule, wherever the grammar calls it: context expansion.
+//!
+//! Whether a text can be read after a rule has ended depends, in the naive way, on who waits for the rule, and so on
+//! all that was read before. But many texts can follow in no place at all: behind a JSON string stands no letter,
+//! whoever called it. The first XGrammar paper (section 3.2, algorithm 2) collects, for each rule, the byte edges
+//! behind all of its calls into one automaton, the *expanded suffix*, and stops at edges that call other rules or
+//! where the caller ends.
+//!
+//! Here the search goes on there: a call leads to the beginning of what it calls, and the end of a rule to whatever
+//! stands behind any call of it. That forgets the stack, and with it which caller was meant, and how often a counted
+//! repeat was read; so the automaton reads all that may follow, and more. It never refuses a text that can follow.
+//! It is not built: sets of its states are stepped along the texts that are asked about, as far as a bound on the
+//! work allows, and past that bound every text may follow.
+
+use std::borrow::Cow;
+
+use crate::program::sub_programs::IdMap;
+use crate::program::tables::{FragmentId, Program, StateId};
+
+/// Who calls what, and to which fragment each state belongs.
+#[derive(Debug)]
+pub struct ExpandedSuffixes {
+    /// The program with all tables its own, where that has other numbers.
+    whole: Option<Box<Program>>,
+    numbers: IdMap,
+    /// Whether something could not be compiled, so that anything may follow.
+    has_failed: bool,
+    /// The fragment of each state; `None` for one that nothing leads to.
+    owners: Vec<Option<FragmentId>>,
+    /// Where the callers of each fragment begin in `returns`, and the end.
+    starts: Vec<u32>,
+    /// The states in which calls return.
+    returns: Vec<StateId>,
+}
+
+/// What is known of some texts.
+#[derive(Debug)]
+pub struct FollowAnswer {
+    /// For each text whether it may follow. `false` is certain.
+    pub may_follow: Vec<bool>,
+    /// How many states were visited.
+    pub work: u64,
+}
+
+impl ExpandedSuffixes {
+    /// Looks at all edges of a program once. What is to be compiled late is compiled now.
+    pub fn new(program: &Program) -> Self {
+        let Ok((whole, numbers)) = program.numbered() else {
+            let (owners, starts, returns) = Default::default();
+            return Self {
+                whole: None,
+                numbers: IdMap::default(),
+                has_failed: true,
+                owners,
+                starts,
+                returns,
+            };
+        };
+        let owners = owners(&whole);
+        let mut calls: Vec<(FragmentId, StateId)> = (0..whole.state_count())
+            .filter_map(StateId::new)
+            .flat_map(|id| whole.state(id).calls)
+            .map(|call| (call.fragment, call.target))
+            .collect();
+        calls.sort_unstable();
+        calls.dedup();
+        let first = |fragment: usize| calls.partition_point(|&(other, _)| other.index() < fragment) as u32;
+        let starts = (0..=whole.fragment_count()).map(first).collect();
+        let returns = calls.into_iter().map(|(_, target)| target).collect();
+        let whole = match whole {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(whole) => Some(Box::new(whole)),
+        };
+        Self { whole, numbers, has_failed: false, owners, starts, returns }
+    }
+
+    /// The fragment that a state belongs to.
+    pub fn fragment_of(&self, state: StateId) -> Option<FragmentId> {
+        let state = self.numbers.state(state)?;
+        let owner = *self.owners.get(state.index())?;
+        owner.map(|owner| self.numbers.fragment_back(owner))
+    }
+
+    /// Which of some texts can be read behind a call of a fragment, in one of all places. Sorted texts share the work
+    /// for their common beginnings. After `max_work` visits of states all other texts may follow.
+    pub fn may_follow(
+        &self,
+        program: &Program,
+        fragment: FragmentId,
+        texts: &[&[u8]],
+        max_work: u64,
+    ) -> FollowAnswer {
+        if self.has_failed {
+            return FollowAnswer { may_follow: vec![true; texts.len()], work: 0 };
+        }
+        let program = self.whole.as_deref().unwrap_or(program);
+        let mut search = Search {
+            program,
+            suffixes: self,
+            met: vec![0; program.state_count()],
+            generation: 0,
+            work: 0,
+            max_work,
+        };
+        // The states after each byte of the current text, as far as it can be read.
+        let mut path: Vec<Vec<StateId>> = Vec::new();
+        let mut before: &[u8] = &[];
+        let fragment = self.numbers.fragment(fragment);
+        let start = fragment.map_or_else(Vec::new, |fragment| search.close(self.returns(fragment).to_vec()));
+        let mut may_follow = Vec::with_capacity(texts.len());
+        for &text in texts {
+            path.truncate(before.iter().zip(text).take_while(|(one, other)| one == other).count());
+            for &byte in &text[path.len()..] {
+                let Some(next) = search.step(path.last().unwrap_or(&start), byte) else { break };
+                path.push(next);
+            }
+            before = text;
+            // What the bound cut short is not known, nor is what was stepped from there.
+            may_follow.push(path.len() == text.len() || search.is_spent());
+        }
+        FollowAnswer { may_follow, work: search.work }
+    }
+
+    /// The states in which calls of a fragment return.
+    fn returns(&self, fragment: FragmentId) -> &[StateId] {
+        &self.returns[self.starts[fragment.index()] as usize..self.starts[fragment.index() + 1] as usize]
+    }
+}
+
+/// To which fragment each state belongs: those that its start leads to.
+fn owners(program: &Program) -> Vec<Option<FragmentId>> {
+    let mut owners = vec![None; program.state_count()];
+    let mut open = Vec::new();
+    for (id, fragment) in program.fragments_with_ids() {
+        open.push(fragment.start);
+        while let Some(state) = open.pop() {
+            if owners[state.index()].is_some() {
+                continue;
+            }
+            owners[state.index()] = Some(id);
+            let edges = program.state(state);
+            open.extend(edges.bytes.iter().map(|edge| edge.target));
+            open.extend(edges.epsilons);
+            open.extend(edges.calls.iter().map(|call| call.target));
+            open.extend(edges.tokens.iter().map(|edge| edge.target));
+        }
+    }
+    owners
+}
+
+/// Steps sets of states of all automata at once, without a stack.
+struct Search<'p> {
+    program: &'p Program,
+    suffixes: &'p ExpandedSuffixes,
+    /// The generation in which each state was met.
+    met: Vec<u32>,
+    generation: u32,
+    work: u64,
+    max_work: u64,
+}
+
+impl Search<'_> {
+    fn is_spent(&self) -> bool {
+        self.work >= self.max_work
+    }
+
+    /// `None`: none of the states reads the byte.
+    fn step(&mut self, states: &[StateId], byte: u8) -> Option<Vec<StateId>> {
+        let edges = states.iter().flat_map(|&state| self.program.byte_edges(state));
+        let next = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
+        let next: Vec<StateId> = next.collect();
+        (!next.is_empty()).then(|| self.close(next))
+    }
+
+    /// Adds what can be reached without a byte, and keeps the states that read one, until the bound is reached.
+    fn close(&mut self, mut open: Vec<StateId>) -> Vec<StateId> {
+        self.generation += 1;
+        let mut states = Vec::new();
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut self.met[id.index()], self.generation) == self.generation {
+                continue;
+            }
+            self.work += 1;
+            if self.is_spent() {
+                break;
+            }
+            let state = self.program.state(id);
+            if !state.bytes.is_empty() {
+                states.push(id);
+            }
+            open.extend(state.epsilons);
+            for call in state.calls {
+                let callee = self.program.fragment(call.fragment);
+                open.push(callee.start);
+                if callee.call_is_nullable() {
+                    open.push(call.target);
+                }
+            }
+            if state.is_final
+                && let Some(owner) = self.suffixes.owners[id.index()]
+            {
+                open.extend(self.suffixes.returns(owner));
+                let owner = self.program.fragment(owner);
+                open.extend(owner.count.map(|_| owner.start));
+            }
+        }
+        states
+    }
+}

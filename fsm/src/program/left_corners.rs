@@ -1,0 +1,194 @@
+//! Which fragments can begin with which: the order of prediction.
+//!
+//! Predicting a fragment predicts whatever it calls before it has read a byte. A fragment's context is the
+//! merge of *all* its callers in a set, so callers must be predicted first: fragments are ordered
+//! topologically along the *left-corner graph* (f -> g where a call of g is reachable from f's start without
+//! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
+//! interned together.
+
+use crate::graph::components;
+use crate::program::tables::{FragmentId, Program, StateId};
+
+/// The left-corner graph's components, of the fragments in a program's own tables. Programs that it shares with
+/// others are called by it and never call it, and none of them is left-recursive.
+#[derive(Clone, Debug)]
+pub struct LeftCorners {
+    /// The component of each fragment; callers have smaller numbers than what they begin with.
+    component: Vec<u32>,
+    /// The cycle of each component, if it is one. Empty where no component is.
+    cycles: Vec<Option<Cycle>>,
+    /// The component of the fragment that each state belongs to. Empty where no component is a cycle: few grammars
+    /// are left-recursive, and finding it visits every state.
+    component_of_state: Vec<u32>,
+}
+
+/// A left-recursive component.
+#[derive(Clone, Debug)]
+pub struct Cycle {
+    /// Calls among its own fragments that happen before a byte is read.
+    pub calls: Vec<CornerCall>,
+}
+
+/// Fragment `caller`, before it has read a byte, calls `callee` and goes on at `target`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CornerCall {
+    /// Who calls.
+    pub caller: FragmentId,
+    /// What is read.
+    pub callee: FragmentId,
+    /// Where the caller goes on.
+    pub target: StateId,
+}
+
+impl LeftCorners {
+    pub(crate) fn new(program: &Program) -> Self {
+        let count = program.fragments.len();
+        let ids = || (0..count).filter_map(FragmentId::new);
+        let mut walk = Walk::new(program);
+        let mut calls = Vec::with_capacity(64);
+        // Where the calls of each fragment begin.
+        let mut rows = Vec::with_capacity(count + 1);
+        for caller in ids() {
+            rows.push(calls.len());
+            walk.corner_calls(caller, &mut calls);
+        }
+        rows.push(calls.len());
+        let callees: Vec<u32> = calls.iter().map(|call| call.callee.raw()).collect();
+        let successors = |caller: u32| &callees[rows[caller as usize]..rows[caller as usize + 1]];
+        let mut component = vec![0; count];
+        let mut component_count = 0;
+        // Components come callees first.
+        components(count, 0..count as u32, successors, |members| {
+            for &member in members {
+                component[member as usize] = component_count;
+            }
+            component_count += 1;
+        });
+        for number in &mut component {
+            *number = component_count - 1 - *number;
+        }
+        let mut cycles: Vec<Option<Cycle>> = Vec::new();
+        for call in calls {
+            let number = component[call.caller.index()];
+            if component[call.callee.index()] == number {
+                if cycles.is_empty() {
+                    cycles.resize_with(component_count as usize, || None);
+                }
+                let cycle = cycles[number as usize].get_or_insert_with(|| Cycle { calls: Vec::new() });
+                cycle.calls.push(call);
+            }
+        }
+        let component_of_state =
+            if cycles.is_empty() { Vec::new() } else { walk.component_of_state(&component, ids()) };
+        Self { component, cycles, component_of_state }
+    }
+
+    /// The component of a fragment of the program's own.
+    #[inline]
+    pub(crate) fn own_component(&self, fragment: FragmentId) -> Option<u32> {
+        self.component.get(fragment.index()).copied()
+    }
+
+    /// Whether any fragment can begin with itself.
+    pub fn has_cycles(&self) -> bool {
+        !self.cycles.is_empty()
+    }
+
+    /// The calls of a component whose fragments can begin with themselves.
+    pub fn cycle(&self, component: u32) -> Option<&Cycle> {
+        self.cycles.get(component as usize)?.as_ref()
+    }
+
+    /// Whether a state's fragment and another one can begin with each other.
+    pub fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
+        let Some(&component) = self.component_of_state.get(state.index()) else { return false };
+        self.own_component(fragment) == Some(component) && self.cycle(component).is_some()
+    }
+
+    /// Whether a fragment can begin with itself.
+    pub fn is_left_recursive(&self, fragment: FragmentId) -> bool {
+        self.own_component(fragment).is_some_and(|component| self.cycle(component).is_some())
+    }
+}
+
+/// Depth-first walks over a program's states with one set of marks.
+struct Walk<'p> {
+    program: &'p Program,
+    /// Made when a walk leaves its first state: few do, and there may be many states.
+    marks: Vec<u32>,
+    stamp: u32,
+    stack: Vec<StateId>,
+}
+
+impl<'p> Walk<'p> {
+    fn new(program: &'p Program) -> Self {
+        Self { program, marks: Vec::new(), stamp: 0, stack: Vec::with_capacity(64) }
+    }
+
+    fn visit(&mut self, state: StateId) {
+        if self.marks.is_empty() {
+            self.marks.resize(self.program.own_state_count(), 0);
+        }
+        let mark = &mut self.marks[state.index()];
+        if *mark != self.stamp {
+            *mark = self.stamp;
+            self.stack.push(state);
+        }
+    }
+
+    /// The calls that a fragment makes before it reads a byte.
+    fn corner_calls(&mut self, caller: FragmentId, calls: &mut Vec<CornerCall>) {
+        // The first state is known by itself. Mostly it reads bytes and nothing else.
+        let first = self.program.fragment(caller).start;
+        if self.program.only_reads(first) {
+            return;
+        }
+        self.stamp += 1;
+        self.stack.push(first);
+        while let Some(id) = self.stack.pop() {
+            let state = self.program.state(id);
+            for &target in state.epsilons.iter().filter(|&&target| target != first) {
+                self.visit(target);
+            }
+            for call in state.calls {
+                // Sub-programs come after everything of the program's own, and derive something.
+                if call.fragment.index() >= self.program.fragments.len() {
+                    continue;
+                }
+                calls.push(CornerCall { caller, callee: call.fragment, target: call.target });
+                if call.target != first && self.program.fragment(call.fragment).call_is_nullable() {
+                    self.visit(call.target);
+                }
+            }
+        }
+    }
+
+    fn component_of_state(
+        &mut self,
+        component: &[u32],
+        fragments: impl Iterator<Item = FragmentId>,
+    ) -> Vec<u32> {
+        let mut result = vec![0; self.program.own_state_count()];
+        self.stamp += 1;
+        for fragment in fragments {
+            self.visit(self.program.fragment(fragment).start);
+            while let Some(id) = self.stack.pop() {
+                result[id.index()] = component[fragment.index()];
+                let state = self.program.state(id);
+                for edge in state.bytes {
+                    self.visit(edge.target);
+                }
+                for edge in state.tokens {
+                    self.visit(edge.target);
+                }
+                for &target in state.epsilons {
+                    self.visit(target);
+                }
+                for call in state.calls {
+                    self.visit(call.target);
+                }
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,377 @@
+//! Programs inside of a program, by reference.
+//!
+//! A request offers fifty tools, of which one or two are called, and nearly all were offered before. To copy the
+//! automata of each into the tables of the request costs more than all else that the request needs. So a program may
+//! have *sub-programs*: programs that it shares with others, whose states and fragments have numbers behind its own. Until
+//! something of a sub-program is read it costs an entry in a list, and need not even be [compiled](crate::DeferredProgram); then
+//! its edges are copied once with their numbers moved, since whoever reads edges wants numbers of the whole. The rows,
+//! which are numbers into the sub-program's own tables, stay where they are.
+//!
+//! Sub-programs are called, and call nothing but themselves. The numbers of one that is compiled late are more than it needs:
+//! between its last state and the first one of the next sub-program are numbers that belong to nothing.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::error::BuildError;
+use crate::program::deferred::DeferredProgram;
+use crate::program::deferred::{IdReservation, StepOutcome, Urgency};
+use crate::program::fragment_name::FragmentName;
+use crate::program::tables::StateRow;
+use crate::program::tables::{
+    ByteEdge, Call, Fragment, FragmentId, LabelId, Permutation, Program, Role, State, StateId, TokenEdge,
+};
+
+/// The sub-programs of a program, in the order of their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubPrograms {
+    list: Vec<SubProgram>,
+    last: LastFound,
+    /// What was wrong with a sub-program that was compiled late.
+    failure: OnceLock<BuildError>,
+}
+
+/// The place of the sub-program that was looked for last. A reader of edges mostly stays in one sub-program.
+#[derive(Debug, Default)]
+struct LastFound(AtomicUsize);
+
+impl Clone for LastFound {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// A program whose numbers begin somewhere.
+#[derive(Clone, Debug)]
+struct SubProgram {
+    source: Arc<DeferredProgram>,
+    has_options: bool,
+    first_state: u32,
+    first_fragment: u32,
+    first_label: u32,
+    loaded: OnceLock<Box<Loaded>>,
+}
+
+/// A sub-program that is read.
+#[derive(Clone, Debug)]
+struct Loaded {
+    program: Arc<Program>,
+    moved: Renumbered,
+}
+
+/// What speaks of numbers, in numbers of the whole.
+#[derive(Clone, Debug)]
+struct Renumbered {
+    byte_edges: Box<[ByteEdge]>,
+    epsilons: Box<[StateId]>,
+    calls: Box<[Call]>,
+    token_edges: Box<[TokenEdge]>,
+    fragments: Box<[Fragment]>,
+}
+
+/// Where the numbers of the next sub-program begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstIds {
+    pub(crate) state: u32,
+    pub(crate) fragment: u32,
+    pub(crate) label: u32,
+}
+
+/// A state that no number belongs to.
+const NO_STATE: State<'static> =
+    State { is_final: false, bytes: &[], epsilons: &[], calls: &[], tokens: &[] };
+
+/// A fragment that no number belongs to, and what stands for one that could not be compiled: nothing is read.
+static NO_FRAGMENT: Fragment = Fragment {
+    name: FragmentName::fixed("nothing"),
+    start: StateId::NEVER,
+    nullable: false,
+    count: None,
+    role: Role::None,
+    options: None,
+};
+
+impl SubPrograms {
+    pub(crate) fn with_capacity(sub_programs: usize) -> Self {
+        Self { list: Vec::with_capacity(sub_programs), ..Self::default() }
+    }
+
+    /// Adds a sub-program that others may refer to; its states and fragments come after those of all others. Where those of
+    /// the next one begin.
+    pub(crate) fn push(
+        &mut self,
+        source: &Arc<DeferredProgram>,
+        reservation: &IdReservation,
+        begin: FirstIds,
+    ) -> FirstIds {
+        debug_assert!(source.can_be_referred_to());
+        let IdReservation { states, fragments, has_options, .. } = *reservation;
+        self.list.push(SubProgram {
+            source: Arc::clone(source),
+            has_options,
+            first_state: begin.state,
+            first_fragment: begin.fragment,
+            first_label: begin.label,
+            loaded: OnceLock::new(),
+        });
+        FirstIds { state: begin.state + states, fragment: begin.fragment + fragments, label: begin.label }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are, and how many of them are compiled.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        (self.list.len(), self.list.iter().filter(|sub_program| sub_program.source.is_compiled()).count())
+    }
+
+    /// The number behind the last state, where there are sub_programs.
+    pub(crate) fn state_end(&self) -> Option<u32> {
+        self.list.last().map(|sub_program| sub_program.first_state + sub_program.source.footprint().states)
+    }
+
+    /// The number behind the last fragment, where there are sub_programs.
+    pub(crate) fn fragment_end(&self) -> Option<u32> {
+        self.list
+            .last()
+            .map(|sub_program| sub_program.first_fragment + sub_program.source.footprint().fragments)
+    }
+
+    #[inline(never)]
+    pub(crate) fn state(&self, id: StateId) -> State<'_> {
+        let sub_program = self.find(|sub_program| sub_program.first_state <= id.raw());
+        sub_program
+            .and_then(|sub_program| {
+                self.loaded(sub_program)?.state((id.raw() - sub_program.first_state) as usize)
+            })
+            .unwrap_or(NO_STATE)
+    }
+
+    #[inline(never)]
+    pub(crate) fn fragment(&self, id: FragmentId) -> &Fragment {
+        let found = self.of_fragment(id).and_then(|sub_program| {
+            self.loaded(sub_program)?.moved.fragments.get((id.raw() - sub_program.first_fragment) as usize)
+        });
+        found.unwrap_or(&NO_FRAGMENT)
+    }
+
+    /// The place of a fragment in the order of prediction. No sub-program has more places than fragments.
+    #[inline(never)]
+    pub(crate) fn component(&self, id: FragmentId) -> u32 {
+        let Some(sub_program) = self.of_fragment(id) else { return id.raw() };
+        let Some(loaded) = self.loaded(sub_program) else { return sub_program.first_fragment };
+        let inside = FragmentId::from_raw(id.raw() - sub_program.first_fragment);
+        sub_program.first_fragment + loaded.program.left_corners().own_component(inside).unwrap_or(0)
+    }
+
+    /// Whether something of the sub-program that a fragment belongs to was read.
+    pub(crate) fn is_read(&self, id: FragmentId) -> bool {
+        self.of_fragment(id).is_some_and(|sub_program| sub_program.loaded.get().is_some())
+    }
+
+    fn of_fragment(&self, id: FragmentId) -> Option<&SubProgram> {
+        self.find(|sub_program| sub_program.first_fragment <= id.raw())
+    }
+
+    /// The last sub-program that begins before something does, or with it.
+    #[inline]
+    fn find(&self, begins: impl Fn(&SubProgram) -> bool) -> Option<&SubProgram> {
+        let last = self.last.0.load(Ordering::Relaxed);
+        if let [sub_program, next @ ..] = self.list.get(last..)?
+            && begins(sub_program)
+            && !next.first().is_some_and(&begins)
+        {
+            return Some(sub_program);
+        }
+        let at = self.list.partition_point(begins).checked_sub(1)?;
+        self.last.0.store(at, Ordering::Relaxed);
+        self.list.get(at)
+    }
+
+    /// The sub-program, compiled. `None` where that failed, which is remembered.
+    fn loaded<'u>(&'u self, sub_program: &'u SubProgram) -> Option<&'u Loaded> {
+        if let Some(loaded) = sub_program.loaded.get() {
+            return Some(loaded);
+        }
+        match sub_program.source.program() {
+            Ok(program) => Some(sub_program.loaded.get_or_init(|| {
+                let moved = sub_program.moved(program, sub_program.begin());
+                Box::new(Loaded { program: Arc::clone(program), moved })
+            })),
+            Err(error) => {
+                self.failure.get_or_init(|| error.clone());
+                None
+            }
+        }
+    }
+
+    /// Does a piece of what reading a fragment will take, if something is left to do and nobody else is at it.
+    pub(crate) fn precompile_step(&self, id: FragmentId, urgency: Urgency) {
+        if let Some(sub_program) = self.of_fragment(id)
+            && sub_program.loaded.get().is_none()
+            && sub_program.source.precompile_step(urgency) == StepOutcome::Ready
+        {
+            self.loaded(sub_program);
+        }
+    }
+
+    pub(crate) fn failure(&self) -> Option<&BuildError> {
+        self.failure.get()
+    }
+
+    /// All fragments that there are, with their numbers.
+    pub(crate) fn fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
+        self.list.iter().flat_map(|sub_program| {
+            let fragments = self.loaded(sub_program).map_or(&[][..], |loaded| &loaded.moved.fragments);
+            (sub_program.first_fragment..).map(FragmentId::from_raw).zip(fragments)
+        })
+    }
+
+    pub(crate) fn has_options(&self) -> bool {
+        self.list.iter().any(|sub_program| sub_program.has_options)
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        let tables = self.list.iter().map(|sub_program| sub_program.source.memory_usage()).sum::<usize>();
+        tables + self.list.capacity() * size_of::<SubProgram>()
+    }
+
+    /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state. The numbers that
+    /// things got.
+    pub(crate) fn append_to(&self, whole: &mut Program) -> Result<IdMap, BuildError> {
+        let mut numbers = IdMap::default();
+        let mut begin = FirstIds {
+            state: whole.own_state_count() as u32,
+            fragment: whole.fragments.len() as u32,
+            label: 0,
+        };
+        for sub_program in &self.list {
+            let program = sub_program.source.program().map_err(Clone::clone)?;
+            let Program { states, fragments, .. } = &**program;
+            let counts = (states.len() as u32 - 1, fragments.len() as u32);
+            numbers.states.push(IdShift { from: sub_program.first_state, to: begin.state, count: counts.0 });
+            numbers.fragments.push(IdShift {
+                from: sub_program.first_fragment,
+                to: begin.fragment,
+                count: counts.1,
+            });
+            begin.label = sub_program.first_label;
+            let moved = sub_program.moved(program, begin);
+            let end = whole.states.pop().unwrap_or(StateRow::EMPTY);
+            whole.states.extend(states.iter().map(|row| StateRow {
+                bytes: end.bytes + row.bytes,
+                epsilons: end.epsilons + row.epsilons,
+                calls: end.calls + row.calls,
+                tokens: end.tokens + row.tokens,
+                is_final: row.is_final,
+            }));
+            whole.byte_edges.extend_from_slice(&moved.byte_edges);
+            whole.epsilons.extend_from_slice(&moved.epsilons);
+            whole.calls.extend_from_slice(&moved.calls);
+            whole.token_edges.extend_from_slice(&moved.token_edges);
+            whole.fragments.extend(moved.fragments);
+            begin.state += counts.0;
+            begin.fragment += counts.1;
+        }
+        Ok(numbers)
+    }
+}
+
+/// From the numbers of a program with sub-programs to those of the same program with all tables its own: the same, but for
+/// those that belong to nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IdMap {
+    states: Vec<IdShift>,
+    fragments: Vec<IdShift>,
+}
+
+/// So many numbers from one on become others.
+#[derive(Clone, Copy, Debug)]
+struct IdShift {
+    from: u32,
+    to: u32,
+    count: u32,
+}
+
+impl IdMap {
+    /// A state's number in its own tables. `None` for a number that belongs to nothing.
+    pub(crate) fn state(&self, id: StateId) -> Option<StateId> {
+        shifted(&self.states, id.raw()).map(StateId::from_raw)
+    }
+
+    /// A fragment's number in its own tables. `None` for a number that belongs to nothing.
+    pub(crate) fn fragment(&self, id: FragmentId) -> Option<FragmentId> {
+        shifted(&self.fragments, id.raw()).map(FragmentId::from_raw)
+    }
+
+    /// The fragment that has a number in its own tables.
+    pub(crate) fn fragment_back(&self, id: FragmentId) -> FragmentId {
+        let at = self.fragments.partition_point(|moves| moves.to <= id.raw());
+        let moves = at.checked_sub(1).and_then(|at| self.fragments.get(at));
+        moves.map_or(id, |moves| FragmentId::from_raw(id.raw() - moves.to + moves.from))
+    }
+}
+
+fn shifted(all: &[IdShift], id: u32) -> Option<u32> {
+    let at = all.partition_point(|moves| moves.from <= id);
+    let Some(moves) = at.checked_sub(1).and_then(|at| all.get(at)) else { return Some(id) };
+    (id - moves.from < moves.count).then(|| id - moves.from + moves.to)
+}
+
+impl Loaded {
+    fn state(&self, at: usize) -> Option<State<'_>> {
+        let Self { program, moved } = self;
+        let (row, next) = (program.states.get(at)?, program.states.get(at + 1)?);
+        Some(State {
+            is_final: row.is_final,
+            bytes: &moved.byte_edges[row.bytes as usize..next.bytes as usize],
+            epsilons: &moved.epsilons[row.epsilons as usize..next.epsilons as usize],
+            calls: &moved.calls[row.calls as usize..next.calls as usize],
+            tokens: &moved.token_edges[row.tokens as usize..next.tokens as usize],
+        })
+    }
+}
+
+impl SubProgram {
+    fn begin(&self) -> FirstIds {
+        FirstIds { state: self.first_state, fragment: self.first_fragment, label: self.first_label }
+    }
+
+    fn moved(&self, program: &Program, begin: FirstIds) -> Renumbered {
+        let Program { byte_edges, epsilons, calls, token_edges, fragments, .. } = program;
+        let state = |id: StateId| StateId::from_raw(begin.state + id.raw());
+        let fragment = |id: FragmentId| FragmentId::from_raw(begin.fragment + id.raw());
+        let label = |id: LabelId| LabelId::from_raw(begin.label + id.raw());
+        Renumbered {
+            byte_edges: byte_edges
+                .iter()
+                .map(|edge| ByteEdge { target: state(edge.target), ..*edge })
+                .collect(),
+            epsilons: epsilons.iter().map(|&target| state(target)).collect(),
+            calls: calls
+                .iter()
+                .map(|call| Call { fragment: fragment(call.fragment), target: state(call.target) })
+                .collect(),
+            token_edges: token_edges
+                .iter()
+                .map(|edge| TokenEdge { label: label(edge.label), target: state(edge.target) })
+                .collect(),
+            fragments: fragments.iter().map(|it| moved_fragment(it, begin)).collect(),
+        }
+    }
+}
+
+fn moved_fragment(fragment: &Fragment, begin: FirstIds) -> Fragment {
+    let moved = |id: FragmentId| FragmentId::from_raw(begin.fragment + id.raw());
+    let role = match &fragment.role {
+        Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
+            parts: permutation.parts.iter().map(|part| part.map(moved)).collect(),
+            separator: permutation.separator.map(moved),
+            ..(**permutation).clone()
+        })),
+        other => other.clone(),
+    };
+    let start = StateId::from_raw(begin.state + fragment.start.raw());
+    Fragment { name: fragment.name.clone(), start, role, options: fragment.options.clone(), ..*fragment }
+}

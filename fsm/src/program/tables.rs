@@ -1,0 +1,555 @@
+//! The compiled form of a grammar: one byte automaton a rule, in flat tables.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use crate::error::BuildError;
+use crate::program::byte_classes::ByteClasses;
+use crate::program::deferred::Urgency;
+use crate::program::distinct::Distinct;
+use crate::program::fragment_name::FragmentName;
+use crate::program::left_corners::LeftCorners;
+use crate::program::sub_programs::{IdMap, SubPrograms};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id of the item at `index`, or `None` where the index does not fit.
+            pub fn new(index: usize) -> Option<Self> {
+                u32::try_from(index).ok().filter(|&raw| raw != u32::MAX).map(Self)
+            }
+
+            /// The id with that number, which must not be `u32::MAX`.
+            pub(crate) fn from_raw(raw: u32) -> Self {
+                debug_assert_ne!(raw, u32::MAX);
+                Self(raw)
+            }
+
+            /// The position of the item in its table.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The id as a number.
+            #[inline]
+            pub fn raw(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
+id! {
+    /// A state of a [`Program`]. Ids are global: no two fragments share one.
+    StateId
+}
+impl StateId {
+    /// A number that no state has: those of all tables have two bits to spare.
+    pub(crate) const NEVER: Self = Self(1 << 30);
+}
+
+id! {
+    /// A token label of a [`Program`].
+    LabelId
+}
+id! {
+    /// A fragment of a [`Program`]: the automaton of a rule or of the body of a counted repeat.
+    FragmentId
+}
+
+/// Reads one byte out of an inclusive range.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ByteEdge {
+    /// Least byte.
+    pub start: u8,
+    /// Greatest byte.
+    pub end: u8,
+    /// Where it leads.
+    pub target: StateId,
+}
+
+/// Reads one token out of a label's, as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TokenEdge {
+    /// Which tokens.
+    pub label: LabelId,
+    /// Where it leads.
+    pub target: StateId,
+}
+
+/// A set of token ids, as the grammar gives it. Automata do not look into it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TokenLabel {
+    /// The ids, sorted, each once.
+    pub ids: Box<[u32]>,
+    /// Which side of the set is meant.
+    pub side: TokenSide,
+}
+
+/// Which side of a set of tokens is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum TokenSide {
+    /// The tokens of the set.
+    Inside,
+    /// All others.
+    Outside,
+}
+
+impl TokenLabel {
+    /// Whether the token with an id is among those of the label.
+    pub fn contains(&self, id: u32) -> bool {
+        self.ids.binary_search(&id).is_ok() == (self.side == TokenSide::Inside)
+    }
+}
+
+/// Reads one sentence of a fragment (for a counted fragment: of its repeat), then goes on at `target`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Call {
+    /// What is read.
+    pub fragment: FragmentId,
+    /// Where the caller goes on.
+    pub target: StateId,
+}
+
+/// The automaton of a rule, or of the body of a counted repeat.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Fragment {
+    /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
+    /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
+    pub name: FragmentName,
+    /// First state.
+    pub start: StateId,
+    /// Whether the *body* (one iteration) derives the empty string.
+    pub nullable: bool,
+    /// `Some` where a call reads the body many times.
+    pub count: Option<Count>,
+    /// What the fragment is among parts in any order.
+    pub role: Role,
+    /// What its rule says beside its texts. Automata do not look at it; a fragment that has some is called wherever the
+    /// grammar mentions its rule.
+    pub options: Option<Box<Options>>,
+}
+
+/// What a rule says beside its texts, as [`RuleOptions`](grammask_grammar_ir::RuleOptions) describes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Options {
+    /// Most tokens of one occurrence; 0 for any number.
+    pub max_tokens: u32,
+    /// The name under which the text is handed out, and how many bytes at its end are not.
+    pub capture: Option<(Box<str>, u32)>,
+    /// The name under which what ends the text is handed out, and how many bytes that is.
+    pub end_capture: Option<(Box<str>, u32)>,
+    /// The bits of the temperature, a number of 32 bits.
+    pub temperature: Option<u32>,
+    /// What does not repeat in the array or object whose inside the fragment is.
+    pub distinct: Option<Distinct>,
+}
+
+impl Fragment {
+    /// Whether a *call* of the fragment may read nothing.
+    #[inline]
+    pub fn call_is_nullable(&self) -> bool {
+        self.nullable || self.count.is_some_and(|count| count.min == 0)
+    }
+
+    fn memory_usage(&self) -> usize {
+        let names = |options: &Options| -> usize {
+            let captures = [&options.capture, &options.end_capture];
+            captures.into_iter().flatten().map(|(name, _)| name.len()).sum()
+        };
+        let options = self.options.as_ref().map_or(0, |options| size_of::<Options>() + names(options));
+        size_of::<Self>() + self.name.memory_usage() + options
+    }
+}
+
+/// What a fragment is among parts in any order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Role {
+    /// Nothing.
+    None,
+    /// The whole. Its automaton reads any parts with separators between them; who runs it keeps, for each open
+    /// call, which parts were read, follows a call of a [`Part`](Role::Part) or a [`Separator`](Role::Separator)
+    /// only where [`Permutation`] allows it, and lets the call end only where it says so.
+    Permutation(Box<Permutation>),
+    /// The part at that index of the whole. Only the whole calls it.
+    Part(u32),
+    /// The separator. Only the whole calls it.
+    Separator,
+}
+
+/// Parts in any order. Parts before `once` occur at most once, those before `required` exactly once, others any
+/// number of times.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Permutation {
+    /// The parts; `None` for one that derives nothing.
+    pub parts: Box<[Option<FragmentId>]>,
+    /// What stands between two parts; `None` where it derives nothing.
+    pub separator: Option<FragmentId>,
+    /// How many parts are required; they come first, and all derive something.
+    pub required: u32,
+    /// How many parts occur at most once.
+    pub once: u32,
+    /// Least number of parts read, at least 1.
+    pub min: u32,
+    /// Greatest number of parts read, `None` for any.
+    pub max: Option<u32>,
+}
+
+/// How often the body of a counted fragment is read. Iterations that read nothing are not counted; where the
+/// body is nullable, `min` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Count {
+    /// Least number of iterations.
+    pub min: u32,
+    /// Greatest number, `None` for any.
+    pub max: Option<u32>,
+}
+
+/// One state's edges.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'p> {
+    /// Whether the fragment may end here.
+    pub is_final: bool,
+    /// Byte edges, sorted. Ranges may overlap: the automaton need not be deterministic.
+    pub bytes: &'p [ByteEdge],
+    /// Edges that read nothing. They may form cycles.
+    pub epsilons: &'p [StateId],
+    /// Edges that read a fragment.
+    pub calls: &'p [Call],
+    /// Edges that read a token as a whole.
+    pub tokens: &'p [TokenEdge],
+}
+
+impl State<'_> {
+    /// As [`Program::only_reads`].
+    pub fn only_reads(&self) -> bool {
+        let reads = !(self.bytes.is_empty() && self.tokens.is_empty());
+        reads && !self.is_final && self.epsilons.is_empty() && self.calls.is_empty()
+    }
+
+    /// Whether the state is final and has no way on: a call that returns here is a tail call.
+    pub fn is_pure_final(&self) -> bool {
+        self.is_final
+            && self.bytes.is_empty()
+            && self.epsilons.is_empty()
+            && self.calls.is_empty()
+            && self.tokens.is_empty()
+    }
+}
+
+/// All automata of a grammar in flat tables. Immutable and `Sync`.
+///
+/// **Invariant:** every state lies on a path from its fragment's start to a final state on which every call
+/// reads a fragment that derives something (no dead ends), and the root fragment is not counted.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) states: Vec<StateRow>,
+    pub(crate) byte_edges: Vec<ByteEdge>,
+    pub(crate) epsilons: Vec<StateId>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) token_edges: Vec<TokenEdge>,
+    pub(crate) labels: Vec<TokenLabel>,
+    pub(crate) fragments: Vec<Fragment>,
+    pub(crate) root: FragmentId,
+    /// Follows from the byte edges.
+    pub(crate) byte_classes: ByteClasses,
+    /// Programs that others share, whose states and fragments come after those of the tables above.
+    pub(crate) sub_programs: SubPrograms,
+    /// Found when first asked for.
+    pub(crate) corners: OnceLock<LeftCorners>,
+}
+
+/// Where a state's edges begin; they end where the next state's begin. The table has one row more than
+/// there are states.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct StateRow {
+    pub(crate) bytes: u32,
+    pub(crate) epsilons: u32,
+    pub(crate) calls: u32,
+    pub(crate) tokens: u32,
+    pub(crate) is_final: bool,
+}
+
+impl StateRow {
+    pub(crate) const EMPTY: Self = Self { bytes: 0, epsilons: 0, calls: 0, tokens: 0, is_final: false };
+}
+
+/// So many states ahead is looked for what is compiled late: the names of tools, and what stands behind them, are
+/// shorter mostly.
+const LOOK_AHEAD: usize = 64;
+
+/// So many states may be passed by one token of a name.
+const TOKEN_STATES: usize = 8;
+
+/// How many programs another one refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SubProgramCounts {
+    /// All of them.
+    pub all: usize,
+    /// Those that are compiled; others wait until they are read.
+    pub compiled: usize,
+}
+
+impl Program {
+    /// The start fragment.
+    pub fn root(&self) -> FragmentId {
+        self.root
+    }
+
+    /// The numbers of states are smaller than this. It is how many there are, but for programs that refer to
+    /// [others](crate::DeferredProgram) which are compiled late: there some numbers belong to nothing.
+    pub fn state_count(&self) -> usize {
+        self.sub_programs.state_end().map_or(self.own_state_count(), |end| end as usize)
+    }
+
+    /// How many states stand in its own tables.
+    #[inline]
+    pub(crate) fn own_state_count(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// The numbers of fragments are smaller than this; see [`state_count`](Self::state_count).
+    pub fn fragment_count(&self) -> usize {
+        self.sub_programs.fragment_end().map_or(self.fragments.len(), |end| end as usize)
+    }
+
+    /// The fragments, in the order of their ids. What is to be compiled late is compiled now.
+    pub fn fragments(&self) -> impl Iterator<Item = &Fragment> + Clone {
+        self.fragments_with_ids().map(|(_, fragment)| fragment)
+    }
+
+    /// As [`fragments`](Self::fragments), with their ids.
+    pub fn fragments_with_ids(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
+        (0..).map(FragmentId).zip(&self.fragments).chain(self.sub_programs.fragments())
+    }
+
+    /// One fragment, compiled now if it was not before. For an id of another program it is any fragment or none, which
+    /// reads nothing.
+    #[inline]
+    pub fn fragment(&self, id: FragmentId) -> &Fragment {
+        match self.fragments.get(id.index()) {
+            Some(fragment) => fragment,
+            None => self.sub_programs.fragment(id),
+        }
+    }
+
+    /// Whether a fragment is compiled, and its numbers are known here: to look at it costs nothing then.
+    #[inline]
+    pub fn is_read(&self, id: FragmentId) -> bool {
+        id.index() < self.fragments.len() || self.sub_programs.is_read(id)
+    }
+
+    /// Does a bounded piece of the work that texts which go on from a state come to, if all of them come to it within
+    /// some bytes: of what is to be [compiled late](crate::DeferredProgram) and stands behind a chain of states. To be called
+    /// with each token before: the work is done then when the text is there. Waits for nobody, and changes no answer.
+    pub fn precompile_step(&self, from: StateId) {
+        if self.sub_programs.is_empty() {
+            return;
+        }
+        let mut at = from;
+        for distance in 0..LOOK_AHEAD {
+            // A sub-program has no sub-programs of its own.
+            if at.index() >= self.own_state_count() {
+                return;
+            }
+            at = match self.state(at) {
+                State { bytes: [edge], epsilons: [], calls: [], tokens: [], is_final: false } => edge.target,
+                State { bytes: [], epsilons: [], calls: [], tokens: [edge], is_final: false } => edge.target,
+                State { bytes: [], epsilons: [next], calls: [], tokens: [], is_final: false } => *next,
+                State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
+                    match self.fragments.get(call.fragment.index()) {
+                        // It may be passed by.
+                        Some(fragment) if fragment.call_is_nullable() => return,
+                        Some(fragment) => fragment.start,
+                        None => {
+                            let urgency =
+                                if distance > TOKEN_STATES { Urgency::Later } else { Urgency::Soon };
+                            return self.sub_programs.precompile_step(call.fragment, urgency);
+                        }
+                    }
+                }
+                _ => return,
+            };
+        }
+    }
+
+    /// Why something that was to be compiled late could not be, if that was so: it seems to read nothing then, and what
+    /// was found since is not to be trusted. No grammar is known for which that is so.
+    #[inline]
+    pub fn failure(&self) -> Option<&BuildError> {
+        self.sub_programs.failure()
+    }
+
+    /// How many programs it refers to, and how many of them are compiled.
+    pub fn sub_program_counts(&self) -> SubProgramCounts {
+        let (all, compiled) = self.sub_programs.count();
+        SubProgramCounts { all, compiled }
+    }
+
+    /// One state, compiled now if it was not before. For an id of another program it is any state or none, which reads
+    /// nothing.
+    #[inline]
+    pub fn state(&self, id: StateId) -> State<'_> {
+        let Some(next) = self.states.get(id.index() + 1) else { return self.sub_programs.state(id) };
+        let row = self.states[id.index()];
+        State {
+            is_final: row.is_final,
+            bytes: &self.byte_edges[row.bytes as usize..next.bytes as usize],
+            epsilons: &self.epsilons[row.epsilons as usize..next.epsilons as usize],
+            calls: &self.calls[row.calls as usize..next.calls as usize],
+            tokens: &self.token_edges[row.tokens as usize..next.tokens as usize],
+        }
+    }
+
+    /// The byte edges of one state alone, as [`state`](Self::state) has them.
+    #[inline]
+    pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
+        let Some(next) = self.states.get(id.index() + 1) else { return self.sub_programs.state(id).bytes };
+        &self.byte_edges[self.states[id.index()].bytes as usize..next.bytes as usize]
+    }
+
+    /// Whether a state is left by reading a byte or a token alone, and by nothing else: who is there is nowhere else too.
+    #[inline]
+    pub fn only_reads(&self, id: StateId) -> bool {
+        let Some(next) = self.states.get(id.index() + 1) else {
+            return self.sub_programs.state(id).only_reads();
+        };
+        let row = self.states[id.index()];
+        let reads = row.bytes != next.bytes || row.tokens != next.tokens;
+        reads && !row.is_final && row.epsilons == next.epsilons && row.calls == next.calls
+    }
+
+    /// The same program with all tables its own. What is to be compiled late is compiled now; numbers of states and
+    /// fragments can be other ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`DeferredProgram::program`](crate::DeferredProgram::program).
+    pub fn whole(&self) -> Result<Cow<'_, Self>, BuildError> {
+        Ok(self.numbered()?.0)
+    }
+
+    /// As [`whole`](Self::whole), with what became of numbers.
+    pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, IdMap), BuildError> {
+        if self.sub_programs.is_empty() {
+            return Ok((Cow::Borrowed(self), IdMap::default()));
+        }
+        let mut whole = self.own_tables();
+        let numbers = self.sub_programs.append_to(&mut whole)?;
+        for call in &mut whole.calls[..self.calls.len()] {
+            // Who refers to a unit was given the number of its root.
+            call.fragment = numbers.fragment(call.fragment).unwrap_or(call.fragment);
+        }
+        Ok((Cow::Owned(whole), numbers))
+    }
+
+    /// A new state whose edges come next.
+    pub(crate) fn push_row(&mut self, is_final: bool) {
+        // The limits of the build keep all tables within 32 bits.
+        self.states.push(StateRow {
+            bytes: self.byte_edges.len() as u32,
+            epsilons: self.epsilons.len() as u32,
+            calls: self.calls.len() as u32,
+            tokens: self.token_edges.len() as u32,
+            is_final,
+        });
+    }
+
+    /// A copy of its own tables.
+    pub(crate) fn own_tables(&self) -> Self {
+        Self {
+            states: self.states.clone(),
+            byte_edges: self.byte_edges.clone(),
+            epsilons: self.epsilons.clone(),
+            calls: self.calls.clone(),
+            token_edges: self.token_edges.clone(),
+            labels: self.labels.clone(),
+            fragments: self.fragments.clone(),
+            root: self.root,
+            byte_classes: self.byte_classes.clone(),
+            sub_programs: SubPrograms::default(),
+            corners: OnceLock::new(),
+        }
+    }
+
+    /// Which fragments can begin with which. Found once.
+    pub fn left_corners(&self) -> &LeftCorners {
+        self.corners.get_or_init(|| LeftCorners::new(self))
+    }
+
+    /// A fragment's place in the order of prediction: callers have smaller numbers than what they begin with, and
+    /// fragments that can begin with each other have the same one. Panics for an id of another program.
+    #[inline]
+    pub fn left_corner_component(&self, fragment: FragmentId) -> u32 {
+        match self.left_corners().own_component(fragment) {
+            Some(component) => component,
+            None => self.sub_programs.component(fragment),
+        }
+    }
+
+    /// The token labels, in the order of their ids.
+    pub fn labels(&self) -> &[TokenLabel] {
+        &self.labels
+    }
+
+    /// Classes of bytes that no edge tells apart.
+    pub fn byte_classes(&self) -> &ByteClasses {
+        &self.byte_classes
+    }
+
+    /// Whether a rule has options that say so.
+    pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
+        let says_so = |fragment: &Fragment| fragment.options.as_deref().is_some_and(&which);
+        // What is compiled late has none.
+        self.fragments.iter().any(says_so)
+            || self.sub_programs.has_options() && self.sub_programs.fragments().any(|(_, it)| says_so(it))
+    }
+
+    /// Whether any fragment of its own has options.
+    pub(crate) fn own_options(&self) -> bool {
+        self.fragments.iter().any(|fragment| fragment.options.is_some())
+    }
+
+    /// How many edges stand in its own tables.
+    pub(crate) fn edge_count(&self) -> usize {
+        self.byte_edges.len() + self.epsilons.len() + self.calls.len() + self.token_edges.len()
+    }
+
+    /// Bytes of memory that the tables hold, with those of programs that are shared; of what is compiled late about what
+    /// it will hold.
+    pub fn memory_usage(&self) -> usize {
+        self.table_bytes() + self.sub_programs.memory_usage()
+    }
+
+    /// Bytes of memory that its own tables hold.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.states.capacity() * size_of::<StateRow>()
+            + self.byte_edges.capacity() * size_of::<ByteEdge>()
+            + self.epsilons.capacity() * size_of::<StateId>()
+            + self.calls.capacity() * size_of::<Call>()
+            + self.token_edges.capacity() * size_of::<TokenEdge>()
+            + self
+                .labels
+                .iter()
+                .map(|label| size_of::<TokenLabel>() + size_of_val(&*label.ids))
+                .sum::<usize>()
+            + self.fragments.iter().map(Fragment::memory_usage).sum::<usize>()
+    }
+}

@@ -1,0 +1,336 @@
+//! The tree of the texts that branches begin with.
+//!
+//! Branches are sorted, and of each is known how much of it stands in the one before: then what the branches of a node
+//! have in common is the least of some numbers, and they part where the number is that. So each byte of a text is written
+//! once and looked at little more often, whatever the texts have in common; where one branch is left, all that is left of
+//! it is written at once.
+
+use std::ops::Range;
+
+use grammask_grammar_ir::hash::HashMap;
+
+use crate::link::symbols::{Run, Symbol, Symbols, equal};
+use crate::program::tables::StateRow;
+use crate::program::tables::{
+    ByteEdge, Call, FragmentId, LabelId, Program, StateId, TokenEdge, TokenLabel, TokenSide,
+};
+use crate::template::program_template::TemplateArm;
+
+/// Branches in the order of their beginnings, each once.
+pub(crate) struct Sorted<'b> {
+    pub(crate) branches: Vec<&'b TemplateArm>,
+    /// In how many bytes each begins as the one before it does.
+    common: Vec<u32>,
+}
+
+impl<'b> Sorted<'b> {
+    pub(crate) fn new(branches: &[&'b TemplateArm]) -> Self {
+        let mut this =
+            Self { branches: Vec::with_capacity(branches.len()), common: Vec::with_capacity(branches.len()) };
+        for (_, at) in order(branches.len(), |at| branches[at].begin().0) {
+            let branch = branches[at as usize];
+            let common = match this.branches.last() {
+                Some(last) => last.begin().common(branch.begin()),
+                None => 0,
+            };
+            if !this.branches.last().is_some_and(|last| last.is_same(branch)) {
+                this.branches.push(branch);
+                this.common.push(common as u32);
+            }
+        }
+        this
+    }
+
+    /// How many edges the tree has, at most.
+    pub(crate) fn tree_size(&self) -> usize {
+        let each = self.branches.iter().zip(&self.common);
+        each.map(|(branch, &common)| branch.begin().0.len() - common as usize).sum()
+    }
+}
+
+/// The numbers of texts in their order; equal ones stay in theirs.
+fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, u32)> {
+    let length = |at: u32| text(at as usize).len();
+    let mut order: Vec<(u64, u32)> = (0..count as u32).map(|at| (0, at)).collect();
+    // Those that are equal up to a depth are compared by the eight bytes behind what they have in common, all at once.
+    let mut groups = vec![(0..order.len(), 0)];
+    while let Some((range, depth)) = groups.pop() {
+        let rest = |at: u32| text(at as usize).get(depth..).unwrap_or_default();
+        let group = &mut order[range.clone()];
+        let Some((&(_, first), others)) = group.split_first() else { continue };
+        let first = rest(first);
+        let common = others.iter().fold(first.len(), |common, &(_, at)| {
+            let (first, other) = (&first[..common], rest(at));
+            match other.starts_with(first) {
+                true => common,
+                false => equal(first, other),
+            }
+        });
+        for (number, at) in &mut *group {
+            *number = number_at(rest(*at), common);
+        }
+        group.sort_unstable();
+        let (depth, mut at) = (depth + common + 8, range.start);
+        for same in group.chunk_by_mut(|one, other| one.0 == other.0) {
+            let next = at + same.len();
+            match same {
+                [_] => {}
+                _ if same.iter().any(|&(_, at)| length(at) > depth) => groups.push((at..next, depth)),
+                // Texts seem to go on with zeros behind their ends: of those that really do none is shorter.
+                _ => same.sort_unstable_by_key(|&(_, at)| (length(at), at)),
+            }
+            at = next;
+        }
+    }
+    order
+}
+
+/// The eight bytes from a place on, with zeros behind the end.
+fn number_at(text: &[u8], at: usize) -> u64 {
+    let behind = text.get(at..).unwrap_or_default();
+    let mut bytes = [0; 8];
+    let length = behind.len().min(8);
+    bytes[..length].copy_from_slice(&behind[..length]);
+    u64::from_be_bytes(bytes)
+}
+
+/// Writes the tree of all beginnings as the automaton of a fragment, and what branches end with. The first of the calls
+/// in its states, which have the numbers of branches in the place of fragments.
+pub(crate) fn write(
+    program: &mut Program,
+    placeholder: FragmentId,
+    sorted: &Sorted<'_>,
+    labels: &mut Labels,
+) -> usize {
+    let first = program.states.len() as u32;
+    let first_call = program.calls.len();
+    program.fragments[placeholder.index()].start = StateId::from_raw(first);
+    // Behind the root stands the state in which a branch was read.
+    let done = StateId::from_raw(first + 1);
+    let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };
+    program.push_row(false);
+    tree.part(program, 0..sorted.branches.len() as u32, 0, labels);
+    program.push_row(true);
+    let mut next = 0;
+    while let Some(Node { range, depth, fork, edge }) = tree.nodes.get(next).cloned() {
+        edge.lead_to(program, StateId::from_raw(program.states.len() as u32));
+        let text = tree.begin(range.start).to(fork as usize).from(depth as usize);
+        push_chain(program, text, labels);
+        program.push_row(false);
+        tree.part(program, range, fork, labels);
+        next += 1;
+    }
+    write_ends(program, first_call, sorted, done, labels);
+    first_call
+}
+
+/// Branches that begin alike: from a depth on, up to where they part.
+#[derive(Clone)]
+struct Node {
+    range: Range<u32>,
+    depth: u32,
+    fork: u32,
+    /// What leads to its first state.
+    edge: Edge,
+}
+
+/// The place of an edge in its table.
+#[derive(Clone, Copy)]
+enum Edge {
+    Byte(usize),
+    Token(usize),
+}
+
+impl Edge {
+    fn lead_to(self, program: &mut Program, target: StateId) {
+        match self {
+            Self::Byte(at) => program.byte_edges[at].target = target,
+            Self::Token(at) => program.token_edges[at].target = target,
+        }
+    }
+}
+
+/// The tree, as it is written: breadth first, the root before all.
+struct Tree<'t> {
+    sorted: &'t Sorted<'t>,
+    done: StateId,
+    nodes: Vec<Node>,
+}
+
+impl<'t> Tree<'t> {
+    fn begin(&self, at: u32) -> Symbols<'t> {
+        self.sorted.branches[at as usize].begin()
+    }
+
+    /// Writes the edges of a state in which branches part.
+    fn part(&mut self, program: &mut Program, range: Range<u32>, depth: u32, labels: &mut Labels) {
+        let mut at = range.start;
+        while at < range.end {
+            let Some((symbol, length)) = self.begin(at).from(depth as usize).first() else {
+                // The unit's number stands in the place of its root's until fragments are numbered.
+                program.calls.push(Call { fragment: FragmentId::from_raw(at), target: self.done });
+                at += 1;
+                continue;
+            };
+            let others = &self.sorted.common[at as usize + 1..range.end as usize];
+            let same = 1 + others.iter().take_while(|&&common| common > depth).count() as u32;
+            let begun = &others[..same as usize - 1];
+            let fork = begun.iter().fold(self.begin(at).0.len() as u32, |fork, &common| fork.min(common));
+            // Where it leads is known when the node is written.
+            let edge = push_symbol(program, symbol, self.done, labels);
+            self.nodes.push(Node { range: at..at + same, depth: depth + length as u32, fork, edge });
+            at += same;
+        }
+    }
+}
+
+/// Writes what stands behind units, equal texts once.
+fn write_ends(
+    program: &mut Program,
+    first_call: usize,
+    sorted: &Sorted<'_>,
+    done: StateId,
+    labels: &mut Labels,
+) {
+    let mut ends: HashMap<Symbols<'_>, StateId> = HashMap::default();
+    let mut last: Option<(Symbols<'_>, StateId)> = None;
+    for at in first_call..program.calls.len() {
+        let end = sorted.branches[program.calls[at].fragment.index()].end();
+        // Tags that are offered together mostly end alike.
+        let known = last.filter(|(other, _)| *other == end).map(|(_, state)| state);
+        let state = match known.or_else(|| ends.get(&end).copied()) {
+            Some(known) => known,
+            None => *ends.entry(end).or_insert(write_end(program, end, done, labels)),
+        };
+        last = Some((end, state));
+        program.calls[at].target = state;
+    }
+}
+
+/// Writes the chain of what stands behind a unit; its first state.
+fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mut Labels) -> StateId {
+    if end.0.is_empty() {
+        return done;
+    }
+    let first = StateId::from_raw(program.states.len() as u32);
+    let tokens = program.token_edges.len();
+    push_chain(program, end, labels);
+    // What is read last leads to where all branches end.
+    let behind = StateId::from_raw(program.states.len() as u32);
+    let edges = program.byte_edges.last_mut().map(|edge| &mut edge.target);
+    let token_edges = program.token_edges[tokens..].last_mut().map(|edge| &mut edge.target);
+    for target in edges.into_iter().chain(token_edges) {
+        if *target == behind {
+            *target = done;
+        }
+    }
+    first
+}
+
+/// Writes a state for each of some symbols, that leads to the next one.
+fn push_chain(program: &mut Program, symbols: Symbols<'_>, labels: &mut Labels) {
+    for run in symbols.runs() {
+        let next = program.states.len() as u32 + 1;
+        match run {
+            Run::Token(id) => {
+                program.push_row(false);
+                push_symbol(program, Symbol::Token(id), StateId::from_raw(next), labels);
+            }
+            Run::Bytes(bytes) => {
+                program.push_row(false);
+                let row = program.states[next as usize - 1];
+                let count = bytes.len() as u32;
+                program.states.extend((1..count).map(|at| StateRow { bytes: row.bytes + at, ..row }));
+                let edges = bytes.iter().zip(next..next + count);
+                program.byte_edges.extend(edges.map(|(&byte, next)| ByteEdge {
+                    start: byte,
+                    end: byte,
+                    target: StateId::from_raw(next),
+                }));
+            }
+        }
+    }
+}
+
+fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &mut Labels) -> Edge {
+    match symbol {
+        Symbol::Byte(byte) => {
+            program.byte_edges.push(ByteEdge { start: byte, end: byte, target });
+            Edge::Byte(program.byte_edges.len() - 1)
+        }
+        Symbol::Token(id) => {
+            program.token_edges.push(TokenEdge { label: labels.of_token(id), target });
+            Edge::Token(program.token_edges.len() - 1)
+        }
+    }
+}
+
+/// The number of no label.
+const NO_LABEL: u32 = u32::MAX;
+
+/// The labels of the whole, which units have in common.
+pub(crate) struct Labels {
+    pub(crate) all: Vec<TokenLabel>,
+    /// The label of one token.
+    of_token: HashMap<u32, u32>,
+    /// Tokens that were asked for last, with their labels: in one place of many tags is the same one.
+    recent: [(u32, u32); 4],
+    /// The labels of the unit that was put in last.
+    last: Range<usize>,
+}
+
+impl Labels {
+    pub(crate) fn new(frame: &[TokenLabel]) -> Self {
+        Self { all: frame.to_vec(), of_token: HashMap::default(), recent: [(0, NO_LABEL); 4], last: 0..0 }
+    }
+
+    fn of_token(&mut self, id: u32) -> LabelId {
+        let recent = id as usize % self.recent.len();
+        if self.recent[recent].0 == id && self.recent[recent].1 != NO_LABEL {
+            return LabelId::from_raw(self.recent[recent].1);
+        }
+        let number = *self.of_token.entry(id).or_insert_with(|| {
+            let known =
+                self.all.iter().position(|label| *label.ids == [id] && label.side == TokenSide::Inside);
+            known.unwrap_or_else(|| {
+                self.all.push(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside });
+                self.all.len() - 1
+            }) as u32
+        });
+        self.recent[recent] = (id, number);
+        LabelId::from_raw(number)
+    }
+
+    /// Where the labels of a unit begin.
+    pub(crate) fn of_unit(&mut self, labels: &[TokenLabel]) -> u32 {
+        if !self.all[self.last.clone()].starts_with(labels) {
+            self.last = self.all.len()..self.all.len() + labels.len();
+            self.all.extend_from_slice(labels);
+        }
+        self.last.start as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_in_order() {
+        let parts = ["", "a", "\0", "\0\0\0\0\0\0\0\0", "get_weather_of_", "\u{10FFFF}", "ab", "a\0"];
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for one in parts {
+            for other in parts {
+                texts.push([one, other, one].concat().into_bytes());
+                texts.push([other, other].concat().into_bytes());
+            }
+        }
+        for texts in [&texts[..], &texts[..40], &texts[3..4], &[]] {
+            let order: Vec<u32> =
+                order(texts.len(), |at| &texts[at][..]).into_iter().map(|(_, at)| at).collect();
+            let mut expected: Vec<u32> = (0..texts.len() as u32).collect();
+            expected.sort_by_key(|&at| &texts[at as usize]);
+            assert_eq!(order, expected);
+        }
+    }
+}

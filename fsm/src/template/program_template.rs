@@ -1,0 +1,245 @@
+//! A program with a place for whatever a request brings along.
+//!
+//! From one request to the next a structure stays the same but for its tools. What stays is a [`ProgramTemplate`], compiled once
+//! with a placeholder in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
+//! the frame is a tree of their beginnings, whose ends call the programs as [sub-programs](crate::program::sub_programs): time for each tool
+//! is some nanoseconds a byte of its beginning, whatever its program holds.
+//!
+//! The tree matters: with one call a tool, each set of items at the beginning of a tag would have as many as
+//! there are tools.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef};
+
+use crate::compile::pipeline::{compile, compile_around};
+use crate::error::BuildError;
+use crate::error::Failure;
+use crate::link::scope::LinkedProgram;
+use crate::link::symbols::Symbols;
+use crate::options::CompileOptions;
+use crate::program::byte_classes::ByteClasses;
+use crate::program::byte_classes::ClassStarts;
+use crate::program::deferred::DeferredProgram;
+use crate::program::deferred::IdReservation;
+use crate::program::sub_programs::{FirstIds, SubPrograms};
+use crate::program::tables::{FragmentId, Program, StateId};
+use crate::template::prefix_trie::{self, Labels, Sorted};
+
+/// A program in which one rule is left open, to be [linked](Self::link) with branches.
+#[derive(Clone, Debug)]
+pub struct ProgramTemplate {
+    /// The placeholder has no states in it.
+    program: Program,
+    placeholder: FragmentId,
+}
+
+/// One of the things that may stand in the placeholder: a text, what follows it, and a text behind that. A program holds what
+/// follows by reference.
+///
+/// All that linking asks of it stands here, side by side: where a request puts known tools together, most of the time
+/// goes by while it waits for memory.
+#[derive(Clone, Debug)]
+pub struct TemplateArm {
+    /// The text at the beginning and the one at the end, one behind the other.
+    texts: Box<[u8]>,
+    /// Bytes of the first.
+    begin: u32,
+    /// How many symbols both have.
+    symbols: u32,
+    reservation: IdReservation,
+    has_labels: bool,
+    /// Where classes of bytes begin for the texts and the program.
+    starts: ClassStarts,
+    content: Arc<DeferredProgram>,
+}
+
+impl TemplateArm {
+    /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
+    /// `None` where a token has none, and where the program may read nothing or begins with itself.
+    pub fn new(begin: &[PatternPart], content: Arc<DeferredProgram>, end: &[PatternPart]) -> Option<Self> {
+        let mut texts = Vec::new();
+        let mut symbols = push_parts(&mut texts, begin)?;
+        let length = u32::try_from(texts.len()).ok()?;
+        symbols += push_parts(&mut texts, end)?;
+        if !content.can_be_referred_to() {
+            return None;
+        }
+        let mut starts = content.footprint().classes.starts();
+        for part in begin.iter().chain(end) {
+            if let PatternPart::Text(text) = part {
+                text.bytes().for_each(|byte| starts.tell_apart(byte, byte));
+            }
+        }
+        let (reservation, has_labels) = (content.footprint().reservation(), content.footprint().labels > 0);
+        Some(Self { texts: texts.into(), begin: length, symbols, reservation, has_labels, starts, content })
+    }
+
+    /// Bytes of memory that it holds, the program not included.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>() + self.texts.len()
+    }
+
+    /// Whether another one that begins as it does is the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.content, &other.content) && self.texts == other.texts && self.begin == other.begin
+    }
+
+    /// What it begins with.
+    pub(crate) fn begin(&self) -> Symbols<'_> {
+        Symbols(&self.texts[..self.begin as usize])
+    }
+
+    /// What it ends with.
+    pub(crate) fn end(&self) -> Symbols<'_> {
+        Symbols(&self.texts[self.begin as usize..])
+    }
+}
+
+/// Adds the symbols of a text to others. How many they are; `None` where a token has no id.
+fn push_parts(texts: &mut Vec<u8>, parts: &[PatternPart]) -> Option<u32> {
+    let mut count = 0_usize;
+    for part in parts {
+        match part {
+            PatternPart::Text(text) => {
+                texts.extend_from_slice(text.as_bytes());
+                count += text.len();
+            }
+            PatternPart::Token(TokenRef::Id(id)) => {
+                Symbols::push_token(texts, *id);
+                count += 1;
+            }
+            PatternPart::Token(_) => return None,
+        }
+    }
+    u32::try_from(count).ok()
+}
+
+impl ProgramTemplate {
+    /// Compiles a grammar without one of its rules, whose body is not read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
+    pub fn new(grammar: &Grammar, options: &CompileOptions, placeholder: RuleId) -> Result<Self, BuildError> {
+        let stand_in = stand_in()?;
+        let (mut program, number) =
+            compile_around(grammar, options, LinkedProgram::copied(placeholder, &stand_in))?;
+        let Some(placeholder) = number else {
+            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(placeholder).name()));
+        };
+        take_out(&mut program, placeholder, stand_in.state_count() as u32);
+        Ok(Self { program, placeholder })
+    }
+
+    /// Bytes of memory that it holds.
+    pub fn memory_usage(&self) -> usize {
+        // What follows from its tables is for programs without holes.
+        self.program.table_bytes()
+    }
+
+    /// The program with branches in the placeholder, in whatever order they are given. `None` where there are none, and
+    /// where states or edges are more than the options allow.
+    pub fn link(&self, branches: &[&TemplateArm], options: &CompileOptions) -> Option<Program> {
+        let sorted = Sorted::new(branches);
+        let branches = &*sorted.branches;
+        if branches.is_empty() || !fits(&self.program, branches, options) {
+            return None;
+        }
+        // Most branches end alike.
+        let symbols = sorted.tree_size() + branches[0].end().0.len();
+        let mut program = self.program.own_tables();
+        program.states.pop();
+        program.states.reserve(symbols + branches.len() + 3);
+        program.byte_edges.reserve(symbols);
+        program.calls.reserve(branches.len());
+        program.sub_programs = SubPrograms::with_capacity(branches.len());
+        let mut labels = Labels::new(&program.labels);
+        let first_call = prefix_trie::write(&mut program, self.placeholder, &sorted, &mut labels);
+        program.push_row(false);
+        let roots = push_units(&mut program, branches, &mut labels);
+        for call in &mut program.calls[first_call..] {
+            call.fragment = roots[call.fragment.index()];
+        }
+        program.labels = labels.all;
+        let mut starts = program.byte_classes.starts();
+        branches.iter().for_each(|branch| starts.add(&branch.starts));
+        program.byte_classes = ByteClasses::beginning_at(&starts);
+        Some(program)
+    }
+}
+
+/// Whether numbers and tables stay within the limits.
+fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) -> bool {
+    // Tables are numbered in 32 bits, with two bits to spare.
+    let cap = (1 << 30) - 1;
+    let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
+    let mut numbers = states;
+    for branch in branches {
+        let (chains, reservation) = (branch.symbols as usize + 1, branch.reservation);
+        states += chains + reservation.likely_states;
+        edges += chains + reservation.likely_edges;
+        numbers += chains + reservation.states.max(reservation.fragments) as usize;
+    }
+    numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
+}
+
+/// What stands in a placeholder while its frame is compiled: something that is not nothing. All passes run, so that it is two
+/// states and an edge.
+fn stand_in() -> Result<Program, BuildError> {
+    let mut builder = GrammarBuilder::new();
+    let byte = builder.literal("x");
+    let grammar = builder.add_rule("stand_in", byte).and_then(|root| builder.finish(root));
+    match grammar {
+        Ok(grammar) => compile(&grammar, &CompileOptions::default()),
+        Err(_) => Err(Failure::PartBelowOperator.in_rule("stand_in")),
+    }
+}
+
+/// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
+fn take_out(program: &mut Program, placeholder: FragmentId, count: u32) {
+    let first = program.fragment(placeholder).start.raw();
+    let end = first + count;
+    let (from, to) = (program.states[first as usize], program.states[end as usize]);
+    program.byte_edges.drain(from.bytes as usize..to.bytes as usize);
+    program.states.drain(first as usize..end as usize);
+    let gone = to.bytes - from.bytes;
+    for row in &mut program.states[first as usize..] {
+        row.bytes -= gone;
+    }
+    let moved = |id: &mut StateId| {
+        if id.raw() >= end {
+            *id = StateId::from_raw(id.raw() - count);
+        }
+    };
+    program.byte_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
+    program.epsilons.iter_mut().for_each(moved);
+    program.calls.iter_mut().for_each(|call| moved(&mut call.target));
+    program.token_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
+    program.fragments.iter_mut().for_each(|fragment| moved(&mut fragment.start));
+    program.byte_classes =
+        ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
+}
+
+/// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
+/// branch's root.
+fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Labels) -> Vec<FragmentId> {
+    let mut begin = FirstIds {
+        state: program.own_state_count() as u32,
+        fragment: program.fragments.len() as u32,
+        label: 0,
+    };
+    let mut root_of: HashMap<usize, FragmentId> =
+        HashMap::with_capacity_and_hasher(branches.len(), Default::default());
+    let root = |branch: &&TemplateArm| {
+        let TemplateArm { content, reservation, has_labels, .. } = *branch;
+        *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
+            begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
+            let root = FragmentId::from_raw(begin.fragment + reservation.root);
+            begin = program.sub_programs.push(content, reservation, begin);
+            root
+        })
+    };
+    branches.iter().map(root).collect()
+}

@@ -1,0 +1,191 @@
+//! Products over a small alphabet.
+//!
+//! The arcs of a state carry ranges, and a class such as "no white space" has a dozen of them, none of which any
+//! state of a pattern tells apart. The product of a pattern and a bound on its length copies those ranges into
+//! every one of its states. So for large products the characters are first put into *letters*, the classes
+//! that no state of any operand tells apart; automata over letters are ordinary [`RangeDfa`]s whose characters
+//! are the letters' numbers, and only the result is written over characters again, where that is needed at all.
+
+use grammask_grammar_ir::hash::HashMap;
+
+use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::meter::Meter;
+use super::minimize::minimize;
+use super::scalars::code_point;
+use crate::error::Failure;
+use crate::ids::NONE;
+
+/// Products of at least so many pairs of states are taken over letters.
+const LARGE: usize = 512;
+
+/// A range of characters and their letter.
+type Atom = (u32, u32, u32);
+
+/// An automaton over letters.
+pub(crate) struct CompressedAlphabet {
+    /// Its arcs carry ranges of letters.
+    pub(crate) dfa: RangeDfa,
+    /// Ranges of characters, in order, with their letter.
+    atoms: Vec<Atom>,
+}
+
+/// The minimal automaton of what all operands accept; there is at least one.
+pub(crate) fn intersection<D: AsRef<RangeDfa>>(
+    operands: &[D],
+    meter: &mut Meter,
+) -> Result<RangeDfa, Failure> {
+    if is_large(operands) {
+        return Ok(lettered_intersection(operands, meter)?.over_characters());
+    }
+    let mut operands = operands.iter().map(AsRef::as_ref);
+    let Some(first) = operands.next() else { return minimize(&RangeDfa::nothing(), meter) };
+    let Some(second) = operands.next() else { return minimize(first, meter) };
+    let mut result = minimize(&first.intersect(second, meter)?, meter)?;
+    for operand in operands {
+        result = minimize(&result.intersect(operand, meter)?, meter)?;
+    }
+    Ok(result)
+}
+
+/// Whether a product may become so large that letters pay.
+pub(crate) fn is_large<D: AsRef<RangeDfa>>(operands: &[D]) -> bool {
+    let counts = operands.iter().map(|operand| operand.as_ref().state_count());
+    counts.fold(1usize, usize::saturating_mul) >= LARGE
+}
+
+/// The same over letters.
+pub(crate) fn lettered_intersection<D: AsRef<RangeDfa>>(
+    operands: &[D],
+    meter: &mut Meter,
+) -> Result<CompressedAlphabet, Failure> {
+    let (atoms, count) = letters(operands, meter)?;
+    let mut result: Option<RangeDfa> = None;
+    for operand in operands {
+        let dfa = over_letters(operand.as_ref(), &atoms, count);
+        result = Some(match result {
+            None => dfa,
+            Some(before) => minimize(&before.intersect(&dfa, meter)?, meter)?,
+        });
+    }
+    Ok(CompressedAlphabet { dfa: result.unwrap_or_else(RangeDfa::nothing), atoms })
+}
+
+impl CompressedAlphabet {
+    /// An automaton over characters, which is minimal, over its own letters.
+    pub(crate) fn new(dfa: &RangeDfa, meter: &mut Meter) -> Result<Self, Failure> {
+        let (atoms, count) = letters(&[dfa], meter)?;
+        Ok(Self { dfa: over_letters(dfa, &atoms, count), atoms })
+    }
+
+    /// The same automaton over characters, numbered breadth-first.
+    pub(crate) fn over_characters(&self) -> RangeDfa {
+        let mut builder = DfaBuilder::with_capacity(self.dfa.state_count(), self.dfa.arc_count());
+        let mut targets = vec![NONE; self.atoms.len()];
+        let mut number = vec![NONE; self.dfa.state_count()];
+        let mut order = vec![0u32];
+        number[0] = 0;
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            next += 1;
+            targets.fill(NONE);
+            for arc in self.dfa.arcs(state) {
+                targets[arc.lo as usize..=arc.hi as usize].fill(arc.to);
+            }
+            for &(lo, hi, letter) in &self.atoms {
+                let target = targets[letter as usize];
+                if target == NONE {
+                    continue;
+                }
+                let to = &mut number[target as usize];
+                if *to == NONE {
+                    *to = order.len() as u32;
+                    order.push(target);
+                }
+                builder.arc(RangeArc { lo, hi, to: *to });
+            }
+            builder.end_state(self.dfa.is_final(state));
+        }
+        builder.finish()
+    }
+
+    /// The code points of some letters, as sorted ranges that do not touch.
+    pub(crate) fn code_points(&self, letters: &[(u32, u32)], ranges: &mut Vec<(u32, u32)>) {
+        ranges.clear();
+        let mut last_hi = None;
+        for &(lo, hi, letter) in &self.atoms {
+            if !letters.iter().any(|&(first, last)| (first..=last).contains(&letter)) {
+                continue;
+            }
+            match ranges.last_mut() {
+                Some(range) if last_hi == Some(lo.wrapping_sub(1)) => range.1 = code_point(hi),
+                _ => ranges.push((code_point(lo), code_point(hi))),
+            }
+            last_hi = Some(hi);
+        }
+    }
+}
+
+/// The ranges of characters that arcs begin or end at, with their letters, and how many letters there are.
+fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec<Atom>, u32), Failure> {
+    let all = operands.iter().map(AsRef::as_ref);
+    let arcs = all.clone().flat_map(|dfa| (0..dfa.state_count() as u32).flat_map(|state| dfa.arcs(state)));
+    let mut ends: Vec<u32> = arcs.flat_map(|arc| [arc.lo, arc.hi + 1]).collect();
+    meter.spend(ends.len())?;
+    ends.sort_unstable();
+    ends.dedup();
+    let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, 0)).collect();
+    // Every state splits the letters by where they lead.
+    let mut split: HashMap<(u32, u32), u32> = HashMap::default();
+    for dfa in all {
+        let mut before: Option<&[RangeArc]> = None;
+        for state in 0..dfa.state_count() as u32 {
+            meter.spend(atoms.len())?;
+            // A bound on the length is a chain of states that all lead on alike.
+            if before.replace(dfa.arcs(state)).is_some_and(|before| splits_alike(before, dfa.arcs(state))) {
+                continue;
+            }
+            split.clear();
+            let mut arcs = dfa.arcs(state).iter().peekable();
+            for (lo, hi, letter) in &mut atoms {
+                while arcs.next_if(|arc| arc.hi < *lo).is_some() {}
+                let target = arcs.peek().filter(|arc| arc.lo <= *hi).map_or(NONE, |arc| arc.to);
+                let fresh = split.len() as u32;
+                *letter = *split.entry((*letter, target)).or_insert(fresh);
+            }
+        }
+    }
+    let count = atoms.iter().map(|atom| atom.2 + 1).max().unwrap_or(0);
+    Ok((atoms, count))
+}
+
+/// Whether two states tell the same characters apart: at once where the second leads on as the first, some states
+/// further.
+fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
+    let shift = |arcs: &[RangeArc], arc: &RangeArc| arc.to.wrapping_sub(arcs[0].to);
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(left, right)| {
+            (left.lo, left.hi, shift(one, left)) == (right.lo, right.hi, shift(other, right))
+        })
+}
+
+/// An automaton over the letters of its characters.
+fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: u32) -> RangeDfa {
+    // The first range of each letter stands for all.
+    let mut first = vec![NONE; count as usize];
+    for &(lo, _, letter) in atoms.iter().rev() {
+        first[letter as usize] = lo;
+    }
+    let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count as usize);
+    for state in 0..dfa.state_count() as u32 {
+        let mut arcs = dfa.arcs(state).iter().peekable();
+        // Letters are numbered as their first characters stand, and so one sweep finds their arcs.
+        for (letter, &character) in first.iter().enumerate() {
+            while arcs.next_if(|arc| arc.hi < character).is_some() {}
+            if let Some(arc) = arcs.peek().filter(|arc| arc.lo <= character) {
+                builder.arc(RangeArc { lo: letter as u32, hi: letter as u32, to: arc.to });
+            }
+        }
+        builder.end_state(dfa.is_final(state));
+    }
+    builder.finish()
+}

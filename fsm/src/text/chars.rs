@@ -1,0 +1,57 @@
+//! Arcs over characters, and whatever can be written with them.
+//!
+//! Automata over text have such arcs, and so has a draft of byte automata that characters are encoded into.
+
+/// Reads one code point out of an inclusive range. A range may run over the surrogates, which are never
+/// spelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CharArc {
+    pub(crate) lo: u32,
+    pub(crate) hi: u32,
+    pub(crate) to: u32,
+}
+
+impl CharArc {
+    pub(crate) fn covers(&self, lo: u32, hi: u32) -> bool {
+        self.lo <= lo && hi <= self.hi
+    }
+}
+
+/// An automaton over characters that is being written.
+pub(crate) trait CharOutput {
+    /// A new state.
+    fn state(&mut self) -> u32;
+    /// Adds arcs, sorted and disjoint, to a state.
+    fn arcs(&mut self, from: u32, arcs: &[CharArc]);
+    /// Adds an arc that reads nothing.
+    fn epsilon(&mut self, from: u32, to: u32);
+    /// Lets `from` read the escapes of a class of characters, the backslash being read, by way of an automaton
+    /// that all places share, if the output has such automata: ranges of code points, sorted and not touching.
+    /// `write` writes such an automaton, up to a given end, and returns its start.
+    fn shared_escape(
+        &mut self,
+        from: u32,
+        class: &[(u32, u32)],
+        to: u32,
+        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+    ) -> Sharing;
+}
+
+/// Whether an output could share an automaton.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    Shared,
+    NotSupported,
+}
+
+/// The ranges of arcs, those that touch joined.
+pub(crate) fn join_ranges(arcs: &[CharArc], ranges: &mut Vec<(u32, u32)>) {
+    ranges.clear();
+    for arc in arcs {
+        match ranges.last_mut() {
+            // Nothing stands between the code points on either side of the surrogates.
+            Some(last) if last.1 + 1 == arc.lo || (last.1, arc.lo) == (0xD7FF, 0xE000) => last.1 = arc.hi,
+            _ => ranges.push((arc.lo, arc.hi)),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Whether an expression matches any text at all.
+//!
+//! The naive way builds the minimal automaton and looks for a final state in it. But whoever only asks for that needs
+//! nothing minimal, and nothing deterministic either, but what is complemented: operands have a text in common if and
+//! only if some way leads from all their starts to all their ends, reading the same. A search over tuples of states, one
+//! of each operand, ends with the first text that is found, or with the last tuple. Shortest texts come first, since a
+//! bound on the length makes long ways dead ends.
+
+use grammask_grammar_ir::hash::HashSet;
+use smallvec::SmallVec;
+
+use super::dfa::RangeDfa;
+use super::nfa::Nfa;
+use super::nfa::NfaRows;
+
+/// A state of each operand.
+type Tuple = SmallVec<[u32; 4]>;
+
+/// Sorted ranges of characters.
+type Ranges = Vec<(u32, u32)>;
+
+/// States, arcs and ranges that are looked at before the search gives up: deterministic automata have fewer tuples, and
+/// where there are many they are the better way.
+const MAX_LOOKS: usize = 1 << 13;
+
+/// Automata that are looked at side by side: where each of them has two ways on, so many have eight.
+pub(super) const MAX_OPERANDS: usize = 3;
+
+/// One of the automata that are to have a text in common.
+pub(super) struct Operand {
+    automaton: Automaton,
+    /// By state, what is known of it.
+    moves: Vec<Option<Moves>>,
+}
+
+enum Automaton {
+    Deterministic(RangeDfa),
+    /// With room for its closures.
+    Nondeterministic(NfaRows, Vec<u32>),
+}
+
+/// How a state goes on.
+struct Moves {
+    is_final: bool,
+    /// For each state that is reached by a character, by which ones.
+    targets: Vec<(u32, Ranges)>,
+}
+
+impl From<RangeDfa> for Operand {
+    fn from(dfa: RangeDfa) -> Self {
+        let moves = std::iter::repeat_with(|| None).take(dfa.state_count()).collect();
+        Self { automaton: Automaton::Deterministic(dfa), moves }
+    }
+}
+
+impl From<Nfa> for Operand {
+    fn from(nfa: Nfa) -> Self {
+        let moves = std::iter::repeat_with(|| None).take(nfa.state_count()).collect();
+        let met = vec![0; nfa.state_count()];
+        Self { automaton: Automaton::Nondeterministic(nfa.into_rows(), met), moves }
+    }
+}
+
+impl Operand {
+    /// Sees to it that what is asked for next is known. How many states and arcs had to be looked at.
+    fn look_at(&mut self, state: u32) -> usize {
+        if self.moves[state as usize].is_some() {
+            return 0;
+        }
+        let (is_final, mut arcs, met) = match &mut self.automaton {
+            Automaton::Deterministic(dfa) => (dfa.is_final(state), dfa.arcs(state).to_vec(), 1),
+            Automaton::Nondeterministic(rows, met) => rows.closure(state, met),
+        };
+        let looked = arcs.len() + met;
+        arcs.sort_unstable_by_key(|arc| (arc.to, arc.lo));
+        let groups = arcs.chunk_by(|left, right| left.to == right.to);
+        let ranges = |group: &[super::dfa::RangeArc]| group.iter().map(|arc| (arc.lo, arc.hi)).collect();
+        let targets = groups.map(|group| (group[0].to, ranges(group))).collect();
+        self.moves[state as usize] = Some(Moves { is_final, targets });
+        looked
+    }
+
+    fn moves(&self, state: u32) -> &Moves {
+        self.moves[state as usize].as_ref().expect("every state is looked at before")
+    }
+}
+
+/// Whether all operands accept some text; `None` where that takes a longer search.
+pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool> {
+    let start: Tuple = SmallVec::from_elem(0, operands.len());
+    let mut met: HashSet<Tuple> = HashSet::default();
+    met.insert(start.clone());
+    let mut tuples = vec![start];
+    let (mut next, mut looked) = (0, 0);
+    while let Some(tuple) = tuples.get(next).cloned() {
+        next += 1;
+        for (operand, &state) in operands.iter_mut().zip(&tuple) {
+            looked += operand.look_at(state);
+        }
+        let moves: SmallVec<[&Moves; 4]> =
+            operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
+        if looked > MAX_LOOKS {
+            return None;
+        }
+        if moves.iter().all(|moves| moves.is_final) {
+            return Some(true);
+        }
+        // The tuples of targets that one character leads to, operand by operand.
+        let mut partial: Vec<(Tuple, Ranges)> = vec![(Tuple::new(), vec![(0, u32::MAX)])];
+        for moves in &moves {
+            let mut longer = Vec::with_capacity(partial.len());
+            for (tuple, ranges) in &partial {
+                for (target, others) in &moves.targets {
+                    looked += ranges.len() + others.len();
+                    if looked > MAX_LOOKS {
+                        return None;
+                    }
+                    let both = in_both(ranges, others);
+                    if !both.is_empty() {
+                        let mut tuple = tuple.clone();
+                        tuple.push(*target);
+                        longer.push((tuple, both));
+                    }
+                }
+            }
+            partial = longer;
+        }
+        for (tuple, _) in partial {
+            if met.insert(tuple.clone()) {
+                tuples.push(tuple);
+            }
+        }
+    }
+    Some(false)
+}
+
+/// The characters that are in both. Of one list ranges may overlap.
+fn in_both(left: &[(u32, u32)], right: &[(u32, u32)]) -> Ranges {
+    let mut both = Ranges::new();
+    let (mut lefts, mut rights) = (left, right);
+    while let (Some(&first), Some(&second)) = (lefts.first(), rights.first()) {
+        let (lo, hi) = (first.0.max(second.0), first.1.min(second.1));
+        if lo <= hi {
+            both.push((lo, hi));
+        }
+        match first.1 <= second.1 {
+            true => lefts = &lefts[1..],
+            false => rights = &rights[1..],
+        }
+    }
+    both
+}
