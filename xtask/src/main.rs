@@ -4,18 +4,19 @@
 //! the workspace under a name that does not change when the program moves.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its user")]
 
+mod workspace;
+mod shell;
+mod tidy;
+mod instructions;
 mod bench;
-mod ci;
 mod codegen;
 mod corpus;
 mod gpu;
-mod instructions;
+mod graph;
 mod oracle;
 mod python;
-mod shell;
 mod test;
-mod tidy;
-mod workspace;
+mod ci;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,8 @@ enum Verb {
     Test(test::Arguments),
     /// Checks layers, the code map, stale files and house rules. Compiles nothing.
     Tidy,
+    /// Prints which files of a crate import one another in circles. Compiles nothing.
+    Graph(graph::Arguments),
     /// Runs a benchmark of the `bench` crate in release mode, for example `bench maskbench --help`.
     Bench(bench::Arguments),
     /// Runs the engine-independent cases of `corpus` on every backend.
@@ -69,6 +72,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Ci(arguments) => ci::run(&workspace, &arguments),
         Verb::Test(arguments) => test::run(&workspace, &arguments),
         Verb::Tidy => tidy::run(&workspace),
+        Verb::Graph(arguments) => graph::run(&workspace, &arguments),
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
         Verb::Python(arguments) => python::run(&workspace, &arguments),

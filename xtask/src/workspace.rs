@@ -12,9 +12,13 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn load() -> Result<Self> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+        Self::load_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    }
+
+    /// The workspace whose root manifest is in a folder.
+    pub(crate) fn load_at(root: &Path) -> Result<Self> {
         let metadata = MetadataCommand::new()
-            .manifest_path(manifest)
+            .manifest_path(root.join("Cargo.toml"))
             .no_deps()
             .exec()
             .context("cargo metadata failed; check the manifests of the workspace")?;

@@ -5,7 +5,8 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-use super::{Finding, Sources};
+use super::finding::Finding;
+use super::sources::Sources;
 use crate::workspace::Workspace;
 
 const FILE: &str = "ARCHITECTURE.md";

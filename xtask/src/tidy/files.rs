@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::{Finding, Sources};
+use super::finding::Finding;
+use super::sources::Sources;
 
 /// More lines than this, and a file holds more than one thing.
 const MAX_LINES: usize = 800;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::workspace::{Member, Workspace};
 
 /// Who a crate is for.

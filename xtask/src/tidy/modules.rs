@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{Finding, Sources};
+use super::finding::Finding;
+use super::sources::Sources;
 use crate::workspace::Workspace;
 
 pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Finding>> {

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::workspace::{Member, Workspace};
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {

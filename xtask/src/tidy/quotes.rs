@@ -4,7 +4,8 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Finding, Sources};
+use super::finding::Finding;
+use super::sources::Sources;
 
 pub(super) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
