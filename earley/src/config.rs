@@ -18,3 +18,6 @@ impl Default for Config {
         Self { longest_token: 128, max_bytes: 256 << 20, max_items_per_set: 100_000 }
     }
 }
+
+/// Mask keys keep distances to a bound in 13 bits.
+pub(crate) const MAX_TOKEN: u32 = (1 << 13) - 1;

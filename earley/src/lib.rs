@@ -5,9 +5,9 @@
 //! An Earley parser keeps, for every position of the text, the set of items that are alive there. This engine
 //! interns those sets and remembers which byte leads from which set to which: parsing becomes one table read
 //! a byte, and whatever is derived from a set (the token mask above all) can be kept with it. Sets are made
-//! when they are first reached. See the modules for how: contexts instead of origins (`context`), completing
-//! before predicting (`closure`), counts of repeats beside the set (`slots`), long runs inside strings
-//! (`loops`, `runs`), and the part of a set that does not depend on its callers (`split`).
+//! when they are first reached. See the modules for how: contexts instead of origins (`tables::contexts`), completing
+//! before predicting (`closure`), counts of repeats beside the set (`tables::slots`), long runs inside strings (`runs`),
+//! and the part of a set that does not depend on its callers (`local`).
 //!
 //! Any context-free grammar is served: left recursion, nullable rules and ambiguity included, and repeats with
 //! bounds of any size.
@@ -15,7 +15,7 @@
 //! # When not to use it
 //!
 //! To match a regular expression against a text that is known in full, a regex engine is faster. To get token
-//! masks, use `grammask-matcher`, which puts this engine behind a compiler and a vocabulary.
+//! masks, use `grammask-matcher`, which joins this engine with a compiler and a vocabulary.
 //!
 //! # Example
 //!
@@ -63,30 +63,27 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod alike;
-mod any;
-mod closure;
+// In the order of the data flow: each module imports only modules above it.
 mod config;
-mod context;
-mod derivations;
-mod ending;
-mod engine;
-mod follow;
-mod kernels;
-mod loops;
-mod permutation;
-mod reach;
-mod rebuild;
+// The data of the automaton.
+mod tables;
+// From what a byte led to, to all items of a set.
+mod closure;
+// Steps, computed once.
+mod automaton;
+// Questions to the automaton.
 mod runs;
-mod seen;
-mod sets;
-mod slots;
-mod split;
-mod structure;
-mod subsume;
-mod table;
-mod tokens;
+// Parts that other grammars share.
+mod local;
+// Whole tokens, unions and lengths.
+mod queries;
+// A second parse, for captures and budgets.
+mod derivations;
+// All of it as a backend.
+mod engine;
 
 pub use config::Config;
-pub use derivations::{CaptureEnds, Captured, Derivations, InputUnit, WholeToken};
-pub use engine::{Engine, State};
+pub use derivations::captures::{CaptureEnds, Captured};
+pub use derivations::parse::{Derivations, InputUnit, WholeToken};
+pub use engine::Engine;
+pub use tables::state::State;

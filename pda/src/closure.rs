@@ -5,28 +5,21 @@
 //!
 //! * The top of a stack changes with every byte, so it is kept beside the pointer to the node below it
 //!   ([`Stack`]): a step inside a rule makes no node at all.
-//! * A call that returns to a state without a way on pushes nothing: whoever waits for the caller waits for the
+//! * A call that returns to a state without a way on pushes nothing: the node that waits for the caller waits for the
 //!   callee. Right recursion runs in constant depth.
 //! * A stack whose top has not read anything since its rule began does not pop. That a call may read nothing is
 //!   known of the automaton, and the caller goes on without a push ([`Phase`]; Aycock and Horspool 2002 do the
 //!   same for Earley's algorithm). An iteration of a repeat that reads nothing is then never counted.
 //!
 //! Pushing without reading a byte comes to an end because no rule begins with itself
-//! ([`left_calls`](crate::left_calls)).
+//! ([`left_recursion`](crate::left_recursion)).
 
-use grammask_fsm::{Program, StateId};
+use grammask_fsm::Program;
 use grammask_parser_backend::StepError;
 use hashbrown::HashSet;
 
-use crate::stacks::Ends;
-use crate::tree::{Node, NodeId, Tree};
-
-/// A stack: the state at its top, and what is below.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Stack {
-    pub(crate) state: StateId,
-    pub(crate) below: NodeId,
-}
+use crate::stacks::{Acceptance, Stack};
+use crate::tree::{Node, NodeId, Tree, units};
 
 /// Whether the rule at the top of a stack has read something since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,34 +40,34 @@ pub(crate) struct Bounds {
 #[derive(Default)]
 pub(crate) struct Closure {
     todo: Vec<(Stack, Phase)>,
-    read: Seen,
-    fresh: Seen,
-    popped: Seen,
+    read: KeySet,
+    fresh: KeySet,
+    popped: KeySet,
     work: u64,
     /// Result: stacks that can read a byte, sorted, each once.
     pub(crate) stacks: Vec<Stack>,
-    /// Result: what may be over.
-    pub(crate) ends: Ends,
+    /// Result: whether the text or the rule of a local part may end.
+    pub(crate) acceptance: Acceptance,
 }
 
-type Seen = HashSet<u64, ahash::RandomState>;
+type KeySet = HashSet<u64, ahash::RandomState>;
 
 /// Scratch sets of more elements than this are not kept: clearing one costs as much as its capacity.
-const KEPT: usize = 1 << 12;
+const MAX_KEPT: usize = 1 << 12;
 
 impl Closure {
     /// Begins a closure. Stacks follow by [`add`](Self::add) and [`pop`](Self::pop).
     pub(crate) fn begin(&mut self) {
         self.todo.clear();
         for seen in [&mut self.read, &mut self.fresh, &mut self.popped] {
-            if seen.capacity() > KEPT {
-                *seen = Seen::default();
+            if seen.capacity() > MAX_KEPT {
+                *seen = KeySet::default();
             }
             seen.clear();
         }
         self.work = 0;
         self.stacks.clear();
-        self.ends = Ends::default();
+        self.acceptance = Acceptance::default();
     }
 
     /// Stacks and edges met.
@@ -83,8 +76,8 @@ impl Closure {
     }
 
     pub(crate) fn add(&mut self, stack: Stack, phase: Phase) {
-        let key = u64::from(stack.state.raw()) << 32 | u64::from(stack.below.0);
-        // What a stack does that has read nothing is a part of what it does otherwise.
+        let key = u64::from(stack.state.raw()) << 32 | u64::from(stack.below.raw());
+        // A stack that has read nothing does a part of what it does otherwise.
         let is_new = match phase {
             Phase::Read => self.read.insert(key),
             Phase::Fresh => !self.read.contains(&key) && self.fresh.insert(key),
@@ -94,13 +87,13 @@ impl Closure {
         }
     }
 
-    /// Whatever waits in `node` goes on.
+    /// The caller or the repeat that waits in `node` goes on.
     pub(crate) fn pop(&mut self, program: &Program, tree: &mut Tree, mut node: NodeId) {
-        while self.popped.insert(u64::from(node.0)) {
+        while self.popped.insert(u64::from(node.raw())) {
             self.work += 1;
             match tree.get(node) {
-                Node::Bottom => self.ends.complete = true,
-                Node::Local => self.ends.leaves = true,
+                Node::Bottom => self.acceptance.complete = true,
+                Node::Local => self.acceptance.local_complete = true,
                 Node::Return { state, below } => self.add(Stack { state, below }, Phase::Read),
                 Node::Repeat { fragment, done, below } => {
                     let body = program.fragment(fragment);
@@ -132,7 +125,7 @@ impl Closure {
         let Bounds { max_stacks, max_work } = bounds;
         while let Some((stack, phase)) = self.todo.pop() {
             let state = program.state(stack.state);
-            self.work += 1 + (state.epsilons.len() + state.calls.len()) as u64;
+            self.work += 1 + units(state.epsilons.len() + state.calls.len());
             if !state.bytes.is_empty() {
                 self.stacks.push(stack);
             }

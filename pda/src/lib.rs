@@ -13,7 +13,7 @@
 //!    [`State`] is the number of such a list: rollback and fork copy a number (`stacks`);
 //! 3. a list remembers for each class of bytes which list it leads to, so that what was read once is a table read
 //!    for every text and thread that comes after;
-//! 4. the number of iterations of a counted repeat stands in the stack, in a node of the repeat, so that
+//! 4. the number of iterations of a counted repeat is kept in the stack, in a node of the repeat, so that
 //!    `maxLength: 65536` is one node more and not 65,536 copies of an automaton. Masks are kept under the list
 //!    in which counts far from a bound are replaced by one that behaves alike (`tree`);
 //! 5. long runs inside strings are found by reading a character at a time and jumping over what only counts
@@ -70,16 +70,29 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod closure;
+// In the order of the data flow: each module imports only modules above it.
 mod config;
-mod ending;
-mod engine;
-mod follow;
-mod left_calls;
-mod runs;
-mod split;
-mod stacks;
+// The persistent tree of stacks.
 mod tree;
+// Lists of stacks, interned.
+mod stacks;
+// From what a byte led to, to all stacks that can read the next byte.
+mod closure;
+// Grammars that are declined.
+mod left_recursion;
+// Steps, computed once.
+mod automaton;
+// Long texts over a class of characters.
+mod runs;
+// The part of a list that does not depend on its callers.
+mod split;
+// What may follow that part.
+mod context_expansion;
+// How near the end of the text is.
+mod shortest_completion;
+// All of it as a backend.
+mod engine;
 
 pub use config::Config;
-pub use engine::{Engine, State};
+pub use engine::Engine;
+pub use stacks::State;

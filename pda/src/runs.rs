@@ -1,10 +1,10 @@
-//! What stacks do with texts over a class of characters.
+//! The behaviour of stacks on texts over a class of characters.
 //!
 //! The inside of a JSON string allows nearly every token, and a walk over the vocabulary would visit nearly all of
-//! it. Whoever computes masks keeps the tokens of some classes ready, and asks whether *every* text over the class
+//! it. The computation of masks keeps the tokens of some classes ready, and asks whether *every* text over the class
 //! may follow. The answer is found by reading one character after the other, all characters of the class at once,
 //! and looking at the lists of stacks that they lead to: if each of them reads every character of the class and no
-//! new list is met, every text passes; if after so many characters none is read any more, texts up to that length
+//! new list is met, every text passes; if from some length on no character is read any more, texts up to that length
 //! do; anything else is left to the walk.
 //!
 //! Under `maxLength: 65536` each character makes a new list, and no list is met twice. But where a character does
@@ -12,10 +12,10 @@
 //! bound, since nothing else looks at counts: the search jumps to a few characters before the bound.
 
 use grammask_fsm::utf8::SEQUENCES;
-use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+use grammask_parser_backend::{CharClass, Fuel, Run};
 
-use crate::closure::Stack;
-use crate::engine::{Engine, State};
+use crate::automaton::Automaton;
+use crate::stacks::{Stack, State};
 use crate::tree::{Node, NodeId};
 
 /// Lists that are reached by texts of one length; more are not worth it.
@@ -25,16 +25,17 @@ const MAX_WIDTH: usize = 16;
 const MAX_CHARACTERS: usize = 96;
 
 /// Iterations of a repeat that one character may finish: it has at most four bytes.
-const MARGIN: u32 = 4;
+const MAX_ITERATIONS: u32 = 4;
 
-/// See [`Backend::run_over`].
-pub(crate) fn run_over(engine: &Engine, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
-    Search { engine, class, starts: start_bytes(class), fuel }.run(state).unwrap_or(Run::Unknown)
+/// The behaviour of a state on texts over a class.
+pub(crate) fn run_over(automaton: &Automaton, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
+    Search { automaton, class, starts: start_bytes(class), fuel }.run(state).unwrap_or(Run::Unknown)
 }
 
 /// The bytes that characters of the class begin with.
 fn start_bytes(class: &CharClass) -> [u64; 4] {
-    let mut bits = [class.ascii as u64, (class.ascii >> 64) as u64, 0, 0];
+    let half = |shift: u32| u64::try_from(class.ascii >> shift & u128::from(u64::MAX)).unwrap_or(u64::MAX);
+    let mut bits = [half(0), half(64), 0, 0];
     if class.non_ascii {
         for pattern in SEQUENCES {
             for byte in pattern[0].0..=pattern[0].1 {
@@ -46,7 +47,7 @@ fn start_bytes(class: &CharClass) -> [u64; 4] {
 }
 
 struct Search<'e> {
-    engine: &'e Engine,
+    automaton: &'e Automaton,
     class: &'e CharClass,
     starts: [u64; 4],
     fuel: &'e mut Fuel,
@@ -55,18 +56,18 @@ struct Search<'e> {
 impl Search<'_> {
     /// `None`: nothing can be said.
     fn run(mut self, state: State) -> Option<Run> {
-        let mut met: Vec<State> = Vec::new();
+        let mut visited: Vec<State> = Vec::new();
         let mut lists = vec![state];
         let mut read: u32 = 0;
         for _ in 0..MAX_CHARACTERS {
-            if lists.iter().all(|list| met.contains(list)) {
+            if lists.iter().all(|list| visited.contains(list)) {
                 return Some(Run::Unbounded);
             }
             match self.reads(&lists)? {
                 Reads::None => return Some(Run::AtMost(read)),
                 Reads::All => {}
             }
-            met.extend(lists.iter().filter(|&list| !met.contains(list)).copied().collect::<Vec<_>>());
+            visited.extend(lists.iter().filter(|&list| !visited.contains(list)).copied().collect::<Vec<_>>());
             let mut next = Vec::new();
             for &list in &lists {
                 self.read_each(list, &mut next)?;
@@ -83,10 +84,10 @@ impl Search<'_> {
         None
     }
 
-    /// What the lists do with the first byte of a character. `None` where they do not all do the same.
+    /// The behaviour of the lists on the first byte of a character. `None` where they do not all do the same.
     fn reads(&self, lists: &[State]) -> Option<Reads> {
         let reads = |list: &State| {
-            let next = self.engine.next_bytes(*list);
+            let next = self.automaton.list(*list).next_bytes;
             if (0..4).all(|word| self.starts[word] & !next[word] == 0) {
                 Some(Reads::All)
             } else if (0..4).all(|word| self.starts[word] & next[word] == 0) {
@@ -100,16 +101,19 @@ impl Search<'_> {
     }
 
     /// If a character leads from `from` to `to`, and that differs by one finished iteration of one repeat: the list
-    /// in which that repeat stands shortly before its next bound, and how many iterations after `to` that is.
+    /// in which that repeat is shortly before its next bound, and how many iterations after `to` that is.
     fn jump(&mut self, from: State, to: State) -> Option<(State, u32)> {
-        let engine = self.engine;
-        let (from, to) = (engine.list(from), engine.list(to));
-        if from.ends != to.ends || from.stacks.len() != to.stacks.len() || from.stacks == to.stacks {
+        let automaton = self.automaton;
+        let (from, to) = (automaton.list(from), automaton.list(to));
+        if from.acceptance != to.acceptance
+            || from.stacks.len() != to.stacks.len()
+            || from.stacks == to.stacks
+        {
             return None;
         }
-        let mut builder = engine.lock();
+        let mut builder = automaton.lock();
         let builder = &mut *builder;
-        let program = engine.program();
+        let program = &automaton.program;
         let changed = from.stacks.iter().find(|stack| to.stacks.binary_search(stack).is_err())?.below;
         let Node::Repeat { fragment, done, below } = builder.tree.get(changed) else { return None };
         let count = program.fragment(fragment).count?;
@@ -127,9 +131,9 @@ impl Search<'_> {
             Some(max) if after < max => max - 2,
             _ => return None,
         };
-        let far = last.checked_sub(MARGIN).filter(|&far| far > after)?;
+        let far = last.checked_sub(MAX_ITERATIONS).filter(|&far| far > after)?;
         let stacks = counted(far);
-        let list = engine.intern(builder, &stacks, from.ends).ok()?;
+        let list = automaton.intern(builder, &stacks, from.acceptance).ok()?;
         Some((State(list), far - after))
     }
 
@@ -148,7 +152,7 @@ impl Search<'_> {
                 lists = next;
             }
             for list in lists {
-                push_new(after, list)?;
+                push_unvisited(after, list)?;
             }
         }
         Some(())
@@ -161,14 +165,14 @@ impl Search<'_> {
         bytes: impl IntoIterator<Item = u8>,
         after: &mut Vec<State>,
     ) -> Option<()> {
-        let classes = self.engine.program().byte_classes();
+        let classes = self.automaton.program.byte_classes();
         let mut tried = [false; 256];
         for byte in bytes {
             if std::mem::replace(&mut tried[usize::from(classes.class(byte))], true) {
                 continue;
             }
             for &list in lists {
-                push_new(after, self.engine.step(list, byte, self.fuel).ok()??)?;
+                push_unvisited(after, self.automaton.step(list, byte, self.fuel).ok()??)?;
             }
         }
         Some(())
@@ -190,7 +194,7 @@ fn replaced(stacks: &[Stack], old: NodeId, new: NodeId) -> Vec<Stack> {
     replaced
 }
 
-fn push_new(lists: &mut Vec<State>, list: State) -> Option<()> {
+fn push_unvisited(lists: &mut Vec<State>, list: State) -> Option<()> {
     if !lists.contains(&list) {
         if lists.len() == MAX_WIDTH {
             return None;

@@ -7,52 +7,93 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use grammask_fsm::Program;
+use grammask_fsm::{Program, StateId};
 use hashbrown::HashTable;
 
-use crate::closure::Stack;
+use crate::tree::NodeId;
+
+/// A list of parallel stacks, by its number. It belongs to the engine that made it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State(pub(crate) ListId);
+
+/// A stack: the state at its top, and what is below.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Stack {
+    pub(crate) state: StateId,
+    pub(crate) below: NodeId,
+}
 
 /// A transition that was not computed yet.
 pub(crate) const UNKNOWN: u32 = 0;
 /// No sentence goes on with the byte.
 pub(crate) const DEAD: u32 = 1;
 /// From here on: a list.
-pub(crate) const FIRST_LIST: u32 = 2;
+const FIRST_LIST: u32 = 2;
+/// Most lists of one engine.
+const MAX_LISTS: usize = ListId(u32::MAX - FIRST_LIST).index();
 
-/// What may be over where a list stands.
+/// The number of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ListId(u32);
+
+impl ListId {
+    pub(crate) const fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) const fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+/// The entry of a transition to a list.
+pub(crate) fn entry_of(list: ListId) -> u32 {
+    list.0 + FIRST_LIST
+}
+
+/// The list of an entry that is neither [`UNKNOWN`] nor [`DEAD`].
+pub(crate) fn list_of(entry: u32) -> ListId {
+    ListId(entry - FIRST_LIST)
+}
+
+/// Whether the text or the rule of a local part may end at a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct Acceptance {
     /// The text.
     pub(crate) complete: bool,
     /// The rule of a local part.
-    pub(crate) leaves: bool,
+    pub(crate) local_complete: bool,
 }
 
 /// An interned list of stacks, as readers see it.
-pub(crate) struct Stacks {
+pub(crate) struct StackList {
     /// Sorted, each once.
     pub(crate) stacks: Box<[Stack]>,
-    pub(crate) ends: Ends,
+    pub(crate) acceptance: Acceptance,
     /// The bytes that may be read next.
     pub(crate) next_bytes: [u64; 4],
     /// Where each class of bytes leads.
     pub(crate) row: Box<[AtomicU32]>,
     /// The list that stands for this one in the names of masks, once it was asked for.
-    pub(crate) representative: OnceLock<u32>,
+    pub(crate) representative: OnceLock<ListId>,
 }
 
-/// All lists. Read without a lock; written behind the engine's.
-pub(crate) struct Lists {
-    lists: boxcar::Vec<Stacks>,
+/// All lists. Read without a lock; written under the automaton's.
+pub(crate) struct StackLists {
+    lists: boxcar::Vec<StackList>,
 }
 
-impl Lists {
+impl StackLists {
     pub(crate) fn new() -> Self {
         Self { lists: boxcar::Vec::new() }
     }
 
-    pub(crate) fn get(&self, id: u32) -> &Stacks {
-        self.lists.get(id as usize).expect("ids are handed out after their list is written")
+    pub(crate) fn get(&self, id: ListId) -> &StackList {
+        self.lists.get(id.index()).expect("ids are handed out after their list is written")
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -60,9 +101,9 @@ impl Lists {
     }
 }
 
-/// What writers need, behind the engine's lock.
+/// The index that writers use, under the automaton's lock.
 pub(crate) struct ListIndex {
-    by_content: HashTable<u32>,
+    by_content: HashTable<ListId>,
     hasher: ahash::RandomState,
     bytes: usize,
 }
@@ -80,35 +121,36 @@ impl ListIndex {
     /// The list of these stacks, which must be sorted. `None` where no id is left.
     pub(crate) fn intern(
         &mut self,
-        lists: &Lists,
+        lists: &StackLists,
         program: &Program,
         stacks: &[Stack],
-        ends: Ends,
-    ) -> Option<u32> {
-        let hash = self.hasher.hash_one((stacks, ends));
+        acceptance: Acceptance,
+    ) -> Option<ListId> {
+        let hash = self.hasher.hash_one((stacks, acceptance));
         let found = self.by_content.find(hash, |&id| {
             let list = lists.get(id);
-            list.ends == ends && *list.stacks == *stacks
+            list.acceptance == acceptance && *list.stacks == *stacks
         });
         if let Some(&id) = found {
             return Some(id);
         }
-        let next = u32::try_from(lists.len()).ok().filter(|&next| next < u32::MAX - FIRST_LIST)?;
-        let list = describe(program, stacks, ends);
-        self.bytes += size_of::<Stacks>() + size_of_val(stacks) + size_of_val(&*list.row) + 16;
+        let next = Some(lists.len()).filter(|&next| next < MAX_LISTS)?;
+        let list = describe(program, stacks, acceptance);
+        self.bytes += size_of::<StackList>() + size_of_val(stacks) + size_of_val(&*list.row) + 16;
         // Only the holder of the engine's lock writes, so the list gets the number that was looked at.
-        let id = lists.lists.push(list) as u32;
-        debug_assert_eq!(id, next);
+        let index = lists.lists.push(list);
+        debug_assert_eq!(index, next);
+        let id = ListId::new(index);
         let hasher = &self.hasher;
         self.by_content.insert_unique(hash, id, |&other| {
             let list = lists.get(other);
-            hasher.hash_one((&*list.stacks, list.ends))
+            hasher.hash_one((&*list.stacks, list.acceptance))
         });
         Some(id)
     }
 }
 
-fn describe(program: &Program, stacks: &[Stack], ends: Ends) -> Stacks {
+fn describe(program: &Program, stacks: &[Stack], acceptance: Acceptance) -> StackList {
     let mut next_bytes = [0u64; 4];
     for stack in stacks {
         for edge in program.state(stack.state).bytes {
@@ -118,10 +160,10 @@ fn describe(program: &Program, stacks: &[Stack], ends: Ends) -> Stacks {
     let is_next = |byte: u8| next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
     let entry = |byte: u8| AtomicU32::new(if is_next(byte) { UNKNOWN } else { DEAD });
     let row = program.byte_classes().representatives().map(entry).collect();
-    Stacks { stacks: stacks.into(), ends, next_bytes, row, representative: OnceLock::new() }
+    StackList { stacks: stacks.into(), acceptance, next_bytes, row, representative: OnceLock::new() }
 }
 
-impl Stacks {
+impl StackList {
     /// Gives a transition that was just computed to the neighbouring classes of bytes that match the same edges.
     /// "Any other character" covers half of all classes.
     pub(crate) fn record(&self, program: &Program, representatives: &[u8], byte: u8, entry: u32) {

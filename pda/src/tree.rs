@@ -14,7 +14,29 @@ use hashbrown::{HashSet, HashTable};
 
 /// A node of the tree, and with it the stack whose top it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct NodeId(pub(crate) u32);
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    const fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) const fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+/// Nodes of one tree: their numbers have 32 bits, and one closure makes far fewer than the half that is kept free.
+pub(crate) const MAX_NODES: usize = NodeId(u32::MAX / 2).index();
+
+/// A length as units of work.
+pub(crate) const fn units(len: usize) -> u64 {
+    len as u64
+}
 
 /// The bottom of every stack of a text: the root rule has ended, and with it the text may.
 pub(crate) const BOTTOM: NodeId = NodeId(0);
@@ -53,7 +75,7 @@ impl Node {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct NodeEntry {
     node: Node,
     /// The node that stands for this one in the names of masks.
     representative: NodeId,
@@ -61,20 +83,20 @@ struct Entry {
 
 /// All nodes of an engine.
 pub(crate) struct Tree {
-    entries: Vec<Entry>,
+    entries: Vec<NodeEntry>,
     index: HashTable<NodeId>,
     hasher: ahash::RandomState,
     longest_token: u32,
 }
 
 /// Bytes that a node takes: its entry, and its place in the index with room to spare.
-const NODE_BYTES: usize = size_of::<Entry>() + 2 * size_of::<NodeId>();
+const NODE_BYTES: usize = size_of::<NodeEntry>() + 2 * size_of::<NodeId>();
 
 impl Tree {
     pub(crate) fn new(longest_token: u32) -> Self {
         let entries = vec![
-            Entry { node: Node::Bottom, representative: BOTTOM },
-            Entry { node: Node::Local, representative: LOCAL },
+            NodeEntry { node: Node::Bottom, representative: BOTTOM },
+            NodeEntry { node: Node::Local, representative: LOCAL },
         ];
         let longest_token = longest_token.max(1);
         Self { entries, index: HashTable::new(), hasher: ahash::RandomState::new(), longest_token }
@@ -89,13 +111,13 @@ impl Tree {
     }
 
     pub(crate) fn get(&self, id: NodeId) -> Node {
-        self.entries[id.0 as usize].node
+        self.entries[id.index()].node
     }
 
     /// The node that stands for `id` in the names of masks: a stack and the one in which all nodes are replaced
     /// so allow the same texts of up to the length of the longest token.
     pub(crate) fn representative(&self, id: NodeId) -> NodeId {
-        self.entries[id.0 as usize].representative
+        self.entries[id.index()].representative
     }
 
     /// The nodes from `from` down to the bottom.
@@ -105,11 +127,11 @@ impl Tree {
 
     /// All nodes of some stacks, each once and after the one below it.
     pub(crate) fn ancestors_first(&self, tops: impl Iterator<Item = NodeId>) -> Vec<(NodeId, Node)> {
-        let mut met: HashSet<NodeId, ahash::RandomState> = HashSet::default();
+        let mut visited: HashSet<NodeId, ahash::RandomState> = HashSet::default();
         let mut nodes = Vec::new();
         for top in tops {
             let first = nodes.len();
-            let new = self.chain(top).take_while(|&id| met.insert(id));
+            let new = self.chain(top).take_while(|&id| visited.insert(id));
             nodes.extend(new.map(|id| (id, self.get(id))));
             nodes[first..].reverse();
         }
@@ -132,17 +154,15 @@ impl Tree {
     }
 
     fn find(&self, node: Node) -> Option<NodeId> {
-        let same = |id: &NodeId| self.entries[id.0 as usize].node == node;
+        let same = |id: &NodeId| self.entries[id.index()].node == node;
         self.index.find(self.hasher.hash_one(node), same).copied()
     }
 
     fn insert(&mut self, node: Node, representative: Option<NodeId>) -> NodeId {
-        let id = NodeId(self.entries.len() as u32);
-        self.entries.push(Entry { node, representative: representative.unwrap_or(id) });
+        let id = NodeId::new(self.entries.len());
+        self.entries.push(NodeEntry { node, representative: representative.unwrap_or(id) });
         let Self { entries, index, hasher, .. } = self;
-        index.insert_unique(hasher.hash_one(node), id, |other| {
-            hasher.hash_one(entries[other.0 as usize].node)
-        });
+        index.insert_unique(hasher.hash_one(node), id, |other| hasher.hash_one(entries[other.index()].node));
         id
     }
 
@@ -164,10 +184,10 @@ impl Tree {
 /// A count from which the next `reach` iterations get the same answers as from `done`: whether the repeat may
 /// end, and whether another iteration may begin.
 fn representative_count(count: Count, done: u32, reach: u32) -> u32 {
-    let most = done.saturating_add(reach);
-    if most < count.min {
+    let furthest = done.saturating_add(reach);
+    if furthest < count.min {
         0
-    } else if done.saturating_add(1) >= count.min && count.max.is_none_or(|max| most < max) {
+    } else if done.saturating_add(1) >= count.min && count.max.is_none_or(|max| furthest < max) {
         count.min.saturating_sub(1)
     } else {
         done

@@ -1,17 +1,21 @@
-//! What rules have read, and which are open.
+//! Captures: the texts that rules have read. Temperatures: the rules that are open.
 //!
-//! The items that are alive at the end of the text each stand for derivations that can go on. Their links lead back over
+//! The items that are alive at the end of the text each represent derivations that can go on. Their links lead back over
 //! everything that such a reading consists of: *open* items, whose call has not ended yet, and *inner* ones, of calls that
 //! have. Where an inner call of a rule with a name was entered by its end, the reading holds that rule from where the
 //! call began to where it ended. An open item's way goes on at its beginning, in all that wait for its call; an inner
 //! one's ends there, since the one that waited is in the link over which it was entered.
+
+use std::cmp::Reverse;
 
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_parser_backend::{Fuel, StepError};
 
 use grammask_fsm::Options;
 
-use super::{Derivations, Item, NONE, Origin};
+use super::ids::{CallId, GroupId, ItemId, LinkId, Position};
+use super::parse::{ChartItem, Derivations, Origin};
+use crate::tables::ids::{index, units};
 
 /// A rule that a reading of the text holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +39,7 @@ pub enum CaptureEnds {
 
 /// How an item belongs to a reading.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
+enum ItemRole {
     /// Its call has not ended.
     Open,
     /// Its call has ended.
@@ -50,46 +54,46 @@ impl Derivations {
     ///
     /// Where the fuel does not suffice.
     pub fn captures(&self, ends: CaptureEnds, fuel: &mut Fuel) -> Result<Vec<Captured>, StepError> {
-        let position = self.position();
-        let mut walk = Walk { met: HashSet::default(), stack: Vec::new(), found: HashSet::default() };
+        let position = self.last_position();
+        let mut walk = LinkWalk { visited: HashSet::default(), stack: Vec::new(), found: HashSet::default() };
         let set = self.set(position);
-        for id in set.clone() {
-            if self.reads(self.items[id as usize]) {
-                walk.push(id, Part::Open);
+        for id in set.clone().map(ItemId::new) {
+            if self.reads(self.items[id.index()]) {
+                walk.push(id, ItemRole::Open);
             }
         }
         if self.is_complete() {
-            self.enter_ended(&mut walk, 0, position);
+            self.enter_ended(&mut walk, GroupId::new(0), position);
         }
         // Below a closed group nothing can go on.
-        let group_of = |item: &Item| self.calls[item.call as usize].group;
-        let items = &self.items[set.start as usize..set.end as usize];
+        let group_of = |item: &ChartItem| self.calls[item.call.index()].group;
+        let items = &self.items[set];
         let alive = self.alive_groups(items.iter().filter(|item| self.reads(**item)).map(group_of));
-        while let Some((id, part)) = walk.stack.pop() {
+        while let Some((id, role)) = walk.stack.pop() {
             fuel.burn(1)?;
-            let item = self.items[id as usize];
+            let item = self.items[id.index()];
             let mut next = item.links;
-            while next != NONE {
-                let link = self.links[next as usize];
+            while next != LinkId::NONE {
+                let link = self.links[next.index()];
                 next = link.next;
                 match link.origin {
-                    Origin::From(before) => walk.push(before, part),
+                    Origin::From(before) => walk.push(before, role),
                     Origin::Returns { waiting, ended } => {
-                        walk.push(waiting, part);
-                        walk.push(ended, Part::Inner);
-                        let group = group_of(&self.items[ended as usize]);
+                        walk.push(waiting, role);
+                        walk.push(ended, ItemRole::Inner);
+                        let group = group_of(&self.items[ended.index()]);
                         walk.found.insert((group, self.position_of(ended)));
                     }
                     Origin::Skips { waiting, group } => {
-                        walk.push(waiting, part);
+                        walk.push(waiting, role);
                         self.enter_ended(&mut walk, group, self.position_of(waiting));
                     }
-                    Origin::Begins if part == Part::Open => {
-                        let group = &self.groups[group_of(&item) as usize];
-                        fuel.burn(group.waiting.len() as u64)?;
+                    Origin::Begins if role == ItemRole::Open => {
+                        let group = &self.groups[group_of(&item).index()];
+                        fuel.burn(units(group.waiting.len()))?;
                         for waiting in &group.waiting {
-                            if alive.contains(&self.calls[waiting.call as usize].group) {
-                                walk.push(waiting.item, Part::Open);
+                            if alive.contains(&self.calls[waiting.call.index()].group) {
+                                walk.push(waiting.item, ItemRole::Open);
                             }
                         }
                     }
@@ -101,40 +105,40 @@ impl Derivations {
     }
 
     /// Marks the ends of a group at a position.
-    fn enter_ended(&self, walk: &mut Walk, group: u32, position: u32) {
+    fn enter_ended(&self, walk: &mut LinkWalk, group: GroupId, position: Position) {
         walk.found.insert((group, position));
-        for id in self.set(position) {
-            let item = self.items[id as usize];
-            if self.calls[item.call as usize].group == group && self.program.state(item.state).is_final {
-                walk.push(id, Part::Inner);
+        for id in self.set(position).map(ItemId::new) {
+            let item = self.items[id.index()];
+            if self.calls[item.call.index()].group == group && self.program.state(item.state).is_final {
+                walk.push(id, ItemRole::Inner);
             }
         }
     }
 
     /// The groups that have names, with their places in the text.
-    fn named(&self, found: HashSet<(u32, u32)>, ends: CaptureEnds) -> Vec<Captured> {
-        let mut last: HashMap<u32, u32> = HashMap::default();
+    fn named(&self, found: HashSet<(GroupId, Position)>, ends: CaptureEnds) -> Vec<Captured> {
+        let mut last: HashMap<GroupId, Position> = HashMap::default();
         for &(group, end) in &found {
             let last = last.entry(group).or_insert(end);
             *last = end.max(*last);
         }
-        let mut named: Vec<(u32, u32, u32)> = Vec::new();
+        let mut named: Vec<(Position, Reverse<Position>, Reverse<GroupId>)> = Vec::new();
         for (group, end) in found {
-            let group_at = &self.groups[group as usize];
+            let group_at = &self.groups[group.index()];
             let is_told = ends == CaptureEnds::All || last.get(&group) == Some(&end);
             let has_name = |options: &Options| options.capture.is_some() || options.end_capture.is_some();
             if is_told && self.options(group_at.fragment).is_some_and(has_name) {
                 // Of those that begin and end alike, inner ones were called later.
-                named.push((end, u32::MAX - group_at.begin, u32::MAX - group));
+                named.push((end, Reverse(group_at.begin), Reverse(group)));
             }
         }
         named.sort_unstable();
-        let captured = named.into_iter().flat_map(|(end, _, group)| {
-            let group = &self.groups[(u32::MAX - group) as usize];
+        let captured = named.into_iter().flat_map(|(end, _, Reverse(group))| {
+            let group = &self.groups[group.index()];
             let options = self.options(group.fragment);
-            let offset = |position: u32| self.sets[position as usize].offset as usize;
+            let offset = |position: Position| index(self.sets[position.index()].offset);
             let (start, end) = (offset(group.begin), offset(end));
-            let before_end = |bytes: u32| end.saturating_sub(bytes as usize).max(start);
+            let before_end = |bytes: u32| end.saturating_sub(index(bytes)).max(start);
             let text = options.and_then(|options| options.capture.as_ref());
             let text =
                 text.map(|(name, hidden)| Captured { name: name.clone(), start, end: before_end(*hidden) });
@@ -149,21 +153,21 @@ impl Derivations {
     /// The temperature of the innermost rule that has one, around what is read next. Where there are several ways to
     /// read on, the greatest.
     pub fn temperature(&self) -> Option<f32> {
-        let mut met = HashSet::<u32>::default();
-        let group_of = |call: u32| self.calls[call as usize].group;
-        let items = self.set(self.position()).map(|id| self.items[id as usize]);
-        let mut stack: Vec<u32> =
-            items.filter(|item| self.reads(*item)).map(|item| group_of(item.call)).collect();
-        let mut greatest: Option<f32> = None;
+        let mut visited = HashSet::<GroupId>::default();
+        let group_of = |call: CallId| self.calls[call.index()].group;
+        let items = self.items[self.set(self.last_position())].iter();
+        let mut stack: Vec<GroupId> =
+            items.filter(|item| self.reads(**item)).map(|item| group_of(item.call)).collect();
+        let mut highest: Option<f32> = None;
         while let Some(id) = stack.pop() {
-            let group = &self.groups[id as usize];
-            if !met.insert(id) || group.closed_at != NONE {
+            let group = &self.groups[id.index()];
+            if !visited.insert(id) || group.closed_at != Position::NEVER {
                 continue;
             }
             match self.options(group.fragment).and_then(|options| options.temperature) {
                 Some(bits) => {
                     let temperature = f32::from_bits(bits);
-                    greatest = Some(greatest.map_or(temperature, |known| known.max(temperature)));
+                    highest = Some(highest.map_or(temperature, |known| known.max(temperature)));
                 }
                 None => {
                     let open = group.waiting.iter().filter(|&&waiting| self.is_open(waiting));
@@ -171,26 +175,26 @@ impl Derivations {
                 }
             }
         }
-        greatest
+        highest
     }
 
-    fn position_of(&self, item: u32) -> u32 {
-        self.sets.partition_point(|set| set.first_item <= item) as u32 - 1
+    fn position_of(&self, item: ItemId) -> Position {
+        Position::new(self.sets.partition_point(|set| set.first_item <= item) - 1)
     }
 }
 
 /// A walk back over links.
-struct Walk {
-    met: HashSet<(u32, Part)>,
-    stack: Vec<(u32, Part)>,
+struct LinkWalk {
+    visited: HashSet<(ItemId, ItemRole)>,
+    stack: Vec<(ItemId, ItemRole)>,
     /// Groups that have ended, and where.
-    found: HashSet<(u32, u32)>,
+    found: HashSet<(GroupId, Position)>,
 }
 
-impl Walk {
-    fn push(&mut self, item: u32, part: Part) {
-        if self.met.insert((item, part)) {
-            self.stack.push((item, part));
+impl LinkWalk {
+    fn push(&mut self, item: ItemId, role: ItemRole) {
+        if self.visited.insert((item, role)) {
+            self.stack.push((item, role));
         }
     }
 }

@@ -6,9 +6,9 @@ use grammask_parser_backend::{Backend, Ended, Fuel, Split};
 
 use crate::{compile, engine, read};
 
-/// What was seen of the ways in which states come apart.
+/// How often states were split in which way.
 #[derive(Default)]
-struct Seen {
+struct SplitCounts {
     splits: usize,
     /// Those whose rule may just have ended.
     maybe: usize,
@@ -16,7 +16,7 @@ struct Seen {
     cannot_follow: usize,
 }
 
-impl Seen {
+impl SplitCounts {
     fn add(&mut self, other: &Self) {
         self.splits += other.splits;
         self.maybe += other.maybe;
@@ -58,14 +58,14 @@ fn texts(alphabet: &[u8], longest: usize) -> Vec<Vec<u8>> {
 
 /// Checks the states along a text.
 #[track_caller]
-fn check(engine: &Engine, text: &[u8], continuations: &[Vec<u8>]) -> Seen {
-    let mut seen = Seen::default();
+fn check(engine: &Engine, text: &[u8], continuations: &[Vec<u8>]) -> SplitCounts {
+    let mut counts = SplitCounts::default();
     let mut state = engine.start();
     for at in 0..=text.len() {
         let fuel = &mut Fuel::unlimited();
         if let Some(split) = engine.split(state, fuel).unwrap() {
-            seen.splits += 1;
-            seen.maybe += usize::from(split.ended == Ended::Maybe);
+            counts.splits += 1;
+            counts.maybe += usize::from(split.ended == Ended::Maybe);
             let asked: Vec<&[u8]> = continuations.iter().map(Vec::as_slice).collect();
             let may_follow = engine.may_follow(split.local, &asked, fuel);
             assert_eq!(may_follow.len(), asked.len());
@@ -76,14 +76,14 @@ fn check(engine: &Engine, text: &[u8], continuations: &[Vec<u8>]) -> Seen {
                 assert_eq!(parts_read(engine, &split, continuation), whole, "{}", place());
                 let follows = reads(engine, split.continuation, continuation);
                 assert!(may_follow || !follows, "{} follows, and cannot", place());
-                seen.cannot_follow += usize::from(!may_follow);
+                counts.cannot_follow += usize::from(!may_follow);
             }
         }
         let Some(&byte) = text.get(at) else { break };
         let Some(next) = engine.step(state, byte, fuel).unwrap() else { break };
         state = next;
     }
-    seen
+    counts
 }
 
 /// Behind a name that no other name begins with there may come another letter, or what ends the name.
@@ -94,12 +94,12 @@ fn a_name_that_may_have_ended() {
         value ::= name | root | [0-9]{1,40}";
     let engine = engine(source);
     let continuations = texts(b"abc1:,}", 3);
-    let mut seen = Seen::default();
+    let mut counts = SplitCounts::default();
     for text in ["{a:ab,cde:{ab:a}}", "{ab:{a:c,cc:17},a:111}", "{}"] {
-        seen.add(&check(&engine, text.as_bytes(), &continuations));
+        counts.add(&check(&engine, text.as_bytes(), &continuations));
     }
-    assert!(seen.maybe > 0, "no rule may have ended in {} states", seen.splits);
-    assert!(seen.cannot_follow > 0 && seen.splits > seen.maybe);
+    assert!(counts.maybe > 0, "no rule may have ended in {} states", counts.splits);
+    assert!(counts.cannot_follow > 0 && counts.splits > counts.maybe);
 }
 
 #[test]
@@ -111,16 +111,16 @@ fn rules_that_end_in_other_rules() {
         word ::= [a-c] [a-c]*";
     let engine = engine(source);
     let continuations = texts(b"ac,-!)>", 3);
-    let mut seen = Seen::default();
+    let mut counts = SplitCounts::default();
     for text in ["(ab,c,-abc)", "<-ab>", "<cc!>", "(a,b,c,a!)"] {
-        seen.add(&check(&engine, text.as_bytes(), &continuations));
+        counts.add(&check(&engine, text.as_bytes(), &continuations));
     }
-    assert!(seen.splits > 0 && seen.cannot_follow > 0);
+    assert!(counts.splits > 0 && counts.cannot_follow > 0);
 }
 
 #[test]
 fn parts_read_what_the_whole_reads_on_random_grammars() {
-    let mut seen = Seen::default();
+    let mut counts = SplitCounts::default();
     for seed in 0..300 {
         let case = random::case(seed);
         let engine = compile(&case.grammar, Config::default());
@@ -128,9 +128,9 @@ fn parts_read_what_the_whole_reads_on_random_grammars() {
         alphabet.sort_unstable();
         alphabet.dedup();
         let continuations = texts(&alphabet, if alphabet.len() > 8 { 1 } else { 2 });
-        seen.add(&check(&engine, &case.text, &continuations));
+        counts.add(&check(&engine, &case.text, &continuations));
     }
-    assert!(seen.splits > 200, "{} states came apart", seen.splits);
-    assert!(seen.maybe > 10, "of {} states {} may have ended a rule", seen.splits, seen.maybe);
-    assert!(seen.cannot_follow > 100, "{} texts cannot follow", seen.cannot_follow);
+    assert!(counts.splits > 200, "{} states came apart", counts.splits);
+    assert!(counts.maybe > 10, "of {} states {} may have ended a rule", counts.splits, counts.maybe);
+    assert!(counts.cannot_follow > 100, "{} texts cannot follow", counts.cannot_follow);
 }

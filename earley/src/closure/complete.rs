@@ -1,0 +1,112 @@
+//! Completion: contexts whose rule has ended, and the items that wait for them.
+
+use grammask_fsm::Role;
+
+use super::set_closure::{Closure, Grammar};
+use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry};
+use crate::tables::guards::Guard;
+use crate::tables::ids::{ContextId, ReturnState, SLOTS, TAIL, units};
+use crate::tables::items::Item;
+use crate::tables::slots::{SlotChange, Tag};
+
+impl Closure {
+    /// A context that completes now, before anything else happens.
+    pub(crate) fn push_completion(
+        &mut self,
+        grammar: &Grammar<'_>,
+        contexts: &mut Contexts,
+        counts: &[u32; SLOTS],
+        context: ContextId,
+    ) {
+        self.completing.push((context, Tag::KEEP));
+        self.complete_contexts(grammar, contexts, counts);
+    }
+
+    /// Completes the contexts on the stack, and those that they lead to.
+    pub(super) fn complete_contexts(
+        &mut self,
+        grammar: &Grammar<'_>,
+        contexts: &mut Contexts,
+        counts: &[u32; SLOTS],
+    ) {
+        while let Some((id, tag)) = self.completing.pop() {
+            let tag = tag.restrict(contexts.slots(id));
+            if let Some(known) = self.completed.insert(u64::from(id.raw()), tag) {
+                self.conflict |= known != tag;
+                continue;
+            }
+            match contexts.get(id) {
+                Context::Root => self.complete = true,
+                Context::Local => self.local_complete = true,
+                Context::List(entries) | Context::Block { entries, .. } => {
+                    self.visited += units(entries.range().len());
+                    for index in entries.range() {
+                        let Entry { state, context } = contexts.entry(index);
+                        match state {
+                            TAIL => self.completing.push((context, tag)),
+                            _ => self.push_kernel_tagged(contexts, item(state, context), tag),
+                        }
+                    }
+                }
+                Context::Permutation(open) => {
+                    if let Role::Permutation(permutation) = &grammar.program.fragment(open.fragment).role
+                        && contexts.subset(open.subset).may_end(permutation)
+                    {
+                        self.completing.push((open.parent, tag));
+                    }
+                }
+                Context::Counter(counter) => {
+                    self.complete_iteration(grammar, contexts, counts, (id, counter), tag);
+                }
+            }
+        }
+    }
+
+    /// One iteration of a repeat is over: the repeat ends, goes on, or both.
+    fn complete_iteration(
+        &mut self,
+        grammar: &Grammar<'_>,
+        contexts: &mut Contexts,
+        counts: &[u32; SLOTS],
+        (id, counter): (ContextId, Counter),
+        tag: Tag,
+    ) {
+        let fragment = grammar.program.fragment(counter.fragment);
+        let Some(count) = fragment.count else { return };
+        let max = count.max.unwrap_or(u32::MAX);
+        let done = match counter.count {
+            CountKind::Slot(slot) => counts[slot.index()].saturating_add(1),
+            CountKind::Exact(done) => done.saturating_add(1),
+            CountKind::Met => u32::MAX,
+        };
+        let may_end = done >= count.min;
+        let may_continue = count.max.is_none() || done < max;
+        if let CountKind::Slot(slot) = counter.count {
+            let guard = Guard { slot, min: count.min, max, may_end, may_continue: done < max };
+            if !self.guards.contains(&guard) {
+                self.guards.push(guard);
+            }
+        }
+        if may_end {
+            self.completing.push((counter.parent, tag));
+        }
+        if may_continue {
+            let (context, tag) = match counter.count {
+                _ if may_end && count.max.is_none() => {
+                    (contexts.counter(Counter { count: CountKind::Met, ..counter }), tag)
+                }
+                CountKind::Slot(slot) => (id, tag.with(slot, SlotChange::Increment)),
+                CountKind::Exact(_) => {
+                    (contexts.counter(Counter { count: CountKind::Exact(done), ..counter }), tag)
+                }
+                CountKind::Met => (id, tag),
+            };
+            self.restarts.push((Item { state: fragment.start, context }, tag));
+        }
+    }
+}
+
+fn item(state: ReturnState, context: ContextId) -> Item {
+    let state = state.state().expect("entries hold states of the program");
+    Item { state, context }
+}

@@ -1,0 +1,38 @@
+//! Numbers of what the chart holds.
+
+use crate::tables::ids::id;
+
+id! {
+    /// A position of the text. The first one is before the first byte.
+    Position
+}
+
+id! {
+    /// An item of some set.
+    ItemId
+}
+
+id! {
+    /// Where an item came from.
+    LinkId
+}
+
+id! {
+    /// An open call.
+    CallId
+}
+
+id! {
+    /// All calls of one fragment that began at one place.
+    GroupId
+}
+
+impl Position {
+    /// No position of any text.
+    pub(crate) const NEVER: Self = Self::from_raw(u32::MAX);
+}
+
+impl LinkId {
+    /// After the last link of an item.
+    pub(crate) const NONE: Self = Self::from_raw(u32::MAX);
+}

@@ -1,0 +1,170 @@
+//! The least number of bytes with which a text can be finished.
+//!
+//! How far a state is from the end of its rule is known of the automata alone
+//! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use grammask_fsm::{Distances, Program, Role};
+use grammask_grammar_ir::hash::HashMap;
+use grammask_parser_backend::{Fuel, StepError};
+
+use crate::automaton::lazy::Automaton;
+use crate::tables::context_order::post_order;
+use crate::tables::contexts::{Context, Contexts, CountKind, Entry, OpenPermutation};
+use crate::tables::ids::{ContextId, SLOTS, units};
+use crate::tables::sets::Set;
+use crate::tables::state::State;
+
+/// Costs of contexts: the least number of bytes from the end of the rule to the end of the text.
+type Costs = HashMap<ContextId, u64>;
+
+/// Costs that are kept between queries.
+#[derive(Default)]
+pub(crate) struct ShortestCompletion {
+    /// Made when a length is first asked for.
+    distances: OnceLock<Distances>,
+    /// Costs that do not depend on counts, so that a deep nesting is not walked again for every byte. Their lock is
+    /// taken before the automaton's.
+    costs: Mutex<Costs>,
+}
+
+impl ShortestCompletion {
+    /// The least number of bytes after which a state is complete.
+    pub(crate) fn len(&self, automaton: &Automaton, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+        let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let builder = automaton.lock();
+        let search = CostSearch { distances, program: &automaton.program, contexts: &builder.contexts };
+        let len = search.of_set(automaton.set(state), &state.counts, &mut costs, fuel);
+        let bytes = costs.capacity() * size_of::<(ContextId, u64)>();
+        automaton.query_bytes.store(bytes, Ordering::Relaxed);
+        len
+    }
+}
+
+/// The tables that a search for the shortest completion reads.
+struct CostSearch<'s> {
+    distances: &'s Distances,
+    program: &'s Program,
+    contexts: &'s Contexts,
+}
+
+impl CostSearch<'_> {
+    fn of_set(
+        &self,
+        set: &Set,
+        counts: &[u32; SLOTS],
+        costs: &mut Costs,
+        fuel: &mut Fuel,
+    ) -> Result<u64, StepError> {
+        if set.complete || set.local_complete {
+            return Ok(0);
+        }
+        let mut known = Costs::default();
+        let mut shortest = u64::MAX;
+        for item in &set.items {
+            let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
+            let before = known.len();
+            self.compute(item.context, counts, known);
+            fuel.burn(1 + 4 * units(known.len() - before))?;
+            let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
+            shortest = shortest.min(self.distances.to_end(item.state).saturating_add(cost));
+        }
+        Ok(shortest)
+    }
+
+    /// Computes the cost of a context and of all that it leads to.
+    fn compute(&self, context: ContextId, counts: &[u32; SLOTS], known: &mut Costs) {
+        for id in post_order(self.contexts, context, |id| known.contains_key(&id)) {
+            let cost_of = |entry: &Entry| {
+                let context = known.get(&entry.context).copied().unwrap_or(u64::MAX);
+                let to_end = match (entry.state.state(), self.contexts.get(entry.context)) {
+                    // After a separator a part must follow, and then the parts that are still required.
+                    (Some(state), Context::Permutation(open))
+                        if state == self.program.fragment(open.fragment).start =>
+                    {
+                        let rest = self.permutation_cost(open, NextElement::Part);
+                        let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
+                        return rest.saturating_add(parent);
+                    }
+                    (Some(state), _) => self.distances.to_end(state),
+                    _ => 0,
+                };
+                to_end.saturating_add(context)
+            };
+            match self.contexts.get(id) {
+                Context::Root | Context::Local => {
+                    known.insert(id, 0);
+                }
+                Context::List(range) => {
+                    let cost = self.contexts.entries(range).iter().map(cost_of).min().unwrap_or(u64::MAX);
+                    known.insert(id, cost);
+                }
+                Context::Counter(counter) => {
+                    let done = match counter.count {
+                        CountKind::Slot(slot) => counts[slot.index()].saturating_add(1),
+                        CountKind::Exact(done) => done.saturating_add(1),
+                        CountKind::Met => u32::MAX,
+                    };
+                    let min = self.program.fragment(counter.fragment).count.map_or(0, |count| count.min);
+                    let owed = u64::from(min.saturating_sub(done));
+                    let iterations = owed.saturating_mul(self.distances.body(self.program, counter.fragment));
+                    let parent = known.get(&counter.parent).copied().unwrap_or(u64::MAX);
+                    known.insert(id, iterations.saturating_add(parent));
+                }
+                Context::Permutation(open) => {
+                    let rest = self.permutation_cost(open, NextElement::Separator);
+                    let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
+                    known.insert(id, rest.saturating_add(parent));
+                }
+                Context::Block { first, .. } => self.compute_block(first, known),
+            }
+        }
+    }
+
+    /// The least number of bytes that complete parts in any order of which some were read.
+    fn permutation_cost(&self, open: OpenPermutation, place: NextElement) -> u64 {
+        let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else { return 0 };
+        let subset = self.contexts.subset(open.subset);
+        let remaining = subset.min_remaining(permutation);
+        let numbers = match place {
+            NextElement::Part => (remaining.max(1), remaining.max(1) - 1),
+            NextElement::Separator => (remaining, remaining),
+        };
+        self.distances.parts(self.program, permutation, numbers, |part| !subset.contains(part))
+    }
+
+    /// Costs of contexts that name one another, by relaxation: a block has few members.
+    fn compute_block(&self, first: ContextId, known: &mut Costs) {
+        loop {
+            let mut changed = false;
+            for place in 0..self.contexts.block_len(first) {
+                let id = first.member(place);
+                let Context::Block { entries, .. } = self.contexts.get(id) else { continue };
+                let cost = self.contexts.entries(entries).iter().map(|entry| {
+                    let to_end = match entry.state.state() {
+                        Some(state) => self.distances.to_end(state),
+                        _ => 0,
+                    };
+                    to_end.saturating_add(known.get(&entry.context).copied().unwrap_or(u64::MAX))
+                });
+                let cost = cost.min().unwrap_or(u64::MAX);
+                if known.insert(id, cost) != Some(cost) {
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether the next thing is a part or a separator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NextElement {
+    Part,
+    Separator,
+}

@@ -1,0 +1,196 @@
+//! The automaton: remembered steps over interned lists of stacks.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use grammask_fsm::Program;
+use grammask_parser_backend::{BuildError, Fuel, StepError};
+use hashbrown::HashMap;
+
+use crate::closure::{Bounds, Closure, Phase};
+use crate::config::Config;
+use crate::stacks::{
+    Acceptance, DEAD, ListId, ListIndex, Stack, StackList, StackLists, State, UNKNOWN, entry_of, list_of,
+};
+use crate::tree::{BOTTOM, MAX_NODES, NodeId, Tree, units};
+
+/// Lists of stacks, and the transitions between them.
+pub(crate) struct Automaton {
+    pub(crate) program: Arc<Program>,
+    pub(crate) config: Config,
+    pub(crate) lists: StackLists,
+    /// A byte of each class.
+    representatives: Box<[u8]>,
+    pub(crate) start: State,
+    /// Bytes held by nodes, lists and rows.
+    pub(crate) bytes: AtomicUsize,
+    /// Bytes held by queries over the automaton, which count towards its limit.
+    pub(crate) query_bytes: AtomicUsize,
+    builder: Mutex<Builder>,
+}
+
+/// The writer's part: one thread at a time makes new lists and transitions.
+pub(crate) struct Builder {
+    pub(crate) tree: Tree,
+    pub(crate) closure: Closure,
+    index: ListIndex,
+}
+
+impl Automaton {
+    /// The automaton of a program, which the caller has found to be served, with the list that every text begins in.
+    pub(crate) fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
+        let builder = Builder {
+            tree: Tree::new(config.longest_token),
+            closure: Closure::default(),
+            index: ListIndex::new(),
+        };
+        let mut automaton = Self {
+            representatives: program.byte_classes().representatives().collect(),
+            program,
+            config,
+            lists: StackLists::new(),
+            start: State(ListId::new(0)),
+            bytes: AtomicUsize::new(0),
+            query_bytes: AtomicUsize::new(0),
+            builder: Mutex::new(builder),
+        };
+        let start = {
+            let mut builder = automaton.lock();
+            let builder = &mut *builder;
+            let root = automaton.program.fragment(automaton.program.root());
+            builder.closure.begin();
+            builder.closure.acceptance.complete = root.call_is_nullable();
+            builder.closure.add(Stack { state: root.start, below: BOTTOM }, Phase::Fresh);
+            automaton.close(builder, &mut Fuel::unlimited())
+        };
+        automaton.start = State(start.map_err(|limit| BuildError::new(limit.to_string()))?);
+        Ok(automaton)
+    }
+
+    pub(crate) fn list(&self, state: State) -> &StackList {
+        self.lists.get(state.0)
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Builder> {
+        // A panic below the lock is a bug; nodes and lists are append-only and stay readable.
+        self.builder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn row(&self, state: State) -> &[AtomicU32] {
+        &self.list(state).row
+    }
+
+    pub(crate) fn step(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        self.step_in(self.row(state), state, byte, fuel)
+    }
+
+    #[inline]
+    pub(crate) fn step_in(
+        &self,
+        row: &[AtomicU32],
+        state: State,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<State>, StepError> {
+        let class = self.program.byte_classes().class(byte);
+        match row[usize::from(class)].load(Ordering::Acquire) {
+            DEAD => Ok(None),
+            UNKNOWN => self.step_slowly(state, byte, class, fuel),
+            entry => Ok(Some(State(list_of(entry)))),
+        }
+    }
+
+    /// A step that no table knows yet.
+    #[cold]
+    fn step_slowly(
+        &self,
+        state: State,
+        byte: u8,
+        class: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<State>, StepError> {
+        let list = self.list(state);
+        let mut builder = self.lock();
+        let builder = &mut *builder;
+        // Another thread may have been here while this one waited.
+        let entry = list.row[usize::from(class)].load(Ordering::Acquire);
+        if entry != DEAD && entry != UNKNOWN {
+            return Ok(Some(State(list_of(entry))));
+        }
+        fuel.burn(units(list.stacks.len()))?;
+        builder.closure.begin();
+        for stack in &list.stacks {
+            for edge in self.program.state(stack.state).bytes {
+                if edge.start <= byte && byte <= edge.end {
+                    builder.closure.add(Stack { state: edge.target, ..*stack }, Phase::Read);
+                }
+            }
+        }
+        let target = self.close(builder, fuel)?;
+        list.record(&self.program, &self.representatives, byte, entry_of(target));
+        Ok(Some(State(target)))
+    }
+
+    /// Runs the closure that was begun, and interns its result.
+    pub(crate) fn close(&self, builder: &mut Builder, fuel: &mut Fuel) -> Result<ListId, StepError> {
+        let bounds = Bounds { max_stacks: self.config.max_stacks, max_work: fuel.left() };
+        let Builder { tree, closure, .. } = builder;
+        let closed = closure.run(&self.program, tree, bounds);
+        fuel.burn(closure.work())?;
+        closed?;
+        let stacks = std::mem::take(&mut builder.closure.stacks);
+        let acceptance = builder.closure.acceptance;
+        let list = self.intern(builder, &stacks, acceptance);
+        builder.closure.stacks = stacks;
+        list
+    }
+
+    pub(crate) fn intern(
+        &self,
+        builder: &mut Builder,
+        stacks: &[Stack],
+        acceptance: Acceptance,
+    ) -> Result<ListId, StepError> {
+        let queries = self.query_bytes.load(Ordering::Relaxed);
+        let bytes = builder.tree.bytes() + builder.index.bytes() + queries;
+        self.bytes.store(bytes, Ordering::Relaxed);
+        let limit = self.config.max_bytes;
+        if bytes > limit || builder.tree.len() > MAX_NODES {
+            return Err(StepError::OutOfMemory { bytes, limit });
+        }
+        let list = builder.index.intern(&self.lists, &self.program, stacks, acceptance);
+        list.ok_or(StepError::OutOfMemory { bytes, limit })
+    }
+
+    /// The list that stands for another one in the names of masks.
+    pub(crate) fn representative(&self, state: State) -> ListId {
+        let list = self.list(state);
+        *list.representative.get_or_init(|| {
+            let mut builder = self.lock();
+            let builder = &mut *builder;
+            let far = |stack: &Stack| Stack { below: builder.tree.representative(stack.below), ..*stack };
+            let mut stacks: Vec<Stack> = list.stacks.iter().map(far).collect();
+            stacks.sort_unstable();
+            stacks.dedup();
+            // A list always stands for itself; without room for another one the mask is kept once more.
+            self.intern(builder, &stacks, list.acceptance).unwrap_or(state.0)
+        })
+    }
+
+    pub(crate) fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
+        let list = other.list(state);
+        // Both locks are never held at once, so that two engines may import from each other.
+        let nodes = other.lock().tree.ancestors_first(list.stacks.iter().map(|stack| stack.below));
+        let mut builder = self.lock();
+        let builder = &mut *builder;
+        let mut ours: HashMap<NodeId, NodeId, ahash::RandomState> = HashMap::default();
+        for (id, node) in nodes {
+            let below = node.below().and_then(|below| ours.get(&below)).copied().unwrap_or(BOTTOM);
+            ours.insert(id, builder.tree.push(&self.program, node.with_below(below)));
+        }
+        let moved = |stack: &Stack| Some(Stack { below: *ours.get(&stack.below)?, ..*stack });
+        let mut stacks: Vec<Stack> = list.stacks.iter().filter_map(moved).collect();
+        stacks.sort_unstable();
+        Ok(State(self.intern(builder, &stacks, list.acceptance)?))
+    }
+}

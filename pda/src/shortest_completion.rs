@@ -1,0 +1,77 @@
+//! The least number of bytes with which a text can be finished.
+//!
+//! A stack ends when its top's rule ends and then all that waits below it, one after the other: the distance of
+//! the top's state ([`grammask_fsm::Distances`]) and the costs of the nodes below add up. What a node costs never
+//! changes, so it is remembered, and a deep nesting is not walked again for every byte.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use grammask_fsm::{Distances, Program};
+use grammask_parser_backend::{Fuel, StepError};
+use hashbrown::HashMap;
+
+use crate::automaton::Automaton;
+use crate::stacks::State;
+use crate::tree::{Node, NodeId, Tree, units};
+
+/// For nodes the least number of bytes from the end of what is above to the end of the text.
+type Costs = HashMap<NodeId, u64, ahash::RandomState>;
+
+/// Costs that are kept between queries.
+#[derive(Default)]
+pub(crate) struct ShortestCompletion {
+    /// Made when a length is first asked for.
+    distances: OnceLock<Distances>,
+    /// Their lock is taken before the automaton's.
+    costs: Mutex<Costs>,
+}
+
+impl ShortestCompletion {
+    /// The least number of bytes after which one of the stacks is over.
+    pub(crate) fn len(&self, automaton: &Automaton, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+        let list = automaton.list(state);
+        if list.acceptance.complete || list.acceptance.local_complete {
+            return Ok(0);
+        }
+        let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let tree = &automaton.lock().tree;
+        let mut shortest = u64::MAX;
+        for stack in &list.stacks {
+            let below = cost(&automaton.program, distances, tree, &mut costs, stack.below, fuel);
+            let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
+            automaton.query_bytes.store(bytes, Ordering::Relaxed);
+            shortest = shortest.min(distances.to_end(stack.state).saturating_add(below?));
+        }
+        Ok(shortest)
+    }
+}
+
+/// The cost of a node, and of those below it.
+fn cost(
+    program: &Program,
+    distances: &Distances,
+    tree: &Tree,
+    costs: &mut Costs,
+    node: NodeId,
+    fuel: &mut Fuel,
+) -> Result<u64, StepError> {
+    let unknown: Vec<NodeId> = tree.chain(node).take_while(|id| !costs.contains_key(id)).collect();
+    fuel.burn(1 + units(unknown.len()))?;
+    for &id in unknown.iter().rev() {
+        let node = tree.get(id);
+        let own = match node {
+            Node::Bottom | Node::Local => 0,
+            Node::Return { state, .. } => distances.to_end(state),
+            Node::Repeat { fragment, done, .. } => {
+                let min = program.fragment(fragment).count.map_or(0, |count| count.min);
+                let owed = min.saturating_sub(done.saturating_add(1));
+                distances.body(program, fragment).saturating_mul(u64::from(owed))
+            }
+        };
+        let below = node.below().and_then(|below| costs.get(&below)).copied().unwrap_or(0);
+        costs.insert(id, own.saturating_add(below));
+    }
+    Ok(costs.get(&node).copied().unwrap_or(u64::MAX))
+}
