@@ -1,5 +1,7 @@
 //! Strongly connected components.
 
+use crate::ids::{Id, IdVec, Offset};
+
 const DONE: u32 = u32::MAX;
 
 /// Hands every strongly connected component that the roots reach to `visit`, callees before callers: Tarjan
@@ -11,54 +13,63 @@ pub fn components<'g>(
     count: usize,
     roots: impl IntoIterator<Item = u32>,
     successors: impl Fn(u32) -> &'g [u32],
-    mut visit: impl FnMut(&[u32]),
+    visit: impl FnMut(&[u32]),
+) {
+    components_of(count, roots, successors, visit);
+}
+
+/// As [`components`], over nodes that have ids.
+pub(crate) fn components_of<'g, I: Id + 'g>(
+    count: usize,
+    roots: impl IntoIterator<Item = I>,
+    successors: impl Fn(I) -> &'g [I],
+    mut visit: impl FnMut(&[I]),
 ) {
     // 0: not seen. Otherwise the visit number, or `DONE` once the component is complete.
-    let mut number = vec![0u32; count];
-    let mut low = vec![0u32; count];
-    let mut open: Vec<u32> = Vec::with_capacity(count.min(64));
+    let mut number: IdVec<I, u32> = IdVec::of(0, count);
+    let mut low: IdVec<I, u32> = IdVec::of(0, count);
+    let mut open: Vec<I> = Vec::with_capacity(count.min(64));
     // The path from the root, with how many successors were looked at.
-    let mut path: Vec<(u32, u32)> = Vec::with_capacity(count.min(64));
+    let mut path: Vec<(I, Offset)> = Vec::with_capacity(count.min(64));
     let mut last = 0;
     for root in roots {
-        if number[root as usize] == 0 {
+        if number[root] == 0 {
             if successors(root).is_empty() {
-                number[root as usize] = DONE;
+                number[root] = DONE;
                 visit(&[root]);
                 continue;
             }
-            path.push((root, 0));
+            path.push((root, Offset::FIRST));
         }
         while let Some(&mut (node, ref mut position)) = path.last_mut() {
-            let index = node as usize;
-            if *position == 0 && number[index] == 0 {
+            if *position == Offset::FIRST && number[node] == 0 {
                 last += 1;
-                (number[index], low[index]) = (last, last);
+                (number[node], low[node]) = (last, last);
                 open.push(node);
             }
-            if let Some(&target) = successors(node).get(*position as usize) {
-                *position += 1;
-                match number[target as usize] {
+            if let Some(&target) = successors(node).get(position.index()) {
+                *position = position.plus(1);
+                match number[target] {
                     // Most nodes lead nowhere.
                     0 if successors(target).is_empty() => {
-                        number[target as usize] = DONE;
+                        number[target] = DONE;
                         visit(&[target]);
                     }
-                    0 => path.push((target, 0)),
+                    0 => path.push((target, Offset::FIRST)),
                     DONE => {}
-                    seen => low[index] = low[index].min(seen),
+                    seen => low[node] = low[node].min(seen),
                 }
                 continue;
             }
             path.pop();
             if let Some(&(caller, _)) = path.last() {
-                low[caller as usize] = low[caller as usize].min(low[index]);
+                low[caller] = low[caller].min(low[node]);
             }
-            if low[index] == number[index] {
+            if low[node] == number[node] {
                 let start = open.iter().rposition(|&member| member == node).unwrap_or(0);
                 visit(&open[start..]);
                 for member in open.drain(start..) {
-                    number[member as usize] = DONE;
+                    number[member] = DONE;
                 }
             }
         }

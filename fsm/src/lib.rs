@@ -55,8 +55,8 @@
 
 // In the order in which data flows: a module imports only those above it.
 pub mod utf8;
-pub mod graph;
 mod ids;
+pub mod graph;
 mod error;
 mod options;
 pub mod text;

@@ -8,8 +8,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use crate::ids::{Grouped, Id, IdVec, Offset, ids};
 use crate::passes::left_recursion::on_cycles;
-use crate::passes::nullable::LeftCalls;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::sub_programs::SubPrograms;
 use crate::program::tables::StateRow;
@@ -132,8 +132,8 @@ fn check_rows(states: &[StateRow], lengths: [usize; 4]) -> Result<(), Malformed>
         return Err(Malformed("no states"));
     };
     require(StateId::new(states.len()).is_some(), "too many states")?;
-    require(begins(first) == [0; 4], "the first row")?;
-    require(begins(last).map(|end| end as usize) == lengths && !last.is_final, "the last row")?;
+    require(begins(first) == [Offset::FIRST; 4], "the first row")?;
+    require(begins(last).map(Id::index) == lengths && !last.is_final, "the last row")?;
     let grows = |pair: &[StateRow]| {
         let (here, next) = (begins(&pair[0]), begins(&pair[1]));
         (0..4).all(|table| here[table] <= next[table])
@@ -155,14 +155,14 @@ fn has_sound_count(fragment: &Fragment) -> bool {
 }
 
 /// Every state belongs to one fragment: that from whose start edges lead to it.
-fn check_owners(program: &Program) -> Result<Vec<u32>, Malformed> {
-    let mut owner = vec![NOBODY; program.state_count()];
+fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malformed> {
+    let mut owner: IdVec<StateId, FragmentId> = IdVec::of(FragmentId::NONE, program.state_count());
     let mut stack = Vec::new();
-    for (fragment, number) in program.fragments.iter().zip(0..NOBODY) {
+    for (fragment, number) in program.fragments.iter().zip(ids(program.fragments.len())) {
         stack.push(fragment.start);
         while let Some(id) = stack.pop() {
-            match owner[id.index()] {
-                NOBODY => owner[id.index()] = number,
+            match owner[id] {
+                FragmentId::NONE => owner[id] = number,
                 other if other == number => continue,
                 _ => return Err(Malformed("a state of two fragments")),
             }
@@ -173,14 +173,12 @@ fn check_owners(program: &Program) -> Result<Vec<u32>, Malformed> {
             stack.extend(state.tokens.iter().map(|edge| edge.target));
         }
     }
-    require(!owner.contains(&NOBODY), "a state that nothing leads to")?;
+    require(owner.iter().all(|&owner| owner != FragmentId::NONE), "a state that nothing leads to")?;
     Ok(owner)
 }
 
-const NOBODY: u32 = u32::MAX;
-
 /// Parts in any order, and counted repeats, do not call themselves before a byte is read.
-fn check_left_recursion(program: &Program, owner: &[u32]) -> Result<(), Malformed> {
+fn check_left_recursion(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Result<(), Malformed> {
     let is_plain = |fragment: &Fragment| fragment.count.is_none() && fragment.role == Role::None;
     if program.fragments.iter().all(is_plain) {
         return Ok(());
@@ -195,20 +193,20 @@ fn check_left_recursion(program: &Program, owner: &[u32]) -> Result<(), Malforme
         let state = program.state(id);
         stack.extend(state.epsilons);
         for call in state.calls {
-            calls.push((owner[id.index()], call.fragment.raw()));
+            calls.push((owner[id], call.fragment));
             if program.fragment(call.fragment).call_is_nullable() {
                 stack.push(call.target);
             }
         }
     }
-    let on_cycle = on_cycles(program.fragments.len(), LeftCalls(calls));
+    let on_cycle = on_cycles(program.fragments.len(), calls);
     let is_sound = |(fragment, on_cycle): (&Fragment, &bool)| is_plain(fragment) || !on_cycle;
-    require(program.fragments.iter().zip(&on_cycle).all(is_sound), "left recursion")
+    require(program.fragments.iter().zip(on_cycle.iter()).all(is_sound), "left recursion")
 }
 
 /// Which whole each part in any order and each separator belongs to.
 struct PermutationOwners {
-    owner_of: Vec<Option<FragmentId>>,
+    owner_of: IdVec<FragmentId, Option<FragmentId>>,
 }
 
 impl PermutationOwners {
@@ -216,19 +214,16 @@ impl PermutationOwners {
     /// nobody else calling them.
     fn new(program: &Program) -> Result<Self, Malformed> {
         const WHAT: &str = "parts in any order";
-        let mut this = Self { owner_of: vec![None; program.fragments.len()] };
+        let mut this = Self { owner_of: IdVec::of(None, program.fragments.len()) };
         let mut calls = 0;
-        for (number, whole) in program.fragments.iter().enumerate() {
+        for (number, whole) in ids(program.fragments.len()).zip(&program.fragments) {
             let Role::Permutation(permutation) = &whole.role else { continue };
             require(has_sound_bounds(permutation), WHAT)?;
             let mut expected = Vec::new();
-            for (index, part) in permutation.parts.iter().enumerate() {
+            for (index, part) in (0..).zip(&permutation.parts) {
                 let Some(part) = *part else { continue };
                 let role = program.fragments.get(part.index()).map(|fragment| &fragment.role);
-                require(
-                    role.is_some_and(|role| matches!(role, Role::Part(at) if *at as usize == index)),
-                    WHAT,
-                )?;
+                require(role.is_some_and(|role| matches!(role, Role::Part(at) if *at == index)), WHAT)?;
                 require(this.claim(part, number), WHAT)?;
                 expected.push(part);
             }
@@ -254,26 +249,25 @@ impl PermutationOwners {
             }
             calls += called.len() + back.len();
         }
-        let has_whole = |call: &&Call| this.owner_of[call.fragment.index()].is_some();
+        let has_whole = |call: &&Call| this.owner_of[call.fragment].is_some();
         require(program.calls.iter().filter(has_whole).count() == calls, WHAT)?;
         let is_whole = |(fragment, whole): (&Fragment, &Option<FragmentId>)| {
             matches!(fragment.role, Role::Part(_) | Role::Separator) == whole.is_some()
         };
-        require(program.fragments.iter().zip(&this.owner_of).all(is_whole), WHAT)?;
+        require(program.fragments.iter().zip(this.owner_of.iter()).all(is_whole), WHAT)?;
         Ok(this)
     }
 
-    fn claim(&mut self, part: FragmentId, whole: usize) -> bool {
-        self.owner_of[part.index()].replace(FragmentId::from_raw(whole as u32)).is_none()
+    fn claim(&mut self, part: FragmentId, whole: FragmentId) -> bool {
+        self.owner_of[part].replace(whole).is_none()
     }
 }
 
 fn has_sound_bounds(permutation: &Permutation) -> bool {
     let Permutation { parts, separator, required, once, min, max } = permutation;
     required <= once
-        && *once as usize <= parts.len()
-        && u32::try_from(parts.len()).is_ok()
-        && parts[..*required as usize].iter().all(Option::is_some)
+        && u32::try_from(parts.len()).is_ok_and(|count| *once <= count)
+        && parts.iter().zip(0..*required).all(|(part, _)| part.is_some())
         && *min >= 1
         && max.is_none_or(|max| (*min).max(*required) <= max)
         && (separator.is_some() || *max == Some(1))
@@ -286,7 +280,7 @@ fn check_endings(program: &Program, wholes: &PermutationOwners) -> Result<(), Ma
     let ends = backwards.closure(program, wholes, Edges::All);
     require(ends.iter().all(|&ends| ends), "a dead end")?;
     let empty = backwards.closure(program, wholes, Edges::Empty);
-    let right = |fragment: &Fragment| fragment.nullable == empty[fragment.start.index()];
+    let right = |fragment: &Fragment| fragment.nullable == empty[fragment.start];
     require(program.fragments.iter().all(right), "which fragments may be empty")
 }
 
@@ -300,9 +294,9 @@ enum Edges {
 
 /// Edges the other way round, in rows: from a state, and from a fragment, to the edges that wait for it.
 struct Backwards {
-    edges: Grouped<(u32, Kind)>,
-    calls: Grouped<(u32, u32)>,
-    starts: Grouped<u32>,
+    edges: Grouped<StateId, (StateId, Kind)>,
+    calls: Grouped<FragmentId, (StateId, StateId)>,
+    starts: Grouped<StateId, FragmentId>,
 }
 
 #[derive(Clone, Copy)]
@@ -310,65 +304,65 @@ enum Kind {
     /// A byte or a token.
     Reads,
     Epsilon,
-    Call(u32),
+    Call(FragmentId),
 }
 
 impl Backwards {
     fn new(program: &Program) -> Self {
-        let mut edges: Vec<(u32, (u32, Kind))> = Vec::new();
-        let mut calls: Vec<(u32, (u32, u32))> = Vec::new();
+        let mut edges: Vec<(StateId, (StateId, Kind))> = Vec::new();
+        let mut calls: Vec<(FragmentId, (StateId, StateId))> = Vec::new();
         for id in state_ids(program) {
-            let (state, from) = (program.state(id), id.raw());
-            let mut push = |to: StateId, kind| edges.push((to.raw(), (from, kind)));
+            let (state, from) = (program.state(id), id);
+            let mut push = |to: StateId, kind| edges.push((to, (from, kind)));
             state.bytes.iter().for_each(|edge| push(edge.target, Kind::Reads));
             state.tokens.iter().for_each(|edge| push(edge.target, Kind::Reads));
             state.epsilons.iter().for_each(|&target| push(target, Kind::Epsilon));
-            state.calls.iter().for_each(|call| push(call.target, Kind::Call(call.fragment.raw())));
-            calls.extend(state.calls.iter().map(|call| (call.fragment.raw(), (from, call.target.raw()))));
+            state.calls.iter().for_each(|call| push(call.target, Kind::Call(call.fragment)));
+            calls.extend(state.calls.iter().map(|call| (call.fragment, (from, call.target))));
         }
-        let starts =
-            program.fragments.iter().zip(0..).map(|(fragment, number)| (fragment.start.raw(), number));
+        let numbered = program.fragments.iter().zip(ids(program.fragments.len()));
+        let starts = numbered.map(|(fragment, number)| (fragment.start, number));
         Self {
-            edges: Grouped::new(edges, program.state_count()),
-            calls: Grouped::new(calls, program.fragments.len()),
-            starts: Grouped::new(starts.collect(), program.state_count()),
+            edges: Grouped::new(program.state_count(), edges.iter().copied()),
+            calls: Grouped::new(program.fragments.len(), calls.iter().copied()),
+            starts: Grouped::new(program.state_count(), starts),
         }
     }
 
     /// The states from which a final state is reached over the edges given.
-    fn closure(&self, program: &Program, wholes: &PermutationOwners, over: Edges) -> Vec<bool> {
+    fn closure(&self, program: &Program, wholes: &PermutationOwners, over: Edges) -> IdVec<StateId, bool> {
         let mut marks = ClosureState::new(program);
-        let ended = |fragment: u32, marks: &mut ClosureState| {
-            for &(from, to) in self.calls.row(fragment) {
-                if marks.reached[to as usize] {
+        let ended = |fragment: FragmentId, marks: &mut ClosureState| {
+            for &(from, to) in self.calls.of(fragment) {
+                if marks.reached[to] {
                     marks.reach(from);
                 }
             }
         };
         while let Some(state) = marks.stack.pop() {
-            for &(from, kind) in self.edges.row(state) {
+            for &(from, kind) in self.edges.of(state) {
                 let open = match kind {
                     Kind::Epsilon => true,
                     Kind::Reads => over == Edges::All,
-                    Kind::Call(fragment) => marks.passes[fragment as usize],
+                    Kind::Call(fragment) => marks.passes[fragment],
                 };
                 if open {
                     marks.reach(from);
                 }
             }
-            for &fragment in self.starts.row(state) {
-                let is_whole = matches!(program.fragments[fragment as usize].role, Role::Permutation(_));
+            for &fragment in self.starts.of(state) {
+                let is_whole = matches!(program.fragments[fragment.index()].role, Role::Permutation(_));
                 if over == Edges::Empty || !is_whole {
                     if marks.pass(fragment) {
                         ended(fragment, &mut marks);
                     }
                     // A part may be what its whole was lacking.
-                    if let Some(whole) = wholes.owner_of[fragment as usize]
+                    if let Some(whole) = wholes.owner_of[fragment]
                         && over == Edges::All
                         && marks.learn(program, fragment, whole)
-                        && marks.pass(whole.raw())
+                        && marks.pass(whole)
                     {
-                        ended(whole.raw(), &mut marks);
+                        ended(whole, &mut marks);
                     }
                 }
             }
@@ -379,11 +373,11 @@ impl Backwards {
 
 /// What a closure knows so far.
 struct ClosureState {
-    reached: Vec<bool>,
+    reached: IdVec<StateId, bool>,
     /// Fragments of which a call can be passed.
-    passes: Vec<bool>,
-    ended_parts: Vec<EndedParts>,
-    stack: Vec<u32>,
+    passes: IdVec<FragmentId, bool>,
+    ended_parts: IdVec<FragmentId, EndedParts>,
+    stack: Vec<StateId>,
 }
 
 /// What is known of a whole.
@@ -400,33 +394,33 @@ impl ClosureState {
     fn new(program: &Program) -> Self {
         let optional = |fragment: &Fragment| fragment.count.is_some_and(|count| count.min == 0);
         let mut this = Self {
-            reached: vec![false; program.state_count()],
+            reached: IdVec::of(false, program.state_count()),
             passes: program.fragments.iter().map(optional).collect(),
-            ended_parts: vec![EndedParts::default(); program.fragments.len()],
+            ended_parts: IdVec::of(EndedParts::default(), program.fragments.len()),
             stack: Vec::new(),
         };
         for state in state_ids(program).filter(|&state| program.state(state).is_final) {
-            this.reach(state.raw());
+            this.reach(state);
         }
         this
     }
 
-    fn reach(&mut self, state: u32) {
-        if !std::mem::replace(&mut self.reached[state as usize], true) {
+    fn reach(&mut self, state: StateId) {
+        if !std::mem::replace(&mut self.reached[state], true) {
             self.stack.push(state);
         }
     }
 
     /// Notes that a call of a fragment can be passed. Whether that is new.
-    fn pass(&mut self, fragment: u32) -> bool {
-        !std::mem::replace(&mut self.passes[fragment as usize], true)
+    fn pass(&mut self, fragment: FragmentId) -> bool {
+        !std::mem::replace(&mut self.passes[fragment], true)
     }
 
     /// Notes that a part or a separator ends. Whether its whole can end then.
-    fn learn(&mut self, program: &Program, inside: u32, whole: FragmentId) -> bool {
+    fn learn(&mut self, program: &Program, inside: FragmentId, whole: FragmentId) -> bool {
         let Role::Permutation(permutation) = &program.fragment(whole).role else { return false };
-        let ended = &mut self.ended_parts[whole.index()];
-        match program.fragments[inside as usize].role {
+        let ended = &mut self.ended_parts[whole];
+        match program.fragments[inside.index()].role {
             Role::Part(part) if part >= permutation.once => ended.repeatable = true,
             Role::Part(part) => {
                 ended.single += 1;
@@ -437,30 +431,5 @@ impl ClosureState {
         ended.required == permutation.required
             && (ended.repeatable || ended.single >= permutation.min)
             && (ended.separator || permutation.min.max(permutation.required) <= 1)
-    }
-}
-
-/// Lists one behind the other.
-struct Grouped<T> {
-    starts: Vec<u32>,
-    items: Vec<T>,
-}
-
-impl<T> Grouped<T> {
-    fn new(mut pairs: Vec<(u32, T)>, count: usize) -> Self {
-        pairs.sort_by_key(|(row, _)| *row);
-        let mut starts = vec![0; count + 1];
-        for (row, _) in &pairs {
-            starts[*row as usize + 1] += 1;
-        }
-        for row in 0..count {
-            starts[row + 1] += starts[row];
-        }
-        Self { starts, items: pairs.into_iter().map(|(_, item)| item).collect() }
-    }
-
-    fn row(&self, row: u32) -> &[T] {
-        let row = row as usize;
-        &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 }

@@ -22,19 +22,28 @@
 
 use grammask_grammar_ir::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, TokenRef};
 
+use crate::build::ids::{PrefixId, TriggerId};
 use crate::draft::automata::{Draft, Label};
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::labels::Labels;
 use crate::error::Failure;
+use crate::ids::{Id, IdVec, ids};
+use crate::program::tables::LabelId;
+use crate::text::chars::low_byte;
 use crate::utf8::{LEADS, Position, Segment};
 
-/// A byte, or from 256 on a token label.
-type Symbol = u32;
+/// A byte, or a token label. Bytes come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Symbol {
+    Byte(u8),
+    Token(LabelId),
+}
 
-const ROOT: usize = 0;
+const ROOT: PrefixId = PrefixId::FIRST;
 
 /// The states of one tag dispatch, from which it is written.
 pub(crate) struct DispatchBuilder {
-    nodes: Vec<Node>,
+    nodes: IdVec<PrefixId, Node>,
     /// Whether a stop string may end the dispatch.
     stops_end: bool,
     end: DispatchEnd,
@@ -45,16 +54,16 @@ pub(crate) struct DispatchBuilder {
 struct Node {
     depth: u32,
     /// The pattern's symbols with which a longer beginning is reached, sorted.
-    children: Vec<(Symbol, usize)>,
+    children: Vec<(Symbol, PrefixId)>,
     /// All moves that do not lead to the root, sorted. Made from the failure state's and the children.
-    row: Vec<(Symbol, usize)>,
+    row: Vec<(Symbol, PrefixId)>,
     /// The longest proper end of this beginning that is a beginning too.
-    failure: usize,
+    failure: PrefixId,
     /// How many symbols stand before the first token, if there is one.
     before_token: Option<u32>,
     place: Position,
     /// Patterns that are this beginning in full.
-    triggers: Vec<usize>,
+    triggers: Vec<TriggerId>,
     is_stop: bool,
     is_exclude: bool,
     /// Whether a trigger or stop string begins so.
@@ -71,9 +80,9 @@ fn plain_bytes(position: Position) -> Segment {
 /// Where a dispatch is written.
 pub(crate) struct DispatchFrame<'f> {
     /// The fragment that each trigger calls.
-    pub(crate) bodies: &'f [u32],
+    pub(crate) bodies: &'f IdVec<TriggerId, DraftFragmentId>,
     /// The first state.
-    pub(crate) from: u32,
+    pub(crate) from: DraftStateId,
     /// Checks the limits; called for every state.
     pub(crate) check: &'f mut dyn FnMut(&Draft) -> Result<(), Failure>,
 }
@@ -86,12 +95,12 @@ impl DispatchBuilder {
         max_edges: usize,
     ) -> Result<Self, Failure> {
         let mut this = Self {
-            nodes: vec![Node::new(0, None, Position::Boundary)],
+            nodes: vec![Node::new(0, None, Position::Boundary)].into(),
             stops_end: dispatch.end != DispatchEnd::AfterDispatch,
             end: dispatch.end,
             after: dispatch.after,
         };
-        for (number, pattern) in dispatch.triggers.iter().enumerate() {
+        for (number, pattern) in ids(dispatch.triggers.len()).zip(dispatch.triggers) {
             let node = this.insert(pattern, labels, EndsText::Yes)?;
             this.nodes[node].triggers.push(number);
         }
@@ -107,18 +116,23 @@ impl DispatchBuilder {
         Ok(this)
     }
 
-    fn insert(&mut self, pattern: &Pattern, labels: &mut Labels, ends: EndsText) -> Result<usize, Failure> {
+    fn insert(
+        &mut self,
+        pattern: &Pattern,
+        labels: &mut Labels,
+        ends: EndsText,
+    ) -> Result<PrefixId, Failure> {
         let mut node = ROOT;
         for part in pattern.parts() {
             match part {
                 PatternPart::Text(text) => {
                     for byte in text.bytes() {
-                        node = self.child(node, Symbol::from(byte), ends);
+                        node = self.child(node, Symbol::Byte(byte), ends);
                     }
                 }
                 PatternPart::Token(TokenRef::Id(id)) => {
                     let label = labels.one(*id);
-                    node = self.child(node, 256 + label, ends);
+                    node = self.child(node, Symbol::Token(label), ends);
                 }
                 PatternPart::Token(TokenRef::Name(name)) => return Err(Failure::unresolved(name)),
             }
@@ -126,7 +140,7 @@ impl DispatchBuilder {
         Ok(node)
     }
 
-    fn child(&mut self, parent: usize, symbol: Symbol, ends: EndsText) -> usize {
+    fn child(&mut self, parent: PrefixId, symbol: Symbol, ends: EndsText) -> PrefixId {
         let at = match self.nodes[parent].children.binary_search_by_key(&symbol, |child| child.0) {
             Ok(at) => {
                 let child = self.nodes[parent].children[at].1;
@@ -136,15 +150,14 @@ impl DispatchBuilder {
             Err(at) => at,
         };
         let Node { depth, before_token, place, .. } = self.nodes[parent];
-        let (before_token, place) = match u8::try_from(symbol) {
+        let (before_token, place) = match symbol {
             // Texts of patterns are UTF-8, so the byte may follow.
-            Ok(byte) => (before_token, place.after(byte).unwrap_or(Position::Boundary)),
-            Err(_) => (before_token.or(Some(depth)), Position::Boundary),
+            Symbol::Byte(byte) => (before_token, place.after(byte).unwrap_or(Position::Boundary)),
+            Symbol::Token(_) => (before_token.or(Some(depth)), Position::Boundary),
         };
         let mut node = Node::new(depth + 1, before_token, place);
         node.begins_end = ends == EndsText::Yes;
-        let child = self.nodes.len();
-        self.nodes.push(node);
+        let child = self.nodes.push(node);
         self.nodes[parent].children.insert(at, (symbol, child));
         child
     }
@@ -153,7 +166,7 @@ impl DispatchBuilder {
     fn link(&mut self, max_edges: usize) -> Result<(), Failure> {
         self.nodes[ROOT].row = self.nodes[ROOT].children.clone();
         let mut edges = self.nodes[ROOT].row.len();
-        let mut order: Vec<usize> = self.nodes[ROOT].children.iter().map(|child| child.1).collect();
+        let mut order: Vec<PrefixId> = self.nodes[ROOT].children.iter().map(|child| child.1).collect();
         let mut next = 0;
         while let Some(&node) = order.get(next) {
             next += 1;
@@ -175,12 +188,12 @@ impl DispatchBuilder {
     }
 
     /// The nodes that a text at a node ends with, the longest first, the root not included.
-    fn ends(&self, node: usize) -> impl Iterator<Item = &Node> {
+    fn ends(&self, node: PrefixId) -> impl Iterator<Item = &Node> {
         let chain = std::iter::successors(Some(node), |&node| Some(self.nodes[node].failure));
         chain.take_while(|&node| node != ROOT).map(|node| &self.nodes[node])
     }
 
-    fn is_possible(&self, node: usize) -> bool {
+    fn is_possible(&self, node: PrefixId) -> bool {
         let node_ref = &self.nodes[node];
         if self.ends(node).any(|end| end.is_exclude) {
             return false;
@@ -189,7 +202,7 @@ impl DispatchBuilder {
     }
 
     /// The triggers that are completed at a node, and whether a stop string is.
-    fn completed(&self, node: usize) -> (Vec<usize>, bool) {
+    fn completed(&self, node: PrefixId) -> (Vec<TriggerId>, bool) {
         let here = &self.nodes[node];
         let mut triggers = Vec::new();
         let mut is_stop = false;
@@ -204,12 +217,12 @@ impl DispatchBuilder {
     pub(crate) fn write(&self, draft: &mut Draft, frame: &mut DispatchFrame<'_>) -> Result<(), Failure> {
         let mut writer = Writer {
             builder: self,
-            states: vec![u32::MAX; self.nodes.len()],
+            states: IdVec::of(DraftStateId::NONE, self.nodes.len()),
             pending: Vec::new(),
-            inside: [0; 7],
-            leads: 0,
-            end: 0,
-            root: 0,
+            inside: [DraftStateId::NONE; 7],
+            leads: DraftStateId::NONE,
+            end: DraftStateId::NONE,
+            root: DraftStateId::NONE,
         };
         writer.begin(draft, frame.from);
         while let Some(node) = writer.pending.pop() {
@@ -233,7 +246,7 @@ fn keeps(longest: &Node, end: &Node) -> bool {
 }
 
 /// The moves of the failure state, with others in place of those for the same symbol.
-fn overlay(below: &[(Symbol, usize)], above: &[(Symbol, usize)]) -> Vec<(Symbol, usize)> {
+fn overlay(below: &[(Symbol, PrefixId)], above: &[(Symbol, PrefixId)]) -> Vec<(Symbol, PrefixId)> {
     let mut row = Vec::with_capacity(below.len() + above.len());
     let mut above = above.iter().copied().peekable();
     for &(symbol, target) in below {
@@ -263,7 +276,7 @@ impl Node {
         }
     }
 
-    fn target(&self, symbol: Symbol) -> usize {
+    fn target(&self, symbol: Symbol) -> PrefixId {
         let found = self.row.binary_search_by_key(&symbol, |entry| entry.0);
         found.map_or(ROOT, |at| self.row[at].1)
     }
@@ -272,21 +285,21 @@ impl Node {
 struct Writer<'d> {
     builder: &'d DispatchBuilder,
     /// The state of each node that was reached.
-    states: Vec<u32>,
-    pending: Vec<usize>,
+    states: IdVec<PrefixId, DraftStateId>,
+    pending: Vec<PrefixId>,
     /// The states inside of characters that no pattern begins with.
-    inside: [u32; 7],
+    inside: [DraftStateId; 7],
     /// The state that reads the first byte of such a character above U+007F.
-    leads: u32,
+    leads: DraftStateId,
     /// The state behind the dispatch.
-    end: u32,
-    root: u32,
+    end: DraftStateId,
+    root: DraftStateId,
 }
 
 impl Writer<'_> {
-    fn begin(&mut self, draft: &mut Draft, from: u32) {
+    fn begin(&mut self, draft: &mut Draft, from: DraftStateId) {
         self.end = draft.state();
-        draft.states[self.end as usize].is_final = true;
+        draft.states[self.end].is_final = true;
         self.root = self.state(draft, ROOT);
         draft.epsilon(from, self.root);
         self.leads = draft.state();
@@ -302,20 +315,20 @@ impl Writer<'_> {
     }
 
     /// The state at a place of a text that ends with no beginning of a pattern.
-    fn at(&self, place: Position) -> u32 {
+    fn at(&self, place: Position) -> DraftStateId {
         let found = Position::INSIDE.iter().position(|&inside| inside == place);
         found.map_or(self.root, |index| self.inside[index])
     }
 
-    fn state(&mut self, draft: &mut Draft, node: usize) -> u32 {
-        if self.states[node] == u32::MAX {
+    fn state(&mut self, draft: &mut Draft, node: PrefixId) -> DraftStateId {
+        if self.states[node] == DraftStateId::NONE {
             self.states[node] = draft.state();
             self.pending.push(node);
         }
         self.states[node]
     }
 
-    fn node(&mut self, draft: &mut Draft, index: usize, bodies: &[u32]) {
+    fn node(&mut self, draft: &mut Draft, index: PrefixId, bodies: &IdVec<TriggerId, DraftFragmentId>) {
         let builder = self.builder;
         let from = self.states[index];
         let node = &builder.nodes[index];
@@ -335,22 +348,22 @@ impl Writer<'_> {
         }
         let has_token = node.before_token.is_some();
         if builder.end == DispatchEnd::Anywhere && node.place == Position::Boundary && !has_token {
-            draft.states[from as usize].is_final = true;
+            draft.states[from].is_final = true;
         }
         for &(symbol, target) in &node.row {
             let target_node = &builder.nodes[target];
             // Between symbols only: a token does not stand inside a character.
-            let may_follow = match u8::try_from(symbol) {
-                Ok(byte) => node.place.after(byte).is_some(),
-                Err(_) => node.place == Position::Boundary,
+            let may_follow = match symbol {
+                Symbol::Byte(byte) => node.place.after(byte).is_some(),
+                Symbol::Token(_) => node.place == Position::Boundary,
             };
             let forgotten = node.depth + 1 - target_node.depth;
             let keeps_token = node.before_token.is_none_or(|before| forgotten <= before);
             if may_follow && keeps_token && target_node.is_possible {
                 let to = self.state(draft, target);
-                match u8::try_from(symbol) {
-                    Ok(byte) => draft.bytes(from, byte, byte, to),
-                    Err(_) => draft.edge(from, Label::token(symbol - 256), to),
+                match symbol {
+                    Symbol::Byte(byte) => draft.bytes(from, byte, byte, to),
+                    Symbol::Token(label) => draft.edge(from, Label::token(label), to),
                 }
             }
         }
@@ -360,13 +373,13 @@ impl Writer<'_> {
     }
 
     /// The bytes that no pattern goes on with.
-    fn others(&self, draft: &mut Draft, from: u32, node: &Node) {
+    fn others(&self, draft: &mut Draft, from: DraftStateId, node: &Node) {
         let (low, high, next) = plain_bytes(node.place);
         self.gaps(draft, from, node, (low, high, next));
         if node.place != Position::Boundary {
             return;
         }
-        if node.row.iter().any(|&(symbol, _)| (0x80..0x100).contains(&symbol)) {
+        if node.row.iter().any(|&(symbol, _)| matches!(symbol, Symbol::Byte(0x80..))) {
             LEADS.iter().for_each(|&lead| self.gaps(draft, from, node, lead));
         } else {
             draft.epsilon(from, self.leads);
@@ -374,16 +387,21 @@ impl Writer<'_> {
     }
 
     /// Those of a range of bytes that the node's row does not mention.
-    fn gaps(&self, draft: &mut Draft, from: u32, node: &Node, (low, high, next): Segment) {
-        let mut start = u32::from(low);
-        let first = node.row.partition_point(|&(symbol, _)| symbol < u32::from(low));
-        let mentioned = node.row[first..].iter().map(|&(symbol, _)| symbol);
-        for symbol in mentioned.take_while(|&symbol| symbol <= u32::from(high)).chain([u32::from(high) + 1]) {
-            if start < symbol {
-                // Both lie between two bytes.
-                draft.bytes(from, start as u8, (symbol - 1) as u8, self.at(next));
+    fn gaps(&self, draft: &mut Draft, from: DraftStateId, node: &Node, (low, high, next): Segment) {
+        let mut start = u16::from(low);
+        let first = node.row.partition_point(|&(symbol, _)| symbol < Symbol::Byte(low));
+        let mentioned = node.row[first..].iter().map_while(|&(symbol, _)| match symbol {
+            Symbol::Byte(byte) if byte <= high => Some(byte),
+            _ => None,
+        });
+        for byte in mentioned {
+            if start < u16::from(byte) {
+                draft.bytes(from, low_byte(start.into()), byte - 1, self.at(next));
             }
-            start = symbol + 1;
+            start = u16::from(byte) + 1;
+        }
+        if start <= u16::from(high) {
+            draft.bytes(from, low_byte(start.into()), high, self.at(next));
         }
     }
 }

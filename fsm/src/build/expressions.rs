@@ -17,8 +17,9 @@ use crate::build::dispatch::{DispatchBuilder, DispatchFrame};
 use crate::build::plan::{Copies, Plan};
 use crate::build::shared_rules::SharedMatch;
 use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
+use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::{Names, name_edge};
-use crate::draft::prebuilt::PrebuiltStates;
+use crate::draft::prebuilt::{PrebuiltFragment, PrebuiltStates};
 use crate::encoding::escapes::Escapes;
 use crate::encoding::escapes::add_name;
 use crate::encoding::literals::Literals;
@@ -28,12 +29,14 @@ use crate::encoding::text_fragment::{Classes, write_text_fragment};
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
 use crate::error::BuildError;
 use crate::error::Failure;
+use crate::ids::{Id, IdVec, PartId};
 use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, TokenSide};
-use crate::text::chars::{CharArc, CharOutput};
+use crate::text::chars::{CharArc, CharOutput, low_byte};
 use crate::text::dfa::RangeDfa;
 use crate::text::evaluate::{Evaluator, Value};
+use crate::text::ids::TextStateId;
 use crate::text::json_encoder::{JsonEncoder, MAX_JSON_DEPTH};
 use crate::text::scalars::code_point;
 use grammask_grammar_ir::Toggle;
@@ -58,7 +61,7 @@ pub(crate) fn build(
         escapes: Escapes::default(),
         json: JsonEncoder::default(),
         evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
-        plain_rules: vec![u32::MAX; grammar.rule_count()],
+        plain_rules: vec![DraftFragmentId::NONE; grammar.rule_count()],
         escaped_rules: HashMap::default(),
         counted: HashMap::default(),
         texts: HashMap::default(),
@@ -97,10 +100,10 @@ const SMALL_ROOM: usize = 1 << 10;
 /// Where the draft holds what.
 pub(crate) struct Places {
     /// The fragment of every rule as it stands.
-    pub(crate) rules: Vec<u32>,
+    pub(crate) rules: Vec<DraftFragmentId>,
     /// The fragments of repeats: of a body, at a depth of JSON strings.
-    pub(crate) counted: HashMap<(ExprId, u32, Count), u32>,
-    pub(crate) any_escape: u32,
+    pub(crate) counted: HashMap<(ExprId, u32, Count), DraftFragmentId>,
+    pub(crate) any_escape: DraftFragmentId,
 }
 
 /// Names that there is room for at first: what a schema of the median size declares.
@@ -122,7 +125,7 @@ struct Place {
 /// A fragment whose body is to be written.
 #[derive(Clone, Copy)]
 struct Job<'g> {
-    fragment: u32,
+    fragment: DraftFragmentId,
     rule: RuleId,
     body: Body<'g>,
     depth: u32,
@@ -132,8 +135,8 @@ struct Job<'g> {
 #[derive(Clone, Copy)]
 struct Item<'g> {
     what: Body<'g>,
-    from: u32,
-    to: u32,
+    from: DraftStateId,
+    to: DraftStateId,
     place: Place,
 }
 
@@ -158,7 +161,7 @@ fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Re
     let CompileOptions { max_states, max_edges, .. } = *options;
     // The tables are numbered in 32 bits, with two bits to spare.
     let cap = (1 << 30) - 1;
-    let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state() as usize;
+    let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state().index();
     if states > max_states.min(cap) {
         return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
     }
@@ -177,34 +180,34 @@ struct Builder<'g> {
     draft: Draft,
     utf8: Utf8Cache,
     escapes: Escapes,
-    json: JsonEncoder,
+    json: JsonEncoder<DraftStateId>,
     evaluator: Evaluator<'g>,
     /// The fragment of every rule as it stands.
-    plain_rules: Vec<u32>,
+    plain_rules: Vec<DraftFragmentId>,
     /// The fragments of rules spelled as JSON, by rule and depth.
-    escaped_rules: HashMap<(RuleId, u32), u32>,
+    escaped_rules: HashMap<(RuleId, u32), DraftFragmentId>,
     /// The fragments of repeats.
-    counted: HashMap<(ExprId, u32, Count), u32>,
+    counted: HashMap<(ExprId, u32, Count), DraftFragmentId>,
     /// The fragments of texts of any length in JSON strings.
-    texts: HashMap<ExprId, u32>,
+    texts: HashMap<ExprId, DraftFragmentId>,
     /// The fragments of long strings, by their parts.
-    strings: HashMap<&'g [ExprId], u32>,
+    strings: HashMap<&'g [ExprId], DraftFragmentId>,
     /// The fragments of parts in any order.
-    permutation: HashMap<ExprId, u32>,
+    permutation: HashMap<ExprId, DraftFragmentId>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
-    operators: HashMap<ExprId, u32>,
-    others: HashMap<Vec<&'g [u8]>, u32>,
+    operators: HashMap<ExprId, DraftFragmentId>,
+    others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
-    dispatches: HashMap<ExprId, u32>,
-    body_fragments: HashMap<ExprId, u32>,
+    dispatches: HashMap<ExprId, DraftFragmentId>,
+    body_fragments: HashMap<ExprId, DraftFragmentId>,
     /// The texts that are one edge each.
-    names: HashMap<&'g [u8], u32>,
+    names: HashMap<&'g [u8], NameId>,
     classes: Classes,
     /// The fragments met so far, in order.
     jobs: Vec<Job<'g>>,
     stack: Vec<Item<'g>>,
     literals: Literals<'g>,
-    arcs: Vec<CharArc>,
+    arcs: Vec<CharArc<DraftStateId>>,
     /// What the current fragment reads.
     whole: Option<ExprId>,
     /// Whether it is counted, and nothing but text inside a JSON string.
@@ -230,7 +233,7 @@ impl<'g> Builder<'g> {
 
     /// Whether a reference to the rule is to be replaced by its body.
     fn inlines(&self, rule: RuleId, place: Place) -> bool {
-        let has_fragment = place.depth == 0 && self.plain_rules[rule.index()] != u32::MAX;
+        let has_fragment = place.depth == 0 && self.plain_rules[rule.index()] != DraftFragmentId::NONE;
         !has_fragment && self.plan.inlines(rule, place.copies)
     }
 
@@ -240,14 +243,14 @@ impl<'g> Builder<'g> {
             Body::One(body) => Some(body),
             Body::All(_) | Body::String(_) => None,
         };
-        let counted = self.draft.fragments[job.fragment as usize].count;
+        let counted = self.draft.fragments[job.fragment].count;
         self.is_counted_text = match job.body {
             Body::One(body) if counted.is_some() => is_long_text(self.grammar, &[body]),
             _ => false,
         };
-        let from = self.draft.fragments[job.fragment as usize].start;
+        let from = self.draft.fragments[job.fragment].start;
         let to = self.draft.state();
-        self.draft.states[to as usize].is_final = true;
+        self.draft.states[to].is_final = true;
         let place = Place { rule: job.rule, depth: job.depth, copies: Copies::One };
         self.stack.push(Item { what: job.body, from, to, place });
         while let Some(item) = self.stack.pop() {
@@ -289,8 +292,8 @@ impl<'g> Builder<'g> {
             Expr::JsonEscaped(operand) if place.depth == 0 && self.name(operand, from, to) => {}
             Expr::JsonEscaped(operand) => {
                 if place.depth == MAX_JSON_DEPTH {
-                    let (what, limit) =
-                        ("levels of JSON strings inside one another", MAX_JSON_DEPTH as usize);
+                    let what = "levels of JSON strings inside one another";
+                    let limit = usize::try_from(MAX_JSON_DEPTH).unwrap_or(usize::MAX);
                     return Err(Failure::Limit { what, limit, knob: None });
                 }
                 let place = Place { depth: place.depth + 1, ..place };
@@ -324,7 +327,7 @@ impl<'g> Builder<'g> {
                 };
                 let mut output =
                     Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
-                let rule = place.rule.index() as u32;
+                let rule = place.rule;
                 let fragment =
                     write_text_fragment(&automaton, &mut self.classes, &mut self.json, &mut output, rule);
                 self.check_limits()?;
@@ -346,7 +349,7 @@ impl<'g> Builder<'g> {
                 let fragment = match self.others.get(names.sorted()) {
                     Some(&fragment) => fragment,
                     None => {
-                        let rule = item.place.rule.index() as u32;
+                        let rule = item.place.rule;
                         let fragment = names.write_others(&mut self.draft, &mut self.escapes, rule);
                         self.others.insert(names.into_sorted(), fragment);
                         fragment
@@ -372,11 +375,11 @@ impl<'g> Builder<'g> {
         id: ExprId,
         dispatch: &Dispatch<'g>,
         place: Place,
-    ) -> Result<u32, Failure> {
+    ) -> Result<DraftFragmentId, Failure> {
         if let Some(&fragment) = self.dispatches.get(&id) {
             return Ok(fragment);
         }
-        let mut bodies = Vec::with_capacity(dispatch.bodies.len());
+        let mut bodies = IdVec::with_capacity(dispatch.bodies.len());
         for &body in dispatch.bodies {
             self.check_limits()?;
             bodies.push(match (self.grammar.expr(body), self.body_fragments.get(&body)) {
@@ -390,9 +393,9 @@ impl<'g> Builder<'g> {
             });
         }
         let current = self.draft.current;
-        let fragment = self.draft.fragment(place.rule.index() as u32, None);
+        let fragment = self.draft.fragment(Some(place.rule), None);
         self.dispatches.insert(id, fragment);
-        let from = self.draft.fragments[fragment as usize].start;
+        let from = self.draft.fragments[fragment].start;
         let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options.max_edges)?;
         let options = self.options;
         let mut work = self.work;
@@ -404,7 +407,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Adds an edge that reads a text in a JSON string, if the operand is one.
-    fn name(&mut self, operand: ExprId, from: u32, to: u32) -> bool {
+    fn name(&mut self, operand: ExprId, from: DraftStateId, to: DraftStateId) -> bool {
         let Expr::Bytes(text) = self.grammar.expr(operand) else { return false };
         if !Names::may_hold(text) {
             return false;
@@ -454,7 +457,7 @@ impl<'g> Builder<'g> {
         self.arcs = arcs;
     }
 
-    fn spell(&mut self, from: u32, arcs: &[CharArc], depth: u32) {
+    fn spell(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>], depth: u32) {
         if depth == 1 && !arcs.is_empty() && arcs.iter().all(|arc| arc.lo == arc.hi && arc.hi < 0x80) {
             return self.spell_ascii(from, arcs);
         }
@@ -468,10 +471,10 @@ impl<'g> Builder<'g> {
     }
 
     /// Single ASCII characters inside a JSON string, which is what names and constants are made of.
-    fn spell_ascii(&mut self, from: u32, arcs: &[CharArc]) {
+    fn spell_ascii(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>]) {
         let escape = self.draft.state();
         for arc in arcs {
-            let byte = arc.lo as u8;
+            let byte = low_byte(arc.lo);
             if byte >= 0x20 && byte != b'"' && byte != b'\\' {
                 self.draft.bytes(from, byte, byte, arc.to);
             }
@@ -532,7 +535,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Calls the fragment of a string.
-    fn string_call(&mut self, string: &'g [ExprId], from: u32, to: u32, place: Place) {
+    fn string_call(&mut self, string: &'g [ExprId], from: DraftStateId, to: DraftStateId, place: Place) {
         let fragment = match self.strings.get(string) {
             Some(&fragment) => fragment,
             None => {
@@ -623,19 +626,26 @@ impl<'g> Builder<'g> {
     }
 
     /// Writes an automaton over characters between two states.
-    fn embed(&mut self, automaton: &RangeDfa, from: u32, to: u32, depth: u32) -> Result<(), Failure> {
+    fn embed(
+        &mut self,
+        automaton: &RangeDfa,
+        from: DraftStateId,
+        to: DraftStateId,
+        depth: u32,
+    ) -> Result<(), Failure> {
         self.draft.has_dead_parts |= automaton.is_empty();
-        let base = self.draft.states.len() as u32;
+        let base = self.draft.states.next_id();
         for _ in 0..automaton.state_count() {
             self.draft.state();
         }
         // A final state without a way on is the end itself.
-        let place = |state: u32| {
-            if automaton.is_final(state) && automaton.arcs(state).is_empty() { to } else { base + state }
+        let copy = |state: TextStateId| base.plus(state.index());
+        let place = |state: TextStateId| {
+            if automaton.is_final(state) && automaton.arcs(state).is_empty() { to } else { copy(state) }
         };
-        self.draft.epsilon(from, place(0));
+        self.draft.epsilon(from, place(TextStateId::FIRST));
         let mut arcs = std::mem::take(&mut self.arcs);
-        for state in 0..automaton.state_count() as u32 {
+        for state in automaton.states() {
             if place(state) == to {
                 continue;
             }
@@ -646,18 +656,18 @@ impl<'g> Builder<'g> {
                 hi: code_point(arc.hi),
                 to: place(arc.to),
             }));
-            self.spell(base + state, &arcs, depth);
+            self.spell(copy(state), &arcs, depth);
             if automaton.is_final(state) {
-                self.draft.epsilon(base + state, to);
+                self.draft.epsilon(copy(state), to);
             }
         }
         self.arcs = arcs;
         Ok(())
     }
 
-    fn rule_fragment(&mut self, rule: RuleId, place: Place) -> u32 {
+    fn rule_fragment(&mut self, rule: RuleId, place: Place) -> DraftFragmentId {
         let known = if place.depth == 0 {
-            Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != u32::MAX)
+            Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != DraftFragmentId::NONE)
         } else {
             self.escaped_rules.get(&(rule, place.depth)).copied()
         };
@@ -671,7 +681,7 @@ impl<'g> Builder<'g> {
         };
         if place.depth == 0 {
             self.plain_rules[rule.index()] = fragment;
-            self.draft.fragments[fragment as usize].stands_for_rule = true;
+            self.draft.fragments[fragment].stands_for_rule = true;
         } else {
             self.escaped_rules.insert((rule, place.depth), fragment);
         }
@@ -679,26 +689,32 @@ impl<'g> Builder<'g> {
     }
 
     /// Adds the fragment that stands for automata which were compiled before.
-    fn linked_fragment(&mut self, rule: RuleId, number: u32) -> u32 {
+    fn linked_fragment(&mut self, rule: RuleId, number: PartId) -> DraftFragmentId {
         let at = self.draft.prebuilt.next_state();
+        let states = PrebuiltStates { first: at, end: at };
         self.draft.fragments.push(DraftFragment {
-            rule: rule.index() as u32,
+            rule: Some(rule),
             name: None,
-            prebuilt: Some(PrebuiltStates { first: at, end: at }),
+            prebuilt: Some(PrebuiltFragment { states, start: at }),
             linked: Some(number),
-            start: at,
+            start: DraftStateId::NONE,
             count: None,
             nullable: self.parts.is_nullable(number),
             role: DraftRole::None,
             stands_for_rule: true,
-        });
-        self.draft.fragments.len() as u32 - 1
+        })
     }
 
     /// Adds a fragment without leaving the current one.
-    fn add_fragment(&mut self, rule: RuleId, body: Body<'g>, depth: u32, count: Option<Count>) -> u32 {
+    fn add_fragment(
+        &mut self,
+        rule: RuleId,
+        body: Body<'g>,
+        depth: u32,
+        count: Option<Count>,
+    ) -> DraftFragmentId {
         let current = self.draft.current;
-        let fragment = self.draft.fragment(rule.index() as u32, count);
+        let fragment = self.draft.fragment(Some(rule), count);
         self.draft.current = current;
         self.jobs.push(Job { fragment, rule, body, depth });
         fragment

@@ -5,6 +5,7 @@
 //! construction of one kind of expression can change without care for the others. This folder imports `encoding`,
 //! `draft` and `link`, and no pass.
 
+pub(crate) mod ids;
 pub(crate) mod plan;
 pub(crate) mod dispatch;
 pub(crate) mod shared_rules;

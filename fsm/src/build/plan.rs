@@ -4,7 +4,9 @@
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use smallvec::SmallVec;
 
-use crate::graph::components;
+use crate::build::ids::RuleNumber;
+use crate::graph::components_of;
+use crate::ids::{Id, IdVec, Offset};
 use crate::link::scope::Parts;
 use crate::options::CompileOptions;
 use grammask_grammar_ir::Toggle;
@@ -57,7 +59,8 @@ impl Plan {
             // Greater costs are not told apart by whoever asks.
             let budget = options.inline_states.max(options.expand_states).min(64);
             graph.acyclic_bottom_up(|rule| {
-                let Some(id) = RuleId::new(rule) else { return };
+                let Some(id) = rule.rule() else { return };
+                let rule = id.index();
                 if parts.of(id).is_some() {
                     plan.rules[rule].cost = BIG;
                     return;
@@ -107,7 +110,7 @@ impl Plan {
                 Expr::Class(ranges) if ranges.last().is_none_or(|range| range.1.is_ascii()) => 1,
                 Expr::Class(ranges) => 6u32.saturating_mul(u32::try_from(ranges.len()).unwrap_or(BIG)),
                 Expr::Sequence(parts) | Expr::Choice(parts) => {
-                    if parts.len() > 4 * budget as usize {
+                    if u32::try_from(parts.len()).unwrap_or(u32::MAX) > 4 * budget {
                         return None;
                     }
                     stack.extend(parts.iter().map(|&part| (part, copies)));
@@ -148,10 +151,10 @@ pub(crate) enum Copies {
 /// References between reachable rules.
 pub(crate) struct Graph {
     /// Where the rule's references begin in `targets`, for reachable rules.
-    rows: Vec<(u32, u32)>,
-    targets: Vec<u32>,
-    references: Vec<u32>,
-    root: usize,
+    rows: IdVec<RuleNumber, (Offset, Offset)>,
+    targets: Vec<RuleNumber>,
+    references: IdVec<RuleNumber, u32>,
+    root: RuleNumber,
 }
 
 impl Graph {
@@ -161,38 +164,39 @@ impl Graph {
     }
 
     /// The rules that a rule refers to, some of them several times.
-    pub(crate) fn targets(&self, rule: u32) -> &[u32] {
-        let (start, end) = self.rows[rule as usize];
-        &self.targets[start as usize..end as usize]
+    pub(crate) fn targets(&self, rule: RuleNumber) -> &[RuleNumber] {
+        let (start, end) = self.rows[rule];
+        &self.targets[start.index()..end.index()]
     }
 
     fn new(grammar: &Grammar, root: RuleId, is_known: impl Fn(RuleId) -> bool) -> Self {
         let count = grammar.rule_count();
         let mut graph = Self {
-            rows: vec![(0, 0); count],
+            rows: IdVec::of((Offset::FIRST, Offset::FIRST), count),
             targets: Vec::with_capacity(4 * count),
-            references: vec![0; count],
-            root: root.index(),
+            references: IdVec::of(0, count),
+            root: root.into(),
         };
-        // The rule in whose walk an expression was met last, plus one: parts may be shared within a rule.
-        let mut met = vec![0u32; grammar.expr_count()];
+        // The rule in whose walk an expression was met last: parts may be shared within a rule.
+        let mut met = vec![RuleNumber::NONE; grammar.expr_count()];
         let mut pending = vec![root];
         graph.references[graph.root] = 1;
         let mut stack = Vec::with_capacity(64);
         while let Some(rule) = pending.pop() {
-            let start = graph.targets.len() as u32;
-            let stamp = rule.index() as u32 + 1;
+            let start = graph.targets.len();
+            let number = RuleNumber::from(rule);
             let mut sharing = 0;
             stack.push(grammar.rule(rule).body());
             while let Some(id) = stack.pop() {
-                let shared = std::mem::replace(&mut met[id.index()], stamp) == stamp;
+                let shared = std::mem::replace(&mut met[id.index()], number) == number;
                 if let Some(target) = grammar.as_rule(id) {
-                    let references = &mut graph.references[target.index()];
+                    let callee = RuleNumber::from(target);
+                    let references = &mut graph.references[callee];
                     if *references == 0 && !is_known(target) {
                         pending.push(target);
                     }
                     *references = references.saturating_add(1);
-                    graph.targets.push(target.index() as u32);
+                    graph.targets.push(callee);
                 } else if !shared {
                     stack.extend_from_slice(grammar.operands(id));
                 } else {
@@ -200,11 +204,12 @@ impl Graph {
                 }
             }
             // What stands in a shared part is written more than once.
-            for &target in &graph.targets[start as usize..] {
-                let references = &mut graph.references[target as usize];
+            for &target in &graph.targets[start..] {
+                let references = &mut graph.references[target];
                 *references = references.saturating_add(sharing);
             }
-            graph.rows[rule.index()] = (start, graph.targets.len() as u32);
+            let row = (Offset::from_index(start), Offset::from_index(graph.targets.len()));
+            graph.rows[number] = row;
         }
         // The root is called from outside as well.
         graph.references[graph.root] = graph.references[graph.root].saturating_add(1);
@@ -212,13 +217,13 @@ impl Graph {
     }
 
     /// Visits every reachable rule that is not recursive, callees before callers.
-    fn acyclic_bottom_up(&self, mut visit: impl FnMut(usize)) {
-        let successors = |rule: u32| self.targets(rule);
-        components(self.rows.len(), [self.root as u32], successors, |members| {
+    fn acyclic_bottom_up(&self, mut visit: impl FnMut(RuleNumber)) {
+        let successors = |rule: RuleNumber| self.targets(rule);
+        components_of(self.rows.len(), [self.root], successors, |members| {
             if let [rule] = *members
                 && !successors(rule).contains(&rule)
             {
-                visit(rule as usize);
+                visit(rule);
             }
         });
     }

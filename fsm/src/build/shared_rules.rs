@@ -7,10 +7,11 @@ use std::sync::Arc;
 use grammask_grammar_ir::{Counterparts, ExprId, Grammar, RuleId};
 
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
-use crate::draft::prebuilt::PrebuiltStates;
-use crate::ids::NONE;
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
+use crate::draft::prebuilt::{PrebuiltFragment, PrebuiltStates};
+use crate::ids::{Id, IdVec, ids};
 use crate::options::CompileOptions;
-use crate::program::tables::{Count, Program};
+use crate::program::tables::{Count, FragmentId, Program, StateId};
 
 /// Shared rules, compiled by themselves.
 pub(crate) struct SharedRules {
@@ -18,23 +19,23 @@ pub(crate) struct SharedRules {
     pub(crate) grammar: Grammar,
     pub(crate) program: Program,
     /// The states of each fragment.
-    pub(crate) ranges: Vec<PrebuiltStates>,
+    pub(crate) ranges: IdVec<FragmentId, PrebuiltStates>,
     /// The rule that each fragment is called after.
-    pub(crate) named: Vec<Option<RuleId>>,
+    pub(crate) named: IdVec<FragmentId, Option<RuleId>>,
     /// The fragment of each rule that has one.
-    pub(crate) rules: Vec<Option<u32>>,
+    pub(crate) rules: Vec<Option<FragmentId>>,
     /// The fragments of repeats, with their bodies.
-    pub(crate) counted: Vec<(ExprId, Count, u32)>,
-    pub(crate) any_escape: Option<u32>,
+    pub(crate) counted: Vec<(ExprId, Count, FragmentId)>,
+    pub(crate) any_escape: Option<FragmentId>,
 }
 
 /// Shared rules in a draft.
 pub(crate) struct CopiedRules {
     /// Rules and their fragments.
-    pub(crate) rules: Vec<(RuleId, u32)>,
+    pub(crate) rules: Vec<(RuleId, DraftFragmentId)>,
     /// Repeated bodies and their fragments.
-    pub(crate) counted: Vec<(ExprId, Count, u32)>,
-    pub(crate) any_escape: Option<u32>,
+    pub(crate) counted: Vec<(ExprId, Count, DraftFragmentId)>,
+    pub(crate) any_escape: Option<DraftFragmentId>,
 }
 
 /// Shared rules that a grammar has, and which of its rules and expressions they are.
@@ -53,18 +54,21 @@ impl SharedMatch {
 impl SharedRules {
     fn copy(&self, draft: &mut Draft, counterparts: &Counterparts) -> CopiedRules {
         let Program { states, byte_edges, epsilons, calls, fragments, .. } = &self.program;
-        let first = draft.fragments.len() as u32;
+        let first = draft.fragments.next_id();
+        let in_draft = |fragment: FragmentId| first.plus(fragment.index());
         let moved = draft.prebuilt.append(states, byte_edges, epsilons, calls, first);
         let rule_of = |rule: RuleId| counterparts.rules[rule.index()];
-        for (index, fragment) in fragments.iter().enumerate() {
-            let rule = self.named[index].and_then(rule_of);
-            let PrebuiltStates { first, end } = self.ranges[index];
+        for (id, fragment) in ids(fragments.len()).zip(fragments) {
+            let rule = self.named[id].and_then(rule_of);
+            let PrebuiltStates { first, end } = self.ranges[id];
+            let here = |state: StateId| moved.plus(state.index());
+            let states = PrebuiltStates { first: here(first), end: here(end) };
             draft.fragments.push(DraftFragment {
-                rule: rule.map_or(NONE, |rule| rule.index() as u32),
+                rule,
                 name: rule.is_none().then(|| fragment.name.clone()),
-                prebuilt: Some(PrebuiltStates { first: first + moved, end: end + moved }),
+                prebuilt: Some(PrebuiltFragment { states, start: here(fragment.start) }),
                 linked: None,
-                start: fragment.start.raw() + moved,
+                start: DraftStateId::NONE,
                 count: fragment.count,
                 nullable: fragment.nullable,
                 role: DraftRole::None,
@@ -72,15 +76,15 @@ impl SharedRules {
             });
         }
         let rules = counterparts.rules.iter().zip(&self.rules);
-        let rules = rules.filter_map(|(&rule, &fragment)| Some((rule?, fragment? + first)));
+        let rules = rules.filter_map(|(&rule, &fragment)| Some((rule?, in_draft(fragment?))));
         let counted = self.counted.iter().flat_map(|&(body, count, fragment)| {
             let ours = counterparts.repeated.iter().filter(move |pair| pair.1 == body);
-            ours.map(move |&(ours, _)| (ours, count, fragment + first))
+            ours.map(move |&(ours, _)| (ours, count, in_draft(fragment)))
         });
         CopiedRules {
             rules: rules.collect(),
             counted: counted.collect(),
-            any_escape: self.any_escape.map(|fragment| fragment + first),
+            any_escape: self.any_escape.map(in_draft),
         }
     }
 }

@@ -15,9 +15,10 @@ use grammask_grammar_ir::{Grammar, Interrupt, RuleId, Toggle, passes};
 
 use crate::build::shared_rules::{SharedMatch, SharedRules};
 use crate::compile::pipeline::{CompiledPlaces, compile_with_places};
-use crate::ids::NONE;
+use crate::draft::ids::DraftFragmentId;
+use crate::ids::Id;
 use crate::options::CompileOptions;
-use crate::program::tables::{Count, Role};
+use crate::program::tables::{Count, FragmentId, Role};
 
 /// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
 const MAX_KEPT: usize = 16;
@@ -73,9 +74,9 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
         return None;
     }
     let CompiledPlaces { rules, counted, any_escape, ranges, numbers } = made;
-    let place = |old: u32| numbers.get(old as usize).copied().filter(|&new| new != NONE);
+    let place = |old: DraftFragmentId| numbers.get(old).copied().and_then(Id::known);
     // A repeat of what may read nothing has got another minimum, and one that counts itself no count.
-    let counts_so = |new: u32, count: Count| program.fragments[new as usize].count == Some(count);
+    let counts_so = |new: FragmentId, count: Count| program.fragments[new.index()].count == Some(count);
     let named = program
         .fragments
         .iter()

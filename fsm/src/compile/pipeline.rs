@@ -5,15 +5,17 @@ use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
 use crate::build::expressions::{self, Places};
 use crate::compile::find_shared_rules::find_shared_rules;
 use crate::draft::automata::Draft;
+use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
 use crate::error::{BuildError, Failure};
+use crate::ids::IdVec;
 use crate::link::scope::{LinkedProgram, Parts, Scope};
 use crate::options::CompileOptions;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
 use crate::passes::epsilon::remove_epsilons;
-use crate::passes::left_recursion::lower_left_recursive_counts;
+use crate::passes::left_recursion::{LeftRecursiveParts, lower_left_recursive_counts};
 use crate::passes::nullable::nullable;
 use crate::passes::prefix::merge_prefixes;
 use crate::passes::prune::prune;
@@ -67,19 +69,19 @@ pub(crate) fn compile_around(
 ) -> Result<(Program, Option<FragmentId>), BuildError> {
     let parts = Parts::new(&[part], grammar, options)?;
     let (program, _, numbers) = run_passes(grammar, options, whole(grammar, &parts))?;
-    Ok((program, numbers.parts.first().map(|&number| FragmentId::from_raw(number))))
+    Ok((program, numbers.parts.first().copied()))
 }
 
 /// The places of a compiled grammar, in ids of the draft except for `ranges`.
 pub(crate) struct CompiledPlaces {
-    pub(crate) rules: Vec<u32>,
+    pub(crate) rules: Vec<DraftFragmentId>,
     /// Repeated bodies outside of JSON strings.
-    pub(crate) counted: Vec<(ExprId, Count, u32)>,
-    pub(crate) any_escape: u32,
+    pub(crate) counted: Vec<(ExprId, Count, DraftFragmentId)>,
+    pub(crate) any_escape: DraftFragmentId,
     /// The states of each fragment of the program.
-    pub(crate) ranges: Vec<PrebuiltStates>,
+    pub(crate) ranges: IdVec<FragmentId, PrebuiltStates>,
     /// The fragment in the program of each of the draft.
-    pub(crate) numbers: Vec<u32>,
+    pub(crate) numbers: IdVec<DraftFragmentId, FragmentId>,
 }
 
 /// As [`compile`]; says where things are, too.
@@ -152,10 +154,9 @@ impl Built {
         check_interrupt(options)?;
         prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
         let left_calls = nullable(&mut draft);
-        if let Some(rule) = lower_left_recursive_counts(&mut draft, left_calls) {
-            let name = RuleId::new(rule as usize).map_or("", |rule| grammar.rule(rule).name());
-            return Err(BuildError::left_recursive_parts(name));
-        }
+        lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
+            BuildError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
+        })?;
         if options.epsilon_removal == Toggle::On {
             check_interrupt(options)?;
             remove_epsilons(&mut draft);

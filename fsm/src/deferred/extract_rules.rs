@@ -15,12 +15,14 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, Toggle};
 
+use crate::build::ids::RuleNumber;
 use crate::build::plan::Graph;
 use crate::compile::pipeline::{compile, compile_scope};
 use crate::deferred::compile_job::uninterrupted;
 use crate::deferred::size_estimate::Survey;
 use crate::error::BuildError;
-use crate::graph::components;
+use crate::graph::components_of;
+use crate::ids::{Id, IdVec};
 use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredProgram, Footprint};
@@ -73,14 +75,15 @@ fn extract_deferred_rules(
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
 ) -> Option<Extraction> {
-    let least = (options.deferred_min_states as usize).saturating_mul(MIN_EXPRESSIONS);
+    let least =
+        usize::try_from(options.deferred_min_states).unwrap_or(usize::MAX).saturating_mul(MIN_EXPRESSIONS);
     if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
         return None;
     }
     let survey = Survey::new(grammar, options)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
     // The limits on automata are for the whole. What could come near them is compiled at once.
-    let most = options.max_states.min(options.max_edges / 2) as u64;
+    let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
     // Tags and tokens are for those who put them together.
     if !is_large || survey.total > most || survey.names_tokens {
         return None;
@@ -94,7 +97,7 @@ fn extract_deferred_rules(
     let classes = survey.bytes.classes();
     let late = uninterrupted(options);
     let unit = |&rule: &RuleId| {
-        let row = &reach.rules[rule.index()];
+        let row = &reach.rules[rule.into()];
         let footprint = Footprint::of_part(row.states + reach.common_states, classes.clone());
         let unit = DeferredProgram::of_rule(&shared, (rule, row.has_common), footprint, &late);
         (rule, Arc::new(unit))
@@ -105,7 +108,7 @@ fn extract_deferred_rules(
 /// What each rule reaches.
 struct Reach {
     graph: Graph,
-    rules: Vec<Reached>,
+    rules: IdVec<RuleNumber, Reached>,
     /// The states of the common part.
     common_states: u32,
 }
@@ -128,13 +131,13 @@ struct Chosen {
 impl Reach {
     fn new(grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Self {
         let graph = Graph::of(grammar);
-        let mut rules = vec![Reached::default(); grammar.rule_count()];
+        let mut rules: IdVec<RuleNumber, Reached> = IdVec::of(Reached::default(), grammar.rule_count());
         let mut common_states = 0_u32;
         let common = grammar.common().filter(|&rule| rule != grammar.root());
         if let Some(common) = common {
-            let mut stack = vec![common.index() as u32];
+            let mut stack = vec![RuleNumber::from(common)];
             while let Some(rule) = stack.pop() {
-                let row = &mut rules[rule as usize];
+                let row = &mut rules[rule];
                 if std::mem::replace(&mut row.is_in_common, true) {
                     continue;
                 }
@@ -144,31 +147,31 @@ impl Reach {
             }
         }
         bind_rules(grammar, survey, least, &mut rules);
-        // The rule for whose sake a row was added last, plus one.
-        let mut counted = vec![0_u32; grammar.rule_count()];
-        let root = grammar.root().index() as u32;
-        components(
+        // The rule for whose sake a row was added last.
+        let mut counted = IdVec::of(RuleNumber::NONE, grammar.rule_count());
+        let root = RuleNumber::from(grammar.root());
+        components_of(
             grammar.rule_count(),
             [root],
             |rule| graph.targets(rule),
             |members| {
-                let stamp = members[0] + 1;
-                members.iter().for_each(|&member| counted[member as usize] = stamp);
+                let stamp = members[0];
+                members.iter().for_each(|&member| counted[member] = stamp);
                 let mut states = 0_u32;
-                let mut has_common = common.is_some_and(|rule| members.contains(&(rule.index() as u32)));
+                let mut has_common = common.is_some_and(|rule| members.contains(&rule.into()));
                 for &member in members {
                     states = states.saturating_add(own_states(survey, member));
                     for &target in graph.targets(member) {
-                        let row = rules[target as usize];
+                        let row = rules[target];
                         has_common |= row.has_common;
-                        if std::mem::replace(&mut counted[target as usize], stamp) != stamp {
+                        if std::mem::replace(&mut counted[target], stamp) != stamp {
                             states = states.saturating_add(row.states);
                         }
                     }
                 }
                 let has_root = members.contains(&root);
                 for &member in members {
-                    let row = &mut rules[member as usize];
+                    let row = &mut rules[member];
                     row.has_common = has_common;
                     row.is_bound |= has_root;
                     row.states = if row.is_in_common { 0 } else { states };
@@ -182,21 +185,21 @@ impl Reach {
     fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Chosen {
         let mut chosen = Chosen { rules: Vec::new(), has_common: false };
         let mut spare = survey.total.saturating_mul(COPIES);
-        let mut met = vec![false; grammar.rule_count()];
-        met[grammar.root().index()] = true;
-        let mut stack = vec![grammar.root().index() as u32];
+        let mut met: IdVec<RuleNumber, bool> = IdVec::of(false, grammar.rule_count());
+        met[grammar.root().into()] = true;
+        let mut stack = vec![RuleNumber::from(grammar.root())];
         let common = grammar.common();
         while let Some(rule) = stack.pop() {
             for &target in self.graph.targets(rule) {
-                if std::mem::replace(&mut met[target as usize], true) {
+                if std::mem::replace(&mut met[target], true) {
                     continue;
                 }
-                let Some(id) = RuleId::new(target as usize) else { continue };
+                let Some(id) = target.rule() else { continue };
                 if common == Some(id) {
                     chosen.has_common = true;
                     continue;
                 }
-                let Reached { states, is_bound, .. } = self.rules[target as usize];
+                let Reached { states, is_bound, .. } = self.rules[target];
 
                 let fits = (least..=MAX_STATES).contains(&states) && u64::from(states) <= spare;
                 let is_clear = !is_bound && survey.is_clear(id);
@@ -212,20 +215,20 @@ impl Reach {
     }
 }
 
-fn own_states(survey: &Survey<'_>, rule: u32) -> u32 {
-    RuleId::new(rule as usize).map_or(0, |rule| survey.states_of(rule).0)
+fn own_states(survey: &Survey<'_>, rule: RuleNumber) -> u32 {
+    rule.rule().map_or(0, |rule| survey.states_of(rule).0)
 }
 
 /// Rules of many alternatives are read together. Automata below regular operators, and inside of JSON strings, are taken
 /// apart. None of them is a sub-program.
-fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut [Reached]) {
+fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut IdVec<RuleNumber, Reached>) {
     for rule in grammar.rule_ids() {
         let is_inside_string = survey.states_of(rule).1;
-        rules[rule.index()].is_bound |= is_inside_string || !grammar.rule(rule).options().is_empty();
+        rules[rule.into()].is_bound |= is_inside_string || !grammar.rule(rule).options().is_empty();
         if let Expr::Choice(ways) = grammar.expr(grammar.rule(rule).body()) {
             let ways = || ways.iter().filter_map(|&way| grammar.as_rule(way));
             let are_many = least > 0 && ways().nth(MAX_ALTERNATIVES).is_some();
-            ways().filter(|_| are_many).for_each(|way| rules[way.index()].is_bound = true);
+            ways().filter(|_| are_many).for_each(|way| rules[way.into()].is_bound = true);
         }
     }
     let mut stack: Vec<ExprId> = survey.operators.clone();
@@ -236,7 +239,7 @@ fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut [R
         }
         match grammar.as_rule(id) {
             Some(rule) => {
-                rules[rule.index()].is_bound = true;
+                rules[rule.into()].is_bound = true;
                 stack.push(grammar.rule(rule).body());
             }
             None => stack.extend_from_slice(grammar.operands(id)),

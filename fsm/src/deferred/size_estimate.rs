@@ -13,10 +13,11 @@
 
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
+use crate::ids::Id;
 use crate::options::CompileOptions;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::{Callable, Footprint};
-use crate::program::tables::Program;
+use crate::program::tables::{FragmentId, LabelId, Program, StateId};
 use crate::utf8::SEQUENCES;
 
 /// Automata that are written in more states than so many are built at once: numbers are cheap, not free.
@@ -48,9 +49,9 @@ impl Footprint {
     pub(crate) fn fits(&self, program: &Program) -> bool {
         let root = program.fragment(program.root());
         let both = ByteClasses::finer([&self.classes, &program.byte_classes]);
-        program.own_state_count() <= self.states as usize
-            && program.fragments.len() <= self.fragments as usize
-            && program.root().raw() == self.root
+        program.own_state_count() <= self.states.index()
+            && program.fragments.len() <= self.fragments.index()
+            && program.root() == self.root
             && !root.call_is_nullable()
             && program.labels.is_empty()
             && program.sub_programs.is_empty()
@@ -74,7 +75,7 @@ pub(crate) fn estimate(grammar: &Grammar, options: &CompileOptions) -> Option<Fo
 
 /// As [`Footprint::estimated`], if that is not too much.
 fn footprint(written: u32, merged: u32, bytes: ByteBounds, options: &CompileOptions) -> Option<Footprint> {
-    if written > MAX_STATES || written as usize > options.max_states {
+    if written > MAX_STATES || usize::try_from(written).is_ok_and(|written| written > options.max_states) {
         return None;
     }
     Some(Footprint::estimated(written, merged, bytes.classes()))
@@ -83,13 +84,13 @@ fn footprint(written: u32, merged: u32, bytes: ByteBounds, options: &CompileOpti
 impl Footprint {
     /// The footprint of automata that are written in so many states, of which so many become one.
     fn estimated(written: u32, merged: u32, classes: ByteClasses) -> Self {
-        let likely_states = (64 + written / merged) as usize;
+        let likely_states = usize::try_from(64 + written / merged).unwrap_or(usize::MAX);
         let numbers = SPARE + SPARE_FACTOR * written;
         Self {
-            states: numbers,
-            fragments: numbers,
-            root: 0,
-            labels: 0,
+            states: StateId::from_raw(numbers),
+            fragments: FragmentId::from_raw(numbers),
+            root: FragmentId::FIRST,
+            labels: LabelId::FIRST,
             likely_states,
             likely_edges: 2 * likely_states,
             bytes: likely_states * STATE_BYTES,
@@ -340,7 +341,7 @@ impl<'g> Survey<'g> {
                 let operands = self.grammar.operands(id);
                 let (needed, others) = permutation.parts().split_at(permutation.required());
                 let mut derives = if needed.is_empty() { any(others) } else { all(needed) };
-                let least = needed.len().max(permutation.min() as usize);
+                let least = needed.len().max(usize::try_from(permutation.min()).unwrap_or(usize::MAX));
                 if least > 1 {
                     let read =
                         |parts: &[ExprId]| parts.iter().filter(|&&part| of(part) & DERIVES != 0).count();

@@ -6,12 +6,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use grammask_grammar_ir::RuleId;
+
+use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId, NameId};
 use crate::draft::labels::Labels;
 use crate::draft::names::Names;
-use crate::draft::prebuilt::{Prebuilt, PrebuiltStates};
-use crate::ids::NONE;
+use crate::draft::prebuilt::{Prebuilt, PrebuiltFragment};
+use crate::ids::{Id, IdVec, PartId};
 use crate::program::fragment_name::FragmentName;
-use crate::program::tables::Count;
+use crate::program::tables::{Count, LabelId};
 
 /// What an edge reads, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or nothing. Ordered:
 /// byte ranges by start come first, then epsilon, then texts, token labels, and calls.
@@ -30,34 +33,35 @@ impl Label {
         Self(u32::from(start) << 8 | u32::from(end))
     }
 
-    pub(crate) fn call(fragment: u32) -> Self {
-        Self(Self::CALL | fragment)
+    pub(crate) fn call(fragment: DraftFragmentId) -> Self {
+        Self(Self::CALL | fragment.raw())
     }
 
     /// A token label, of which there are fewer than 2^30.
-    pub(crate) fn token(label: u32) -> Self {
-        Self(Self::TOKEN | label)
+    pub(crate) fn token(label: LabelId) -> Self {
+        Self(Self::TOKEN | label.raw())
     }
 
     /// A text of [`Names`]. What they become is bounded as states are, so that there are fewer than 2^29.
-    pub(crate) fn name(name: u32) -> Self {
-        Self(Self::NAME | name)
+    pub(crate) fn name(name: NameId) -> Self {
+        Self(Self::NAME | name.raw())
     }
 
-    pub(crate) fn as_name(self) -> Option<u32> {
-        (self.0 >> 29 == 1).then_some(self.0 & !Self::NAME)
+    pub(crate) fn as_name(self) -> Option<NameId> {
+        (self.0 >> 29 == 1).then_some(NameId::from_raw(self.0 & !Self::NAME))
     }
 
-    pub(crate) fn as_token(self) -> Option<u32> {
-        (self.0 & (Self::CALL | Self::TOKEN) == Self::TOKEN).then_some(self.0 & !Self::TOKEN)
+    pub(crate) fn as_token(self) -> Option<LabelId> {
+        (self.0 & (Self::CALL | Self::TOKEN) == Self::TOKEN).then(|| LabelId::from_raw(self.0 & !Self::TOKEN))
     }
 
     pub(crate) fn as_bytes(self) -> Option<(u8, u8)> {
-        (self.0 < 0x1_0000).then_some(((self.0 >> 8) as u8, self.0 as u8))
+        let [high, low, start, end] = self.0.to_be_bytes();
+        ((high, low) == (0, 0)).then_some((start, end))
     }
 
-    pub(crate) fn as_call(self) -> Option<u32> {
-        (self.0 & Self::CALL != 0).then_some(self.0 & !Self::CALL)
+    pub(crate) fn as_call(self) -> Option<DraftFragmentId> {
+        (self.0 & Self::CALL != 0).then_some(DraftFragmentId::from_raw(self.0 & !Self::CALL))
     }
 
     pub(crate) fn raw(self) -> u32 {
@@ -68,33 +72,33 @@ impl Label {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) label: Label,
-    pub(crate) to: u32,
+    pub(crate) to: DraftStateId,
     /// Next edge of the same state.
-    pub(crate) next: u32,
+    pub(crate) next: DraftEdgeId,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DraftState {
     /// First edge.
-    pub(crate) head: u32,
+    pub(crate) head: DraftEdgeId,
     /// The fragment that the state belongs to.
-    pub(crate) fragment: u32,
+    pub(crate) fragment: DraftFragmentId,
     pub(crate) is_final: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct DraftFragment {
-    /// Index of the rule that gives the name.
-    pub(crate) rule: u32,
+    /// The rule that gives the name.
+    pub(crate) rule: Option<RuleId>,
     /// A name other than the rule's.
     pub(crate) name: Option<FragmentName>,
     /// The states of a prebuilt fragment, in tables of their own.
-    pub(crate) prebuilt: Option<PrebuiltStates>,
-    /// For the root of automata that were compiled before: their number. Such a fragment is finished, without a
+    pub(crate) prebuilt: Option<PrebuiltFragment>,
+    /// For the root of automata that were compiled before: which they are. Such a fragment is prebuilt, without a
     /// state of its own.
-    pub(crate) linked: Option<u32>,
-    /// First state: one of the finished ones if the fragment is finished.
-    pub(crate) start: u32,
+    pub(crate) linked: Option<PartId>,
+    /// First state, if the fragment is not prebuilt.
+    pub(crate) start: DraftStateId,
     pub(crate) count: Option<Count>,
     /// Whether the body derives the empty string. Known from the pass `nullable` on.
     pub(crate) nullable: bool,
@@ -115,8 +119,8 @@ pub(crate) enum DraftRole {
 /// As [`Permutation`](crate::Permutation), with the numbers of the draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DraftPermutation {
-    pub(crate) parts: Box<[u32]>,
-    pub(crate) separator: u32,
+    pub(crate) parts: Box<[DraftFragmentId]>,
+    pub(crate) separator: DraftFragmentId,
     pub(crate) required: u32,
     pub(crate) once: u32,
     pub(crate) min: u32,
@@ -141,14 +145,14 @@ const MAX_ROOM: usize = 1 << 13;
 /// Automata under construction. The root is fragment 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
-    pub(crate) states: Vec<DraftState>,
-    pub(crate) edges: Vec<Edge>,
-    pub(crate) fragments: Vec<DraftFragment>,
+    pub(crate) states: IdVec<DraftStateId, DraftState>,
+    pub(crate) edges: IdVec<DraftEdgeId, Edge>,
+    pub(crate) fragments: IdVec<DraftFragmentId, DraftFragment>,
     pub(crate) prebuilt: Prebuilt,
     pub(crate) labels: Labels,
     pub(crate) names: Names,
     /// The fragment that new states belong to.
-    pub(crate) current: u32,
+    pub(crate) current: DraftFragmentId,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
     pub(crate) has_dead_parts: bool,
     /// Whether it has no room to spare.
@@ -169,9 +173,9 @@ impl Draft {
             return spare;
         }
         Self {
-            states: Vec::with_capacity(states),
-            edges: Vec::with_capacity(states + states / 2),
-            fragments: Vec::with_capacity(64.max(states / 12)),
+            states: IdVec::with_capacity(states),
+            edges: IdVec::with_capacity(states + states / 2),
+            fragments: IdVec::with_capacity(64.max(states / 12)),
             prebuilt: Prebuilt::with_capacity(states),
             ..Self::default()
         }
@@ -199,7 +203,7 @@ impl Draft {
         self.prebuilt.clear();
         self.names.clear();
         self.labels = Labels::default();
-        (self.current, self.has_dead_parts) = (0, false);
+        (self.current, self.has_dead_parts) = (DraftFragmentId::FIRST, false);
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
         if spare.len() < MAX_SPARE {
             spare.push(self);
@@ -208,16 +212,13 @@ impl Draft {
 
     /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far
     /// below what 32 bits can number.
-    pub(crate) fn state(&mut self) -> u32 {
-        let id = self.states.len() as u32;
-        self.states.push(DraftState { head: NONE, fragment: self.current, is_final: false });
-        id
+    pub(crate) fn state(&mut self) -> DraftStateId {
+        self.states.push(DraftState { head: DraftEdgeId::NONE, fragment: self.current, is_final: false })
     }
 
     /// Adds a fragment of one state, its start, and makes it the current one.
-    pub(crate) fn fragment(&mut self, rule: u32, count: Option<Count>) -> u32 {
-        let id = self.fragments.len() as u32;
-        self.current = id;
+    pub(crate) fn fragment(&mut self, rule: Option<RuleId>, count: Option<Count>) -> DraftFragmentId {
+        self.current = self.fragments.next_id();
         let start = self.state();
         self.fragments.push(DraftFragment {
             rule,
@@ -229,46 +230,45 @@ impl Draft {
             nullable: false,
             role: DraftRole::None,
             stands_for_rule: false,
-        });
-        id
+        })
     }
 
-    pub(crate) fn edge(&mut self, from: u32, label: Label, to: u32) {
-        let state = &mut self.states[from as usize];
-        let next = std::mem::replace(&mut state.head, self.edges.len() as u32);
+    pub(crate) fn edge(&mut self, from: DraftStateId, label: Label, to: DraftStateId) {
+        let state = &mut self.states[from];
+        let next = std::mem::replace(&mut state.head, self.edges.next_id());
         self.edges.push(Edge { label, to, next });
     }
 
-    pub(crate) fn bytes(&mut self, from: u32, start: u8, end: u8, to: u32) {
+    pub(crate) fn bytes(&mut self, from: DraftStateId, start: u8, end: u8, to: DraftStateId) {
         self.edge(from, Label::bytes(start, end), to);
     }
 
-    pub(crate) fn epsilon(&mut self, from: u32, to: u32) {
+    pub(crate) fn epsilon(&mut self, from: DraftStateId, to: DraftStateId) {
         if from != to {
             self.edge(from, Label::EPSILON, to);
         }
     }
 
     /// The starts of the fragments that are not finished.
-    pub(crate) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn starts(&self) -> impl Iterator<Item = DraftStateId> + '_ {
         self.fragments.iter().filter(|fragment| fragment.prebuilt.is_none()).map(|fragment| fragment.start)
     }
 
     /// The edges of a state that are not deleted.
-    pub(crate) fn edges(&self, state: u32) -> Edges<'_> {
-        Edges { edges: &self.edges, next: self.states[state as usize].head }
+    pub(crate) fn edges(&self, state: DraftStateId) -> Edges<'_> {
+        Edges { edges: &self.edges, next: self.states[state].head }
     }
 
     /// The places of a state's edges in the edge table, deleted ones among them.
-    pub(crate) fn edge_ids(&self, state: u32) -> EdgeIds<'_> {
-        EdgeIds { edges: &self.edges, next: self.states[state as usize].head }
+    pub(crate) fn edge_ids(&self, state: DraftStateId) -> EdgeIds<'_> {
+        EdgeIds { edges: &self.edges, next: self.states[state].head }
     }
 }
 
 #[derive(Clone)]
 pub(crate) struct Edges<'d> {
-    edges: &'d [Edge],
-    next: u32,
+    edges: &'d IdVec<DraftEdgeId, Edge>,
+    next: DraftEdgeId,
 }
 
 impl Iterator for Edges<'_> {
@@ -277,7 +277,7 @@ impl Iterator for Edges<'_> {
     #[inline]
     fn next(&mut self) -> Option<Edge> {
         loop {
-            let edge = *self.edges.get(self.next as usize)?;
+            let edge = *self.edges.get(self.next)?;
             self.next = edge.next;
             if edge.label != Label::DEAD {
                 return Some(edge);
@@ -287,16 +287,16 @@ impl Iterator for Edges<'_> {
 }
 
 pub(crate) struct EdgeIds<'d> {
-    edges: &'d [Edge],
-    next: u32,
+    edges: &'d IdVec<DraftEdgeId, Edge>,
+    next: DraftEdgeId,
 }
 
 impl Iterator for EdgeIds<'_> {
-    type Item = u32;
+    type Item = DraftEdgeId;
 
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<DraftEdgeId> {
         let id = self.next;
-        self.next = self.edges.get(id as usize)?.next;
+        self.next = self.edges.get(id)?.next;
         Some(id)
     }
 }

@@ -4,18 +4,19 @@ use grammask_grammar_ir::TokenRef;
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::error::Failure;
-use crate::program::tables::{TokenLabel, TokenSide};
+use crate::ids::IdVec;
+use crate::program::tables::{LabelId, TokenLabel, TokenSide};
 
 /// The labels met so far, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
-    labels: Vec<TokenLabel>,
-    numbers: HashMap<TokenLabel, u32>,
+    labels: IdVec<LabelId, TokenLabel>,
+    numbers: HashMap<TokenLabel, LabelId>,
 }
 
 impl Labels {
     /// The label of the tokens in a set, or of those outside it.
-    pub(crate) fn of(&mut self, tokens: &[TokenRef], side: TokenSide) -> Result<u32, Failure> {
+    pub(crate) fn of(&mut self, tokens: &[TokenRef], side: TokenSide) -> Result<LabelId, Failure> {
         let mut ids = Vec::with_capacity(tokens.len());
         for token in tokens {
             match token {
@@ -27,20 +28,16 @@ impl Labels {
     }
 
     /// The label of one token.
-    pub(crate) fn one(&mut self, id: u32) -> u32 {
+    pub(crate) fn one(&mut self, id: u32) -> LabelId {
         self.number(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside })
     }
 
     pub(crate) fn into_labels(self) -> Vec<TokenLabel> {
-        self.labels
+        self.labels.into()
     }
 
-    fn number(&mut self, label: TokenLabel) -> u32 {
+    fn number(&mut self, label: TokenLabel) -> LabelId {
         // Labels are fewer than expressions and tags, which have 32-bit numbers.
-        let next = self.labels.len() as u32;
-        *self.numbers.entry(label.clone()).or_insert_with(|| {
-            self.labels.push(label);
-            next
-        })
+        *self.numbers.entry(label.clone()).or_insert_with(|| self.labels.push(label))
     }
 }

@@ -9,16 +9,16 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::automata::{Draft, Label};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId, NameId};
+use crate::ids::{Id, Rows};
 
 /// The texts that edges read, all of ASCII.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     bytes: Vec<u8>,
-    /// Where each text ends.
-    ends: Vec<u32>,
+    rows: Rows<NameId>,
     /// The fragment of the escapes of each character in them.
-    escapes: [u32; 128],
+    escapes: [DraftFragmentId; 128],
     /// What the edges become, at most: states inside of them, and edges.
     pub(crate) states: usize,
     pub(crate) edges: usize,
@@ -26,7 +26,13 @@ pub(crate) struct Names {
 
 impl Default for Names {
     fn default() -> Self {
-        Self { bytes: Vec::new(), ends: Vec::new(), escapes: [NONE; 128], states: 0, edges: 0 }
+        Self {
+            bytes: Vec::new(),
+            rows: Rows::default(),
+            escapes: [DraftFragmentId::NONE; 128],
+            states: 0,
+            edges: 0,
+        }
     }
 }
 
@@ -41,45 +47,42 @@ impl Names {
 
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
-        self.ends.clear();
+        self.rows.clear();
         (self.states, self.edges) = (0, 0);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.rows.len() == 0
     }
 
     /// How many texts there are.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.rows.len()
     }
 
     /// Numbers a text. The escapes of its characters must be [known](Self::set_escape).
-    pub(crate) fn push(&mut self, text: &[u8]) -> u32 {
+    pub(crate) fn push(&mut self, text: &[u8]) -> NameId {
         self.bytes.extend_from_slice(text);
-        self.ends.push(self.bytes.len() as u32);
-        self.ends.len() as u32 - 1
+        self.rows.push(self.bytes.len())
     }
 
     /// Says which fragment reads the escapes of a character.
-    pub(crate) fn set_escape(&mut self, byte: u8, fragment: u32) {
+    pub(crate) fn set_escape(&mut self, byte: u8, fragment: DraftFragmentId) {
         self.escapes[usize::from(byte & 0x7F)] = fragment;
     }
 
-    pub(crate) fn text(&self, name: u32) -> &[u8] {
-        let at = name as usize;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[start as usize..self.ends[at] as usize]
+    pub(crate) fn text(&self, name: NameId) -> &[u8] {
+        &self.bytes[self.rows.of(name)]
     }
 
     /// The fragment of the escapes of a character of a text.
-    pub(crate) fn escape(&self, byte: u8) -> u32 {
+    pub(crate) fn escape(&self, byte: u8) -> DraftFragmentId {
         self.escapes[usize::from(byte & 0x7F)]
     }
 }
 
 /// Adds an edge that reads a text.
-pub(crate) fn name_edge(draft: &mut Draft, from: u32, name: u32, to: u32) {
+pub(crate) fn name_edge(draft: &mut Draft, from: DraftStateId, name: NameId, to: DraftStateId) {
     let len = draft.names.text(name).len();
     draft.names.states += 2 * len - 1;
     draft.names.edges += 3 * len;
@@ -97,14 +100,14 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
         return;
     }
     // The states behind the first character and behind a backslash, by the text and where it leads.
-    let mut written: HashMap<(u32, u32), (u32, u32)> = HashMap::default();
-    for state in 0..draft.states.len() as u32 {
+    let mut written: HashMap<(NameId, DraftStateId), (DraftStateId, DraftStateId)> = HashMap::default();
+    for state in draft.states.ids() {
         if !is_fork(draft, state) {
             continue;
         }
-        draft.current = draft.states[state as usize].fragment;
-        let mut next = draft.states[state as usize].head;
-        while let Some(&edge) = draft.edges.get(next as usize) {
+        draft.current = draft.states[state].fragment;
+        let mut next = draft.states[state].head;
+        while let Some(&edge) = draft.edges.get(next) {
             let id = std::mem::replace(&mut next, edge.next);
             let Some(name) = edge.label.as_name() else { continue };
             let (inside, escape) = match written.get(&(name, edge.to)) {
@@ -116,7 +119,7 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
                 }
             };
             let first = draft.names.text(name)[0];
-            let edge = &mut draft.edges[id as usize];
+            let edge = &mut draft.edges[id];
             edge.label = Label::DEAD;
             if is_plain(first) {
                 (edge.label, edge.to) = (Label::bytes(first, first), inside);
@@ -127,10 +130,10 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
 }
 
 /// Whether a text and something else are read in a state.
-fn is_fork(draft: &Draft, state: u32) -> bool {
+fn is_fork(draft: &Draft, state: DraftStateId) -> bool {
     // Most states have one edge.
-    let head = draft.states[state as usize].head;
-    if draft.edges.get(head as usize).is_none_or(|edge| edge.next == NONE) {
+    let head = draft.states[state].head;
+    if draft.edges.get(head).is_none_or(|edge| edge.next == DraftEdgeId::NONE) {
         return false;
     }
     let (mut names, mut others) = (0, 0);
@@ -142,9 +145,9 @@ fn is_fork(draft: &Draft, state: u32) -> bool {
 }
 
 /// Writes what follows the first character and the first backslash.
-fn write_chain(draft: &mut Draft, name: u32, to: u32) -> (u32, u32) {
+fn write_chain(draft: &mut Draft, name: NameId, to: DraftStateId) -> (DraftStateId, DraftStateId) {
     let len = draft.names.text(name).len();
-    let (mut inside, mut escape) = (to, NONE);
+    let (mut inside, mut escape) = (to, DraftStateId::NONE);
     for at in (0..len).rev() {
         let byte = draft.names.text(name)[at];
         let behind = inside;

@@ -5,6 +5,8 @@
 //! compilation and finds nothing. Such parts are fragments whose states stand in a table of their own, with
 //! their edges in final order: no pass sees them, and emission copies rows.
 
+use crate::draft::ids::DraftFragmentId;
+use crate::ids::{Id, Offset};
 use crate::program::tables::{ByteEdge, Call, FragmentId, StateId, StateRow};
 
 /// The tables of all prebuilt fragments. Targets are states of these tables, callees are fragments of the
@@ -16,14 +18,22 @@ pub(crate) struct Prebuilt {
     epsilons: Vec<StateId>,
     calls: Vec<Call>,
     /// Where the edges of the state begin that is being written.
-    open: (u32, u32, u32),
+    open: (Offset, Offset, Offset),
 }
 
 /// The states of one prebuilt fragment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrebuiltStates {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
+    pub(crate) first: StateId,
+    pub(crate) end: StateId,
+}
+
+/// One prebuilt fragment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrebuiltFragment {
+    pub(crate) states: PrebuiltStates,
+    /// First state in the order of reading.
+    pub(crate) start: StateId,
 }
 
 /// The rows and edges of one prebuilt fragment.
@@ -62,51 +72,56 @@ impl Prebuilt {
         self.byte_edges.clear();
         self.epsilons.clear();
         self.calls.clear();
-        self.open = (0, 0, 0);
+        self.open = Default::default();
     }
 
     /// Adds the states of other tables, which call one fragment at most: `callee`. The number of the first.
-    pub(crate) fn instantiate(&mut self, template: &Self, callee: u32) -> u32 {
+    pub(crate) fn instantiate(&mut self, template: &Self, callee: DraftFragmentId) -> StateId {
         let shift = self.next_state();
         let begin = self.lengths();
         self.rows.extend(template.rows.iter().map(|row| StateRow {
-            bytes: row.bytes + begin.0,
+            bytes: row.bytes.plus(begin.0.index()),
             epsilons: begin.1,
-            calls: row.calls + begin.2,
-            tokens: 0,
+            calls: row.calls.plus(begin.2.index()),
+            tokens: Offset::FIRST,
             is_final: row.is_final,
         }));
-        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        let moved = |state: StateId| state.plus(shift.index());
         self.byte_edges
             .extend(template.byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
-        let fragment = FragmentId::from_raw(callee);
+        let fragment = of_draft(callee);
         self.calls.extend(template.calls.iter().map(|call| Call { fragment, target: moved(call.target) }));
         self.open = self.lengths();
         shift
     }
 
     /// The number of the next state.
-    pub(crate) fn next_state(&self) -> u32 {
-        self.rows.len() as u32
+    pub(crate) fn next_state(&self) -> StateId {
+        StateId::from_index(self.rows.len())
     }
 
     /// Adds a byte edge to the state that is being written, after those of smaller bytes.
-    pub(crate) fn bytes(&mut self, start: u8, end: u8, target: u32) {
-        self.byte_edges.push(ByteEdge { start, end, target: StateId::from_raw(target) });
+    pub(crate) fn bytes(&mut self, start: u8, end: u8, target: StateId) {
+        self.byte_edges.push(ByteEdge { start, end, target });
     }
 
-    pub(crate) fn epsilon(&mut self, target: u32) {
-        self.epsilons.push(StateId::from_raw(target));
+    pub(crate) fn epsilon(&mut self, target: StateId) {
+        self.epsilons.push(target);
     }
 
-    pub(crate) fn call(&mut self, fragment: u32, target: u32) {
-        let fragment = FragmentId::from_raw(fragment);
-        self.calls.push(Call { fragment, target: StateId::from_raw(target) });
+    pub(crate) fn call(&mut self, fragment: DraftFragmentId, target: StateId) {
+        self.calls.push(Call { fragment: of_draft(fragment), target });
     }
 
     pub(crate) fn end_state(&mut self, ending: Ending) {
         let (bytes, epsilons, calls) = self.open;
-        self.rows.push(StateRow { bytes, epsilons, calls, tokens: 0, is_final: ending == Ending::Final });
+        self.rows.push(StateRow {
+            bytes,
+            epsilons,
+            calls,
+            tokens: Offset::FIRST,
+            is_final: ending == Ending::Final,
+        });
         self.open = self.lengths();
     }
 
@@ -118,32 +133,32 @@ impl Prebuilt {
         byte_edges: &[ByteEdge],
         epsilons: &[StateId],
         calls: &[Call],
-        first_fragment: u32,
-    ) -> u32 {
+        first_fragment: DraftFragmentId,
+    ) -> StateId {
         let shift = self.next_state();
         let begin = self.lengths();
         let rows = rows.split_last().map_or(rows, |(_, others)| others);
         self.rows.extend(rows.iter().map(|row| StateRow {
-            bytes: row.bytes + begin.0,
-            epsilons: row.epsilons + begin.1,
-            calls: row.calls + begin.2,
-            tokens: 0,
+            bytes: row.bytes.plus(begin.0.index()),
+            epsilons: row.epsilons.plus(begin.1.index()),
+            calls: row.calls.plus(begin.2.index()),
+            tokens: Offset::FIRST,
             is_final: row.is_final,
         }));
-        let moved = |state: StateId| StateId::from_raw(state.raw() + shift);
+        let moved = |state: StateId| state.plus(shift.index());
         self.byte_edges
             .extend(byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
         self.epsilons.extend(epsilons.iter().map(|&state| moved(state)));
         self.calls.extend(calls.iter().map(|call| Call {
-            fragment: FragmentId::from_raw(call.fragment.raw() + first_fragment),
+            fragment: of_draft(first_fragment.plus(call.fragment.index())),
             target: moved(call.target),
         }));
         self.open = self.lengths();
         shift
     }
 
-    pub(crate) fn is_final(&self, state: u32) -> bool {
-        self.rows[state as usize].is_final
+    pub(crate) fn is_final(&self, state: StateId) -> bool {
+        self.rows[state.index()].is_final
     }
 
     pub(crate) fn epsilon_count(&self) -> usize {
@@ -161,27 +176,38 @@ impl Prebuilt {
     /// The calls that fragments make.
     pub(crate) fn calls(&self, states: PrebuiltStates) -> &[Call] {
         let at =
-            |state: u32| self.rows.get(state as usize).map_or(self.calls.len(), |row| row.calls as usize);
+            |state: StateId| self.rows.get(state.index()).map_or(self.calls.len(), |row| row.calls.index());
         &self.calls[at(states.first)..at(states.end)]
     }
 
     pub(crate) fn tables(&self, states: PrebuiltStates) -> PrebuiltTables<'_> {
-        let at = |state: u32| match self.rows.get(state as usize) {
-            Some(row) => (row.bytes as usize, row.epsilons as usize, row.calls as usize),
+        let at = |state: StateId| match self.rows.get(state.index()) {
+            Some(row) => (row.bytes.index(), row.epsilons.index(), row.calls.index()),
             None => (self.byte_edges.len(), self.epsilons.len(), self.calls.len()),
         };
         let (start, end) = (at(states.first), at(states.end));
         PrebuiltTables {
-            rows: &self.rows[states.first as usize..states.end as usize],
+            rows: &self.rows[states.first.index()..states.end.index()],
             byte_edges: &self.byte_edges[start.0..end.0],
             epsilons: &self.epsilons[start.1..end.1],
             calls: &self.calls[start.2..end.2],
         }
     }
 
-    fn lengths(&self) -> (u32, u32, u32) {
-        (self.byte_edges.len() as u32, self.epsilons.len() as u32, self.calls.len() as u32)
+    fn lengths(&self) -> (Offset, Offset, Offset) {
+        let length = Offset::from_index;
+        (length(self.byte_edges.len()), length(self.epsilons.len()), length(self.calls.len()))
     }
+}
+
+/// A fragment of the draft as a callee. It becomes one of the program when the tables are written.
+fn of_draft(fragment: DraftFragmentId) -> FragmentId {
+    FragmentId::from_raw(fragment.raw())
+}
+
+/// The fragment of the draft that a prebuilt state calls.
+pub(crate) fn callee(call: &Call) -> DraftFragmentId {
+    DraftFragmentId::from_raw(call.fragment.raw())
 }
 
 /// Whether a fragment may end in a state.

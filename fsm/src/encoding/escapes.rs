@@ -10,54 +10,62 @@ use std::sync::OnceLock;
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
-use crate::draft::prebuilt::{Ending, Prebuilt, PrebuiltStates};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
+use crate::draft::prebuilt::{Ending, Prebuilt, PrebuiltFragment, PrebuiltStates};
+use crate::ids::Id;
 use crate::program::fragment_name::FragmentName;
+use crate::program::tables::StateId;
+use crate::text::chars::low_byte;
 use crate::text::json_encoder::SHORT_ESCAPES;
 
 /// The fragments of escapes made so far. All of them begin after the backslash.
 pub(crate) struct Escapes {
-    ascii: [u32; 128],
-    others: HashMap<char, u32>,
-    any: u32,
-    not_ascii: u32,
+    ascii: [DraftFragmentId; 128],
+    others: HashMap<char, DraftFragmentId>,
+    any: DraftFragmentId,
+    not_ascii: DraftFragmentId,
     /// All but one character.
-    all_but_one: [u32; 128],
-    all_but: HashMap<Box<[u8]>, u32>,
-    classes: HashMap<Box<[(u32, u32)]>, u32>,
+    all_but_one: [DraftFragmentId; 128],
+    all_but: HashMap<Box<[u8]>, DraftFragmentId>,
+    classes: HashMap<Box<[(u32, u32)]>, DraftFragmentId>,
 }
 
 impl Default for Escapes {
     fn default() -> Self {
         Self {
-            ascii: [NONE; 128],
+            ascii: [DraftFragmentId::NONE; 128],
             others: HashMap::default(),
-            any: NONE,
-            not_ascii: NONE,
-            all_but_one: [NONE; 128],
+            any: DraftFragmentId::NONE,
+            not_ascii: DraftFragmentId::NONE,
+            all_but_one: [DraftFragmentId::NONE; 128],
             all_but: HashMap::default(),
             classes: HashMap::default(),
         }
     }
 }
 
-/// The least hexadecimal digit, the greatest, and the state that they lead to.
-type DigitArc = (u32, u32, u32);
+/// The least hexadecimal digit, the greatest, and the state that they lead to, counted from the first one.
+type DigitArc = (u8, u8, usize);
 
 impl Escapes {
     /// The escapes of one character.
-    pub(crate) fn of(&mut self, draft: &mut Draft, character: char) -> u32 {
-        let code = character as usize;
-        let known =
-            self.ascii.get(code).copied().or_else(|| self.others.get(&character).copied()).unwrap_or(NONE);
-        if known != NONE {
+    pub(crate) fn of(&mut self, draft: &mut Draft, character: char) -> DraftFragmentId {
+        let code = index_of(character);
+        let known = self
+            .ascii
+            .get(code)
+            .copied()
+            .or_else(|| self.others.get(&character).copied())
+            .unwrap_or(DraftFragmentId::NONE);
+        if known != DraftFragmentId::NONE {
             return known;
         }
         let fragment = prebuilt_fragment(draft, Some(escape_name(character)), |tables| match ONE.get(code) {
             // A template calls nothing.
-            Some(template) => {
-                tables.instantiate(template.get_or_init(|| template_of(|tables| one(tables, character))), 0)
-            }
+            Some(template) => tables.instantiate(
+                template.get_or_init(|| template_of(|tables| one(tables, character))),
+                DraftFragmentId::FIRST,
+            ),
             None => one(tables, character),
         });
         match self.ascii.get_mut(code) {
@@ -70,8 +78,8 @@ impl Escapes {
     }
 
     /// The escapes of all characters.
-    pub(crate) fn any(&mut self, draft: &mut Draft) -> u32 {
-        if self.any == NONE {
+    pub(crate) fn any(&mut self, draft: &mut Draft) -> DraftFragmentId {
+        if self.any == DraftFragmentId::NONE {
             self.any = prebuilt_fragment(draft, Some(FragmentName::fixed("escape")), |tables| {
                 all(tables, EscapeScope::Any)
             });
@@ -80,40 +88,40 @@ impl Escapes {
     }
 
     /// The fragment of the escapes of all characters, if there is one.
-    pub(crate) fn known_any(&self) -> u32 {
+    pub(crate) fn known_any(&self) -> DraftFragmentId {
         self.any
     }
 
     /// Takes a fragment over that reads the escapes of all characters.
-    pub(crate) fn keep_any(&mut self, fragment: u32) {
+    pub(crate) fn keep_any(&mut self, fragment: DraftFragmentId) {
         self.any = fragment;
     }
 
     /// The escapes of a class that was kept before.
-    pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<u32> {
+    pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<DraftFragmentId> {
         self.classes.get(class).copied()
     }
 
-    pub(crate) fn keep_class(&mut self, class: &[(u32, u32)], fragment: u32) {
+    pub(crate) fn keep_class(&mut self, class: &[(u32, u32)], fragment: DraftFragmentId) {
         self.classes.insert(class.into(), fragment);
     }
 
     /// The escapes of all characters but a few in ASCII, which are sorted.
-    pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> u32 {
+    pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> DraftFragmentId {
         let known = match *excluded {
             [] => return self.any(draft),
             [only] => self.all_but_one[usize::from(only & 0x7F)],
-            _ => self.all_but.get(excluded).copied().unwrap_or(NONE),
+            _ => self.all_but.get(excluded).copied().unwrap_or(DraftFragmentId::NONE),
         };
-        if known != NONE {
+        if known != DraftFragmentId::NONE {
             return known;
         }
-        if self.not_ascii == NONE {
+        if self.not_ascii == DraftFragmentId::NONE {
             self.not_ascii =
                 prebuilt_fragment(draft, Some(FragmentName::fixed("escape beyond ASCII")), |tables| {
                     let template = BEYOND_ASCII
                         .get_or_init(|| template_of(|tables| all(tables, EscapeScope::BeyondAscii)));
-                    tables.instantiate(template, 0)
+                    tables.instantiate(template, DraftFragmentId::FIRST)
                 });
         }
         let not_ascii = self.not_ascii;
@@ -147,7 +155,7 @@ static ONE: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
 static ALL_BUT: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
 static BEYOND_ASCII: OnceLock<Prebuilt> = OnceLock::new();
 
-fn template_of(write: impl FnOnce(&mut Prebuilt) -> u32) -> Prebuilt {
+fn template_of(write: impl FnOnce(&mut Prebuilt) -> StateId) -> Prebuilt {
     let mut tables = Prebuilt::default();
     write(&mut tables);
     tables
@@ -157,66 +165,67 @@ fn template_of(write: impl FnOnce(&mut Prebuilt) -> u32) -> Prebuilt {
 pub(crate) fn prebuilt_fragment(
     draft: &mut Draft,
     name: Option<FragmentName>,
-    write: impl FnOnce(&mut Prebuilt) -> u32,
-) -> u32 {
+    write: impl FnOnce(&mut Prebuilt) -> StateId,
+) -> DraftFragmentId {
     let first = draft.prebuilt.next_state();
     let start = write(&mut draft.prebuilt);
     let nullable = draft.prebuilt.is_final(start);
     let states = PrebuiltStates { first, end: draft.prebuilt.next_state() };
     let fragment = DraftFragment {
         name,
-        prebuilt: Some(states),
+        prebuilt: Some(PrebuiltFragment { states, start }),
         linked: None,
-        start,
-        rule: NONE,
+        start: DraftStateId::NONE,
+        rule: None,
         count: None,
         nullable,
         role: DraftRole::None,
         stands_for_rule: false,
     };
-    draft.fragments.push(fragment);
-    draft.fragments.len() as u32 - 1
+    draft.fragments.push(fragment)
 }
 
 /// The names of the escapes of ASCII characters.
 static NAMES: [[u8; 11]; 128] = {
     let mut names = [*b"escape of  "; 128];
-    let mut code = 0;
-    while code < 128 {
-        names[code][10] = code as u8;
+    let mut code = 0u8;
+    let mut rest: &mut [[u8; 11]] = &mut names;
+    while let [name, others @ ..] = rest {
+        name[10] = code;
         code += 1;
+        rest = others;
     }
     names
 };
 
 fn escape_name(character: char) -> FragmentName {
-    let name = NAMES.get(character as usize).and_then(|name| std::str::from_utf8(name).ok());
+    let name = NAMES.get(index_of(character)).and_then(|name| std::str::from_utf8(name).ok());
     name.map_or_else(|| format!("escape of {character}").into(), FragmentName::fixed)
 }
 
 /// The escapes of one character: its short escape, and its units in four digits each.
-fn one(tables: &mut Prebuilt, character: char) -> u32 {
+fn one(tables: &mut Prebuilt, character: char) -> StateId {
     let start = tables.next_state();
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);
-    let end = start + if units.len() == 1 { 5 } else { 11 };
+    let end = start.plus(if units.len() == 1 { 5 } else { 11 });
     let short = SHORT_ESCAPES.iter().find(|&&(_, code)| u32::from(code) == u32::from(character));
     if let Some(&(letter, _)) = short {
         letter_arc(tables, letter, end);
     }
-    letter_arc(tables, 'u', start + 1);
+    letter_arc(tables, b'u', start.plus(1));
     tables.end_state(Ending::Inner);
     for (index, unit) in units.iter().enumerate() {
         if index > 0 {
-            for letter in ['\\', 'u'] {
-                let next = tables.next_state() + 1;
+            for letter in *b"\\u" {
+                let next = tables.next_state().plus(1);
                 letter_arc(tables, letter, next);
                 tables.end_state(Ending::Inner);
             }
         }
         for shift in [12, 8, 4, 0] {
             let digit = u32::from(unit >> shift & 0xF);
-            let next = tables.next_state() + 1;
+            let next = tables.next_state().plus(1);
             digit_runs(tables, 1 << digit, next);
             tables.end_state(Ending::Inner);
         }
@@ -233,32 +242,32 @@ enum EscapeScope {
 }
 
 /// The states of [`all`], in order.
-const END: u32 = 1;
-const UNIT: u32 = 2;
-const AFTER_D: u32 = 3;
+const END: usize = 1;
+const UNIT: usize = 2;
+const AFTER_D: usize = 3;
 /// Before the last three, two or one digits.
-const LAST_3: u32 = 4;
-const LAST_2: u32 = 5;
-const LAST_1: u32 = 6;
+const LAST_3: usize = 4;
+const LAST_2: usize = 5;
+const LAST_1: usize = 6;
 /// Before the last two digits or one of the lead of a surrogate pair, and before the trail.
-const LEAD_2: u32 = 7;
-const LEAD_1: u32 = 8;
-const TRAIL: u32 = 9;
+const LEAD_2: usize = 7;
+const LEAD_1: usize = 8;
+const TRAIL: usize = 9;
 /// After `0` and `00`, where ASCII is left out.
-const AFTER_0: u32 = 13;
-const AFTER_00: u32 = 14;
+const AFTER_0: usize = 13;
+const AFTER_00: usize = 14;
 
 /// The escapes of all characters, or of all beyond ASCII.
-fn all(tables: &mut Prebuilt, least: EscapeScope) -> u32 {
+fn all(tables: &mut Prebuilt, least: EscapeScope) -> StateId {
     let start = tables.next_state();
     let first_digit = match least {
         EscapeScope::Any => {
-            SHORT_ESCAPES.iter().for_each(|&(letter, _)| letter_arc(tables, letter, start + END));
+            SHORT_ESCAPES.iter().for_each(|&(letter, _)| letter_arc(tables, letter, start.plus(END)));
             LAST_3
         }
         EscapeScope::BeyondAscii => AFTER_0,
     };
-    letter_arc(tables, 'u', start + UNIT);
+    letter_arc(tables, b'u', start.plus(UNIT));
     tables.end_state(Ending::Inner);
     tables.end_state(Ending::Final);
     let row = |tables: &mut Prebuilt, arcs: &[DigitArc]| {
@@ -273,8 +282,8 @@ fn all(tables: &mut Prebuilt, least: EscapeScope) -> u32 {
     row(tables, &[(0, 15, END)]);
     row(tables, &[(0, 15, LEAD_1)]);
     row(tables, &[(0, 15, TRAIL)]);
-    for (place, letter) in ['\\', 'u'].into_iter().enumerate() {
-        letter_arc(tables, letter, start + TRAIL + 1 + place as u32);
+    for (place, letter) in b"\\u".iter().enumerate() {
+        letter_arc(tables, *letter, start.plus(TRAIL + 1 + place));
         tables.end_state(Ending::Inner);
     }
     row(tables, &[(13, 13, TRAIL + 3)]);
@@ -287,27 +296,29 @@ fn all(tables: &mut Prebuilt, least: EscapeScope) -> u32 {
 }
 
 /// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
-fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: u32) -> u32 {
+fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: DraftFragmentId) -> StateId {
     let start = tables.next_state();
     let allowed = excluded.iter().fold(u128::MAX, |set, &code| set & !(1 << code));
     // The end, the three digits before the last two, and the last digit if anything goes.
-    let (end, full) = (start + 1, start + 5);
+    let (end, full) = (start.plus(1), start.plus(5));
     for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| allowed >> code & 1 == 1) {
         letter_arc(tables, letter, end);
     }
-    letter_arc(tables, 'u', start + 2);
+    letter_arc(tables, b'u', start.plus(2));
     tables.call(not_ascii, end);
     tables.end_state(Ending::Inner);
     tables.end_state(Ending::Final);
     for next in [3, 4] {
-        digit_runs(tables, 1, start + next);
+        digit_runs(tables, 1, start.plus(next));
         tables.end_state(Ending::Inner);
     }
     // The digit before the last tells eight blocks of sixteen characters apart.
-    let blocks: [u16; 8] = std::array::from_fn(|block| (allowed >> (16 * block)) as u16);
+    let bits = allowed.to_le_bytes();
+    let blocks: [u16; 8] =
+        std::array::from_fn(|block| u16::from_le_bytes([bits[2 * block], bits[2 * block + 1]]));
     let has_full = blocks.contains(&u16::MAX);
-    let mut next_partial = full + u32::from(has_full);
-    let digit = |block: usize| b'0' + block as u8;
+    let mut next_partial = full.plus(usize::from(has_full));
+    let digit = |block: usize| b"01234567"[block];
     let mut block = 0;
     while let Some(&set) = blocks.get(block) {
         let mut last = block;
@@ -316,7 +327,7 @@ fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: u32) -> u32 {
             tables.bytes(digit(block), digit(last), full);
         } else if set != 0 {
             tables.bytes(digit(block), digit(block), next_partial);
-            next_partial += 1;
+            next_partial = next_partial.plus(1);
         }
         block = last + 1;
     }
@@ -333,28 +344,27 @@ fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: u32) -> u32 {
 }
 
 /// Adds the hexadecimal digits of a set, in either case, to the state that is being written.
-fn digit_runs(tables: &mut Prebuilt, set: u16, to: u32) {
+fn digit_runs(tables: &mut Prebuilt, set: u16, to: StateId) {
     for (zero, set) in [(b'0', set & 0x3FF), (b'A', set >> 10), (b'a', set >> 10)] {
         let (mut at, mut rest) = (zero, set);
         while rest != 0 {
             // Digits are sixteen, so that the numbers of zeros and ones fit.
             let (gap, run) = (rest.trailing_zeros(), (rest >> rest.trailing_zeros()).trailing_ones());
-            at += gap as u8;
-            tables.bytes(at, at + (run - 1) as u8, to);
-            at += run as u8;
+            at += low_byte(gap);
+            tables.bytes(at, at + low_byte(run - 1), to);
+            at += low_byte(run);
             rest = rest.checked_shr(gap + run).unwrap_or(0);
         }
     }
 }
 
-fn letter_arc(tables: &mut Prebuilt, letter: char, to: u32) {
-    // The letters of escapes are ASCII.
-    tables.bytes(letter as u8, letter as u8, to);
+fn letter_arc(tables: &mut Prebuilt, letter: u8, to: StateId) {
+    tables.bytes(letter, letter, to);
 }
 
 /// Adds hexadecimal digits, in either case, to the state that is being written: sorted arcs, whose targets are
 /// counted from `base` on.
-fn digits(tables: &mut Prebuilt, base: u32, arcs: &[DigitArc]) {
+fn digits(tables: &mut Prebuilt, base: StateId, arcs: &[DigitArc]) {
     for (zero, first, last) in [(b'0', 0, 9), (b'A', 10, 15), (b'a', 10, 15)] {
         let mut pending: Option<DigitArc> = None;
         for &(lo, hi, to) in arcs.iter().filter(|&&(lo, hi, _)| lo <= last && hi >= first) {
@@ -371,17 +381,22 @@ fn digits(tables: &mut Prebuilt, base: u32, arcs: &[DigitArc]) {
     }
 }
 
-fn write_digits(tables: &mut Prebuilt, base: u32, zero: u8, first: u32, arc: Option<DigitArc>) {
+fn write_digits(tables: &mut Prebuilt, base: StateId, zero: u8, first: u8, arc: Option<DigitArc>) {
     if let Some((lo, hi, to)) = arc {
-        tables.bytes(zero + (lo - first) as u8, zero + (hi - first) as u8, base + to);
+        tables.bytes(zero + (lo - first), zero + (hi - first), base.plus(to));
     }
 }
 
 /// Numbers a text that becomes one edge, and makes the escapes of its characters.
-pub(crate) fn add_name(draft: &mut Draft, escapes: &mut Escapes, text: &[u8]) -> u32 {
+pub(crate) fn add_name(draft: &mut Draft, escapes: &mut Escapes, text: &[u8]) -> NameId {
     for &byte in text {
         let fragment = escapes.of(draft, char::from(byte));
         draft.names.set_escape(byte, fragment);
     }
     draft.names.push(text)
+}
+
+/// The code of a character, for tables by code.
+fn index_of(character: char) -> usize {
+    usize::try_from(u32::from(character)).unwrap_or(usize::MAX)
 }

@@ -7,6 +7,7 @@
 use grammask_grammar_ir::{ExprId, RuleId};
 
 use crate::draft::automata::Draft;
+use crate::draft::ids::DraftStateId;
 use crate::error::Failure;
 use crate::text::dfa::RangeDfa;
 
@@ -16,7 +17,7 @@ pub(crate) struct Literals<'g> {
     /// The literal, what follows it in its alternative, and the rule that both stand in.
     entries: Vec<(&'g [u8], &'g [ExprId], RuleId)>,
     /// The states after each prefix of the literal written last.
-    path: Vec<u32>,
+    path: Vec<DraftStateId>,
 }
 
 impl<'g> Literals<'g> {
@@ -33,9 +34,9 @@ impl<'g> Literals<'g> {
     pub(crate) fn write_trie(
         &mut self,
         draft: &mut Draft,
-        from: u32,
-        to: u32,
-        mut tail: impl FnMut(&'g [ExprId], RuleId, u32),
+        from: DraftStateId,
+        to: DraftStateId,
+        mut tail: impl FnMut(&'g [ExprId], RuleId, DraftStateId),
     ) {
         self.entries.sort_unstable_by_key(|entry| entry.0);
         self.path.clear();

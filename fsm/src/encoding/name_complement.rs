@@ -6,25 +6,32 @@
 //! states. Two states a character remain, one before it and one after its backslash, and they are written in
 //! one sweep over the sorted names.
 
+use std::ops::Range;
+
+use grammask_grammar_ir::RuleId;
+
 use crate::draft::automata::Draft;
+use crate::draft::ids::DraftFragmentId;
 use crate::draft::prebuilt::{Ending, Prebuilt};
 use crate::encoding::escapes::{Escapes, prebuilt_fragment};
+use crate::ids::Id;
+use crate::program::tables::StateId;
 use crate::utf8::{LEADS as LEAD_BYTES, Position};
 
 /// The states that all these automata have, in order. In the first anything goes, in the second its backslash
 /// is read.
-const FREE: u32 = 0;
-const FREE_ESCAPE: u32 = 1;
+const FREE: usize = 0;
+const FREE_ESCAPE: usize = 1;
 /// After a whole name that no other name begins with.
-const NAME: u32 = 2;
+const NAME: usize = 2;
 /// Reads the lead bytes of characters beyond ASCII.
-const LEADS: u32 = 3;
+const LEADS: usize = 3;
 /// Inside such characters, in the order of [`Position::INSIDE`].
-const INSIDE: u32 = 4;
-const COMMON: u32 = 11;
+const INSIDE: usize = 4;
+const COMMON: usize = 11;
 
 /// The common state at a position of UTF-8.
-fn common_state(position: Position) -> u32 {
+fn common_state(position: Position) -> usize {
     let inside = Position::INSIDE.iter().zip(INSIDE..).find(|(inside, _)| **inside == position);
     inside.map_or(FREE, |(_, state)| state)
 }
@@ -37,18 +44,19 @@ pub(crate) struct NameComplement<'n> {
 /// A state of the trie of names that is not at the end of all its names.
 struct Node {
     /// The names that lead through it.
-    names: (u32, u32),
+    names: Range<usize>,
     is_name: bool,
-    children: (u32, u32),
+    children: Range<usize>,
     /// The escapes that leave the trie.
-    other_escapes: u32,
+    other_escapes: DraftFragmentId,
 }
 
 /// A byte that stays inside the trie, its escapes, and the state that it leads to.
 struct Child {
     byte: u8,
-    escapes: u32,
-    to: u32,
+    escapes: DraftFragmentId,
+    /// Counted from the first state.
+    to: usize,
 }
 
 impl<'n> NameComplement<'n> {
@@ -70,19 +78,24 @@ impl<'n> NameComplement<'n> {
     }
 
     /// Writes a fragment that reads every other text, spelled inside a JSON string.
-    pub(crate) fn write_others(&self, draft: &mut Draft, escapes: &mut Escapes, rule: u32) -> u32 {
+    pub(crate) fn write_others(
+        &self,
+        draft: &mut Draft,
+        escapes: &mut Escapes,
+        rule: RuleId,
+    ) -> DraftFragmentId {
         let (nodes, children) = self.trie(draft, escapes);
         let any_escape = escapes.any(draft);
         let fragment = prebuilt_fragment(draft, None, |tables| {
             let first = tables.next_state();
             common_states(tables, first, any_escape);
             for node in &nodes {
-                let inside = &children[node.children.0 as usize..node.children.1 as usize];
+                let inside = &children[node.children.clone()];
                 write_node(tables, first, node, inside);
             }
-            first + COMMON
+            first.plus(COMMON)
         });
-        draft.fragments[fragment as usize].rule = rule;
+        draft.fragments[fragment].rule = Some(rule);
         fragment
     }
 
@@ -92,51 +105,52 @@ impl<'n> NameComplement<'n> {
         let mut nodes: Vec<Node> = Vec::with_capacity(total);
         let mut children: Vec<Child> = Vec::with_capacity(total);
         let mut excluded: Vec<u8> = Vec::new();
-        let node = |first: u32, end: u32| Node {
-            names: (first, end),
+        let node = |names: Range<usize>| Node {
+            names,
             is_name: false,
-            children: (0, 0),
-            other_escapes: 0,
+            children: 0..0,
+            other_escapes: DraftFragmentId::NONE,
         };
-        nodes.push(node(0, self.sorted.len() as u32));
+        nodes.push(node(0..self.sorted.len()));
         // All nodes of one depth stand together.
         let (mut next, mut depth, mut depth_end) = (0, 0, 1);
         while next < nodes.len() {
             if next == depth_end {
                 (depth, depth_end) = (depth + 1, nodes.len());
             }
-            let (mut first, end) = nodes[next].names;
-            let is_name = self.sorted[first as usize].len() == depth;
-            first += u32::from(is_name);
-            let first_child = children.len() as u32;
+            let Range { start: mut first, end } = nodes[next].names.clone();
+            let is_name = self.sorted[first].len() == depth;
+            first += usize::from(is_name);
+            let first_child = children.len();
             excluded.clear();
             while first < end {
-                let byte = self.sorted[first as usize][depth];
-                let group = &self.sorted[first as usize..end as usize];
-                let len = group.iter().take_while(|name| name[depth] == byte).count() as u32;
+                let byte = self.sorted[first][depth];
+                let group = &self.sorted[first..end];
+                let len = group.iter().take_while(|name| name[depth] == byte).count();
                 let is_last = len == 1 && group[0].len() == depth + 1;
-                let to = if is_last { NAME } else { COMMON + 2 * nodes.len() as u32 };
+                let to = if is_last { NAME } else { COMMON + 2 * nodes.len() };
                 if !is_last {
-                    nodes.push(node(first, first + len));
+                    nodes.push(node(first..first + len));
                 }
                 children.push(Child { byte, escapes: escapes.of(draft, char::from(byte)), to });
                 excluded.push(byte);
                 first += len;
             }
             let other_escapes = escapes.all_but(draft, &excluded);
-            let children = (first_child, children.len() as u32);
-            nodes[next] = Node { is_name, children, other_escapes, ..nodes[next] };
+            let node = &mut nodes[next];
+            (node.is_name, node.children) = (is_name, first_child..children.len());
+            node.other_escapes = other_escapes;
             next += 1;
         }
         (nodes, children)
     }
 }
 
-fn common_states(tables: &mut Prebuilt, first: u32, any_escape: u32) {
+fn common_states(tables: &mut Prebuilt, first: StateId, any_escape: DraftFragmentId) {
     ascii(tables, first, FREE_ESCAPE, &[]);
     leads(tables, first);
     tables.end_state(Ending::Final);
-    tables.call(any_escape, first + FREE);
+    tables.call(any_escape, first.plus(FREE));
     tables.end_state(Ending::Inner);
     ascii(tables, first, FREE_ESCAPE, &[]);
     leads(tables, first);
@@ -144,57 +158,57 @@ fn common_states(tables: &mut Prebuilt, first: u32, any_escape: u32) {
     leads(tables, first);
     tables.end_state(Ending::Inner);
     for (start, end, to) in Position::INSIDE.into_iter().flat_map(Position::continuations).copied() {
-        tables.bytes(start, end, first + common_state(to));
+        tables.bytes(start, end, first.plus(common_state(to)));
         tables.end_state(Ending::Inner);
     }
 }
 
-fn leads(tables: &mut Prebuilt, first: u32) {
+fn leads(tables: &mut Prebuilt, first: StateId) {
     for (start, end, to) in LEAD_BYTES {
-        tables.bytes(start, end, first + common_state(to));
+        tables.bytes(start, end, first.plus(common_state(to)));
     }
 }
 
-fn write_node(tables: &mut Prebuilt, first: u32, node: &Node, children: &[Child]) {
-    let escape = tables.next_state() + 1 - first;
+fn write_node(tables: &mut Prebuilt, first: StateId, node: &Node, children: &[Child]) {
+    let escape = tables.next_state().plus(1).since(first);
     ascii(tables, first, escape, children);
-    tables.epsilon(first + LEADS);
+    tables.epsilon(first.plus(LEADS));
     tables.end_state(if node.is_name { Ending::Inner } else { Ending::Final });
     for child in children {
-        tables.call(child.escapes, first + child.to);
+        tables.call(child.escapes, first.plus(child.to));
     }
-    tables.call(node.other_escapes, first + FREE);
+    tables.call(node.other_escapes, first.plus(FREE));
     tables.end_state(Ending::Inner);
 }
 
 /// Writes the ASCII that stands for itself, and the backslash.
-fn ascii(tables: &mut Prebuilt, first: u32, escape: u32, children: &[Child]) {
+fn ascii(tables: &mut Prebuilt, first: StateId, escape: usize, children: &[Child]) {
     let mut pending = children.iter().skip_while(|child| child.byte < 0x20).peekable();
     let mut gap = 0x20;
     loop {
         let stop = pending.peek().map_or(0x80, |child| child.byte);
         for (special, target) in [(b'"', None), (b'\\', Some(escape))] {
             if (gap..stop).contains(&special) {
-                write_range(tables, gap, special, first + FREE);
+                write_range(tables, gap, special, first.plus(FREE));
                 if let Some(target) = target {
-                    tables.bytes(special, special, first + target);
+                    tables.bytes(special, special, first.plus(target));
                 }
                 gap = special + 1;
             }
         }
-        write_range(tables, gap, stop, first + FREE);
+        write_range(tables, gap, stop, first.plus(FREE));
         let Some(child) = pending.next() else { return };
         match child.byte {
             b'"' => {}
-            b'\\' => tables.bytes(b'\\', b'\\', first + escape),
-            byte => tables.bytes(byte, byte, first + child.to),
+            b'\\' => tables.bytes(b'\\', b'\\', first.plus(escape)),
+            byte => tables.bytes(byte, byte, first.plus(child.to)),
         }
         gap = child.byte + 1;
     }
 }
 
 /// Writes the bytes from `start` up to, but not including, `stop`.
-fn write_range(tables: &mut Prebuilt, start: u8, stop: u8, to: u32) {
+fn write_range(tables: &mut Prebuilt, start: u8, stop: u8, to: StateId) {
     if start < stop {
         tables.bytes(start, stop - 1, to);
     }

@@ -6,64 +6,71 @@
 //! that all states call: its characters beyond ASCII and its escapes. What is left of a state are its edges
 //! over ASCII, and a second state behind the backslash.
 
+use grammask_grammar_ir::RuleId;
 use grammask_grammar_ir::hash::HashMap;
 use smallvec::SmallVec;
 
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::prebuilt::{Ending, Prebuilt};
 use crate::encoding::escapes::prebuilt_fragment;
+use crate::encoding::ids::{CharClassId, LayoutId, WayId};
 use crate::encoding::utf8_encoder::Utf8Encoder;
-use crate::ids::NONE;
+use crate::ids::{Id, IdVec, Rows, ids};
+use crate::program::tables::StateId;
 use crate::text::alphabet::CompressedAlphabet;
-use crate::text::chars::CharArc;
+use crate::text::chars::{CharArc, low_byte};
+use crate::text::ids::TextStateId;
 use crate::text::json_encoder::{JsonEncoder, UNESCAPED};
+
+/// A class of characters, and the state that they lead to.
+type Way = (CharClassId, TextStateId);
 
 /// The classes of characters met so far, with how they are spelled.
 #[derive(Default)]
 pub(crate) struct Classes {
-    numbers: HashMap<Vec<(u32, u32)>, u32>,
-    spellings: Vec<ClassFragments>,
+    numbers: HashMap<Vec<(u32, u32)>, CharClassId>,
+    spellings: IdVec<CharClassId, ClassFragments>,
     /// Of the classes of a state's ways on, in their order: there are tens of thousands of states, and a dozen of these.
-    layouts: Vec<Layout>,
-    layout_numbers: HashMap<SmallVec<[u32; 8]>, u32>,
+    layouts: IdVec<LayoutId, Layout>,
+    layout_numbers: HashMap<SmallVec<[CharClassId; 8]>, LayoutId>,
 }
 
 /// The edges of a state, each with the number of the way that it leads.
 #[derive(Default)]
 struct Layout {
     /// In their order.
-    bytes: Vec<(u8, u8, u32)>,
+    bytes: Vec<(u8, u8, WayId)>,
     /// The fragments of characters beyond ASCII, and of escapes.
-    wide: Vec<(u32, u32)>,
-    escapes: Vec<(u32, u32)>,
+    wide: Vec<(DraftFragmentId, WayId)>,
+    escapes: Vec<(DraftFragmentId, WayId)>,
 }
 
 struct ClassFragments {
     /// What stands for itself in ASCII.
     ascii: Vec<(u8, u8)>,
-    /// The fragment of the characters beyond ASCII, or `NONE`.
-    wide: u32,
+    /// The fragment of the characters beyond ASCII, or [`Id::NONE`].
+    wide: DraftFragmentId,
     /// The fragment of the escapes.
-    escapes: u32,
+    escapes: DraftFragmentId,
 }
 
 /// Writes the automaton, which is trimmed and not empty, as a fragment of its own.
 pub(crate) fn write_text_fragment(
     automaton: &CompressedAlphabet,
     classes: &mut Classes,
-    json: &mut JsonEncoder,
+    json: &mut JsonEncoder<DraftStateId>,
     output: &mut Utf8Encoder<'_>,
-    rule: u32,
-) -> u32 {
+    rule: RuleId,
+) -> DraftFragmentId {
     let dfa = &automaton.dfa;
     // Classes and their targets, state by state.
-    let mut ways: Vec<(u32, u32)> = Vec::with_capacity(dfa.arc_count());
-    let mut rows: Vec<u32> = Vec::with_capacity(dfa.state_count() + 1);
-    let mut arcs: Vec<(u32, u32, u32)> = Vec::new();
+    let mut ways: Vec<Way> = Vec::with_capacity(dfa.arc_count());
+    let mut rows: Rows<TextStateId> = Rows::with_capacity(dfa.state_count());
+    let mut arcs: Vec<(TextStateId, u32, u32)> = Vec::new();
     let mut letters: Vec<(u32, u32)> = Vec::new();
     let mut class: Vec<(u32, u32)> = Vec::new();
-    let mut known: HashMap<Vec<(u32, u32)>, u32> = HashMap::default();
-    for state in 0..dfa.state_count() as u32 {
-        rows.push(ways.len() as u32);
+    let mut known: HashMap<Vec<(u32, u32)>, CharClassId> = HashMap::default();
+    for state in dfa.states() {
         arcs.clear();
         arcs.extend(dfa.arcs(state).iter().map(|arc| (arc.to, arc.lo, arc.hi)));
         arcs.sort_unstable();
@@ -81,52 +88,56 @@ pub(crate) fn write_text_fragment(
             };
             ways.push((number, group[0].0));
         }
+        rows.push(ways.len());
     }
-    rows.push(ways.len() as u32);
-    let ways = |state: usize| &ways[rows[state] as usize..rows[state + 1] as usize];
+    let ways = |state: TextStateId| &ways[rows.of(state)];
     // A state without a way on needs no state behind a backslash.
-    let mut number: Vec<u32> = Vec::with_capacity(dfa.state_count());
+    let mut number: IdVec<TextStateId, usize> = IdVec::with_capacity(dfa.state_count());
     let mut count = 0;
-    for state in 0..dfa.state_count() {
+    for state in dfa.states() {
         number.push(count);
         count += if ways(state).is_empty() { 1 } else { 2 };
     }
     let (mut bytes, mut calls) = (0, 0);
-    let mut layouts: Vec<u32> = Vec::with_capacity(dfa.state_count());
-    for state in 0..dfa.state_count() {
+    let mut layouts: IdVec<TextStateId, LayoutId> = IdVec::with_capacity(dfa.state_count());
+    for state in dfa.states() {
         let number = classes.layout(ways(state));
         layouts.push(number);
-        let layout = &classes.layouts[number as usize];
+        let layout = &classes.layouts[number];
         bytes += layout.bytes.len();
         calls += layout.wide.len() + layout.escapes.len();
     }
     let fragment = prebuilt_fragment(output.draft, None, |tables| {
-        tables.reserve(count as usize, bytes, calls);
+        tables.reserve(count, bytes, calls);
         let first = tables.next_state();
-        for (state, &layout) in layouts.iter().enumerate() {
-            let ending = if dfa.is_final(state as u32) { Ending::Final } else { Ending::Inner };
-            let layout = &classes.layouts[layout as usize];
-            layout.write_state(tables, ways(state), |state| first + number[state as usize], ending);
+        for (state, &layout) in layouts.entries() {
+            let ending = if dfa.is_final(state) { Ending::Final } else { Ending::Inner };
+            let layout = &classes.layouts[layout];
+            layout.write_state(tables, ways(state), |state| first.plus(number[state]), ending);
         }
         first
     });
-    output.draft.fragments[fragment as usize].rule = rule;
+    output.draft.fragments[fragment].rule = Some(rule);
     fragment
 }
 
 impl Classes {
-    fn number(&mut self, class: &[(u32, u32)], json: &mut JsonEncoder, output: &mut Utf8Encoder<'_>) -> u32 {
+    fn number(
+        &mut self,
+        class: &[(u32, u32)],
+        json: &mut JsonEncoder<DraftStateId>,
+        output: &mut Utf8Encoder<'_>,
+    ) -> CharClassId {
         if let Some(&number) = self.numbers.get(class) {
             return number;
         }
-        let number = self.spellings.len() as u32;
         let mut ascii = Vec::new();
         for (lo, hi) in UNESCAPED {
             let hi = hi.min(0x7F);
             let parts = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);
-            ascii.extend(parts.map(|range| (range.0.max(lo) as u8, range.1.min(hi) as u8)));
+            ascii.extend(parts.map(|range| (low_byte(range.0.max(lo)), low_byte(range.1.min(hi)))));
         }
-        let mut wide = NONE;
+        let mut wide = DraftFragmentId::NONE;
         if class.last().is_some_and(|range| range.1 > 0x7F) {
             wide = output.fragment("characters beyond ASCII", |output, start, end| {
                 let beyond = class.iter().filter(|range| range.1 > 0x7F);
@@ -136,22 +147,22 @@ impl Classes {
             });
         }
         let escapes = output.json_class_escapes(json, class);
-        self.spellings.push(ClassFragments { ascii, wide, escapes });
+        let number = self.spellings.push(ClassFragments { ascii, wide, escapes });
         self.numbers.insert(class.to_vec(), number);
         number
     }
 
     /// The layout of a state with such ways on: of each its class.
-    fn layout(&mut self, ways: &[(u32, u32)]) -> u32 {
-        let key: SmallVec<[u32; 8]> = ways.iter().map(|way| way.0).collect();
-        let fresh = self.layouts.len() as u32;
+    fn layout(&mut self, ways: &[Way]) -> LayoutId {
+        let key: SmallVec<[CharClassId; 8]> = ways.iter().map(|way| way.0).collect();
+        let fresh = self.layouts.next_id();
         let number = *self.layout_numbers.entry(key).or_insert(fresh);
         if number == fresh {
             let mut layout = Layout::default();
-            for (&(class, _), way) in ways.iter().zip(0..) {
-                let spelling = &self.spellings[class as usize];
+            for (&(class, _), way) in ways.iter().zip(ids(ways.len())) {
+                let spelling = &self.spellings[class];
                 layout.bytes.extend(spelling.ascii.iter().map(|&(lo, hi)| (lo, hi, way)));
-                layout.wide.extend((spelling.wide != NONE).then_some((spelling.wide, way)));
+                layout.wide.extend(spelling.wide.known().map(|wide| (wide, way)));
                 layout.escapes.push((spelling.escapes, way));
             }
             if !ways.is_empty() {
@@ -167,20 +178,20 @@ impl Classes {
 
 impl Layout {
     /// The way of the edge into the state behind a backslash.
-    const BACKSLASH: u32 = NONE;
+    const BACKSLASH: WayId = WayId::NONE;
 
     /// Writes a state and the one behind its backslash.
     fn write_state(
         &self,
         tables: &mut Prebuilt,
-        ways: &[(u32, u32)],
-        place: impl Fn(u32) -> u32,
+        ways: &[Way],
+        place: impl Fn(TextStateId) -> StateId,
         ending: Ending,
     ) {
-        let escape = tables.next_state() + 1;
-        let target = |way: u32| match way {
+        let escape = tables.next_state().plus(1);
+        let target = |way: WayId| match way {
             Layout::BACKSLASH => escape,
-            way => place(ways[way as usize].1),
+            way => place(ways[way.index()].1),
         };
         self.bytes.iter().for_each(|&(lo, hi, way)| tables.bytes(lo, hi, target(way)));
         self.wide.iter().for_each(|&(fragment, way)| tables.call(fragment, target(way)));

@@ -20,15 +20,17 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::automata::{Draft, Label};
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::encoding::escapes::Escapes;
+use crate::ids::Id;
 use crate::program::fragment_name::FragmentName;
-use crate::text::chars::{CharArc, CharOutput, Sharing};
+use crate::text::chars::{CharArc, CharOutput, Sharing, low_byte};
 use crate::text::json_encoder::JsonEncoder;
 use crate::utf8::{BLOCK_SIZES, CODE_POINTS, SEQUENCES};
 
 /// Uniform blocks of UTF-8 continuation bytes that were spelled before: (target, shape) to state. Valid as
 /// long as no state is added that goes on differently, that is, for one draft.
-pub(crate) type Utf8Cache = HashMap<u64, u32>;
+pub(crate) type Utf8Cache = HashMap<u64, DraftStateId>;
 
 /// Spells characters as UTF-8 into a draft.
 pub(crate) struct Utf8Encoder<'d> {
@@ -38,32 +40,34 @@ pub(crate) struct Utf8Encoder<'d> {
 }
 
 impl CharOutput for Utf8Encoder<'_> {
-    fn state(&mut self) -> u32 {
+    type State = DraftStateId;
+
+    fn state(&mut self) -> DraftStateId {
         self.draft.state()
     }
 
-    fn arcs(&mut self, from: u32, arcs: &[CharArc]) {
+    fn arcs(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>]) {
         for arc in arcs {
             if arc.lo > 0x7F {
                 break;
             }
-            self.draft.bytes(from, arc.lo as u8, arc.hi.min(0x7F) as u8, arc.to);
+            self.draft.bytes(from, low_byte(arc.lo), low_byte(arc.hi.min(0x7F)), arc.to);
         }
         if arcs.last().is_some_and(|arc| arc.hi > 0x7F) {
             self.wide_arcs(from, arcs);
         }
     }
 
-    fn epsilon(&mut self, from: u32, to: u32) {
+    fn epsilon(&mut self, from: DraftStateId, to: DraftStateId) {
         self.draft.epsilon(from, to);
     }
 
     fn shared_escape(
         &mut self,
-        from: u32,
+        from: DraftStateId,
         class: &[(u32, u32)],
-        to: u32,
-        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+        to: DraftStateId,
+        write: &mut dyn FnMut(&mut Self, DraftStateId) -> DraftStateId,
     ) -> Sharing {
         let fragment = self.class_escapes(class, write);
         self.draft.edge(from, Label::call(fragment), to);
@@ -73,14 +77,18 @@ impl CharOutput for Utf8Encoder<'_> {
 
 impl Utf8Encoder<'_> {
     /// Adds arcs beyond ASCII, sorted and disjoint, to a state.
-    pub(crate) fn wide_arcs(&mut self, from: u32, arcs: &[CharArc]) {
+    pub(crate) fn wide_arcs(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>]) {
         for lead in &LEADS {
             fan(self, from, *lead, arcs);
         }
     }
 
     /// The fragment of the escapes of a class; `write` writes it if it is new.
-    fn class_escapes(&mut self, class: &[(u32, u32)], write: impl FnOnce(&mut Self, u32) -> u32) -> u32 {
+    fn class_escapes(
+        &mut self,
+        class: &[(u32, u32)],
+        write: impl FnOnce(&mut Self, DraftStateId) -> DraftStateId,
+    ) -> DraftFragmentId {
         if let [(lo, hi)] = *class {
             if (lo, hi) == (0, 0x10_FFFF) {
                 return self.escapes.any(self.draft);
@@ -98,7 +106,11 @@ impl Utf8Encoder<'_> {
     }
 
     /// The fragment of the escapes of a class in JSON strings.
-    pub(crate) fn json_class_escapes(&mut self, json: &mut JsonEncoder, class: &[(u32, u32)]) -> u32 {
+    pub(crate) fn json_class_escapes(
+        &mut self,
+        json: &mut JsonEncoder<DraftStateId>,
+        class: &[(u32, u32)],
+    ) -> DraftFragmentId {
         self.class_escapes(class, |output, end| json.escape_class(output, class, end))
     }
 
@@ -107,16 +119,16 @@ impl Utf8Encoder<'_> {
     pub(crate) fn fragment(
         &mut self,
         name: &'static str,
-        write: impl FnOnce(&mut Self, u32, u32) -> u32,
-    ) -> u32 {
+        write: impl FnOnce(&mut Self, DraftStateId, DraftStateId) -> DraftStateId,
+    ) -> DraftFragmentId {
         let caller = self.draft.current;
-        let rule = self.draft.fragments[caller as usize].rule;
+        let rule = self.draft.fragments[caller].rule;
         let fragment = self.draft.fragment(rule, None);
-        let start = self.draft.fragments[fragment as usize].start;
+        let start = self.draft.fragments[fragment].start;
         let end = self.draft.state();
-        self.draft.states[end as usize].is_final = true;
+        self.draft.states[end].is_final = true;
         let start = write(self, start, end);
-        let entry = &mut self.draft.fragments[fragment as usize];
+        let entry = &mut self.draft.fragments[fragment];
         (entry.start, entry.name) = (start, Some(FragmentName::fixed(name)));
         self.draft.current = caller;
         fragment
@@ -153,7 +165,7 @@ impl Fan {
             0x800 | 0x1000 => 0x40,
             _ => 0x1000,
         };
-        Self { lo, hi, unit, byte: 0x80 | (lo / unit % 0x40) as u8 }
+        Self { lo, hi, unit, byte: 0x80 | low_byte(lo / unit % 0x40) }
     }
 
     /// A number for all fans of the same bytes and depth.
@@ -164,7 +176,7 @@ impl Fan {
 }
 
 /// Adds the edges of one byte position. Recursion ends after the four bytes of a character.
-fn fan(output: &mut Utf8Encoder<'_>, from: u32, this: Fan, arcs: &[CharArc]) {
+fn fan(output: &mut Utf8Encoder<'_>, from: DraftStateId, this: Fan, arcs: &[CharArc<DraftStateId>]) {
     let mut index = arcs.partition_point(|arc| arc.hi < this.lo);
     let mut block = this.lo;
     while let Some(&arc) = arcs.get(index).filter(|arc| arc.lo <= this.hi) {
@@ -175,11 +187,11 @@ fn fan(output: &mut Utf8Encoder<'_>, from: u32, this: Fan, arcs: &[CharArc]) {
         if arc.lo > block {
             block += (arc.lo - block) / this.unit * this.unit;
         }
-        let byte = this.byte + ((block - this.lo) / this.unit) as u8;
+        let byte = this.byte + low_byte((block - this.lo) / this.unit);
         if arc.covers(block, block + this.unit - 1) {
             let blocks = (arc.hi.min(this.hi) + 1 - block) / this.unit;
             let target = if this.unit == 1 { arc.to } else { uniform(output, this.inside(block), arc.to) };
-            output.draft.bytes(from, byte, byte + (blocks - 1) as u8, target);
+            output.draft.bytes(from, byte, byte + low_byte(blocks - 1), target);
             block += blocks * this.unit;
         } else {
             let target = output.draft.state();
@@ -194,8 +206,8 @@ fn fan(output: &mut Utf8Encoder<'_>, from: u32, this: Fan, arcs: &[CharArc]) {
 }
 
 /// The state in which every rest of a character leads to `target`.
-fn uniform(output: &mut Utf8Encoder<'_>, this: Fan, target: u32) -> u32 {
-    let key = u64::from(target) << 32 | this.shape();
+fn uniform(output: &mut Utf8Encoder<'_>, this: Fan, target: DraftStateId) -> DraftStateId {
+    let key = u64::from(target.raw()) << 32 | this.shape();
     if let Some(&state) = output.cache.get(&key) {
         return state;
     }

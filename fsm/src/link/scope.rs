@@ -13,6 +13,7 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
 use crate::error::{BuildError, Failure};
+use crate::ids::{Id, IdVec, Offset, PartId, ids};
 use crate::options::CompileOptions;
 use crate::program::deferred::DeferredProgram;
 use crate::program::tables::StateRow;
@@ -73,8 +74,8 @@ pub(crate) struct Scope<'p> {
 
 /// The parts by their rules.
 pub(crate) struct Parts<'p> {
-    list: Vec<Decided<'p>>,
-    of_rule: AHashMap<RuleId, u32>,
+    list: IdVec<PartId, Decided<'p>>,
+    of_rule: AHashMap<RuleId, PartId>,
     /// Whether the bodies that rules of parts have in the grammar are those of the parts.
     are_extracted: bool,
 }
@@ -87,7 +88,8 @@ impl<'p> Parts<'p> {
         grammar: &Grammar,
         options: &CompileOptions,
     ) -> Result<Self, BuildError> {
-        let of_rule: AHashMap<RuleId, u32> = list.iter().zip(0..).map(|(part, at)| (part.rule, at)).collect();
+        let numbered = list.iter().zip(ids(list.len()));
+        let of_rule: AHashMap<RuleId, PartId> = numbered.map(|(part, at)| (part.rule, at)).collect();
         let decide = |part: &LinkedProgram<'p>| match part.program {
             Linking::Refer(program)
                 if program.can_be_referred_to()
@@ -99,11 +101,11 @@ impl<'p> Parts<'p> {
             Linking::Refer(program) => Ok(Decided::copy(program.program().map_err(Clone::clone)?.whole()?)),
             Linking::Copy(program) => Ok(Decided::copy(program.whole()?)),
         };
-        let list: Vec<Decided<'p>> = list.iter().map(decide).collect::<Result<_, BuildError>>()?;
+        let list: IdVec<PartId, Decided<'p>> = list.iter().map(decide).collect::<Result<_, BuildError>>()?;
         // Tables are numbered in 32 bits, with two bits to spare.
         let cap = (1 << 30) - 1;
         let (mut states, mut edges, mut numbers) = (0_usize, 0_usize, 0_usize);
-        for part in &list {
+        for part in list.iter() {
             match part {
                 Decided::Copy(program) => {
                     states += program.own_state_count() + program.fragments.len();
@@ -113,7 +115,7 @@ impl<'p> Parts<'p> {
                     let footprint = program.footprint();
                     states += footprint.likely_states;
                     edges += footprint.likely_edges;
-                    numbers += footprint.states.max(footprint.fragments) as usize;
+                    numbers += footprint.states.index().max(footprint.fragments.index());
                 }
             }
         }
@@ -135,14 +137,14 @@ impl<'p> Parts<'p> {
     }
 
     pub(crate) fn none() -> Self {
-        Self { list: Vec::new(), of_rule: AHashMap::new(), are_extracted: false }
+        Self { list: IdVec::default(), of_rule: AHashMap::new(), are_extracted: false }
     }
 
     /// Rules of the grammar itself that are compiled later.
     pub(crate) fn extracted(rules: &'p [(RuleId, Arc<DeferredProgram>)]) -> Self {
         Self {
             list: rules.iter().map(|(_, program)| Decided::Refer(program)).collect(),
-            of_rule: rules.iter().zip(0..).map(|((rule, _), at)| (*rule, at)).collect(),
+            of_rule: rules.iter().zip(ids(rules.len())).map(|((rule, _), at)| (*rule, at)).collect(),
             are_extracted: true,
         }
     }
@@ -157,29 +159,29 @@ impl<'p> Parts<'p> {
     }
 
     /// The number of the part that a rule is.
-    pub(crate) fn of(&self, rule: RuleId) -> Option<u32> {
+    pub(crate) fn of(&self, rule: RuleId) -> Option<PartId> {
         self.of_rule.get(&rule).copied()
     }
 
     /// Whether a part may read nothing.
-    pub(crate) fn is_nullable(&self, number: u32) -> bool {
-        match &self.list[number as usize] {
+    pub(crate) fn is_nullable(&self, number: PartId) -> bool {
+        match &self.list[number] {
             Decided::Copy(program) => program.fragment(program.root).nullable,
             Decided::Refer(_) => false,
         }
     }
 
     /// The automata of a part that is to be copied.
-    pub(crate) fn copied(&self, number: u32) -> Option<&Program> {
-        match &self.list[number as usize] {
+    pub(crate) fn copied(&self, number: PartId) -> Option<&Program> {
+        match &self.list[number] {
             Decided::Copy(program) => Some(program),
             Decided::Refer(_) => None,
         }
     }
 
     /// A part that is to be referred to.
-    pub(crate) fn referred(&self, number: u32) -> Option<&'p Arc<DeferredProgram>> {
-        match self.list[number as usize] {
+    pub(crate) fn referred(&self, number: PartId) -> Option<&'p Arc<DeferredProgram>> {
+        match self.list[number] {
             Decided::Copy(_) => None,
             Decided::Refer(program) => Some(program),
         }
@@ -213,35 +215,37 @@ impl<'p> Parts<'p> {
 pub(crate) struct Linked<'p> {
     pub(crate) program: &'p Program,
     /// The number that stands for the part's root.
-    pub(crate) root: u32,
+    pub(crate) root: FragmentId,
     /// The first of the numbers of its other fragments.
-    pub(crate) others: u32,
+    pub(crate) others: FragmentId,
     /// The number of its first state.
-    pub(crate) first_state: u32,
+    pub(crate) first_state: StateId,
 }
 
 impl<'p> Linked<'p> {
     /// Parts by their root's number, first state and program; the numbers of other fragments begin at `others`.
-    pub(crate) fn all(roots: impl Iterator<Item = (u32, u32, &'p Program)>, mut others: u32) -> Vec<Self> {
+    pub(crate) fn all(
+        roots: impl Iterator<Item = (FragmentId, StateId, &'p Program)>,
+        mut others: FragmentId,
+    ) -> Vec<Self> {
         let numbered = roots.map(|(root, first_state, program)| {
             let part = Self { program, root, others, first_state };
-            others += program.fragments.len() as u32 - 1;
+            others = others.plus(program.fragments.len() - 1);
             part
         });
         numbered.collect()
     }
 
     fn fragment(&self, id: FragmentId) -> FragmentId {
-        let (id, root) = (id.raw(), self.program.root.raw());
-        FragmentId::from_raw(match id.cmp(&root) {
+        match id.cmp(&self.program.root) {
             std::cmp::Ordering::Equal => self.root,
-            std::cmp::Ordering::Less => self.others + id,
-            std::cmp::Ordering::Greater => self.others + id - 1,
-        })
+            std::cmp::Ordering::Less => self.others.plus(id.index()),
+            std::cmp::Ordering::Greater => self.others.plus(id.index() - 1),
+        }
     }
 
     fn state(&self, id: StateId) -> StateId {
-        StateId::from_raw(self.first_state + id.raw())
+        self.first_state.plus(id.index())
     }
 
     /// The part's root as a fragment of the whole.
@@ -277,20 +281,20 @@ impl<'p> Linked<'p> {
     /// Adds the part's states to the tables; the row behind the last one is not among them.
     pub(crate) fn push_states(&self, program: &mut Program) {
         let part = self.program;
-        debug_assert_eq!(program.states.len(), self.first_state as usize);
+        debug_assert_eq!(program.states.len(), self.first_state.index());
         // The limits keep all tables within 32 bits.
         let base = StateRow {
-            bytes: program.byte_edges.len() as u32,
-            epsilons: program.epsilons.len() as u32,
-            calls: program.calls.len() as u32,
-            tokens: program.token_edges.len() as u32,
+            bytes: Offset::from_index(program.byte_edges.len()),
+            epsilons: Offset::from_index(program.epsilons.len()),
+            calls: Offset::from_index(program.calls.len()),
+            tokens: Offset::from_index(program.token_edges.len()),
             is_final: false,
         };
         program.states.extend(part.states[..part.own_state_count()].iter().map(|row| StateRow {
-            bytes: base.bytes + row.bytes,
-            epsilons: base.epsilons + row.epsilons,
-            calls: base.calls + row.calls,
-            tokens: base.tokens + row.tokens,
+            bytes: base.bytes.plus(row.bytes.index()),
+            epsilons: base.epsilons.plus(row.epsilons.index()),
+            calls: base.calls.plus(row.calls.index()),
+            tokens: base.tokens.plus(row.tokens.index()),
             is_final: row.is_final,
         }));
         let edges = part.byte_edges.iter();
@@ -302,10 +306,10 @@ impl<'p> Linked<'p> {
                 .map(|call| Call { fragment: self.fragment(call.fragment), target: self.state(call.target) }),
         );
         // Labels are few: those of the whole come first, then each part's.
-        let labels = program.labels.len() as u32;
+        let labels = LabelId::from_index(program.labels.len());
         program.labels.extend_from_slice(&part.labels);
         program.token_edges.extend(part.token_edges.iter().map(|edge| TokenEdge {
-            label: LabelId::from_raw(labels + edge.label.raw()),
+            label: labels.plus(edge.label.index()),
             target: self.state(edge.target),
         }));
     }

@@ -5,6 +5,8 @@
 //! section 3): it begins a token, and the token's id follows in groups of seven bits, so that every 0xFF begins one. Bytes
 //! are ordered as symbols are, tokens behind all bytes and by their ids.
 
+use crate::text::chars::low_byte;
+
 /// Begins a token.
 const TOKEN: u8 = 0xFF;
 
@@ -33,7 +35,7 @@ impl<'t> Symbols<'t> {
     /// Adds a token.
     pub(crate) fn push_token(to: &mut Vec<u8>, id: u32) {
         to.push(TOKEN);
-        to.extend((0..GROUPS).rev().map(|group| (id >> (7 * group)) as u8 & 0x7F));
+        to.extend((0..GROUPS).rev().map(|group| low_byte(id >> (7 * group)) & 0x7F));
     }
 
     /// The symbols from a place on where one begins.

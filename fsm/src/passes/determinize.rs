@@ -5,17 +5,27 @@
 //! state. Fragments that are deterministic already are left alone, and so are those that would grow.
 
 use crate::draft::automata::{Draft, DraftFragment, Label};
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
+use crate::ids::{Id, IdVec};
 use crate::options::{CompileOptions, TextLimits};
+use crate::text::chars::low_byte;
 use crate::text::dfa::RangeDfa;
+use crate::text::ids::NfaStateId;
 use crate::text::meter::Meter;
 use crate::text::minimize::minimize;
 use crate::text::nfa::Nfa;
 
+/// The states of a fragment in an automaton over characters.
+type Numbers = IdVec<DraftStateId, NfaStateId>;
+
+/// The first of them. Two states of the automaton are its start and its end.
+const FIRST: NfaStateId = NfaStateId::THIRD;
+
 pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
-    let most = options.determinize_states as usize;
-    let mut number = vec![u32::MAX; draft.states.len()];
+    let most = usize::try_from(options.determinize_states).unwrap_or(usize::MAX);
+    let mut number: Numbers = IdVec::of(NfaStateId::NONE, draft.states.len());
     let mut members = Vec::with_capacity(most);
-    for fragment in 0..draft.fragments.len() {
+    for fragment in draft.fragments.ids() {
         let DraftFragment { start, prebuilt: ref finished, .. } = draft.fragments[fragment];
         if finished.is_some() {
             continue;
@@ -38,10 +48,16 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
 }
 
 /// The states of a fragment, unless it has calls, reads tokens or texts, or has more than `most` states.
-fn collect(draft: &Draft, start: u32, most: usize, number: &mut [u32], members: &mut Vec<u32>) -> bool {
+fn collect(
+    draft: &Draft,
+    start: DraftStateId,
+    most: usize,
+    number: &mut Numbers,
+    members: &mut Vec<DraftStateId>,
+) -> bool {
     members.clear();
     members.push(start);
-    number[start as usize] = 0;
+    number[start] = FIRST;
     let mut next = 0;
     while let Some(&state) = members.get(next) {
         next += 1;
@@ -50,8 +66,8 @@ fn collect(draft: &Draft, start: u32, most: usize, number: &mut [u32], members: 
             if !is_plain || members.len() > most {
                 return false;
             }
-            if number[edge.to as usize] == u32::MAX {
-                number[edge.to as usize] = members.len() as u32;
+            if number[edge.to] == NfaStateId::NONE {
+                number[edge.to] = FIRST.plus(members.len());
                 members.push(edge.to);
             }
         }
@@ -59,7 +75,7 @@ fn collect(draft: &Draft, start: u32, most: usize, number: &mut [u32], members: 
     true
 }
 
-fn is_deterministic(draft: &Draft, members: &[u32]) -> bool {
+fn is_deterministic(draft: &Draft, members: &[DraftStateId]) -> bool {
     let mut ranges = Vec::new();
     members.iter().all(|&state| {
         ranges.clear();
@@ -74,39 +90,41 @@ fn is_deterministic(draft: &Draft, members: &[u32]) -> bool {
 }
 
 /// The fragment as an automaton whose letters are bytes.
-fn nfa(draft: &Draft, members: &[u32], number: &[u32]) -> Nfa {
+fn nfa(draft: &Draft, members: &[DraftStateId], number: &Numbers) -> Nfa {
     let mut nfa = Nfa::new();
-    // Two states of the automaton are its start and its end; the fragment's follow.
-    let place = |state: u32| number[state as usize] + 2;
     for _ in members {
         nfa.state();
     }
-    nfa.epsilon(Nfa::START, 2);
+    nfa.epsilon(Nfa::START, FIRST);
     for &state in members {
-        if draft.states[state as usize].is_final {
-            nfa.epsilon(place(state), Nfa::END);
+        if draft.states[state].is_final {
+            nfa.epsilon(number[state], Nfa::END);
         }
         for edge in draft.edges(state) {
             match edge.label.as_bytes() {
-                Some((lo, hi)) => nfa.arc(place(state), u32::from(lo), u32::from(hi), place(edge.to)),
-                None => nfa.epsilon(place(state), place(edge.to)),
+                Some((lo, hi)) => nfa.arc(number[state], u32::from(lo), u32::from(hi), number[edge.to]),
+                None => nfa.epsilon(number[state], number[edge.to]),
             }
         }
     }
     nfa
 }
 
-fn replace(draft: &mut Draft, fragment: usize, dfa: &RangeDfa) {
-    draft.current = fragment as u32;
-    let base = draft.states.len() as u32;
-    for state in 0..dfa.state_count() as u32 {
+fn replace(draft: &mut Draft, fragment: DraftFragmentId, dfa: &RangeDfa) {
+    draft.current = fragment;
+    let base = draft.states.next_id();
+    for state in dfa.states() {
         let added = draft.state();
-        draft.states[added as usize].is_final = dfa.is_final(state);
+        draft.states[added].is_final = dfa.is_final(state);
     }
-    for state in 0..dfa.state_count() as u32 {
+    for state in dfa.states() {
         for arc in dfa.arcs(state) {
             // Letters are the bytes that were put in.
-            draft.edge(base + state, Label::bytes(arc.lo as u8, arc.hi as u8), base + arc.to);
+            draft.edge(
+                base.plus(state.index()),
+                Label::bytes(low_byte(arc.lo), low_byte(arc.hi)),
+                base.plus(arc.to.index()),
+            );
         }
     }
     draft.fragments[fragment].start = base;

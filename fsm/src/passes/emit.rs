@@ -8,10 +8,12 @@ use std::sync::{Arc, OnceLock};
 use grammask_grammar_ir::{Grammar, RuleId};
 
 use crate::draft::automata::{Draft, DraftRole, Label};
+use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::is_plain;
-use crate::draft::prebuilt::{PrebuiltStates, PrebuiltTables};
-use crate::ids::NONE;
+use crate::draft::prebuilt::{PrebuiltStates, PrebuiltTables, callee};
+use crate::ids::{Id, IdVec, Offset, PartId};
 use crate::link::scope::{Linked, Parts};
+use crate::passes::ids::ChainId;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::distinct::Distinct;
 use crate::program::fragment_name::FragmentName;
@@ -24,11 +26,11 @@ use crate::program::tables::{
 /// Which fragments of the draft became which of the program, and their states there.
 pub(crate) struct FragmentNumbers {
     /// The states of each fragment of the program.
-    pub(crate) ranges: Vec<PrebuiltStates>,
-    /// The number in the program of each fragment of the draft.
-    pub(crate) numbers: Vec<u32>,
+    pub(crate) ranges: IdVec<FragmentId, PrebuiltStates>,
+    /// The fragment of the program that each fragment of the draft became, if it is reached.
+    pub(crate) numbers: IdVec<DraftFragmentId, FragmentId>,
     /// The fragments that parts became.
-    pub(crate) parts: Vec<u32>,
+    pub(crate) parts: Vec<FragmentId>,
 }
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
@@ -36,20 +38,20 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     let linked = numbering.linked(&draft, parts);
     numbering.sub_programs_after(
         parts,
-        linked.last().map(|part| part.others + part.program.fragments.len() as u32 - 1),
+        linked.last().map(|part| part.others.plus(part.program.fragments.len() - 1)),
     );
     let mut next_linked = linked.iter();
     let mut program = Program {
-        states: Vec::with_capacity(numbering.state_count as usize + 1),
+        states: Vec::with_capacity(numbering.next_state.index() + 1),
         byte_edges: Vec::with_capacity(draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count()),
         epsilons: Vec::with_capacity(draft.prebuilt.epsilon_count()),
         calls: Vec::with_capacity(
-            draft.prebuilt.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes as usize,
+            draft.prebuilt.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes,
         ),
         token_edges: Vec::new(),
         labels: std::mem::take(&mut draft.labels).into_labels(),
         fragments: Vec::with_capacity(numbering.fragments.len()),
-        root: FragmentId::from_raw(0),
+        root: FragmentId::FIRST,
         byte_classes: ByteClasses::from_ranges([]),
         sub_programs: SubPrograms::default(),
         corners: OnceLock::new(),
@@ -58,10 +60,10 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     let mut name_at = 0;
     let mut edges = Vec::new();
     let mut states = numbering.states.iter();
-    for &(old, first, end) in &numbering.fragments {
-        let fragment = &mut draft.fragments[old as usize];
+    for &(old, first, end) in numbering.fragments.iter() {
+        let fragment = &mut draft.fragments[old];
         let name = fragment.name.take().or_else(|| {
-            let rule = rule_of(grammar, fragment.rule)?;
+            let rule = fragment.rule?;
             let start = name_at;
             name_at += grammar.rule(rule).name().len();
             Some(FragmentName::part(&names, start, name_at))
@@ -77,34 +79,33 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             continue;
         }
         let start = match fragment.prebuilt {
-            Some(states) => first + fragment.start - states.first,
-            None => numbering.state(fragment.start).raw(),
+            Some(finished) => finished.start.rebased(finished.states.first, first),
+            None => numbering.state(fragment.start),
         };
         program.fragments.push(Fragment {
             name: name.unwrap_or(FragmentName::fixed("")),
-            start: StateId::from_raw(start),
+            start,
             nullable: fragment.nullable,
             count: fragment.count,
             role: role(&fragment.role, &numbering),
             options: if fragment.stands_for_rule { options(grammar, fragment.rule) } else { None },
         });
-        if let Some(states) = fragment.prebuilt {
-            push_prebuilt(
-                &mut program,
-                draft.prebuilt.tables(states),
-                first.wrapping_sub(states.first),
-                &numbering,
-            );
+        if let Some(finished) = fragment.prebuilt {
+            let PrebuiltStates { first: from, .. } = finished.states;
+            push_prebuilt(&mut program, draft.prebuilt.tables(finished.states), (from, first), &numbering);
             continue;
         }
-        while program.states.len() < end as usize
-            && let Some(&state) = states.next()
+        while program.states.len() < end.index()
+            && let Some(&written) = states.next()
         {
-            if state & CHAIN != 0 {
-                push_chain(&mut program, &draft, &numbering, numbering.chains[(state & !CHAIN) as usize]);
-                continue;
-            }
-            program.push_row(draft.states[state as usize].is_final);
+            let state = match written.get() {
+                StateOrChain::State(state) => state,
+                StateOrChain::Chain(chain) => {
+                    push_chain(&mut program, &draft, &numbering, numbering.chains[chain]);
+                    continue;
+                }
+            };
+            program.push_row(draft.states[state].is_final);
             let first = program.byte_edges.len();
             let mut out = draft.edges(state);
             let (Some(one), second) = (out.next(), out.next()) else { continue };
@@ -146,26 +147,22 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     refer(&mut program, &numbering.sub_programs, parts);
     draft.put_away();
-    let ranges = numbering.fragments.into_iter().map(|(_, first, end)| PrebuiltStates { first, end });
+    let ranges = numbering.fragments.iter().map(|&(_, first, end)| PrebuiltStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
 }
 
 /// Puts the parts that are referred to behind everything else.
-fn refer(program: &mut Program, sub_programs: &[(u32, u32)], parts: &Parts<'_>) {
+fn refer(program: &mut Program, sub_programs: &[(DraftFragmentId, PartId)], parts: &Parts<'_>) {
     if sub_programs.is_empty() {
         return;
     }
-    let mut begin = FirstIds {
-        state: program.own_state_count() as u32,
-        fragment: program.fragments.len() as u32,
-        label: 0,
-    };
+    let mut begin = FirstIds::behind(program);
     let mut all = SubPrograms::with_capacity(sub_programs.len());
     let mut classes = vec![&program.byte_classes];
     for &(_, part) in sub_programs {
         let Some(unit) = parts.referred(part) else { continue };
-        begin.label = program.labels.len() as u32;
+        begin.label = LabelId::from_index(program.labels.len());
         program.labels.extend_from_slice(unit.labels());
         begin = all.push(unit, &unit.footprint().reservation(), begin);
         classes.push(&unit.footprint().classes);
@@ -177,10 +174,10 @@ fn refer(program: &mut Program, sub_programs: &[(u32, u32)], parts: &Parts<'_>) 
 /// The names of the rules that fragments are called after, one behind the other in the order of the fragments.
 fn rule_names(draft: &Draft, numbering: &Numbering, grammar: &Grammar) -> Arc<str> {
     let mut names = String::with_capacity(16 * numbering.fragments.len());
-    for &(old, ..) in &numbering.fragments {
-        let fragment = &draft.fragments[old as usize];
+    for &(old, ..) in numbering.fragments.iter() {
+        let fragment = &draft.fragments[old];
         if fragment.name.is_none()
-            && let Some(rule) = rule_of(grammar, fragment.rule)
+            && let Some(rule) = fragment.rule
         {
             names.push_str(grammar.rule(rule).name());
         }
@@ -188,14 +185,9 @@ fn rule_names(draft: &Draft, numbering: &Numbering, grammar: &Grammar) -> Arc<st
     names.into()
 }
 
-/// The rule of that number, if there is one.
-fn rule_of(grammar: &Grammar, rule: u32) -> Option<RuleId> {
-    RuleId::new(rule as usize).filter(|rule| rule.index() < grammar.rule_count())
-}
-
 /// The options of a rule, if it has any.
-fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
-    let options = grammar.rule(rule_of(grammar, rule)?).options();
+fn options(grammar: &Grammar, rule: Option<RuleId>) -> Option<Box<Options>> {
+    let options = grammar.rule(rule?).options();
     let kept = Options {
         max_tokens: options.max_tokens.map_or(0, std::num::NonZeroU32::get),
         capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
@@ -208,15 +200,14 @@ fn options(grammar: &Grammar, rule: u32) -> Option<Box<Options>> {
 
 /// A part that nothing reaches derives nothing.
 fn role(role: &DraftRole, numbering: &Numbering) -> Role {
-    let number =
-        |fragment: u32| Some(numbering.fragment_number[fragment as usize]).filter(|&new| new != NONE);
+    let number = |fragment: DraftFragmentId| numbering.fragment_number[fragment].known();
     match role {
         DraftRole::None => Role::None,
         DraftRole::Part(index) => Role::Part(*index),
         DraftRole::Separator => Role::Separator,
         DraftRole::Permutation(permutation) => {
-            let parts = permutation.parts.iter().map(|&part| number(part).map(FragmentId::from_raw));
-            let separator = number(permutation.separator).map(FragmentId::from_raw);
+            let parts = permutation.parts.iter().map(|&part| number(part));
+            let separator = number(permutation.separator);
             let max = if separator.is_some() { permutation.max } else { Some(1) };
             Role::Permutation(Box::new(Permutation {
                 parts: parts.collect(),
@@ -232,81 +223,79 @@ fn role(role: &DraftRole, numbering: &Numbering) -> Role {
 
 struct Numbering {
     /// The fragments in their new order: old number, first state and the end of its states.
-    fragments: Vec<(u32, u32, u32)>,
-    /// Old numbers of the states that are not finished, in their new order, and [`CHAIN`] with the number of a chain for
-    /// the states inside of it.
-    states: Vec<u32>,
+    fragments: IdVec<FragmentId, (DraftFragmentId, StateId, StateId)>,
+    /// The states that are not prebuilt, in their new order, and a chain for the states inside of it.
+    states: Vec<Written>,
     /// The texts that are written out.
-    chains: Vec<Chain>,
+    chains: IdVec<ChainId, Chain>,
     /// The lengths of all of them.
-    chain_bytes: u32,
+    chain_bytes: usize,
     /// For each state the last chain that leads to it; none before the first chain.
-    chain_to: Vec<u32>,
-    state_count: u32,
-    fragment_number: Vec<u32>,
-    state_number: Vec<u32>,
+    chain_to: IdVec<DraftStateId, ChainId>,
+    next_state: StateId,
+    fragment_number: IdVec<DraftFragmentId, FragmentId>,
+    state_number: IdVec<DraftStateId, StateId>,
     /// The parts that are referred to: their fragments of the draft, and which parts they are.
-    sub_programs: Vec<(u32, u32)>,
+    sub_programs: Vec<(DraftFragmentId, PartId)>,
 }
 
 impl Numbering {
     fn new(draft: &Draft, parts: &Parts<'_>) -> Self {
         let mut this = Self {
-            fragments: Vec::with_capacity(draft.fragments.len()),
+            fragments: IdVec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
-            chains: Vec::with_capacity(draft.names.len()),
+            chains: IdVec::with_capacity(draft.names.len()),
             chain_bytes: 0,
-            chain_to: Vec::new(),
-            state_count: 0,
-            fragment_number: vec![NONE; draft.fragments.len()],
-            state_number: vec![NONE; draft.states.len()],
+            chain_to: IdVec::default(),
+            next_state: StateId::FIRST,
+            fragment_number: IdVec::of(FragmentId::NONE, draft.fragments.len()),
+            state_number: IdVec::of(StateId::NONE, draft.states.len()),
             sub_programs: Vec::new(),
         };
-        this.reach_fragment(draft, parts, 0);
-        let mut next = 0;
+        this.reach_fragment(draft, parts, DraftFragmentId::FIRST);
+        let mut next = FragmentId::FIRST;
         while let Some(&(old, ..)) = this.fragments.get(next) {
-            let first = this.state_count;
-            let fragment = &draft.fragments[old as usize];
+            let first = this.next_state;
+            let fragment = &draft.fragments[old];
             match (fragment.linked, fragment.prebuilt) {
                 (Some(part), _) => {
-                    this.state_count += parts.copied(part).map_or(0, |part| part.own_state_count() as u32);
+                    let states = parts.copied(part).map_or(0, Program::own_state_count);
+                    this.next_state = this.next_state.plus(states);
                 }
-                (None, Some(states)) => {
-                    this.state_count += states.end - states.first;
-                    for call in draft.prebuilt.calls(states) {
-                        this.reach_fragment(draft, parts, call.fragment.raw());
+                (None, Some(finished)) => {
+                    let PrebuiltStates { first, end } = finished.states;
+                    this.next_state = this.next_state.plus(end.since(first));
+                    for call in draft.prebuilt.calls(finished.states) {
+                        this.reach_fragment(draft, parts, callee(call));
                     }
                 }
                 (None, None) => this.number_states(draft, parts, fragment.start),
             }
-            this.fragments[next] = (old, first, this.state_count);
-            next += 1;
+            this.fragments[next] = (old, first, this.next_state);
+            next = next.plus(1);
         }
         this
     }
 
-    fn state(&self, old: u32) -> StateId {
-        StateId::from_raw(self.state_number[old as usize])
+    fn state(&self, old: DraftStateId) -> StateId {
+        self.state_number[old]
     }
 
     /// The parts that are reached, in the order of their fragments.
     fn linked<'p>(&self, draft: &Draft, parts: &'p Parts<'_>) -> Vec<Linked<'p>> {
-        let fragments = self.fragments.iter().zip(0..);
-        let roots = fragments.filter_map(|(&(old, first, _), root)| {
-            let part = draft.fragments[old as usize].linked?;
+        let roots = self.fragments.entries().filter_map(|(root, &(old, first, _))| {
+            let part = draft.fragments[old].linked?;
             Some((root, first, parts.copied(part)?))
         });
-        Linked::all(roots, self.fragments.len() as u32)
+        Linked::all(roots, self.fragments.next_id())
     }
 
-    fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: u32) {
+    fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: DraftStateId) {
         let mut next = self.states.len();
         self.reach(start);
-        while let Some(&state) = self.states.get(next) {
+        while let Some(&written) = self.states.get(next) {
             next += 1;
-            if state & CHAIN != 0 {
-                continue;
-            }
+            let StateOrChain::State(state) = written.get() else { continue };
             for edge in draft.edges(state) {
                 if let Some(name) = edge.label.as_name() {
                     self.reach_chain(draft, parts, name, edge.to);
@@ -319,38 +308,38 @@ impl Numbering {
         }
     }
 
-    fn reach(&mut self, state: u32) {
-        let number = &mut self.state_number[state as usize];
-        if *number == NONE {
-            *number = self.state_count;
-            self.state_count += 1;
-            self.states.push(state);
+    fn reach(&mut self, state: DraftStateId) {
+        let number = &mut self.state_number[state];
+        if *number == StateId::NONE {
+            *number = self.next_state;
+            self.next_state = self.next_state.plus(1);
+            self.states.push(Written::state(state));
         }
     }
 
     /// Numbers the states inside a text, unless one that leads to the same state has been.
-    fn reach_chain(&mut self, draft: &Draft, parts: &Parts<'_>, name: u32, to: u32) {
+    fn reach_chain(&mut self, draft: &Draft, parts: &Parts<'_>, name: NameId, to: DraftStateId) {
         if self.chain_to.is_empty() {
-            self.chain_to.resize(draft.states.len(), NONE);
+            self.chain_to = IdVec::of(ChainId::NONE, draft.states.len());
         }
         if self.known_chain(name, to).is_some() {
             return;
         }
-        let number = self.chains.len() as u32;
-        let before = std::mem::replace(&mut self.chain_to[to as usize], number);
-        self.chains.push(Chain { name, to, first: self.state_count, before });
-        self.states.push(CHAIN | number);
+        let before = self.chain_to[to];
+        let chain = self.chains.push(Chain { name, to, first: self.next_state, before });
+        self.chain_to[to] = chain;
+        self.states.push(Written::chain(chain));
         let text = draft.names.text(name);
-        self.chain_bytes += text.len() as u32;
-        self.state_count += 2 * text.len() as u32 - 1;
+        self.chain_bytes += text.len();
+        self.next_state = self.next_state.plus(2 * text.len() - 1);
         for &byte in text {
             self.reach_fragment(draft, parts, draft.names.escape(byte));
         }
     }
 
-    fn known_chain(&self, name: u32, to: u32) -> Option<Chain> {
-        let mut at = self.chain_to[to as usize];
-        while let Some(&chain) = self.chains.get(at as usize) {
+    fn known_chain(&self, name: NameId, to: DraftStateId) -> Option<Chain> {
+        let mut at = self.chain_to[to];
+        while let Some(&chain) = self.chains.get(at) {
             if chain.name == name {
                 return Some(chain);
             }
@@ -360,37 +349,36 @@ impl Numbering {
     }
 
     /// A text that was reached.
-    fn chain(&self, name: u32, to: u32) -> Chain {
+    fn chain(&self, name: NameId, to: DraftStateId) -> Chain {
         self.known_chain(name, to).expect("every edge of a state that is written was reached")
     }
 
-    fn reach_fragment(&mut self, draft: &Draft, parts: &Parts<'_>, fragment: u32) {
-        let number = &mut self.fragment_number[fragment as usize];
-        if *number != NONE {
+    fn reach_fragment(&mut self, draft: &Draft, parts: &Parts<'_>, fragment: DraftFragmentId) {
+        let number = &mut self.fragment_number[fragment];
+        if *number != FragmentId::NONE {
             return;
         }
-        let part = draft.fragments[fragment as usize].linked;
+        let part = draft.fragments[fragment].linked;
         match part.and_then(|part| Some((part, parts.referred(part)?))) {
             // For now the number that it has among the sub_programs. The root of all is among the fragments.
             Some((part, _)) => {
-                *number = self.sub_programs.len() as u32;
+                *number = FragmentId::from_index(self.sub_programs.len());
                 self.sub_programs.push((fragment, part));
             }
             None => {
-                *number = self.fragments.len() as u32;
-                self.fragments.push((fragment, 0, 0));
+                *number = self.fragments.push((fragment, StateId::FIRST, StateId::FIRST));
             }
         }
     }
 
     /// Gives the fragments of sub-programs their numbers, which come after `end`, or after those that were met.
-    fn sub_programs_after(&mut self, parts: &Parts<'_>, end: Option<u32>) {
-        let mut next = end.unwrap_or(self.fragments.len() as u32);
+    fn sub_programs_after(&mut self, parts: &Parts<'_>, end: Option<FragmentId>) {
+        let mut next = end.unwrap_or(self.fragments.next_id());
         for &(fragment, part) in &self.sub_programs {
             let Some(unit) = parts.referred(part) else { continue };
             let footprint = unit.footprint();
-            self.fragment_number[fragment as usize] = next + footprint.root;
-            next += footprint.fragments;
+            self.fragment_number[fragment] = next.plus(footprint.root.index());
+            next = next.plus(footprint.fragments.index());
         }
     }
 }
@@ -399,29 +387,55 @@ impl Numbering {
 /// behind its first character, the one behind a backslash there, and so on.
 #[derive(Clone, Copy)]
 struct Chain {
-    name: u32,
-    to: u32,
+    name: NameId,
+    to: DraftStateId,
     /// The new number of its first state.
-    first: u32,
+    first: StateId,
     /// Another one that leads to the same state.
-    before: u32,
+    before: ChainId,
 }
 
-/// Marks numbers of chains among those of states.
-const CHAIN: u32 = 1 << 31;
+/// What is written next, in 32 bits: a state, or a chain, which has the highest bit.
+#[derive(Clone, Copy)]
+struct Written(u32);
+
+enum StateOrChain {
+    State(DraftStateId),
+    Chain(ChainId),
+}
+
+impl Written {
+    const CHAIN: u32 = 1 << 31;
+
+    fn state(state: DraftStateId) -> Self {
+        Self(state.raw())
+    }
+
+    fn chain(chain: ChainId) -> Self {
+        Self(Self::CHAIN | chain.raw())
+    }
+
+    #[inline]
+    fn get(self) -> StateOrChain {
+        match self.0 & Self::CHAIN {
+            0 => StateOrChain::State(DraftStateId::from_raw(self.0)),
+            _ => StateOrChain::Chain(ChainId::from_raw(self.0 & !Self::CHAIN)),
+        }
+    }
+}
 
 impl Chain {
     /// The first character, the state behind it, and the one behind a backslash.
     fn begin(self, draft: &Draft, numbering: &Numbering) -> (u8, StateId, StateId) {
         let text = draft.names.text(self.name);
-        (text[0], self.behind(0, text, numbering), StateId::from_raw(self.first))
+        (text[0], self.behind(0, text, numbering), self.first)
     }
 
     /// The state behind a character.
     fn behind(self, at: usize, text: &[u8], numbering: &Numbering) -> StateId {
         match at + 1 == text.len() {
             true => numbering.state(self.to),
-            false => StateId::from_raw(self.first + 2 * at as u32 + 1),
+            false => self.first.plus(2 * at + 1),
         }
     }
 }
@@ -429,20 +443,21 @@ impl Chain {
 /// Writes the rows of a text: all tables at once, since the states inside of names are most of a schema's.
 fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain: Chain) {
     let text = draft.names.text(chain.name);
-    let (epsilons, tokens) = (program.epsilons.len() as u32, program.token_edges.len() as u32);
+    let epsilons = Offset::from_index(program.epsilons.len());
+    let tokens = Offset::from_index(program.token_edges.len());
     let row = |bytes: usize, calls: usize| StateRow {
-        bytes: bytes as u32,
+        bytes: Offset::from_index(bytes),
         epsilons,
-        calls: calls as u32,
+        calls: Offset::from_index(calls),
         tokens,
         is_final: false,
     };
     let (bytes, calls) = (program.byte_edges.len(), program.calls.len());
     let behind = |at: usize| chain.behind(at, text, numbering);
-    let escape = |at: usize| StateId::from_raw(chain.first + 2 * at as u32);
+    let escape = |at: usize| chain.first.plus(2 * at);
     program.calls.extend(text.iter().enumerate().map(|(at, &byte)| {
-        let fragment = numbering.fragment_number[draft.names.escape(byte) as usize];
-        Call { fragment: FragmentId::from_raw(fragment), target: behind(at) }
+        let fragment = numbering.fragment_number[draft.names.escape(byte)];
+        Call { fragment, target: behind(at) }
     }));
     program.states.push(row(bytes, calls));
     // The state before the character at `at + 1`, and the one behind a backslash there.
@@ -477,31 +492,36 @@ fn push_character(program: &mut Program, byte: u8, behind: StateId, escape: Stat
     }
 }
 
-/// Copies finished rows, whose states are moved by `shift`.
-fn push_prebuilt(program: &mut Program, tables: PrebuiltTables<'_>, shift: u32, numbering: &Numbering) {
-    let moved = |state: StateId| StateId::from_raw(state.raw().wrapping_add(shift));
+/// Copies prebuilt rows, whose first state becomes another one.
+fn push_prebuilt(
+    program: &mut Program,
+    tables: PrebuiltTables<'_>,
+    (from, to): (StateId, StateId),
+    numbering: &Numbering,
+) {
+    let moved = |state: StateId| state.rebased(from, to);
     let Some(&first) = tables.rows.first() else { return };
-    let shifts = [
-        (program.byte_edges.len() as u32).wrapping_sub(first.bytes),
-        (program.epsilons.len() as u32).wrapping_sub(first.epsilons),
-        (program.calls.len() as u32).wrapping_sub(first.calls),
-    ];
+    let bytes = Offset::from_index(program.byte_edges.len());
+    let epsilons = Offset::from_index(program.epsilons.len());
+    let calls = Offset::from_index(program.calls.len());
     // No prebuilt fragment reads tokens.
-    let tokens = program.token_edges.len() as u32;
+    let tokens = Offset::from_index(program.token_edges.len());
     program.states.extend(tables.rows.iter().map(|row| StateRow {
         tokens,
-        bytes: row.bytes.wrapping_add(shifts[0]),
-        epsilons: row.epsilons.wrapping_add(shifts[1]),
-        calls: row.calls.wrapping_add(shifts[2]),
+        bytes: row.bytes.rebased(first.bytes, bytes),
+        epsilons: row.epsilons.rebased(first.epsilons, epsilons),
+        calls: row.calls.rebased(first.calls, calls),
         is_final: row.is_final,
     }));
     let edges = tables.byte_edges.iter();
     program.byte_edges.extend(edges.map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
     program.epsilons.extend(tables.epsilons.iter().map(|&state| moved(state)));
-    program.calls.extend(tables.calls.iter().map(|call| Call {
-        fragment: FragmentId::from_raw(numbering.fragment_number[call.fragment.index()]),
-        target: moved(call.target),
-    }));
+    program.calls.extend(
+        tables.calls.iter().map(|call| Call {
+            fragment: numbering.fragment_number[callee(call)],
+            target: moved(call.target),
+        }),
+    );
 }
 
 /// Adds an edge to the state whose byte edges begin at `first`, after the edges that stand before it in order.
@@ -514,10 +534,9 @@ fn push_edge(program: &mut Program, first: usize, (label, target): (Label, State
             _ => program.byte_edges.push(ByteEdge { start, end, target }),
         }
     } else if let Some(callee) = label.as_call() {
-        let fragment = FragmentId::from_raw(numbering.fragment_number[callee as usize]);
-        program.calls.push(Call { fragment, target });
+        program.calls.push(Call { fragment: numbering.fragment_number[callee], target });
     } else if let Some(label) = label.as_token() {
-        program.token_edges.push(TokenEdge { label: LabelId::from_raw(label), target });
+        program.token_edges.push(TokenEdge { label: label, target });
     } else {
         program.epsilons.push(target);
     }

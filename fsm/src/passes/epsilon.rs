@@ -6,6 +6,8 @@
 //! whoever reads the program.
 
 use crate::draft::automata::{Draft, Edge, Label};
+use crate::draft::ids::DraftStateId;
+use crate::ids::{Id, IdVec};
 
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
@@ -15,14 +17,14 @@ const MAX_MEMBERS: usize = 32;
 pub(crate) fn remove_epsilons(draft: &mut Draft) {
     let mut pass = EpsilonRemoval {
         draft,
-        entering: Vec::new(),
-        met: Vec::new(),
+        entering: IdVec::default(),
+        met: IdVec::default(),
         members: Vec::new(),
         disappears: Vec::new(),
     };
     pass.bypass_lone_epsilons();
     pass.count_entering();
-    for state in (0..pass.draft.states.len() as u32).rev() {
+    for state in pass.draft.states.ids().rev() {
         pass.close(state);
     }
 }
@@ -35,11 +37,11 @@ fn becomes(edge: Edge) -> usize {
 struct EpsilonRemoval<'d> {
     draft: &'d mut Draft,
     /// How many edges lead into each state; a fragment's start counts as entered.
-    entering: Vec<u32>,
-    /// The state for which each state was met last, plus one.
-    met: Vec<u32>,
+    entering: IdVec<DraftStateId, u32>,
+    /// The state for which each state was met last.
+    met: IdVec<DraftStateId, DraftStateId>,
     /// States that the state at hand reaches without reading.
-    members: Vec<u32>,
+    members: Vec<DraftStateId>,
     /// Which of them nobody reaches any more once the state at hand is closed.
     disappears: Vec<bool>,
 }
@@ -47,40 +49,40 @@ struct EpsilonRemoval<'d> {
 impl EpsilonRemoval<'_> {
     /// A state whose only edge reads nothing, and which is not final, is the same as the state behind it.
     fn bypass_lone_epsilons(&mut self) {
-        let count = self.draft.states.len() as u32;
-        let mut same: Vec<u32> = (0..count).map(|state| self.lone_target(state)).collect();
-        for state in 0..count {
+        let count = self.draft.states.len();
+        let states = self.draft.states.ids();
+        let mut same: IdVec<DraftStateId, DraftStateId> =
+            states.clone().map(|state| self.lone_target(state)).collect();
+        for state in states {
             let mut end = state;
             let mut steps = 0;
             // A ring of such states leads nowhere and is left as it is.
-            while same[end as usize] != end && steps <= count {
-                end = same[end as usize];
+            while same[end] != end && steps <= count {
+                end = same[end];
                 steps += 1;
             }
             let mut at = state;
-            while same[at as usize] != end && same[at as usize] != at && steps <= count {
-                at = std::mem::replace(&mut same[at as usize], end);
+            while same[at] != end && same[at] != at && steps <= count {
+                at = std::mem::replace(&mut same[at], end);
             }
         }
-        for edge in &mut self.draft.edges {
-            edge.to = same[edge.to as usize];
+        for edge in self.draft.edges.iter_mut() {
+            edge.to = same[edge.to];
         }
         for fragment in self.draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
-            fragment.start = same[fragment.start as usize];
+            fragment.start = same[fragment.start];
         }
     }
 
-    fn lone_target(&self, state: u32) -> u32 {
-        let head = self.draft.states[state as usize].head;
+    fn lone_target(&self, state: DraftStateId) -> DraftStateId {
+        let head = self.draft.states[state].head;
         // Most states read a byte first.
-        if self.draft.edges.get(head as usize).is_none_or(|edge| edge.label < Label::EPSILON) {
+        if self.draft.edges.get(head).is_none_or(|edge| edge.label < Label::EPSILON) {
             return state;
         }
         let mut edges = self.draft.edges(state);
         match (edges.next(), edges.next()) {
-            (Some(edge), None)
-                if edge.label == Label::EPSILON && !self.draft.states[state as usize].is_final =>
-            {
+            (Some(edge), None) if edge.label == Label::EPSILON && !self.draft.states[state].is_final => {
                 edge.to
             }
             _ => state,
@@ -89,38 +91,38 @@ impl EpsilonRemoval<'_> {
 
     fn count_entering(&mut self) {
         let count = self.draft.states.len();
-        self.met = vec![0; count];
-        self.entering = vec![0; count];
-        for edge in &self.draft.edges {
-            self.entering[edge.to as usize] += 1;
+        self.met = IdVec::of(DraftStateId::NONE, count);
+        self.entering = IdVec::of(0, count);
+        for edge in self.draft.edges.iter() {
+            self.entering[edge.to] += 1;
         }
         for start in self.draft.starts() {
-            self.entering[start as usize] += 2;
+            self.entering[start] += 2;
         }
     }
 
-    fn close(&mut self, state: u32) {
+    fn close(&mut self, state: DraftStateId) {
         let lost = self.draft.edges(state).filter(|edge| edge.label == Label::EPSILON).count();
         if lost == 0 || !self.collect(state, lost + ALLOWANCE) {
             return;
         }
-        let mut next = self.draft.states[state as usize].head;
-        while let Some(edge) = self.draft.edges.get_mut(next as usize) {
+        let mut next = self.draft.states[state].head;
+        while let Some(edge) = self.draft.edges.get_mut(next) {
             next = edge.next;
             if edge.label == Label::EPSILON {
                 edge.label = Label::DEAD;
-                self.entering[edge.to as usize] -= 1;
+                self.entering[edge.to] -= 1;
             }
         }
         let members = std::mem::take(&mut self.members);
         for &member in &members {
-            self.draft.states[state as usize].is_final |= self.draft.states[member as usize].is_final;
-            let mut next = self.draft.states[member as usize].head;
-            while let Some(&edge) = self.draft.edges.get(next as usize) {
+            self.draft.states[state].is_final |= self.draft.states[member].is_final;
+            let mut next = self.draft.states[member].head;
+            while let Some(&edge) = self.draft.edges.get(next) {
                 next = edge.next;
                 if edge.label != Label::EPSILON && edge.label != Label::DEAD {
                     self.draft.edge(state, edge.label, edge.to);
-                    self.entering[edge.to as usize] += 1;
+                    self.entering[edge.to] += 1;
                 }
             }
         }
@@ -128,9 +130,9 @@ impl EpsilonRemoval<'_> {
     }
 
     /// Collects what the state reaches without reading, unless that would copy more than `budget` edges.
-    fn collect(&mut self, state: u32, budget: usize) -> bool {
+    fn collect(&mut self, state: DraftStateId, budget: usize) -> bool {
         self.members.clear();
-        self.met[state as usize] = state + 1;
+        self.met[state] = state;
         let mut copied = 0;
         // A state that only disappearing states lead to disappears; the state at hand counts as one here.
         self.disappears.clear();
@@ -138,10 +140,10 @@ impl EpsilonRemoval<'_> {
         let mut next = 0;
         loop {
             for edge in self.draft.edges(from).filter(|edge| edge.label == Label::EPSILON) {
-                if std::mem::replace(&mut self.met[edge.to as usize], state + 1) == state + 1 {
+                if std::mem::replace(&mut self.met[edge.to], state) == state {
                     continue;
                 }
-                let disappears = from_disappears && self.entering[edge.to as usize] == 1;
+                let disappears = from_disappears && self.entering[edge.to] == 1;
                 self.members.push(edge.to);
                 self.disappears.push(disappears);
                 if !disappears {

@@ -6,71 +6,78 @@
 //! double: `P(k+1) = P(k) P(k)` reads 2^k times the body, and `U(k) = U(k-1) P(k-1)?` reads it 0 to
 //! 2^k - 1 times. A bound of n takes O(log n) fragments and exactly the same language.
 
+use grammask_grammar_ir::RuleId;
+
 use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
-use crate::graph::components;
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
+use crate::graph::components_of;
+use crate::ids::{Id, IdVec, Rows, ids};
+use crate::passes::ids::PowerId;
 use crate::passes::nullable::LeftCalls;
 use crate::program::tables::Count;
 
+/// Parts in any order can begin with themselves: the rule that they are called after.
+#[derive(Debug)]
+pub(crate) struct LeftRecursiveParts(pub(crate) Option<RuleId>);
+
 /// Rewrites the repeats that lie on a cycle of left calls. Parts in any order that lie on one are not rewritten:
-/// their rule is returned.
-pub(crate) fn lower_left_recursive_counts(draft: &mut Draft, left_calls: LeftCalls) -> Option<u32> {
+/// they are the error.
+pub(crate) fn lower_left_recursive_counts(
+    draft: &mut Draft,
+    left_calls: LeftCalls,
+) -> Result<(), LeftRecursiveParts> {
     let is_plain = |fragment: &DraftFragment| fragment.count.is_none() && fragment.role == DraftRole::None;
     if draft.fragments.iter().all(is_plain) {
-        return None;
+        return Ok(());
     }
     // Mostly a repeat reads a byte before it calls anything, and parts in any order call what does.
-    let mut calls_first = vec![false; draft.fragments.len()];
-    left_calls.0.iter().for_each(|&(caller, _)| calls_first[caller as usize] = true);
-    let leads_nowhere = |&(caller, callee): &(u32, u32)| {
-        !calls_first[callee as usize] || is_plain(&draft.fragments[caller as usize])
+    let mut calls_first: IdVec<DraftFragmentId, bool> = IdVec::of(false, draft.fragments.len());
+    left_calls.0.iter().for_each(|&(caller, _)| calls_first[caller] = true);
+    let leads_nowhere = |&(caller, callee): &(DraftFragmentId, DraftFragmentId)| {
+        !calls_first[callee] || is_plain(&draft.fragments[caller])
     };
     if left_calls.0.iter().all(leads_nowhere) {
-        return None;
+        return Ok(());
     }
-    let on_cycle = on_cycles(draft.fragments.len(), left_calls);
-    for (fragment, _) in draft.fragments.iter().zip(&on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle) {
+    let on_cycle = on_cycles(draft.fragments.len(), left_calls.0);
+    for (fragment, _) in draft.fragments.iter().zip(on_cycle.iter()).filter(|(_, is_on_cycle)| **is_on_cycle)
+    {
         if fragment.role != DraftRole::None {
-            return Some(fragment.rule);
+            return Err(LeftRecursiveParts(fragment.rule));
         }
     }
-    let old_edges = draft.edges.len();
-    let mut replacement: Vec<Option<u32>> = vec![None; on_cycle.len()];
-    for (fragment, _) in on_cycle.iter().enumerate().filter(|(_, is_on_cycle)| **is_on_cycle) {
+    let old_edges = draft.edges.next_id();
+    let mut replacement: IdVec<DraftFragmentId, Option<DraftFragmentId>> = IdVec::of(None, on_cycle.len());
+    for (fragment, _) in on_cycle.entries().filter(|(_, is_on_cycle)| **is_on_cycle) {
         if let Some(count) = draft.fragments[fragment].count.take() {
-            replacement[fragment] = Some(Doubling::new(draft, fragment as u32).repeat(count));
+            replacement[fragment] = Some(Doubling::new(draft, fragment).repeat(count));
         }
     }
     // The fragments added above call the bare body; what was there before calls the repeat.
-    for edge in &mut draft.edges[..old_edges] {
+    for edge in draft.edges.slice_mut(Id::FIRST..old_edges) {
         if let Some(callee) = edge.label.as_call()
-            && let Some(repeat) = replacement[callee as usize]
+            && let Some(repeat) = replacement[callee]
         {
             edge.label = Label::call(repeat);
         }
     }
-    None
+    Ok(())
 }
 
 /// Which fragments can call themselves before they have read a byte.
-pub(crate) fn on_cycles(count: usize, LeftCalls(calls): LeftCalls) -> Vec<bool> {
-    // The callees of each caller side by side, and where each caller's begin: calls are counted, not sorted.
-    let mut rows = vec![0u32; count + 2];
-    calls.iter().for_each(|&(caller, _)| rows[caller as usize + 2] += 1);
-    for caller in 2..rows.len() {
-        rows[caller] += rows[caller - 1];
-    }
-    let mut targets = vec![0; calls.len()];
+pub(crate) fn on_cycles<I: Id>(count: usize, calls: Vec<(I, I)>) -> IdVec<I, bool> {
+    // The callees of each caller side by side: calls are counted, not sorted.
+    let rows = Rows::count(count, calls.iter().map(|call| call.0));
+    let mut next = rows.clone();
+    let mut targets = vec![I::FIRST; calls.len()];
     for (caller, callee) in calls {
-        let place = &mut rows[caller as usize + 1];
-        targets[*place as usize] = callee;
-        *place += 1;
+        targets[next.take_place(caller)] = callee;
     }
-    let successors =
-        |caller: u32| &targets[rows[caller as usize] as usize..rows[caller as usize + 1] as usize];
-    let mut on_cycle = vec![false; count];
-    components(count, 0..count as u32, successors, |members| {
+    let successors = |caller: I| &targets[rows.of(caller)];
+    let mut on_cycle = IdVec::of(false, count);
+    components_of(count, ids(count), successors, |members| {
         if members.len() > 1 || successors(members[0]).contains(&members[0]) {
-            members.iter().for_each(|&member| on_cycle[member as usize] = true);
+            members.iter().for_each(|&member| on_cycle[member] = true);
         }
     });
     on_cycle
@@ -80,34 +87,34 @@ pub(crate) fn on_cycles(count: usize, LeftCalls(calls): LeftCalls) -> Vec<bool> 
 struct Doubling<'d> {
     draft: &'d mut Draft,
     /// The bare body.
-    body: u32,
+    body: DraftFragmentId,
     /// `powers[k]` reads 2^k times the body.
-    powers: Vec<u32>,
+    powers: IdVec<PowerId, DraftFragmentId>,
     /// `ranges[k]` reads 0 to 2^k - 1 times the body; the first is not used.
-    ranges: Vec<u32>,
+    ranges: IdVec<PowerId, DraftFragmentId>,
 }
 
 impl<'d> Doubling<'d> {
-    fn new(draft: &'d mut Draft, body: u32) -> Self {
-        Self { draft, body, powers: vec![body], ranges: vec![body] }
+    fn new(draft: &'d mut Draft, body: DraftFragmentId) -> Self {
+        Self { draft, body, powers: vec![body].into(), ranges: vec![body].into() }
     }
 
     /// A fragment that reads the body as often as `count` says.
-    fn repeat(mut self, count: Count) -> u32 {
-        let mut calls: Vec<u32> = Vec::new();
+    fn repeat(mut self, count: Count) -> DraftFragmentId {
+        let mut calls: Vec<DraftFragmentId> = Vec::new();
         for bit in (0..u32::BITS).filter(|bit| count.min >> bit & 1 == 1) {
-            calls.push(self.power(bit as usize));
+            calls.push(self.power(PowerId::from_raw(bit)));
         }
         let mut rest = u64::from(count.max.unwrap_or(count.min).saturating_sub(count.min));
         while rest > 0 {
-            let bits = (rest + 1).ilog2() as usize;
-            calls.push(self.range(bits));
+            let bits = (rest + 1).ilog2();
+            calls.push(self.range(PowerId::from_raw(bits)));
             rest -= (1 << bits) - 1;
         }
-        let body_is_nullable = self.draft.fragments[self.body as usize].nullable;
+        let body_is_nullable = self.draft.fragments[self.body].nullable;
         let (fragment, start) = self.fragment(count.min == 0 || body_is_nullable);
         let end = calls.into_iter().fold(start, |from, callee| self.call(from, callee));
-        self.draft.states[end as usize].is_final = true;
+        self.draft.states[end].is_final = true;
         if count.max.is_none() {
             let more = self.call(end, self.body);
             self.draft.epsilon(more, end);
@@ -115,43 +122,43 @@ impl<'d> Doubling<'d> {
         fragment
     }
 
-    fn power(&mut self, bit: usize) -> u32 {
-        while self.powers.len() <= bit {
-            let half = self.powers[self.powers.len() - 1];
-            let body_is_nullable = self.draft.fragments[self.body as usize].nullable;
+    fn power(&mut self, bit: PowerId) -> DraftFragmentId {
+        while self.powers.next_id() <= bit {
+            let half = self.powers[self.powers.next_id().minus(1)];
+            let body_is_nullable = self.draft.fragments[self.body].nullable;
             let (fragment, start) = self.fragment(body_is_nullable);
             let middle = self.call(start, half);
             let end = self.call(middle, half);
-            self.draft.states[end as usize].is_final = true;
+            self.draft.states[end].is_final = true;
             self.powers.push(fragment);
         }
         self.powers[bit]
     }
 
-    fn range(&mut self, bits: usize) -> u32 {
-        while self.ranges.len() <= bits {
-            let bit = self.ranges.len() - 1;
+    fn range(&mut self, bits: PowerId) -> DraftFragmentId {
+        while self.ranges.next_id() <= bits {
+            let bit = self.ranges.next_id().minus(1);
             let power = self.power(bit);
             let smaller = self.ranges[bit];
             let (fragment, start) = self.fragment(true);
-            let middle = if bit == 0 { start } else { self.call(start, smaller) };
+            let middle = if bit == PowerId::FIRST { start } else { self.call(start, smaller) };
             let end = self.call(middle, power);
             self.draft.epsilon(middle, end);
-            self.draft.states[end as usize].is_final = true;
+            self.draft.states[end].is_final = true;
             self.ranges.push(fragment);
         }
         self.ranges[bits]
     }
 
-    fn fragment(&mut self, nullable: bool) -> (u32, u32) {
-        let rule = self.draft.fragments[self.body as usize].rule;
+    fn fragment(&mut self, nullable: bool) -> (DraftFragmentId, DraftStateId) {
+        let rule = self.draft.fragments[self.body].rule;
         let fragment = self.draft.fragment(rule, None);
-        let entry = &mut self.draft.fragments[fragment as usize];
+        let entry = &mut self.draft.fragments[fragment];
         entry.nullable = nullable;
         (fragment, entry.start)
     }
 
-    fn call(&mut self, from: u32, callee: u32) -> u32 {
+    fn call(&mut self, from: DraftStateId, callee: DraftFragmentId) -> DraftStateId {
         let to = self.draft.state();
         self.draft.edge(from, Label::call(callee), to);
         to

@@ -6,6 +6,7 @@
 //! `program` and, for subset construction and minimisation, `text`; no pass imports another one, except for the facts
 //! that [`nullable`] finds.
 
+pub(crate) mod ids;
 pub(crate) mod prune;
 pub(crate) mod nullable;
 pub(crate) mod left_recursion;

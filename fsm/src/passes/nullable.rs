@@ -5,53 +5,54 @@
 //! are the *left calls*, from which left recursion is read off.
 
 use crate::draft::automata::{Draft, Label};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftFragmentId, DraftStateId};
+use crate::ids::{Id, IdVec};
+use crate::passes::ids::EntryId;
 
 /// Calls that happen before the caller has read a byte: (caller, callee), in no order.
-pub(crate) struct LeftCalls(pub(crate) Vec<(u32, u32)>);
+pub(crate) struct LeftCalls(pub(crate) Vec<(DraftFragmentId, DraftFragmentId)>);
 
 /// Sets `nullable` of every fragment, and the minimum of nullable repeats to 0.
 pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
     let mut left_calls = Vec::with_capacity(64);
-    let mut reached = vec![false; draft.states.len()];
-    let mut waiting = vec![NONE; draft.fragments.len()];
-    let mut entries: Vec<(u32, u32)> = Vec::with_capacity(64);
-    let mut stack: Vec<u32> = draft.starts().collect();
+    let mut reached: IdVec<DraftStateId, bool> = IdVec::of(false, draft.states.len());
+    let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
+    let mut entries: IdVec<EntryId, (DraftStateId, EntryId)> = IdVec::with_capacity(64);
+    let mut stack: Vec<DraftStateId> = draft.starts().collect();
     for &start in &stack {
-        reached[start as usize] = true;
+        reached[start] = true;
     }
     while let Some(id) = stack.pop() {
-        let state = draft.states[id as usize];
-        let owner = state.fragment as usize;
+        let state = draft.states[id];
+        let owner = state.fragment;
         if state.is_final && !draft.fragments[owner].nullable {
             draft.fragments[owner].nullable = true;
-            let mut next = std::mem::replace(&mut waiting[owner], NONE);
-            while let Some(&(target, following)) = entries.get(next as usize) {
-                if !std::mem::replace(&mut reached[target as usize], true) {
+            let mut next = std::mem::replace(&mut waiting[owner], EntryId::NONE);
+            while let Some(&(target, following)) = entries.get(next) {
+                if !std::mem::replace(&mut reached[target], true) {
                     stack.push(target);
                 }
                 next = following;
             }
         }
         let mut next = state.head;
-        while let Some(&edge) = draft.edges.get(next as usize) {
+        while let Some(&edge) = draft.edges.get(next) {
             next = edge.next;
             if let Some(callee) = edge.label.as_call() {
-                left_calls.push((owner as u32, callee));
-                if !draft.fragments[callee as usize].call_is_nullable() {
-                    entries.push((edge.to, waiting[callee as usize]));
-                    waiting[callee as usize] = entries.len() as u32 - 1;
+                left_calls.push((owner, callee));
+                if !draft.fragments[callee].call_is_nullable() {
+                    waiting[callee] = entries.push((edge.to, waiting[callee]));
                     continue;
                 }
             } else if edge.label != Label::EPSILON {
                 continue;
             }
-            if !std::mem::replace(&mut reached[edge.to as usize], true) {
+            if !std::mem::replace(&mut reached[edge.to], true) {
                 stack.push(edge.to);
             }
         }
     }
-    for fragment in &mut draft.fragments {
+    for fragment in draft.fragments.iter_mut() {
         if let Some(count) = fragment.count.as_mut().filter(|_| fragment.nullable) {
             count.min = 0;
         }

@@ -6,25 +6,26 @@
 //! since they are built as tries.
 
 use crate::draft::automata::{Draft, Edge, Label};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftEdgeId, DraftStateId};
+use crate::ids::{Id, IdVec, Offset};
 
 pub(crate) fn merge_prefixes(draft: &mut Draft) {
     let mut stamps = SeenLabels { at: [0; 1024], stamp: 0 };
-    let states = 0..draft.states.len() as u32;
-    let candidates: Vec<u32> = states.filter(|&state| stamps.may_repeat(draft, state)).collect();
+    let states = draft.states.ids();
+    let candidates: Vec<DraftStateId> = states.filter(|&state| stamps.may_repeat(draft, state)).collect();
     if candidates.is_empty() {
         return;
     }
-    let mut entering = vec![0u32; draft.states.len()];
+    let mut entering: IdVec<DraftStateId, u32> = IdVec::of(0, draft.states.len());
     for edge in draft.edges.iter().filter(|edge| edge.label != Label::DEAD) {
-        entering[edge.to as usize] += 1;
+        entering[edge.to] += 1;
     }
     for start in draft.starts() {
-        entering[start as usize] += 2;
+        entering[start] += 2;
     }
-    let mut ids: Vec<u32> = Vec::new();
+    let mut ids: Vec<DraftEdgeId> = Vec::new();
     // States whose edges changed: a merge can make edges of the merged state alike.
-    let mut changed: Vec<u32> = Vec::new();
+    let mut changed: Vec<DraftStateId> = Vec::new();
     for candidate in candidates {
         changed.push(candidate);
         while let Some(state) = changed.pop() {
@@ -45,67 +46,72 @@ struct SeenLabels {
 }
 
 impl SeenLabels {
-    fn may_repeat(&mut self, draft: &Draft, state: u32) -> bool {
-        let mut next = draft.states[state as usize].head;
+    fn may_repeat(&mut self, draft: &Draft, state: DraftStateId) -> bool {
+        let mut next = draft.states[state].head;
         // Most states have one edge.
-        if draft.edges.get(next as usize).is_none_or(|edge| edge.next == NONE) {
+        if draft.edges.get(next).is_none_or(|edge| edge.next == DraftEdgeId::NONE) {
             return false;
         }
         self.stamp += 1;
         let mut repeats = false;
-        while let Some(&Edge { label, next: following, .. }) = draft.edges.get(next as usize) {
+        while let Some(&Edge { label, next: following, .. }) = draft.edges.get(next) {
             next = following;
             if label == Label::EPSILON || label == Label::DEAD {
                 continue;
             }
             let raw = label.raw();
             // The first byte of a range, or the low bits of a fragment's or label's number.
-            let slot = if raw < 0x1_0000 { raw >> 8 } else { 256 + raw % 768 };
-            repeats |= std::mem::replace(&mut self.at[slot as usize], self.stamp) == self.stamp;
+            let slot = Offset::from_raw(if raw < 0x1_0000 { raw >> 8 } else { 256 + raw % 768 });
+            repeats |= std::mem::replace(&mut self.at[slot.index()], self.stamp) == self.stamp;
         }
         repeats
     }
 }
 
 /// Merges the targets of equal labels among the edges of one state.
-fn merge_targets(draft: &mut Draft, ids: &mut [u32], entering: &mut [u32], changed: &mut Vec<u32>) {
-    ids.sort_unstable_by_key(|&id| draft.edges[id as usize].label);
+fn merge_targets(
+    draft: &mut Draft,
+    ids: &mut [DraftEdgeId],
+    entering: &mut IdVec<DraftStateId, u32>,
+    changed: &mut Vec<DraftStateId>,
+) {
+    ids.sort_unstable_by_key(|&id| draft.edges[id].label);
     let mut first: Option<Edge> = None;
     for &id in ids.iter() {
-        let edge = draft.edges[id as usize];
+        let edge = draft.edges[id];
         if edge.label == Label::EPSILON || edge.label == Label::DEAD {
             continue;
         }
         match first {
             Some(kept) if kept.label == edge.label && kept.to == edge.to => {
-                draft.edges[id as usize].label = Label::DEAD;
-                entering[edge.to as usize] -= 1;
+                draft.edges[id].label = Label::DEAD;
+                entering[edge.to] -= 1;
             }
-            Some(kept) if kept.label == edge.label && entering[edge.to as usize] == 1 => {
-                draft.edges[id as usize].label = Label::DEAD;
-                entering[edge.to as usize] = 0;
+            Some(kept) if kept.label == edge.label && entering[edge.to] == 1 => {
+                draft.edges[id].label = Label::DEAD;
+                entering[edge.to] = 0;
                 append(draft, kept.to, edge.to);
                 if changed.last() != Some(&kept.to) {
                     changed.push(kept.to);
                 }
             }
-            _ => first = Some(edge).filter(|edge| entering[edge.to as usize] == 1),
+            _ => first = Some(edge).filter(|edge| entering[edge.to] == 1),
         }
     }
 }
 
 /// Gives the edges of `from` to `to`.
-fn append(draft: &mut Draft, to: u32, from: u32) {
-    draft.states[to as usize].is_final |= draft.states[from as usize].is_final;
-    let list = std::mem::replace(&mut draft.states[from as usize].head, NONE);
-    let mut last = NONE;
+fn append(draft: &mut Draft, to: DraftStateId, from: DraftStateId) {
+    draft.states[to].is_final |= draft.states[from].is_final;
+    let list = std::mem::replace(&mut draft.states[from].head, DraftEdgeId::NONE);
+    let mut last = DraftEdgeId::NONE;
     let mut next = list;
-    while let Some(edge) = draft.edges.get(next as usize) {
+    while let Some(edge) = draft.edges.get(next) {
         last = next;
         next = edge.next;
     }
-    if last != NONE {
-        let head = std::mem::replace(&mut draft.states[to as usize].head, list);
-        draft.edges[last as usize].next = head;
+    if last != DraftEdgeId::NONE {
+        let head = std::mem::replace(&mut draft.states[to].head, list);
+        draft.edges[last].next = head;
     }
 }

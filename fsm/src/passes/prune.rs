@@ -7,7 +7,13 @@
 //! that are reached and lead to a final state.
 
 use crate::draft::automata::{Draft, DraftRole, Label};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId};
+use crate::ids::{Id, IdVec};
+use crate::passes::ids::{EntryId, WholeId};
+
+/// Facts by state and by fragment.
+type States = IdVec<DraftStateId, bool>;
+type Fragments = IdVec<DraftFragmentId, bool>;
 
 /// The root's body derives no text.
 #[derive(Debug)]
@@ -20,22 +26,22 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
         return Ok(());
     }
     let (reached, productive) = mark_reached(draft, Search::All);
-    if !productive[0] {
+    if !productive[DraftFragmentId::FIRST] {
         return Err(EmptyLanguage);
     }
     let live = mark_live(draft, &reached, &productive);
-    for state in 0..draft.states.len() {
+    for state in draft.states.ids() {
         let mut next = draft.states[state].head;
-        while let Some(edge) = draft.edges.get_mut(next as usize) {
+        while let Some(edge) = draft.edges.get_mut(next) {
             let callable = match edge.label.as_call() {
                 // A repeat of at least no time of what derives nothing reads nothing.
-                Some(fragment) if !productive[fragment as usize] => {
+                Some(fragment) if !productive[fragment] => {
                     edge.label = Label::EPSILON;
-                    draft.fragments[fragment as usize].count.is_some_and(|count| count.min == 0)
+                    draft.fragments[fragment].count.is_some_and(|count| count.min == 0)
                 }
                 _ => true,
             };
-            if !(callable && reached[state] && live[state] && live[edge.to as usize]) {
+            if !(callable && reached[state] && live[state] && live[edge.to]) {
                 edge.label = Label::DEAD;
             }
             next = edge.next;
@@ -53,22 +59,22 @@ enum Search {
 }
 
 /// The states that are reached, all of them if all are looked for, and the fragments that are productive.
-fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
-    let mut reached = vec![false; draft.states.len()];
+fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
+    let mut reached: States = IdVec::of(false, draft.states.len());
     let finished = draft.fragments.iter().map(|fragment| fragment.prebuilt.is_some());
-    let mut productive: Vec<bool> = finished.collect();
+    let mut productive: Fragments = finished.collect();
     // Per fragment a list of the states behind its calls: (state, next).
-    let mut waiting = vec![NONE; draft.fragments.len()];
-    let mut entries: Vec<(u32, u32)> = Vec::with_capacity(64);
+    let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
+    let mut entries: IdVec<EntryId, (DraftStateId, EntryId)> = IdVec::with_capacity(64);
     let mut missing_parts = MissingParts::new(draft);
-    let mut stack: Vec<u32> = Vec::with_capacity(256);
+    let mut stack: Vec<DraftStateId> = Vec::with_capacity(256);
     for start in draft.starts() {
-        reached[start as usize] = true;
+        reached[start] = true;
         stack.push(start);
     }
     while let Some(id) = stack.pop() {
-        let state = draft.states[id as usize];
-        let owner = state.fragment as usize;
+        let state = draft.states[id];
+        let owner = state.fragment;
         let mut known = None;
         if state.is_final
             && !productive[owner]
@@ -78,9 +84,9 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
         }
         while let Some(fragment) = known.take() {
             productive[fragment] = true;
-            let mut next = std::mem::replace(&mut waiting[fragment], NONE);
-            while let Some(&(target, following)) = entries.get(next as usize) {
-                if !std::mem::replace(&mut reached[target as usize], true) {
+            let mut next = std::mem::replace(&mut waiting[fragment], EntryId::NONE);
+            while let Some(&(target, following)) = entries.get(next) {
+                if !std::mem::replace(&mut reached[target], true) {
                     stack.push(target);
                 }
                 next = following;
@@ -92,19 +98,17 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
             continue;
         }
         for edge in draft.edges(id) {
-            if reached[edge.to as usize] {
+            if reached[edge.to] {
                 continue;
             }
             if let Some(callee) = edge.label.as_call() {
-                let callee = callee as usize;
                 let optional = draft.fragments[callee].count.is_some_and(|count| count.min == 0);
                 if !productive[callee] && !optional {
-                    entries.push((edge.to, waiting[callee]));
-                    waiting[callee] = entries.len() as u32 - 1;
+                    waiting[callee] = entries.push((edge.to, waiting[callee]));
                     continue;
                 }
             }
-            reached[edge.to as usize] = true;
+            reached[edge.to] = true;
             stack.push(edge.to);
         }
     }
@@ -113,11 +117,11 @@ fn mark_reached(draft: &Draft, search: Search) -> (Vec<bool>, Vec<bool>) {
 
 /// What the parts of a permutation lack to derive something.
 struct MissingParts {
-    /// For each fragment that is a part or a separator, its whole's place among those that lack something. Empty where
-    /// there is none.
-    whole_of: Vec<u32>,
+    /// For each fragment that is a part or a separator, its whole's place among those that lack something; none where
+    /// nothing lacks anything.
+    whole_of: Option<IdVec<DraftFragmentId, WholeId>>,
     /// The wholes, and what each of them lacks.
-    wholes: Vec<(u32, Missing)>,
+    wholes: IdVec<WholeId, (DraftFragmentId, Missing)>,
 }
 
 struct Missing {
@@ -131,12 +135,13 @@ struct Missing {
 
 impl MissingParts {
     fn new(draft: &Draft) -> Self {
-        let mut missing_parts = Self { whole_of: Vec::new(), wholes: Vec::new() };
-        for (whole, fragment) in (0..).zip(&draft.fragments) {
+        let mut missing_parts = Self { whole_of: None, wholes: IdVec::default() };
+        for (whole, fragment) in draft.fragments.entries() {
             if let DraftRole::Permutation(permutation) = &fragment.role {
-                missing_parts.whole_of.resize(draft.fragments.len(), NONE);
+                let none = || IdVec::of(WholeId::NONE, draft.fragments.len());
+                let whole_of = missing_parts.whole_of.get_or_insert_with(none);
                 for &inside in permutation.parts.iter().chain([&permutation.separator]) {
-                    missing_parts.whole_of[inside as usize] = missing_parts.wholes.len() as u32;
+                    whole_of[inside] = missing_parts.wholes.next_id();
                 }
                 let (required, parts) = (permutation.required, permutation.min);
                 missing_parts
@@ -148,10 +153,10 @@ impl MissingParts {
     }
 
     /// Notes that a fragment derives something. Returns its whole if that lacks nothing now.
-    fn learn(&mut self, draft: &Draft, fragment: usize) -> Option<usize> {
-        let &place = self.whole_of.get(fragment)?;
-        let (whole, missing) = self.wholes.get_mut(place as usize)?;
-        let whole = *whole as usize;
+    fn learn(&mut self, draft: &Draft, fragment: DraftFragmentId) -> Option<DraftFragmentId> {
+        let place = self.whole_of.as_ref()?[fragment];
+        let (whole, missing) = self.wholes.get_mut(place)?;
+        let whole = *whole;
         let DraftRole::Permutation(permutation) = &draft.fragments[whole].role else { return None };
         match draft.fragments[fragment].role {
             DraftRole::Part(part) if part >= permutation.once => missing.parts = 0,
@@ -166,32 +171,32 @@ impl MissingParts {
 }
 
 /// The states from which a final state is reached over productive calls.
-fn mark_live(draft: &Draft, reached: &[bool], productive: &[bool]) -> Vec<bool> {
+fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States {
     let usable = |label: Label| {
         label.as_call().is_none_or(|fragment| {
-            productive[fragment as usize]
-                || draft.fragments[fragment as usize].count.is_some_and(|count| count.min == 0)
+            productive[fragment] || draft.fragments[fragment].count.is_some_and(|count| count.min == 0)
         })
     };
     let count = draft.states.len();
     // The sources of each state's entering edges, as lists: (source, next) an edge.
-    let mut entering = vec![NONE; count];
-    let mut sources = vec![(NONE, NONE); draft.edges.len()];
-    for from in (0..count as u32).filter(|&state| reached[state as usize]) {
+    let mut entering: IdVec<DraftStateId, DraftEdgeId> = IdVec::of(DraftEdgeId::NONE, count);
+    let mut sources: IdVec<DraftEdgeId, (DraftStateId, DraftEdgeId)> =
+        IdVec::of((DraftStateId::NONE, DraftEdgeId::NONE), draft.edges.len());
+    for from in draft.states.ids().filter(|&state| reached[state]) {
         for id in draft.edge_ids(from) {
-            let edge = draft.edges[id as usize];
+            let edge = draft.edges[id];
             if edge.label != Label::DEAD && usable(edge.label) {
-                let next = std::mem::replace(&mut entering[edge.to as usize], id);
-                sources[id as usize] = (from, next);
+                let next = std::mem::replace(&mut entering[edge.to], id);
+                sources[id] = (from, next);
             }
         }
     }
-    let mut live: Vec<bool> = draft.states.iter().map(|state| state.is_final).collect();
-    let mut stack: Vec<u32> = (0..count as u32).filter(|&state| live[state as usize]).collect();
+    let mut live: States = draft.states.iter().map(|state| state.is_final).collect();
+    let mut stack: Vec<DraftStateId> = draft.states.ids().filter(|&state| live[state]).collect();
     while let Some(state) = stack.pop() {
-        let mut next = entering[state as usize];
-        while let Some(&(from, following)) = sources.get(next as usize) {
-            if !std::mem::replace(&mut live[from as usize], true) {
+        let mut next = entering[state];
+        while let Some(&(from, following)) = sources.get(next) {
+            if !std::mem::replace(&mut live[from], true) {
                 stack.push(from);
             }
             next = following;

@@ -6,27 +6,31 @@
 //! Minimal automata would need partition refinement; what it finds beyond this (unrolled loops) is rare.
 
 use crate::draft::automata::{Draft, Label};
-use crate::ids::NONE;
+use crate::draft::ids::{DraftEdgeId, DraftStateId};
+use crate::ids::{Id, IdVec, halves};
+
+/// For each state the one that is kept in its place.
+type SameStates = IdVec<DraftStateId, DraftStateId>;
 
 pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let count = draft.states.len();
-    let mut same: Vec<u32> = (0..count as u32).collect();
-    let mut seen = vec![false; count];
+    let mut same: SameStates = draft.states.ids().collect();
+    let mut seen: IdVec<DraftStateId, bool> = IdVec::of(false, count);
     let mut known = SuffixClasses { slots: Vec::new(), mask: 0 };
     // The states of a fragment, each after those that it leads to.
-    let mut order: Vec<u32> = Vec::with_capacity(256);
+    let mut order: Vec<DraftStateId> = Vec::with_capacity(256);
     // Pending states with the edges that are still to be followed.
-    let mut stack: Vec<(u32, u32)> = Vec::with_capacity(256);
+    let mut stack: Vec<(DraftStateId, DraftEdgeId)> = Vec::with_capacity(256);
     let mut is_any = false;
     for start in draft.starts() {
         order.clear();
-        if !std::mem::replace(&mut seen[start as usize], true) {
-            stack.push((start, draft.states[start as usize].head));
+        if !std::mem::replace(&mut seen[start], true) {
+            stack.push((start, draft.states[start].head));
         }
         while let Some((state, next)) = stack.last_mut() {
-            if let Some(edge) = draft.edges.get(*next as usize) {
+            if let Some(edge) = draft.edges.get(*next) {
                 *next = edge.next;
-                let to = edge.to as usize;
+                let to = edge.to;
                 if edge.label != Label::DEAD && !std::mem::replace(&mut seen[to], true) {
                     stack.push((edge.to, draft.states[to].head));
                 }
@@ -37,7 +41,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         }
         // A start that leads to an end: something goes on from the one and nothing from the other.
         if let [end] | [end, _] = order[..]
-            && draft.states[end as usize].head == NONE
+            && draft.states[end].head == DraftEdgeId::NONE
         {
             continue;
         }
@@ -45,17 +49,17 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         for &state in &order {
             let kept = known.find_or_add(draft, state, &same);
             is_any |= kept != state;
-            same[state as usize] = kept;
+            same[state] = kept;
         }
     }
     if !is_any {
         return;
     }
-    for edge in &mut draft.edges {
-        edge.to = same[edge.to as usize];
+    for edge in draft.edges.iter_mut() {
+        edge.to = same[edge.to];
     }
     for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
-        fragment.start = same[fragment.start as usize];
+        fragment.start = same[fragment.start];
     }
 }
 
@@ -64,7 +68,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
 /// never the same, so that there is a table for each, which stays in the cache.
 struct SuffixClasses {
     /// Hash and state. Those past the mask are left from another fragment.
-    slots: Vec<(u32, u32)>,
+    slots: Vec<(u32, DraftStateId)>,
     mask: usize,
 }
 
@@ -74,22 +78,23 @@ impl SuffixClasses {
         let slots = (2 * states).next_power_of_two();
         self.mask = slots - 1;
         if self.slots.len() < slots {
-            self.slots.resize(slots, (0, NONE));
+            self.slots.resize(slots, (0, DraftStateId::NONE));
         }
-        self.slots[..slots].fill((0, NONE));
+        self.slots[..slots].fill((0, DraftStateId::NONE));
     }
 
     /// A state that goes on like this one: an earlier one if there is any.
-    fn find_or_add(&mut self, draft: &Draft, state: u32, same: &[u32]) -> u32 {
+    fn find_or_add(&mut self, draft: &Draft, state: DraftStateId, same: &SameStates) -> DraftStateId {
         let hash = signature(draft, state, same);
-        let mut slot = (hash >> 32) as usize & self.mask;
+        let (high, low) = halves(hash);
+        let mut slot = high & self.mask;
         loop {
             let (other_hash, other) = self.slots[slot];
-            if other == NONE {
-                self.slots[slot] = (hash as u32, state);
+            if other == DraftStateId::NONE {
+                self.slots[slot] = (low, state);
                 return state;
             }
-            if other_hash == hash as u32 && equal(draft, state, other, same) {
+            if other_hash == low && equal(draft, state, other, same) {
                 return other;
             }
             slot = (slot + 1) & self.mask;
@@ -98,12 +103,12 @@ impl SuffixClasses {
 }
 
 /// A hash that does not depend on the order of the edges.
-fn signature(draft: &Draft, state: u32, same: &[u32]) -> u64 {
-    let own = draft.states[state as usize];
-    let start = mix(u64::from(own.fragment) << 1 | u64::from(own.is_final));
+fn signature(draft: &Draft, state: DraftStateId, same: &SameStates) -> u64 {
+    let own = draft.states[state];
+    let start = mix(u64::from(own.fragment.raw()) << 1 | u64::from(own.is_final));
     draft.edges(state).fold(start, |sum, edge| {
-        let to = if edge.to == state { u32::MAX } else { same[edge.to as usize] };
-        sum.wrapping_add(mix(u64::from(edge.label.raw()) << 32 | u64::from(to)))
+        let to = if edge.to == state { DraftStateId::NONE } else { same[edge.to] };
+        sum.wrapping_add(mix(u64::from(edge.label.raw()) << 32 | u64::from(to.raw())))
     })
 }
 
@@ -114,21 +119,21 @@ fn mix(value: u64) -> u64 {
 }
 
 /// Whether two states go on alike.
-fn equal(draft: &Draft, left: u32, right: u32, same: &[u32]) -> bool {
-    let (one, other) = (draft.states[left as usize], draft.states[right as usize]);
+fn equal(draft: &Draft, left: DraftStateId, right: DraftStateId, same: &SameStates) -> bool {
+    let (one, other) = (draft.states[left], draft.states[right]);
     if one.fragment != other.fragment || one.is_final != other.is_final {
         return false;
     }
-    let edges = |state: u32| {
-        let target = move |to: u32| if to == state { u32::MAX } else { same[to as usize] };
+    let edges = |state: DraftStateId| {
+        let target = move |to: DraftStateId| if to == state { DraftStateId::NONE } else { same[to] };
         draft.edges(state).map(move |edge| (edge.label, target(edge.to)))
     };
     // States that go on alike were mostly written alike.
     if edges(left).eq(edges(right)) {
         return true;
     }
-    let sorted = |state: u32| {
-        let mut list: Vec<(Label, u32)> = edges(state).collect();
+    let sorted = |state: DraftStateId| {
+        let mut list: Vec<(Label, DraftStateId)> = edges(state).collect();
         list.sort_unstable();
         list
     };

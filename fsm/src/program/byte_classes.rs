@@ -61,7 +61,7 @@ impl ByteClasses {
     pub(crate) fn beginning_at(starts: &ClassStarts) -> Self {
         let mut class_of = [0; 256];
         let mut class = 0u8;
-        let bits = starts.0.iter().flat_map(|&word| (0..64).map(move |bit| (word >> bit & 1) as u8));
+        let bits = starts.0.iter().flat_map(|&word| (0..64).map(move |bit| u8::from(word >> bit & 1 == 1)));
         for (place, start) in class_of.iter_mut().zip(bits).skip(1) {
             class += start;
             *place = class;

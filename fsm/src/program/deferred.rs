@@ -13,8 +13,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::{BuildError, Failure};
+use crate::ids::Id;
 use crate::program::byte_classes::ByteClasses;
-use crate::program::tables::{Program, TokenLabel};
+use crate::program::tables::{FragmentId, LabelId, Program, StateId, TokenLabel};
 
 /// Work that ends in a program, done at once or in steps.
 pub(crate) trait DeferredJob: fmt::Debug + Send {
@@ -171,7 +172,9 @@ impl DeferredProgram {
     /// The tokens that it names. A deferred program names none.
     pub(crate) fn labels(&self) -> &[TokenLabel] {
         match (self.origin, self.compiled.get()) {
-            (Origin::Eager, Some(Ok(compiled))) if self.footprint.labels > 0 => compiled.program.labels(),
+            (Origin::Eager, Some(Ok(compiled))) if self.footprint.labels > LabelId::FIRST => {
+                compiled.program.labels()
+            }
             _ => &[],
         }
     }
@@ -200,14 +203,14 @@ impl From<Arc<Program>> for DeferredProgram {
 /// at none of them.
 #[derive(Debug)]
 pub(crate) struct Footprint {
-    /// Numbers of states that are set aside.
-    pub(crate) states: u32,
-    /// Numbers of fragments that are set aside.
-    pub(crate) fragments: u32,
-    /// The number of its root.
-    pub(crate) root: u32,
-    /// How many labels of tokens it has.
-    pub(crate) labels: u32,
+    /// The end of the ids of states that are set aside.
+    pub(crate) states: StateId,
+    /// The end of the ids of fragments that are set aside.
+    pub(crate) fragments: FragmentId,
+    /// Its root.
+    pub(crate) root: FragmentId,
+    /// The end of the ids of its labels of tokens.
+    pub(crate) labels: LabelId,
     /// What counts against the limits; exact where it was compiled at once.
     pub(crate) likely_states: usize,
     pub(crate) likely_edges: usize,
@@ -223,9 +226,9 @@ pub(crate) struct Footprint {
 /// The numbers of [`Footprint`] that putting a program behind others asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdReservation {
-    pub(crate) states: u32,
-    pub(crate) fragments: u32,
-    pub(crate) root: u32,
+    pub(crate) states: StateId,
+    pub(crate) fragments: FragmentId,
+    pub(crate) root: FragmentId,
     pub(crate) likely_states: usize,
     pub(crate) likely_edges: usize,
     pub(crate) has_options: bool,
@@ -249,10 +252,10 @@ impl Footprint {
         let is_empty = program.fragment(program.root()).call_is_nullable();
         let is_plain = !is_empty && program.sub_programs.is_empty() && !program.left_corners().has_cycles();
         Self {
-            states: program.own_state_count() as u32,
-            fragments: program.fragments.len() as u32,
-            root: program.root.raw(),
-            labels: program.labels.len() as u32,
+            states: StateId::from_index(program.own_state_count()),
+            fragments: FragmentId::from_index(program.fragments.len()),
+            root: program.root,
+            labels: LabelId::from_index(program.labels.len()),
             likely_states: program.own_state_count() + program.fragments.len(),
             likely_edges: program.edge_count(),
             bytes: program.memory_usage(),

@@ -10,13 +10,14 @@ use std::collections::BinaryHeap;
 
 use grammask_grammar_ir::hash::HashMap;
 
+use crate::ids::{Grouped, Id, IdVec, Offset, ids};
 use crate::program::sub_programs::IdMap;
 use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
 pub struct Distances {
-    states: Vec<u64>,
+    states: IdVec<StateId, u64>,
     numbers: IdMap,
 }
 
@@ -25,7 +26,7 @@ impl Distances {
     pub fn new(program: &Program) -> Self {
         // Where that fails, nothing is known to end.
         let Ok((whole, numbers)) = program.numbered() else {
-            return Self { states: Vec::new(), numbers: IdMap::default() };
+            return Self { states: IdVec::default(), numbers: IdMap::default() };
         };
         let mut search = Search::new(&whole);
         search.run();
@@ -35,7 +36,7 @@ impl Distances {
     /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
     /// another program.
     pub fn to_end(&self, state: StateId) -> u64 {
-        let known = self.numbers.state(state).and_then(|state| self.states.get(state.index()));
+        let known = self.numbers.state(state).and_then(|state| self.states.get(state));
         known.copied().unwrap_or(u64::MAX)
     }
 
@@ -66,14 +67,14 @@ fn parts_length(
     length: impl Fn(FragmentId) -> Option<u64>,
 ) -> Option<u64> {
     let (required, once) = (permutation.required, permutation.once);
-    let part = |index: u32| permutation.parts[index as usize].and_then(&length);
+    let part = |index: u32| permutation.parts[Offset::from_raw(index).index()].and_then(&length);
     let (mut total, mut count) = (0_u64, 0);
     for index in (0..required).filter(|&index| unread(index)) {
         total = total.saturating_add(part(index)?);
         count += 1;
     }
     if count < parts {
-        let repeatable = (once..permutation.parts.len() as u32).filter_map(part).min();
+        let repeatable = (once..Offset::from_index(permutation.parts.len()).raw()).filter_map(part).min();
         let mut optional: Vec<u64> =
             (required..once).filter(|&index| unread(index)).filter_map(part).collect();
         optional.sort_unstable();
@@ -90,52 +91,19 @@ fn parts_length(
     Some(total)
 }
 
-/// Lists one behind the other: a vector for each would take several times the memory of the program.
-struct Lists<T> {
-    /// Where each list begins; one entry more than there are lists.
-    starts: Vec<u32>,
-    items: Vec<T>,
-}
-
-impl<T: Copy> Lists<T> {
-    fn new(count: usize, items: impl Iterator<Item = (usize, T)> + Clone) -> Self {
-        let mut starts = vec![0_u32; count + 1];
-        for (list, _) in items.clone() {
-            starts[list] += 1;
-        }
-        let mut end = 0;
-        for start in &mut starts {
-            end += *start;
-            *start = end;
-        }
-        let Some((_, first)) = items.clone().next() else { return Self { starts, items: Vec::new() } };
-        let mut sorted = vec![first; end as usize];
-        // Each list is filled from its end, which leaves its start behind.
-        for (list, item) in items {
-            starts[list] -= 1;
-            sorted[starts[list] as usize] = item;
-        }
-        Self { starts, items: sorted }
-    }
-
-    fn range(&self, list: usize) -> std::ops::Range<usize> {
-        self.starts[list] as usize..self.starts[list + 1] as usize
-    }
-}
-
 /// Knuth's algorithm over all states of a program at once.
 struct Search<'p> {
     program: &'p Program,
-    distance: Vec<u64>,
-    settled: Vec<bool>,
+    distance: IdVec<StateId, u64>,
+    settled: IdVec<StateId, bool>,
     /// States with a byte or epsilon edge to each state, and the edge's length.
-    before: Lists<(StateId, u32)>,
+    before: Grouped<StateId, (StateId, u32)>,
     /// Calls that return to each state: the caller's state and what it calls.
-    returns: Lists<(StateId, FragmentId)>,
+    returns: Grouped<StateId, (StateId, FragmentId)>,
     /// Calls of each fragment: the caller's state and where it goes on.
-    callers: Lists<(StateId, StateId)>,
+    callers: Grouped<FragmentId, (StateId, StateId)>,
     /// Fragments that start at each state.
-    starting: Lists<FragmentId>,
+    starting: Grouped<StateId, FragmentId>,
     /// The whole of each part in any order and of each separator.
     wholes: HashMap<FragmentId, FragmentId>,
     queue: BinaryHeap<Reverse<(u64, StateId)>>,
@@ -144,24 +112,24 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(program: &'p Program) -> Self {
         let states = program.state_count();
-        let ids = || (0..states).filter_map(StateId::new);
+        let ids = || ids::<StateId>(states);
         let before = ids().flat_map(|id| {
             let state = program.state(id);
-            let bytes = state.bytes.iter().map(move |edge| (edge.target.index(), (id, 1)));
-            bytes.chain(state.epsilons.iter().map(move |target| (target.index(), (id, 0))))
+            let bytes = state.bytes.iter().map(move |edge| (edge.target, (id, 1)));
+            bytes.chain(state.epsilons.iter().map(move |&target| (target, (id, 0))))
         });
         let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
-        let returns = calls.clone().map(|(id, call)| (call.target.index(), (id, call.fragment)));
-        let callers = calls.map(|(id, call)| (call.fragment.index(), (id, call.target)));
-        let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start.index(), id));
+        let returns = calls.clone().map(|(id, call)| (call.target, (id, call.fragment)));
+        let callers = calls.map(|(id, call)| (call.fragment, (id, call.target)));
+        let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start, id));
         let mut search = Self {
             program,
-            distance: vec![u64::MAX; states],
-            settled: vec![false; states],
-            before: Lists::new(states, before),
-            returns: Lists::new(states, returns),
-            callers: Lists::new(program.fragment_count(), callers),
-            starting: Lists::new(states, starting),
+            distance: IdVec::of(u64::MAX, states),
+            settled: IdVec::of(false, states),
+            before: Grouped::new(states, before),
+            returns: Grouped::new(states, returns),
+            callers: Grouped::new(program.fragment_count(), callers),
+            starting: Grouped::new(states, starting),
             wholes: HashMap::default(),
             queue: BinaryHeap::new(),
         };
@@ -181,20 +149,20 @@ impl<'p> Search<'p> {
 
     fn run(&mut self) {
         while let Some(Reverse((distance, state))) = self.queue.pop() {
-            if std::mem::replace(&mut self.settled[state.index()], true) {
+            if std::mem::replace(&mut self.settled[state], true) {
                 continue;
             }
-            for place in self.before.range(state.index()) {
+            for place in self.before.range(state) {
                 let (from, length) = self.before.items[place];
                 self.reach(from, distance.saturating_add(u64::from(length)));
             }
-            for place in self.returns.range(state.index()) {
+            for place in self.returns.range(state) {
                 let (from, fragment) = self.returns.items[place];
                 if let Some(length) = self.call_length(fragment) {
                     self.reach(from, distance.saturating_add(length));
                 }
             }
-            for place in self.starting.range(state.index()) {
+            for place in self.starting.range(state) {
                 let fragment = self.starting.items[place];
                 self.relax_callers(fragment);
                 if let Some(&whole) = self.wholes.get(&fragment) {
@@ -207,10 +175,10 @@ impl<'p> Search<'p> {
     /// Goes on at the callers of a fragment, if its length is settled.
     fn relax_callers(&mut self, fragment: FragmentId) {
         let Some(length) = self.call_length(fragment) else { return };
-        for place in self.callers.range(fragment.index()) {
+        for place in self.callers.range(fragment) {
             let (from, target) = self.callers.items[place];
-            if self.settled[target.index()] {
-                self.reach(from, self.distance[target.index()].saturating_add(length));
+            if self.settled[target] {
+                self.reach(from, self.distance[target].saturating_add(length));
             }
         }
     }
@@ -224,18 +192,18 @@ impl<'p> Search<'p> {
         if let Role::Permutation(permutation) = &fragment.role {
             // Lengths settle from the least on, so that those that are known are the least ones.
             let settled = |part: FragmentId| {
-                let start = self.program.fragment(part).start.index();
+                let start = self.program.fragment(part).start;
                 self.settled[start].then(|| self.distance[start])
             };
             return parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, settled);
         }
-        let start = fragment.start.index();
+        let start = fragment.start;
         let iterations = fragment.count.map_or(1, |count| u64::from(count.min));
         self.settled[start].then(|| self.distance[start].saturating_mul(iterations))
     }
 
     fn reach(&mut self, state: StateId, distance: u64) {
-        let known = &mut self.distance[state.index()];
+        let known = &mut self.distance[state];
         if distance < *known {
             *known = distance;
             self.queue.push(Reverse((distance, state)));

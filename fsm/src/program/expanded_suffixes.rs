@@ -14,6 +14,7 @@
 
 use std::borrow::Cow;
 
+use crate::ids::{IdVec, Rows};
 use crate::program::sub_programs::IdMap;
 use crate::program::tables::{FragmentId, Program, StateId};
 
@@ -26,10 +27,9 @@ pub struct ExpandedSuffixes {
     /// Whether something could not be compiled, so that anything may follow.
     has_failed: bool,
     /// The fragment of each state; `None` for one that nothing leads to.
-    owners: Vec<Option<FragmentId>>,
-    /// Where the callers of each fragment begin in `returns`, and the end.
-    starts: Vec<u32>,
-    /// The states in which calls return.
+    owners: IdVec<StateId, Option<FragmentId>>,
+    /// The states in which calls of each fragment return.
+    rows: Rows<FragmentId>,
     returns: Vec<StateId>,
 }
 
@@ -46,15 +46,8 @@ impl ExpandedSuffixes {
     /// Looks at all edges of a program once. What is to be compiled late is compiled now.
     pub fn new(program: &Program) -> Self {
         let Ok((whole, numbers)) = program.numbered() else {
-            let (owners, starts, returns) = Default::default();
-            return Self {
-                whole: None,
-                numbers: IdMap::default(),
-                has_failed: true,
-                owners,
-                starts,
-                returns,
-            };
+            let (owners, rows, returns) = Default::default();
+            return Self { whole: None, numbers: IdMap::default(), has_failed: true, owners, rows, returns };
         };
         let owners = owners(&whole);
         let mut calls: Vec<(FragmentId, StateId)> = (0..whole.state_count())
@@ -64,20 +57,19 @@ impl ExpandedSuffixes {
             .collect();
         calls.sort_unstable();
         calls.dedup();
-        let first = |fragment: usize| calls.partition_point(|&(other, _)| other.index() < fragment) as u32;
-        let starts = (0..=whole.fragment_count()).map(first).collect();
+        let rows = Rows::count(whole.fragment_count(), calls.iter().map(|call| call.0));
         let returns = calls.into_iter().map(|(_, target)| target).collect();
         let whole = match whole {
             Cow::Borrowed(_) => None,
             Cow::Owned(whole) => Some(Box::new(whole)),
         };
-        Self { whole, numbers, has_failed: false, owners, starts, returns }
+        Self { whole, numbers, has_failed: false, owners, rows, returns }
     }
 
     /// The fragment that a state belongs to.
     pub fn fragment_of(&self, state: StateId) -> Option<FragmentId> {
         let state = self.numbers.state(state)?;
-        let owner = *self.owners.get(state.index())?;
+        let owner = *self.owners.get(state)?;
         owner.map(|owner| self.numbers.fragment_back(owner))
     }
 
@@ -97,7 +89,7 @@ impl ExpandedSuffixes {
         let mut search = Search {
             program,
             suffixes: self,
-            met: vec![0; program.state_count()],
+            met: IdVec::of(0, program.state_count()),
             generation: 0,
             work: 0,
             max_work,
@@ -123,21 +115,21 @@ impl ExpandedSuffixes {
 
     /// The states in which calls of a fragment return.
     fn returns(&self, fragment: FragmentId) -> &[StateId] {
-        &self.returns[self.starts[fragment.index()] as usize..self.starts[fragment.index() + 1] as usize]
+        &self.returns[self.rows.of(fragment)]
     }
 }
 
 /// To which fragment each state belongs: those that its start leads to.
-fn owners(program: &Program) -> Vec<Option<FragmentId>> {
-    let mut owners = vec![None; program.state_count()];
+fn owners(program: &Program) -> IdVec<StateId, Option<FragmentId>> {
+    let mut owners = IdVec::of(None, program.state_count());
     let mut open = Vec::new();
     for (id, fragment) in program.fragments_with_ids() {
         open.push(fragment.start);
         while let Some(state) = open.pop() {
-            if owners[state.index()].is_some() {
+            if owners[state].is_some() {
                 continue;
             }
-            owners[state.index()] = Some(id);
+            owners[state] = Some(id);
             let edges = program.state(state);
             open.extend(edges.bytes.iter().map(|edge| edge.target));
             open.extend(edges.epsilons);
@@ -153,7 +145,7 @@ struct Search<'p> {
     program: &'p Program,
     suffixes: &'p ExpandedSuffixes,
     /// The generation in which each state was met.
-    met: Vec<u32>,
+    met: IdVec<StateId, u32>,
     generation: u32,
     work: u64,
     max_work: u64,
@@ -177,7 +169,7 @@ impl Search<'_> {
         self.generation += 1;
         let mut states = Vec::new();
         while let Some(id) = open.pop() {
-            if std::mem::replace(&mut self.met[id.index()], self.generation) == self.generation {
+            if std::mem::replace(&mut self.met[id], self.generation) == self.generation {
                 continue;
             }
             self.work += 1;
@@ -197,7 +189,7 @@ impl Search<'_> {
                 }
             }
             if state.is_final
-                && let Some(owner) = self.suffixes.owners[id.index()]
+                && let Some(owner) = self.suffixes.owners[id]
             {
                 open.extend(self.suffixes.returns(owner));
                 let owner = self.program.fragment(owner);

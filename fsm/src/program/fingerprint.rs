@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::ids::Id;
+use crate::program::distinct::Distinct;
 use crate::program::tables::{Fragment, FragmentId, Options, Permutation, Program, Role, TokenSide};
 
 impl Program {
@@ -45,7 +47,9 @@ impl Program {
         }
         words.length(states.len());
         for row in states {
-            words.all([row.bytes, row.epsilons, row.calls, row.tokens, u32::from(row.is_final)]);
+            let [bytes, epsilons, calls, tokens] =
+                [row.bytes, row.epsilons, row.calls, row.tokens].map(Id::raw);
+            words.all([bytes, epsilons, calls, tokens, u32::from(row.is_final)]);
         }
         words.length(byte_edges.len());
         for edge in byte_edges {
@@ -123,7 +127,11 @@ impl Words {
         }
         // Behind a number that nothing else begins with there.
         if let Some(distinct) = distinct {
-            self.all([u32::MAX, *distinct as u32]);
+            let number = match distinct {
+                Distinct::Items => 0,
+                Distinct::Names => 1,
+            };
+            self.all([u32::MAX, number]);
         }
     }
 

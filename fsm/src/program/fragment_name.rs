@@ -6,8 +6,10 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
+
+use crate::ids::{Id, Offset};
 
 /// The name of a [`Fragment`](crate::Fragment): a text, cheap to copy.
 #[derive(Clone)]
@@ -30,7 +32,7 @@ impl FragmentName {
     pub(crate) fn part(all: &Arc<str>, start: usize, end: usize) -> Self {
         let end = u32::try_from(end).ok().and_then(NonZeroU32::new);
         match (u32::try_from(start), end) {
-            (Ok(start), Some(end)) if all.get(start as usize..end.get() as usize).is_some() => {
+            (Ok(start), Some(end)) if all.get(bytes(start, end)).is_some() => {
                 Self(Text::Part(Arc::clone(all), start, end))
             }
             _ => Self::fixed(""),
@@ -41,7 +43,7 @@ impl FragmentName {
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Text::Static(name) => name,
-            Text::Part(all, start, end) => &all[*start as usize..end.get() as usize],
+            Text::Part(all, start, end) => &all[bytes(*start, *end)],
         }
     }
 
@@ -49,9 +51,15 @@ impl FragmentName {
     pub(crate) fn memory_usage(&self) -> usize {
         match &self.0 {
             Text::Static(_) => 0,
-            Text::Part(_, start, end) => (end.get() - start) as usize,
+            Text::Part(_, start, end) => bytes(*start, *end).len(),
         }
     }
+}
+
+/// The part of a text that a name is.
+#[inline]
+fn bytes(start: u32, end: NonZeroU32) -> Range<usize> {
+    Offset::from_raw(start).index()..Offset::from_raw(end.get()).index()
 }
 
 impl From<String> for FragmentName {

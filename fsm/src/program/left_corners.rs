@@ -6,7 +6,9 @@
 //! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
 //! interned together.
 
-use crate::graph::components;
+use crate::graph::components_of;
+use crate::ids::{Id, IdVec, Rows, ids};
+use crate::program::ids::ComponentId;
 use crate::program::tables::{FragmentId, Program, StateId};
 
 /// The left-corner graph's components, of the fragments in a program's own tables. Programs that it shares with
@@ -14,12 +16,12 @@ use crate::program::tables::{FragmentId, Program, StateId};
 #[derive(Clone, Debug)]
 pub struct LeftCorners {
     /// The component of each fragment; callers have smaller numbers than what they begin with.
-    component: Vec<u32>,
+    component: IdVec<FragmentId, ComponentId>,
     /// The cycle of each component, if it is one. Empty where no component is.
-    cycles: Vec<Option<Cycle>>,
+    cycles: IdVec<ComponentId, Option<Cycle>>,
     /// The component of the fragment that each state belongs to. Empty where no component is a cycle: few grammars
     /// are left-recursive, and finding it visits every state.
-    component_of_state: Vec<u32>,
+    component_of_state: IdVec<StateId, ComponentId>,
 }
 
 /// A left-recursive component.
@@ -43,50 +45,48 @@ pub struct CornerCall {
 impl LeftCorners {
     pub(crate) fn new(program: &Program) -> Self {
         let count = program.fragments.len();
-        let ids = || (0..count).filter_map(FragmentId::new);
         let mut walk = Walk::new(program);
         let mut calls = Vec::with_capacity(64);
-        // Where the calls of each fragment begin.
-        let mut rows = Vec::with_capacity(count + 1);
-        for caller in ids() {
-            rows.push(calls.len());
+        // The calls of each fragment.
+        let mut rows: Rows<FragmentId> = Rows::with_capacity(count);
+        for caller in ids(count) {
             walk.corner_calls(caller, &mut calls);
+            rows.push(calls.len());
         }
-        rows.push(calls.len());
-        let callees: Vec<u32> = calls.iter().map(|call| call.callee.raw()).collect();
-        let successors = |caller: u32| &callees[rows[caller as usize]..rows[caller as usize + 1]];
-        let mut component = vec![0; count];
-        let mut component_count = 0;
+        let callees: Vec<FragmentId> = calls.iter().map(|call| call.callee).collect();
+        let successors = |caller: FragmentId| &callees[rows.of(caller)];
+        let mut component: IdVec<FragmentId, ComponentId> = IdVec::of(ComponentId::FIRST, count);
+        let mut end = ComponentId::FIRST;
         // Components come callees first.
-        components(count, 0..count as u32, successors, |members| {
+        components_of(count, ids(count), successors, |members| {
             for &member in members {
-                component[member as usize] = component_count;
+                component[member] = end;
             }
-            component_count += 1;
+            end = end.plus(1);
         });
-        for number in &mut component {
-            *number = component_count - 1 - *number;
+        for number in component.iter_mut() {
+            *number = ComponentId::from_index(end.since(number.plus(1)));
         }
-        let mut cycles: Vec<Option<Cycle>> = Vec::new();
+        let mut cycles: IdVec<ComponentId, Option<Cycle>> = IdVec::default();
         for call in calls {
-            let number = component[call.caller.index()];
-            if component[call.callee.index()] == number {
+            let number = component[call.caller];
+            if component[call.callee] == number {
                 if cycles.is_empty() {
-                    cycles.resize_with(component_count as usize, || None);
+                    cycles = IdVec::of(None, end.index());
                 }
-                let cycle = cycles[number as usize].get_or_insert_with(|| Cycle { calls: Vec::new() });
+                let cycle = cycles[number].get_or_insert_with(|| Cycle { calls: Vec::new() });
                 cycle.calls.push(call);
             }
         }
         let component_of_state =
-            if cycles.is_empty() { Vec::new() } else { walk.component_of_state(&component, ids()) };
+            if cycles.is_empty() { IdVec::default() } else { walk.component_of_state(&component) };
         Self { component, cycles, component_of_state }
     }
 
     /// The component of a fragment of the program's own.
     #[inline]
-    pub(crate) fn own_component(&self, fragment: FragmentId) -> Option<u32> {
-        self.component.get(fragment.index()).copied()
+    pub(crate) fn own_component(&self, fragment: FragmentId) -> Option<ComponentId> {
+        self.component.get(fragment).copied()
     }
 
     /// Whether any fragment can begin with itself.
@@ -96,18 +96,22 @@ impl LeftCorners {
 
     /// The calls of a component whose fragments can begin with themselves.
     pub fn cycle(&self, component: u32) -> Option<&Cycle> {
-        self.cycles.get(component as usize)?.as_ref()
+        self.own_cycle(ComponentId::from_raw(component))
+    }
+
+    fn own_cycle(&self, component: ComponentId) -> Option<&Cycle> {
+        self.cycles.get(component)?.as_ref()
     }
 
     /// Whether a state's fragment and another one can begin with each other.
     pub fn same_cycle(&self, state: StateId, fragment: FragmentId) -> bool {
-        let Some(&component) = self.component_of_state.get(state.index()) else { return false };
-        self.own_component(fragment) == Some(component) && self.cycle(component).is_some()
+        let Some(&component) = self.component_of_state.get(state) else { return false };
+        self.own_component(fragment) == Some(component) && self.own_cycle(component).is_some()
     }
 
     /// Whether a fragment can begin with itself.
     pub fn is_left_recursive(&self, fragment: FragmentId) -> bool {
-        self.own_component(fragment).is_some_and(|component| self.cycle(component).is_some())
+        self.own_component(fragment).is_some_and(|component| self.own_cycle(component).is_some())
     }
 }
 
@@ -165,15 +169,14 @@ impl<'p> Walk<'p> {
 
     fn component_of_state(
         &mut self,
-        component: &[u32],
-        fragments: impl Iterator<Item = FragmentId>,
-    ) -> Vec<u32> {
-        let mut result = vec![0; self.program.own_state_count()];
+        component: &IdVec<FragmentId, ComponentId>,
+    ) -> IdVec<StateId, ComponentId> {
+        let mut result = IdVec::of(ComponentId::FIRST, self.program.own_state_count());
         self.stamp += 1;
-        for fragment in fragments {
+        for fragment in component.ids() {
             self.visit(self.program.fragment(fragment).start);
             while let Some(id) = self.stack.pop() {
-                result[id.index()] = component[fragment.index()];
+                result[id] = component[fragment];
                 let state = self.program.state(id);
                 for edge in state.bytes {
                     self.visit(edge.target);

@@ -6,6 +6,7 @@
 //! change here, together with its writer in `passes`. This folder imports only the files at the bottom of the crate
 //! (`error`, `graph`, `ids`, `options`, `utf8`); it does not know how a program is compiled.
 
+pub(crate) mod ids;
 pub(crate) mod fragment_name;
 pub(crate) mod byte_classes;
 pub(crate) mod tables;

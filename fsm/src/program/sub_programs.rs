@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::BuildError;
+use crate::ids::Id;
 use crate::program::deferred::DeferredProgram;
 use crate::program::deferred::{IdReservation, StepOutcome, Urgency};
 use crate::program::fragment_name::FragmentName;
@@ -46,9 +47,9 @@ impl Clone for LastFound {
 struct SubProgram {
     source: Arc<DeferredProgram>,
     has_options: bool,
-    first_state: u32,
-    first_fragment: u32,
-    first_label: u32,
+    first_state: StateId,
+    first_fragment: FragmentId,
+    first_label: LabelId,
     loaded: OnceLock<Box<Loaded>>,
 }
 
@@ -72,9 +73,20 @@ struct Renumbered {
 /// Where the numbers of the next sub-program begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstIds {
-    pub(crate) state: u32,
-    pub(crate) fragment: u32,
-    pub(crate) label: u32,
+    pub(crate) state: StateId,
+    pub(crate) fragment: FragmentId,
+    pub(crate) label: LabelId,
+}
+
+impl FirstIds {
+    /// Behind the states and fragments of a program's own.
+    pub(crate) fn behind(program: &Program) -> Self {
+        Self {
+            state: StateId::from_index(program.own_state_count()),
+            fragment: FragmentId::from_index(program.fragments.len()),
+            label: LabelId::FIRST,
+        }
+    }
 }
 
 /// A state that no number belongs to.
@@ -114,7 +126,11 @@ impl SubPrograms {
             first_label: begin.label,
             loaded: OnceLock::new(),
         });
-        FirstIds { state: begin.state + states, fragment: begin.fragment + fragments, label: begin.label }
+        FirstIds {
+            state: begin.state.plus(states.index()),
+            fragment: begin.fragment.plus(fragments.index()),
+            label: begin.label,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -127,31 +143,29 @@ impl SubPrograms {
     }
 
     /// The number behind the last state, where there are sub_programs.
-    pub(crate) fn state_end(&self) -> Option<u32> {
-        self.list.last().map(|sub_program| sub_program.first_state + sub_program.source.footprint().states)
+    pub(crate) fn state_end(&self) -> Option<StateId> {
+        let last = self.list.last()?;
+        Some(last.first_state.plus(last.source.footprint().states.index()))
     }
 
     /// The number behind the last fragment, where there are sub_programs.
-    pub(crate) fn fragment_end(&self) -> Option<u32> {
-        self.list
-            .last()
-            .map(|sub_program| sub_program.first_fragment + sub_program.source.footprint().fragments)
+    pub(crate) fn fragment_end(&self) -> Option<FragmentId> {
+        let last = self.list.last()?;
+        Some(last.first_fragment.plus(last.source.footprint().fragments.index()))
     }
 
     #[inline(never)]
     pub(crate) fn state(&self, id: StateId) -> State<'_> {
-        let sub_program = self.find(|sub_program| sub_program.first_state <= id.raw());
+        let sub_program = self.find(|sub_program| sub_program.first_state <= id);
         sub_program
-            .and_then(|sub_program| {
-                self.loaded(sub_program)?.state((id.raw() - sub_program.first_state) as usize)
-            })
+            .and_then(|sub_program| self.loaded(sub_program)?.state(id.since(sub_program.first_state)))
             .unwrap_or(NO_STATE)
     }
 
     #[inline(never)]
     pub(crate) fn fragment(&self, id: FragmentId) -> &Fragment {
         let found = self.of_fragment(id).and_then(|sub_program| {
-            self.loaded(sub_program)?.moved.fragments.get((id.raw() - sub_program.first_fragment) as usize)
+            self.loaded(sub_program)?.moved.fragments.get(id.since(sub_program.first_fragment))
         });
         found.unwrap_or(&NO_FRAGMENT)
     }
@@ -160,9 +174,10 @@ impl SubPrograms {
     #[inline(never)]
     pub(crate) fn component(&self, id: FragmentId) -> u32 {
         let Some(sub_program) = self.of_fragment(id) else { return id.raw() };
-        let Some(loaded) = self.loaded(sub_program) else { return sub_program.first_fragment };
-        let inside = FragmentId::from_raw(id.raw() - sub_program.first_fragment);
-        sub_program.first_fragment + loaded.program.left_corners().own_component(inside).unwrap_or(0)
+        let first = sub_program.first_fragment;
+        let Some(loaded) = self.loaded(sub_program) else { return first.raw() };
+        let inside = FragmentId::from_index(id.since(first));
+        first.raw() + loaded.program.left_corners().own_component(inside).map_or(0, Id::raw)
     }
 
     /// Whether something of the sub-program that a fragment belongs to was read.
@@ -171,7 +186,7 @@ impl SubPrograms {
     }
 
     fn of_fragment(&self, id: FragmentId) -> Option<&SubProgram> {
-        self.find(|sub_program| sub_program.first_fragment <= id.raw())
+        self.find(|sub_program| sub_program.first_fragment <= id)
     }
 
     /// The last sub-program that begins before something does, or with it.
@@ -224,7 +239,7 @@ impl SubPrograms {
     pub(crate) fn fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
         self.list.iter().flat_map(|sub_program| {
             let fragments = self.loaded(sub_program).map_or(&[][..], |loaded| &loaded.moved.fragments);
-            (sub_program.first_fragment..).map(FragmentId::from_raw).zip(fragments)
+            (sub_program.first_fragment.raw()..).map(FragmentId::from_raw).zip(fragments)
         })
     }
 
@@ -241,15 +256,11 @@ impl SubPrograms {
     /// things got.
     pub(crate) fn append_to(&self, whole: &mut Program) -> Result<IdMap, BuildError> {
         let mut numbers = IdMap::default();
-        let mut begin = FirstIds {
-            state: whole.own_state_count() as u32,
-            fragment: whole.fragments.len() as u32,
-            label: 0,
-        };
+        let mut begin = FirstIds::behind(whole);
         for sub_program in &self.list {
             let program = sub_program.source.program().map_err(Clone::clone)?;
             let Program { states, fragments, .. } = &**program;
-            let counts = (states.len() as u32 - 1, fragments.len() as u32);
+            let counts = (states.len() - 1, fragments.len());
             numbers.states.push(IdShift { from: sub_program.first_state, to: begin.state, count: counts.0 });
             numbers.fragments.push(IdShift {
                 from: sub_program.first_fragment,
@@ -260,10 +271,10 @@ impl SubPrograms {
             let moved = sub_program.moved(program, begin);
             let end = whole.states.pop().unwrap_or(StateRow::EMPTY);
             whole.states.extend(states.iter().map(|row| StateRow {
-                bytes: end.bytes + row.bytes,
-                epsilons: end.epsilons + row.epsilons,
-                calls: end.calls + row.calls,
-                tokens: end.tokens + row.tokens,
+                bytes: end.bytes.plus(row.bytes.index()),
+                epsilons: end.epsilons.plus(row.epsilons.index()),
+                calls: end.calls.plus(row.calls.index()),
+                tokens: end.tokens.plus(row.tokens.index()),
                 is_final: row.is_final,
             }));
             whole.byte_edges.extend_from_slice(&moved.byte_edges);
@@ -271,8 +282,8 @@ impl SubPrograms {
             whole.calls.extend_from_slice(&moved.calls);
             whole.token_edges.extend_from_slice(&moved.token_edges);
             whole.fragments.extend(moved.fragments);
-            begin.state += counts.0;
-            begin.fragment += counts.1;
+            begin.state = begin.state.plus(counts.0);
+            begin.fragment = begin.fragment.plus(counts.1);
         }
         Ok(numbers)
     }
@@ -282,41 +293,41 @@ impl SubPrograms {
 /// those that belong to nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdMap {
-    states: Vec<IdShift>,
-    fragments: Vec<IdShift>,
+    states: Vec<IdShift<StateId>>,
+    fragments: Vec<IdShift<FragmentId>>,
 }
 
 /// So many numbers from one on become others.
 #[derive(Clone, Copy, Debug)]
-struct IdShift {
-    from: u32,
-    to: u32,
-    count: u32,
+struct IdShift<I> {
+    from: I,
+    to: I,
+    count: usize,
 }
 
 impl IdMap {
     /// A state's number in its own tables. `None` for a number that belongs to nothing.
     pub(crate) fn state(&self, id: StateId) -> Option<StateId> {
-        shifted(&self.states, id.raw()).map(StateId::from_raw)
+        shifted(&self.states, id)
     }
 
     /// A fragment's number in its own tables. `None` for a number that belongs to nothing.
     pub(crate) fn fragment(&self, id: FragmentId) -> Option<FragmentId> {
-        shifted(&self.fragments, id.raw()).map(FragmentId::from_raw)
+        shifted(&self.fragments, id)
     }
 
     /// The fragment that has a number in its own tables.
     pub(crate) fn fragment_back(&self, id: FragmentId) -> FragmentId {
-        let at = self.fragments.partition_point(|moves| moves.to <= id.raw());
+        let at = self.fragments.partition_point(|moves| moves.to <= id);
         let moves = at.checked_sub(1).and_then(|at| self.fragments.get(at));
-        moves.map_or(id, |moves| FragmentId::from_raw(id.raw() - moves.to + moves.from))
+        moves.map_or(id, |moves| id.rebased(moves.to, moves.from))
     }
 }
 
-fn shifted(all: &[IdShift], id: u32) -> Option<u32> {
+fn shifted<I: Id>(all: &[IdShift<I>], id: I) -> Option<I> {
     let at = all.partition_point(|moves| moves.from <= id);
     let Some(moves) = at.checked_sub(1).and_then(|at| all.get(at)) else { return Some(id) };
-    (id - moves.from < moves.count).then(|| id - moves.from + moves.to)
+    (id.since(moves.from) < moves.count).then(|| id.rebased(moves.from, moves.to))
 }
 
 impl Loaded {
@@ -325,10 +336,10 @@ impl Loaded {
         let (row, next) = (program.states.get(at)?, program.states.get(at + 1)?);
         Some(State {
             is_final: row.is_final,
-            bytes: &moved.byte_edges[row.bytes as usize..next.bytes as usize],
-            epsilons: &moved.epsilons[row.epsilons as usize..next.epsilons as usize],
-            calls: &moved.calls[row.calls as usize..next.calls as usize],
-            tokens: &moved.token_edges[row.tokens as usize..next.tokens as usize],
+            bytes: &moved.byte_edges[row.bytes.index()..next.bytes.index()],
+            epsilons: &moved.epsilons[row.epsilons.index()..next.epsilons.index()],
+            calls: &moved.calls[row.calls.index()..next.calls.index()],
+            tokens: &moved.token_edges[row.tokens.index()..next.tokens.index()],
         })
     }
 }
@@ -340,9 +351,9 @@ impl SubProgram {
 
     fn moved(&self, program: &Program, begin: FirstIds) -> Renumbered {
         let Program { byte_edges, epsilons, calls, token_edges, fragments, .. } = program;
-        let state = |id: StateId| StateId::from_raw(begin.state + id.raw());
-        let fragment = |id: FragmentId| FragmentId::from_raw(begin.fragment + id.raw());
-        let label = |id: LabelId| LabelId::from_raw(begin.label + id.raw());
+        let state = |id: StateId| begin.state.plus(id.index());
+        let fragment = |id: FragmentId| begin.fragment.plus(id.index());
+        let label = |id: LabelId| begin.label.plus(id.index());
         Renumbered {
             byte_edges: byte_edges
                 .iter()
@@ -363,7 +374,7 @@ impl SubProgram {
 }
 
 fn moved_fragment(fragment: &Fragment, begin: FirstIds) -> Fragment {
-    let moved = |id: FragmentId| FragmentId::from_raw(begin.fragment + id.raw());
+    let moved = |id: FragmentId| begin.fragment.plus(id.index());
     let role = match &fragment.role {
         Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
             parts: permutation.parts.iter().map(|part| part.map(moved)).collect(),
@@ -372,6 +383,6 @@ fn moved_fragment(fragment: &Fragment, begin: FirstIds) -> Fragment {
         })),
         other => other.clone(),
     };
-    let start = StateId::from_raw(begin.state + fragment.start.raw());
+    let start = begin.state.plus(fragment.start.index());
     Fragment { name: fragment.name.clone(), start, role, options: fragment.options.clone(), ..*fragment }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::error::BuildError;
+use crate::ids::{Id, Offset, define_id};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::Urgency;
 use crate::program::distinct::Distinct;
@@ -11,56 +12,25 @@ use crate::program::fragment_name::FragmentName;
 use crate::program::left_corners::LeftCorners;
 use crate::program::sub_programs::{IdMap, SubPrograms};
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-        pub struct $name(u32);
-
-        impl $name {
-            /// The id of the item at `index`, or `None` where the index does not fit.
-            pub fn new(index: usize) -> Option<Self> {
-                u32::try_from(index).ok().filter(|&raw| raw != u32::MAX).map(Self)
-            }
-
-            /// The id with that number, which must not be `u32::MAX`.
-            pub(crate) fn from_raw(raw: u32) -> Self {
-                debug_assert_ne!(raw, u32::MAX);
-                Self(raw)
-            }
-
-            /// The position of the item in its table.
-            #[inline]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-
-            /// The id as a number.
-            #[inline]
-            pub fn raw(self) -> u32 {
-                self.0
-            }
-        }
-    };
-}
-
-id! {
+define_id! {
     /// A state of a [`Program`]. Ids are global: no two fragments share one.
-    StateId
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub StateId
 }
 impl StateId {
     /// A number that no state has: those of all tables have two bits to spare.
     pub(crate) const NEVER: Self = Self(1 << 30);
 }
 
-id! {
+define_id! {
     /// A token label of a [`Program`].
-    LabelId
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub LabelId
 }
-id! {
+define_id! {
     /// A fragment of a [`Program`]: the automaton of a rule or of the body of a counted repeat.
-    FragmentId
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub FragmentId
 }
 
 /// Reads one byte out of an inclusive range.
@@ -280,15 +250,21 @@ pub struct Program {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct StateRow {
-    pub(crate) bytes: u32,
-    pub(crate) epsilons: u32,
-    pub(crate) calls: u32,
-    pub(crate) tokens: u32,
+    pub(crate) bytes: Offset,
+    pub(crate) epsilons: Offset,
+    pub(crate) calls: Offset,
+    pub(crate) tokens: Offset,
     pub(crate) is_final: bool,
 }
 
 impl StateRow {
-    pub(crate) const EMPTY: Self = Self { bytes: 0, epsilons: 0, calls: 0, tokens: 0, is_final: false };
+    pub(crate) const EMPTY: Self = Self {
+        bytes: Offset::FIRST,
+        epsilons: Offset::FIRST,
+        calls: Offset::FIRST,
+        tokens: Offset::FIRST,
+        is_final: false,
+    };
 }
 
 /// So many states ahead is looked for what is compiled late: the names of tools, and what stands behind them, are
@@ -316,7 +292,7 @@ impl Program {
     /// The numbers of states are smaller than this. It is how many there are, but for programs that refer to
     /// [others](crate::DeferredProgram) which are compiled late: there some numbers belong to nothing.
     pub fn state_count(&self) -> usize {
-        self.sub_programs.state_end().map_or(self.own_state_count(), |end| end as usize)
+        self.sub_programs.state_end().map_or(self.own_state_count(), StateId::index)
     }
 
     /// How many states stand in its own tables.
@@ -327,7 +303,7 @@ impl Program {
 
     /// The numbers of fragments are smaller than this; see [`state_count`](Self::state_count).
     pub fn fragment_count(&self) -> usize {
-        self.sub_programs.fragment_end().map_or(self.fragments.len(), |end| end as usize)
+        self.sub_programs.fragment_end().map_or(self.fragments.len(), FragmentId::index)
     }
 
     /// The fragments, in the order of their ids. What is to be compiled late is compiled now.
@@ -411,10 +387,10 @@ impl Program {
         let row = self.states[id.index()];
         State {
             is_final: row.is_final,
-            bytes: &self.byte_edges[row.bytes as usize..next.bytes as usize],
-            epsilons: &self.epsilons[row.epsilons as usize..next.epsilons as usize],
-            calls: &self.calls[row.calls as usize..next.calls as usize],
-            tokens: &self.token_edges[row.tokens as usize..next.tokens as usize],
+            bytes: &self.byte_edges[row.bytes.index()..next.bytes.index()],
+            epsilons: &self.epsilons[row.epsilons.index()..next.epsilons.index()],
+            calls: &self.calls[row.calls.index()..next.calls.index()],
+            tokens: &self.token_edges[row.tokens.index()..next.tokens.index()],
         }
     }
 
@@ -422,7 +398,7 @@ impl Program {
     #[inline]
     pub fn byte_edges(&self, id: StateId) -> &[ByteEdge] {
         let Some(next) = self.states.get(id.index() + 1) else { return self.sub_programs.state(id).bytes };
-        &self.byte_edges[self.states[id.index()].bytes as usize..next.bytes as usize]
+        &self.byte_edges[self.states[id.index()].bytes.index()..next.bytes.index()]
     }
 
     /// Whether a state is left by reading a byte or a token alone, and by nothing else: who is there is nowhere else too.
@@ -464,10 +440,10 @@ impl Program {
     pub(crate) fn push_row(&mut self, is_final: bool) {
         // The limits of the build keep all tables within 32 bits.
         self.states.push(StateRow {
-            bytes: self.byte_edges.len() as u32,
-            epsilons: self.epsilons.len() as u32,
-            calls: self.calls.len() as u32,
-            tokens: self.token_edges.len() as u32,
+            bytes: Offset::from_index(self.byte_edges.len()),
+            epsilons: Offset::from_index(self.epsilons.len()),
+            calls: Offset::from_index(self.calls.len()),
+            tokens: Offset::from_index(self.token_edges.len()),
             is_final,
         });
     }
@@ -499,7 +475,7 @@ impl Program {
     #[inline]
     pub fn left_corner_component(&self, fragment: FragmentId) -> u32 {
         match self.left_corners().own_component(fragment) {
-            Some(component) => component,
+            Some(component) => component.raw(),
             None => self.sub_programs.component(fragment),
         }
     }

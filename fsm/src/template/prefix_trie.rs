@@ -9,33 +9,37 @@ use std::ops::Range;
 
 use grammask_grammar_ir::hash::HashMap;
 
+use crate::ids::{Id, IdVec, Offset, ids, ids_between};
 use crate::link::symbols::{Run, Symbol, Symbols, equal};
 use crate::program::tables::StateRow;
 use crate::program::tables::{
     ByteEdge, Call, FragmentId, LabelId, Program, StateId, TokenEdge, TokenLabel, TokenSide,
 };
+use crate::template::ids::{BranchId, TextId};
 use crate::template::program_template::TemplateArm;
 
 /// Branches in the order of their beginnings, each once.
 pub(crate) struct Sorted<'b> {
     pub(crate) branches: Vec<&'b TemplateArm>,
     /// In how many bytes each begins as the one before it does.
-    common: Vec<u32>,
+    common: IdVec<BranchId, Offset>,
 }
 
 impl<'b> Sorted<'b> {
     pub(crate) fn new(branches: &[&'b TemplateArm]) -> Self {
-        let mut this =
-            Self { branches: Vec::with_capacity(branches.len()), common: Vec::with_capacity(branches.len()) };
+        let mut this = Self {
+            branches: Vec::with_capacity(branches.len()),
+            common: IdVec::with_capacity(branches.len()),
+        };
         for (_, at) in order(branches.len(), |at| branches[at].begin().0) {
-            let branch = branches[at as usize];
+            let branch = branches[at.index()];
             let common = match this.branches.last() {
                 Some(last) => last.begin().common(branch.begin()),
                 None => 0,
             };
             if !this.branches.last().is_some_and(|last| last.is_same(branch)) {
                 this.branches.push(branch);
-                this.common.push(common as u32);
+                this.common.push(Offset::from_index(common));
             }
         }
         this
@@ -43,19 +47,19 @@ impl<'b> Sorted<'b> {
 
     /// How many edges the tree has, at most.
     pub(crate) fn tree_size(&self) -> usize {
-        let each = self.branches.iter().zip(&self.common);
-        each.map(|(branch, &common)| branch.begin().0.len() - common as usize).sum()
+        let each = self.branches.iter().zip(self.common.iter());
+        each.map(|(branch, &common)| branch.begin().0.len() - common.index()).sum()
     }
 }
 
 /// The numbers of texts in their order; equal ones stay in theirs.
-fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, u32)> {
-    let length = |at: u32| text(at as usize).len();
-    let mut order: Vec<(u64, u32)> = (0..count as u32).map(|at| (0, at)).collect();
+fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, TextId)> {
+    let length = |at: TextId| text(at.index()).len();
+    let mut order: Vec<(u64, TextId)> = ids(count).map(|at| (0, at)).collect();
     // Those that are equal up to a depth are compared by the eight bytes behind what they have in common, all at once.
     let mut groups = vec![(0..order.len(), 0)];
     while let Some((range, depth)) = groups.pop() {
-        let rest = |at: u32| text(at as usize).get(depth..).unwrap_or_default();
+        let rest = |at: TextId| text(at.index()).get(depth..).unwrap_or_default();
         let group = &mut order[range.clone()];
         let Some((&(_, first), others)) = group.split_first() else { continue };
         let first = rest(first);
@@ -102,19 +106,20 @@ pub(crate) fn write(
     sorted: &Sorted<'_>,
     labels: &mut Labels,
 ) -> usize {
-    let first = program.states.len() as u32;
+    let first = next_state(program);
     let first_call = program.calls.len();
-    program.fragments[placeholder.index()].start = StateId::from_raw(first);
+    program.fragments[placeholder.index()].start = first;
     // Behind the root stands the state in which a branch was read.
-    let done = StateId::from_raw(first + 1);
+    let done = first.plus(1);
     let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };
     program.push_row(false);
-    tree.part(program, 0..sorted.branches.len() as u32, 0, labels);
+    tree.part(program, BranchId::FIRST..sorted.common.next_id(), Offset::FIRST, labels);
     program.push_row(true);
     let mut next = 0;
     while let Some(Node { range, depth, fork, edge }) = tree.nodes.get(next).cloned() {
-        edge.lead_to(program, StateId::from_raw(program.states.len() as u32));
-        let text = tree.begin(range.start).to(fork as usize).from(depth as usize);
+        let state = next_state(program);
+        edge.lead_to(program, state);
+        let text = tree.begin(range.start).to(fork.index()).from(depth.index());
         push_chain(program, text, labels);
         program.push_row(false);
         tree.part(program, range, fork, labels);
@@ -127,9 +132,9 @@ pub(crate) fn write(
 /// Branches that begin alike: from a depth on, up to where they part.
 #[derive(Clone)]
 struct Node {
-    range: Range<u32>,
-    depth: u32,
-    fork: u32,
+    range: Range<BranchId>,
+    depth: Offset,
+    fork: Offset,
     /// What leads to its first state.
     edge: Edge,
 }
@@ -158,28 +163,29 @@ struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
-    fn begin(&self, at: u32) -> Symbols<'t> {
-        self.sorted.branches[at as usize].begin()
+    fn begin(&self, at: BranchId) -> Symbols<'t> {
+        self.sorted.branches[at.index()].begin()
     }
 
     /// Writes the edges of a state in which branches part.
-    fn part(&mut self, program: &mut Program, range: Range<u32>, depth: u32, labels: &mut Labels) {
+    fn part(&mut self, program: &mut Program, range: Range<BranchId>, depth: Offset, labels: &mut Labels) {
         let mut at = range.start;
         while at < range.end {
-            let Some((symbol, length)) = self.begin(at).from(depth as usize).first() else {
+            let Some((symbol, length)) = self.begin(at).from(depth.index()).first() else {
                 // The unit's number stands in the place of its root's until fragments are numbered.
-                program.calls.push(Call { fragment: FragmentId::from_raw(at), target: self.done });
-                at += 1;
+                program.calls.push(Call { fragment: FragmentId::from_raw(at.raw()), target: self.done });
+                at = at.plus(1);
                 continue;
             };
-            let others = &self.sorted.common[at as usize + 1..range.end as usize];
-            let same = 1 + others.iter().take_while(|&&common| common > depth).count() as u32;
-            let begun = &others[..same as usize - 1];
-            let fork = begun.iter().fold(self.begin(at).0.len() as u32, |fork, &common| fork.min(common));
+            let others = self.sorted.common.slice(at.plus(1)..range.end);
+            let same = 1 + others.iter().take_while(|&&common| common > depth).count();
+            let begun = &others[..same - 1];
+            let end = Offset::from_index(self.begin(at).0.len());
+            let fork = begun.iter().fold(end, |fork, &common| fork.min(common));
             // Where it leads is known when the node is written.
             let edge = push_symbol(program, symbol, self.done, labels);
-            self.nodes.push(Node { range: at..at + same, depth: depth + length as u32, fork, edge });
-            at += same;
+            self.nodes.push(Node { range: at..at.plus(same), depth: depth.plus(length), fork, edge });
+            at = at.plus(same);
         }
     }
 }
@@ -212,11 +218,11 @@ fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mu
     if end.0.is_empty() {
         return done;
     }
-    let first = StateId::from_raw(program.states.len() as u32);
+    let first = next_state(program);
     let tokens = program.token_edges.len();
     push_chain(program, end, labels);
     // What is read last leads to where all branches end.
-    let behind = StateId::from_raw(program.states.len() as u32);
+    let behind = next_state(program);
     let edges = program.byte_edges.last_mut().map(|edge| &mut edge.target);
     let token_edges = program.token_edges[tokens..].last_mut().map(|edge| &mut edge.target);
     for target in edges.into_iter().chain(token_edges) {
@@ -230,26 +236,32 @@ fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mu
 /// Writes a state for each of some symbols, that leads to the next one.
 fn push_chain(program: &mut Program, symbols: Symbols<'_>, labels: &mut Labels) {
     for run in symbols.runs() {
-        let next = program.states.len() as u32 + 1;
+        let next = next_state(program).plus(1);
         match run {
             Run::Token(id) => {
                 program.push_row(false);
-                push_symbol(program, Symbol::Token(id), StateId::from_raw(next), labels);
+                push_symbol(program, Symbol::Token(id), next, labels);
             }
             Run::Bytes(bytes) => {
                 program.push_row(false);
-                let row = program.states[next as usize - 1];
-                let count = bytes.len() as u32;
-                program.states.extend((1..count).map(|at| StateRow { bytes: row.bytes + at, ..row }));
-                let edges = bytes.iter().zip(next..next + count);
+                let row = program.states[next.index() - 1];
+                program
+                    .states
+                    .extend((1..bytes.len()).map(|at| StateRow { bytes: row.bytes.plus(at), ..row }));
+                let edges = bytes.iter().zip(ids_between(next..next.plus(bytes.len())));
                 program.byte_edges.extend(edges.map(|(&byte, next)| ByteEdge {
                     start: byte,
                     end: byte,
-                    target: StateId::from_raw(next),
+                    target: next,
                 }));
             }
         }
     }
+}
+
+/// The state whose row is pushed next.
+fn next_state(program: &Program) -> StateId {
+    StateId::from_index(program.states.len())
 }
 
 fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &mut Labels) -> Edge {
@@ -265,49 +277,51 @@ fn push_symbol(program: &mut Program, symbol: Symbol, target: StateId, labels: &
     }
 }
 
-/// The number of no label.
-const NO_LABEL: u32 = u32::MAX;
-
 /// The labels of the whole, which units have in common.
 pub(crate) struct Labels {
     pub(crate) all: Vec<TokenLabel>,
     /// The label of one token.
-    of_token: HashMap<u32, u32>,
+    of_token: HashMap<u32, LabelId>,
     /// Tokens that were asked for last, with their labels: in one place of many tags is the same one.
-    recent: [(u32, u32); 4],
+    recent: [(u32, LabelId); 4],
     /// The labels of the unit that was put in last.
     last: Range<usize>,
 }
 
 impl Labels {
     pub(crate) fn new(frame: &[TokenLabel]) -> Self {
-        Self { all: frame.to_vec(), of_token: HashMap::default(), recent: [(0, NO_LABEL); 4], last: 0..0 }
+        Self {
+            all: frame.to_vec(),
+            of_token: HashMap::default(),
+            recent: [(0, LabelId::NONE); 4],
+            last: 0..0,
+        }
     }
 
     fn of_token(&mut self, id: u32) -> LabelId {
-        let recent = id as usize % self.recent.len();
-        if self.recent[recent].0 == id && self.recent[recent].1 != NO_LABEL {
-            return LabelId::from_raw(self.recent[recent].1);
+        let recent = Offset::from_raw(id).index() % self.recent.len();
+        if self.recent[recent].0 == id && self.recent[recent].1 != LabelId::NONE {
+            return self.recent[recent].1;
         }
         let number = *self.of_token.entry(id).or_insert_with(|| {
             let known =
                 self.all.iter().position(|label| *label.ids == [id] && label.side == TokenSide::Inside);
-            known.unwrap_or_else(|| {
+            LabelId::from_index(known.unwrap_or_else(|| {
                 self.all.push(TokenLabel { ids: Box::new([id]), side: TokenSide::Inside });
                 self.all.len() - 1
-            }) as u32
+            }))
         });
         self.recent[recent] = (id, number);
-        LabelId::from_raw(number)
+        number
     }
 
     /// Where the labels of a unit begin.
-    pub(crate) fn of_unit(&mut self, labels: &[TokenLabel]) -> u32 {
+    pub(crate) fn of_unit(&mut self, labels: &[TokenLabel]) -> LabelId {
         if !self.all[self.last.clone()].starts_with(labels) {
             self.last = self.all.len()..self.all.len() + labels.len();
             self.all.extend_from_slice(labels);
         }
-        self.last.start as u32
+        LabelId::from_index(self.last.start)
     }
 }
 
@@ -326,10 +340,10 @@ mod tests {
             }
         }
         for texts in [&texts[..], &texts[..40], &texts[3..4], &[]] {
-            let order: Vec<u32> =
+            let order: Vec<TextId> =
                 order(texts.len(), |at| &texts[at][..]).into_iter().map(|(_, at)| at).collect();
-            let mut expected: Vec<u32> = (0..texts.len() as u32).collect();
-            expected.sort_by_key(|&at| &texts[at as usize]);
+            let mut expected: Vec<TextId> = ids(texts.len()).collect();
+            expected.sort_by_key(|&at| &texts[at.index()]);
             assert_eq!(order, expected);
         }
     }

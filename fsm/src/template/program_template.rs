@@ -16,6 +16,7 @@ use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef
 use crate::compile::pipeline::{compile, compile_around};
 use crate::error::BuildError;
 use crate::error::Failure;
+use crate::ids::{Id, Offset};
 use crate::link::scope::LinkedProgram;
 use crate::link::symbols::Symbols;
 use crate::options::CompileOptions;
@@ -24,7 +25,7 @@ use crate::program::byte_classes::ClassStarts;
 use crate::program::deferred::DeferredProgram;
 use crate::program::deferred::IdReservation;
 use crate::program::sub_programs::{FirstIds, SubPrograms};
-use crate::program::tables::{FragmentId, Program, StateId};
+use crate::program::tables::{FragmentId, LabelId, Program, StateId};
 use crate::template::prefix_trie::{self, Labels, Sorted};
 
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
@@ -45,7 +46,7 @@ pub struct TemplateArm {
     /// The text at the beginning and the one at the end, one behind the other.
     texts: Box<[u8]>,
     /// Bytes of the first.
-    begin: u32,
+    begin: Offset,
     /// How many symbols both have.
     symbols: u32,
     reservation: IdReservation,
@@ -61,7 +62,7 @@ impl TemplateArm {
     pub fn new(begin: &[PatternPart], content: Arc<DeferredProgram>, end: &[PatternPart]) -> Option<Self> {
         let mut texts = Vec::new();
         let mut symbols = push_parts(&mut texts, begin)?;
-        let length = u32::try_from(texts.len()).ok()?;
+        let length = u32::try_from(texts.len()).ok().map(Offset::from_raw)?;
         symbols += push_parts(&mut texts, end)?;
         if !content.can_be_referred_to() {
             return None;
@@ -72,7 +73,8 @@ impl TemplateArm {
                 text.bytes().for_each(|byte| starts.tell_apart(byte, byte));
             }
         }
-        let (reservation, has_labels) = (content.footprint().reservation(), content.footprint().labels > 0);
+        let (reservation, has_labels) =
+            (content.footprint().reservation(), content.footprint().labels > LabelId::FIRST);
         Some(Self { texts: texts.into(), begin: length, symbols, reservation, has_labels, starts, content })
     }
 
@@ -88,12 +90,12 @@ impl TemplateArm {
 
     /// What it begins with.
     pub(crate) fn begin(&self) -> Symbols<'_> {
-        Symbols(&self.texts[..self.begin as usize])
+        Symbols(&self.texts[..self.begin.index()])
     }
 
     /// What it ends with.
     pub(crate) fn end(&self) -> Symbols<'_> {
-        Symbols(&self.texts[self.begin as usize..])
+        Symbols(&self.texts[self.begin.index()..])
     }
 }
 
@@ -129,7 +131,7 @@ impl ProgramTemplate {
         let Some(placeholder) = number else {
             return Err(Failure::PartBelowOperator.in_rule(grammar.rule(placeholder).name()));
         };
-        take_out(&mut program, placeholder, stand_in.state_count() as u32);
+        take_out(&mut program, placeholder, stand_in.state_count());
         Ok(Self { program, placeholder })
     }
 
@@ -177,10 +179,11 @@ fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) ->
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
     let mut numbers = states;
     for branch in branches {
-        let (chains, reservation) = (branch.symbols as usize + 1, branch.reservation);
+        let symbols = usize::try_from(branch.symbols).unwrap_or(usize::MAX);
+        let (chains, reservation) = (symbols.saturating_add(1), branch.reservation);
         states += chains + reservation.likely_states;
         edges += chains + reservation.likely_edges;
-        numbers += chains + reservation.states.max(reservation.fragments) as usize;
+        numbers += chains + reservation.states.index().max(reservation.fragments.index());
     }
     numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
@@ -198,19 +201,19 @@ fn stand_in() -> Result<Program, BuildError> {
 }
 
 /// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
-fn take_out(program: &mut Program, placeholder: FragmentId, count: u32) {
-    let first = program.fragment(placeholder).start.raw();
-    let end = first + count;
-    let (from, to) = (program.states[first as usize], program.states[end as usize]);
-    program.byte_edges.drain(from.bytes as usize..to.bytes as usize);
-    program.states.drain(first as usize..end as usize);
-    let gone = to.bytes - from.bytes;
-    for row in &mut program.states[first as usize..] {
-        row.bytes -= gone;
+fn take_out(program: &mut Program, placeholder: FragmentId, count: usize) {
+    let first = program.fragment(placeholder).start;
+    let end = first.plus(count);
+    let (from, to) = (program.states[first.index()], program.states[end.index()]);
+    program.byte_edges.drain(from.bytes.index()..to.bytes.index());
+    program.states.drain(first.index()..end.index());
+    let gone = to.bytes.since(from.bytes);
+    for row in &mut program.states[first.index()..] {
+        row.bytes = row.bytes.minus(gone);
     }
     let moved = |id: &mut StateId| {
-        if id.raw() >= end {
-            *id = StateId::from_raw(id.raw() - count);
+        if *id >= end {
+            *id = id.minus(count);
         }
     };
     program.byte_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
@@ -225,18 +228,14 @@ fn take_out(program: &mut Program, placeholder: FragmentId, count: u32) {
 /// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
 /// branch's root.
 fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Labels) -> Vec<FragmentId> {
-    let mut begin = FirstIds {
-        state: program.own_state_count() as u32,
-        fragment: program.fragments.len() as u32,
-        label: 0,
-    };
+    let mut begin = FirstIds::behind(program);
     let mut root_of: HashMap<usize, FragmentId> =
         HashMap::with_capacity_and_hasher(branches.len(), Default::default());
     let root = |branch: &&TemplateArm| {
         let TemplateArm { content, reservation, has_labels, .. } = *branch;
         *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
             begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
-            let root = FragmentId::from_raw(begin.fragment + reservation.root);
+            let root = begin.fragment.plus(reservation.root.index());
             begin = program.sub_programs.push(content, reservation, begin);
             root
         })

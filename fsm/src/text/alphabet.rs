@@ -9,17 +9,18 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::ids::{LetterId, TextStateId};
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::scalars::code_point;
 use crate::error::Failure;
-use crate::ids::NONE;
+use crate::ids::{Id, IdVec};
 
 /// Products of at least so many pairs of states are taken over letters.
 const LARGE: usize = 512;
 
 /// A range of characters and their letter.
-type Atom = (u32, u32, u32);
+type Atom = (u32, u32, LetterId);
 
 /// An automaton over letters.
 pub(crate) struct CompressedAlphabet {
@@ -80,25 +81,27 @@ impl CompressedAlphabet {
     /// The same automaton over characters, numbered breadth-first.
     pub(crate) fn over_characters(&self) -> RangeDfa {
         let mut builder = DfaBuilder::with_capacity(self.dfa.state_count(), self.dfa.arc_count());
-        let mut targets = vec![NONE; self.atoms.len()];
-        let mut number = vec![NONE; self.dfa.state_count()];
-        let mut order = vec![0u32];
-        number[0] = 0;
+        let mut targets: IdVec<LetterId, TextStateId> = IdVec::of(TextStateId::NONE, self.atoms.len());
+        let mut number: IdVec<TextStateId, TextStateId> =
+            IdVec::of(TextStateId::NONE, self.dfa.state_count());
+        let mut order = vec![TextStateId::FIRST];
+        number[TextStateId::FIRST] = TextStateId::FIRST;
         let mut next = 0;
         while let Some(&state) = order.get(next) {
             next += 1;
-            targets.fill(NONE);
+            targets.fill(TextStateId::NONE);
             for arc in self.dfa.arcs(state) {
-                targets[arc.lo as usize..=arc.hi as usize].fill(arc.to);
+                let (first, last) = (LetterId::from_raw(arc.lo), LetterId::from_raw(arc.hi));
+                targets.slice_mut(first..last.plus(1)).fill(arc.to);
             }
             for &(lo, hi, letter) in &self.atoms {
-                let target = targets[letter as usize];
-                if target == NONE {
+                let target = targets[letter];
+                if target == TextStateId::NONE {
                     continue;
                 }
-                let to = &mut number[target as usize];
-                if *to == NONE {
-                    *to = order.len() as u32;
+                let to = &mut number[target];
+                if *to == TextStateId::NONE {
+                    *to = TextStateId::from_index(order.len());
                     order.push(target);
                 }
                 builder.arc(RangeArc { lo, hi, to: *to });
@@ -113,7 +116,7 @@ impl CompressedAlphabet {
         ranges.clear();
         let mut last_hi = None;
         for &(lo, hi, letter) in &self.atoms {
-            if !letters.iter().any(|&(first, last)| (first..=last).contains(&letter)) {
+            if !letters.iter().any(|&(first, last)| (first..=last).contains(&letter.raw())) {
                 continue;
             }
             match ranges.last_mut() {
@@ -126,19 +129,19 @@ impl CompressedAlphabet {
 }
 
 /// The ranges of characters that arcs begin or end at, with their letters, and how many letters there are.
-fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec<Atom>, u32), Failure> {
+fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec<Atom>, usize), Failure> {
     let all = operands.iter().map(AsRef::as_ref);
-    let arcs = all.clone().flat_map(|dfa| (0..dfa.state_count() as u32).flat_map(|state| dfa.arcs(state)));
+    let arcs = all.clone().flat_map(|dfa| dfa.states().flat_map(|state| dfa.arcs(state)));
     let mut ends: Vec<u32> = arcs.flat_map(|arc| [arc.lo, arc.hi + 1]).collect();
     meter.spend(ends.len())?;
     ends.sort_unstable();
     ends.dedup();
-    let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, 0)).collect();
+    let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, LetterId::FIRST)).collect();
     // Every state splits the letters by where they lead.
-    let mut split: HashMap<(u32, u32), u32> = HashMap::default();
+    let mut split: HashMap<(LetterId, TextStateId), LetterId> = HashMap::default();
     for dfa in all {
         let mut before: Option<&[RangeArc]> = None;
-        for state in 0..dfa.state_count() as u32 {
+        for state in dfa.states() {
             meter.spend(atoms.len())?;
             // A bound on the length is a chain of states that all lead on alike.
             if before.replace(dfa.arcs(state)).is_some_and(|before| splits_alike(before, dfa.arcs(state))) {
@@ -148,20 +151,20 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
             let mut arcs = dfa.arcs(state).iter().peekable();
             for (lo, hi, letter) in &mut atoms {
                 while arcs.next_if(|arc| arc.hi < *lo).is_some() {}
-                let target = arcs.peek().filter(|arc| arc.lo <= *hi).map_or(NONE, |arc| arc.to);
-                let fresh = split.len() as u32;
+                let target = arcs.peek().filter(|arc| arc.lo <= *hi).map_or(TextStateId::NONE, |arc| arc.to);
+                let fresh = LetterId::from_index(split.len());
                 *letter = *split.entry((*letter, target)).or_insert(fresh);
             }
         }
     }
-    let count = atoms.iter().map(|atom| atom.2 + 1).max().unwrap_or(0);
+    let count = atoms.iter().map(|atom| atom.2.index() + 1).max().unwrap_or(0);
     Ok((atoms, count))
 }
 
 /// Whether two states tell the same characters apart: at once where the second leads on as the first, some states
 /// further.
 fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
-    let shift = |arcs: &[RangeArc], arc: &RangeArc| arc.to.wrapping_sub(arcs[0].to);
+    let shift = |arcs: &[RangeArc], arc: &RangeArc| arc.to.raw().wrapping_sub(arcs[0].to.raw());
     one.len() == other.len()
         && one.iter().zip(other).all(|(left, right)| {
             (left.lo, left.hi, shift(one, left)) == (right.lo, right.hi, shift(other, right))
@@ -169,20 +172,20 @@ fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
 }
 
 /// An automaton over the letters of its characters.
-fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: u32) -> RangeDfa {
+fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: usize) -> RangeDfa {
     // The first range of each letter stands for all.
-    let mut first = vec![NONE; count as usize];
+    let mut first: IdVec<LetterId, u32> = IdVec::of(u32::MAX, count);
     for &(lo, _, letter) in atoms.iter().rev() {
-        first[letter as usize] = lo;
+        first[letter] = lo;
     }
-    let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count as usize);
-    for state in 0..dfa.state_count() as u32 {
+    let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count);
+    for state in dfa.states() {
         let mut arcs = dfa.arcs(state).iter().peekable();
         // Letters are numbered as their first characters stand, and so one sweep finds their arcs.
-        for (letter, &character) in first.iter().enumerate() {
+        for (letter, &character) in first.entries() {
             while arcs.next_if(|arc| arc.hi < character).is_some() {}
             if let Some(arc) = arcs.peek().filter(|arc| arc.lo <= character) {
-                builder.arc(RangeArc { lo: letter as u32, hi: letter as u32, to: arc.to });
+                builder.arc(RangeArc { lo: letter.raw(), hi: letter.raw(), to: arc.to });
             }
         }
         builder.end_state(dfa.is_final(state));

@@ -5,11 +5,13 @@ use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarErr
 use super::alphabet::intersection;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::evaluate::Evaluator;
+use super::ids::TextStateId;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::scalars::{MAX_SCALAR, character, scalar};
 use crate::error::BuildError;
 use crate::error::Failure;
+use crate::ids::{Id, IdVec};
 use crate::options::TextLimits;
 
 /// A regular set of texts, as its minimal deterministic automaton over characters.
@@ -82,7 +84,7 @@ impl TextAutomaton {
     /// Every text.
     pub fn everything() -> Self {
         let mut builder = DfaBuilder::with_capacity(1, 1);
-        builder.arc(RangeArc { lo: 0, hi: MAX_SCALAR, to: 0 });
+        builder.arc(RangeArc { lo: 0, hi: MAX_SCALAR, to: TextStateId::FIRST });
         builder.end_state(true);
         Self { dfa: builder.finish() }
     }
@@ -116,7 +118,7 @@ impl TextAutomaton {
 
     /// Whether a text is accepted.
     pub fn accepts(&self, text: &str) -> bool {
-        let mut state = 0;
+        let mut state = TextStateId::FIRST;
         for character in text.chars() {
             match self.dfa.step(state, scalar(character)) {
                 Some(next) => state = next,
@@ -139,26 +141,26 @@ impl TextAutomaton {
     /// The least and the greatest length of an accepted text, in characters; no greatest length if there
     /// is none. `None` if no text is accepted.
     pub fn length_range(&self) -> Option<(u32, Option<u32>)> {
-        let shortest = self.shortest_text()?.chars().count() as u32;
+        let shortest = u32::try_from(self.shortest_text()?.chars().count()).unwrap_or(u32::MAX);
         let count = self.dfa.state_count();
         // Every state leads to a final one, so a cycle means texts of any length. Without cycles, states
         // can be taken in an order in which all arcs point forward.
-        let mut entering = vec![0u32; count];
-        let states = 0..count as u32;
-        states.flat_map(|state| self.dfa.arcs(state)).for_each(|arc| entering[arc.to as usize] += 1);
-        let mut length = vec![0u32; count];
-        let mut stack: Vec<u32> = if entering[0] == 0 { vec![0] } else { vec![] };
+        let mut entering: IdVec<TextStateId, u32> = IdVec::of(0, count);
+        let arcs = self.dfa.states().flat_map(|state| self.dfa.arcs(state));
+        arcs.for_each(|arc| entering[arc.to] += 1);
+        let mut length: IdVec<TextStateId, u32> = IdVec::of(0, count);
+        let start = TextStateId::FIRST;
+        let mut stack = if entering[start] == 0 { vec![start] } else { vec![] };
         let (mut seen, mut longest) = (0, 0);
         while let Some(state) = stack.pop() {
             seen += 1;
             if self.dfa.is_final(state) {
-                longest = longest.max(length[state as usize]);
+                longest = longest.max(length[state]);
             }
             for arc in self.dfa.arcs(state) {
-                let to = arc.to as usize;
-                length[to] = length[to].max(length[state as usize] + 1);
-                entering[to] -= 1;
-                if entering[to] == 0 {
+                length[arc.to] = length[arc.to].max(length[state] + 1);
+                entering[arc.to] -= 1;
+                if entering[arc.to] == 0 {
                     stack.push(arc.to);
                 }
             }
@@ -168,10 +170,10 @@ impl TextAutomaton {
 
     /// The language as `class{min,max}`, if it is one.
     pub fn as_class_run(&self) -> Option<ClassRun> {
-        let mut state = 0;
+        let mut state = TextStateId::FIRST;
         let mut length = 0;
         let mut min = None;
-        let class = self.dfa.arcs(0);
+        let class = self.dfa.arcs(state);
         let alike = |arcs: &[RangeArc]| {
             arcs.len() == class.len()
                 && arcs.iter().zip(class).all(|(left, right)| (left.lo, left.hi) == (right.lo, right.hi))
@@ -193,7 +195,7 @@ impl TextAutomaton {
                 Some(_) if !alike(arcs) => return None,
                 Some(arc) if arc.to == state => return run(min?, None),
                 // The automaton is numbered breadth-first: in a chain every state follows the one before.
-                Some(arc) if arc.to != state + 1 => return None,
+                Some(arc) if arc.to != state.plus(1) => return None,
                 Some(arc) => state = arc.to,
             }
             length += 1;
@@ -202,14 +204,16 @@ impl TextAutomaton {
 
     /// One of the shortest accepted texts, of legible characters where there is a choice.
     pub fn shortest_text(&self) -> Option<String> {
-        let mut came_from: Vec<Option<(u32, RangeArc)>> = vec![None; self.dfa.state_count()];
-        let mut order = vec![0u32];
+        let mut came_from: IdVec<TextStateId, Option<(TextStateId, RangeArc)>> =
+            IdVec::of(None, self.dfa.state_count());
+        let start = TextStateId::FIRST;
+        let mut order = vec![start];
         let mut next = 0;
         while let Some(&state) = order.get(next) {
             if self.dfa.is_final(state) {
                 let mut text = Vec::new();
                 let mut at = state;
-                while let Some((before, arc)) = came_from[at as usize].filter(|_| at != 0) {
+                while let Some((before, arc)) = came_from[at].filter(|_| at != start) {
                     text.push(legible(arc));
                     at = before;
                 }
@@ -217,8 +221,8 @@ impl TextAutomaton {
             }
             next += 1;
             for &arc in self.dfa.arcs(state) {
-                if arc.to != 0 && came_from[arc.to as usize].is_none() {
-                    came_from[arc.to as usize] = Some((state, arc));
+                if arc.to != start && came_from[arc.to].is_none() {
+                    came_from[arc.to] = Some((state, arc));
                     order.push(arc.to);
                 }
             }
@@ -235,27 +239,27 @@ impl TextAutomaton {
             return u64::MAX;
         }
         // Every state leads to a final one and none leads back.
-        let mut counts: Vec<Option<u64>> = vec![None; self.dfa.state_count()];
-        let mut stack = vec![0u32];
+        let mut counts: IdVec<TextStateId, Option<u64>> = IdVec::of(None, self.dfa.state_count());
+        let mut stack = vec![TextStateId::FIRST];
         while let Some(&state) = stack.last() {
-            if counts[state as usize].is_some() {
+            if counts[state].is_some() {
                 stack.pop();
                 continue;
             }
             let arcs = self.dfa.arcs(state);
             let unknown = stack.len();
-            stack.extend(arcs.iter().map(|arc| arc.to).filter(|&to| counts[to as usize].is_none()));
+            stack.extend(arcs.iter().map(|arc| arc.to).filter(|&to| counts[to].is_none()));
             if stack.len() == unknown {
                 let through = arcs.iter().map(|arc| {
                     let ways = u64::from(arc.hi - arc.lo) + 1;
-                    ways.saturating_mul(counts[arc.to as usize].unwrap_or(0))
+                    ways.saturating_mul(counts[arc.to].unwrap_or(0))
                 });
                 let own = u64::from(self.dfa.is_final(state));
-                counts[state as usize] = Some(through.fold(own, u64::saturating_add));
+                counts[state] = Some(through.fold(own, u64::saturating_add));
                 stack.pop();
             }
         }
-        counts[0].unwrap_or(0)
+        counts[TextStateId::FIRST].unwrap_or(0)
     }
 
     /// All accepted texts in order, where there are at most so many; `None` otherwise.
@@ -265,11 +269,12 @@ impl TextAutomaton {
         }
         self.length_range()?.1?;
         // Every state leads to a final one and none leads back, so that every way on is the beginning of a text.
-        let (mut texts, mut stack) = (Vec::new(), vec![(0u32, String::new())]);
+        let (mut texts, mut stack) = (Vec::new(), vec![(TextStateId::FIRST, String::new())]);
         while let Some((state, text)) = stack.pop() {
             let arcs = self.dfa.arcs(state);
-            let ways: usize = arcs.iter().map(|arc| (arc.hi - arc.lo) as usize + 1).sum();
-            if texts.len() + stack.len() + ways > most {
+            let ways: u64 = arcs.iter().map(|arc| u64::from(arc.hi - arc.lo) + 1).sum();
+            let begun = texts.len() + stack.len();
+            if usize::try_from(ways).is_ok_and(|ways| begun + ways > most) {
                 return None;
             }
             for arc in arcs.iter().rev() {
@@ -292,7 +297,7 @@ impl TextAutomaton {
         let Some((_, greatest)) = self.length_range() else { return Some(Vec::new()) };
         greatest.filter(|&greatest| greatest <= longest)?;
         // As for texts, every way on is the beginning of a row.
-        let (mut rows, mut stack) = (Vec::new(), vec![(0u32, Vec::new())]);
+        let (mut rows, mut stack) = (Vec::new(), vec![(TextStateId::FIRST, Vec::new())]);
         while let Some((state, row)) = stack.pop() {
             let mut arcs = self.dfa.arcs(state).to_vec();
             arcs.sort_by_key(|arc| (arc.to, arc.lo));
@@ -315,9 +320,9 @@ impl TextAutomaton {
     /// state, named after `hint`. A loop through more than one state makes the rules recursive; what refers
     /// to them cannot stand below a regular operator then.
     pub fn to_rules(&self, builder: &mut GrammarBuilder, hint: &str) -> Result<RuleId, GrammarError> {
-        let count = self.dfa.state_count() as u32;
-        let rules: Vec<RuleId> = (0..count).map(|_| builder.declare_fresh(hint)).collect::<Result<_, _>>()?;
-        for state in 0..count {
+        let rules = self.dfa.states().map(|_| builder.declare_fresh(hint));
+        let rules: IdVec<TextStateId, RuleId> = rules.collect::<Result<_, _>>()?;
+        for state in self.dfa.states() {
             let mut arcs = self.dfa.arcs(state).to_vec();
             arcs.sort_by_key(|arc| arc.to);
             let mut alternatives = Vec::new();
@@ -327,7 +332,7 @@ impl TextAutomaton {
                 if group[0].to == state {
                     own_loop = Some(builder.repeat(class, 0, None));
                 } else {
-                    let rest = builder.rule(rules[group[0].to as usize]);
+                    let rest = builder.rule(rules[group[0].to]);
                     alternatives.push(builder.sequence([class, rest]));
                 }
             }
@@ -336,9 +341,9 @@ impl TextAutomaton {
             }
             let rest = builder.choice(alternatives);
             let body = builder.sequence(own_loop.into_iter().chain([rest]));
-            builder.define(rules[state as usize], body)?;
+            builder.define(rules[state], body)?;
         }
-        Ok(rules[0])
+        Ok(rules[TextStateId::FIRST])
     }
 
     fn minimal(dfa: &RangeDfa, limits: &TextLimits) -> Result<Self, BuildError> {

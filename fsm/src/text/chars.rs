@@ -2,16 +2,18 @@
 //!
 //! Automata over text have such arcs, and so has a draft of byte automata that characters are encoded into.
 
+use crate::ids::Id;
+
 /// Reads one code point out of an inclusive range. A range may run over the surrogates, which are never
 /// spelled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CharArc {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct CharArc<S> {
     pub(crate) lo: u32,
     pub(crate) hi: u32,
-    pub(crate) to: u32,
+    pub(crate) to: S,
 }
 
-impl CharArc {
+impl<S> CharArc<S> {
     pub(crate) fn covers(&self, lo: u32, hi: u32) -> bool {
         self.lo <= lo && hi <= self.hi
     }
@@ -19,21 +21,24 @@ impl CharArc {
 
 /// An automaton over characters that is being written.
 pub(crate) trait CharOutput {
+    /// Its states.
+    type State: Id;
+
     /// A new state.
-    fn state(&mut self) -> u32;
+    fn state(&mut self) -> Self::State;
     /// Adds arcs, sorted and disjoint, to a state.
-    fn arcs(&mut self, from: u32, arcs: &[CharArc]);
+    fn arcs(&mut self, from: Self::State, arcs: &[CharArc<Self::State>]);
     /// Adds an arc that reads nothing.
-    fn epsilon(&mut self, from: u32, to: u32);
+    fn epsilon(&mut self, from: Self::State, to: Self::State);
     /// Lets `from` read the escapes of a class of characters, the backslash being read, by way of an automaton
     /// that all places share, if the output has such automata: ranges of code points, sorted and not touching.
     /// `write` writes such an automaton, up to a given end, and returns its start.
     fn shared_escape(
         &mut self,
-        from: u32,
+        from: Self::State,
         class: &[(u32, u32)],
-        to: u32,
-        write: &mut dyn FnMut(&mut Self, u32) -> u32,
+        to: Self::State,
+        write: &mut dyn FnMut(&mut Self, Self::State) -> Self::State,
     ) -> Sharing;
 }
 
@@ -44,8 +49,15 @@ pub(crate) enum Sharing {
     NotSupported,
 }
 
+/// The lowest byte of a number, which is the number where it is below 256.
+#[inline]
+pub(crate) fn low_byte(number: u32) -> u8 {
+    let [.., low] = number.to_be_bytes();
+    low
+}
+
 /// The ranges of arcs, those that touch joined.
-pub(crate) fn join_ranges(arcs: &[CharArc], ranges: &mut Vec<(u32, u32)>) {
+pub(crate) fn join_ranges<S>(arcs: &[CharArc<S>], ranges: &mut Vec<(u32, u32)>) {
     ranges.clear();
     for arc in arcs {
         match ranges.last_mut() {

@@ -6,13 +6,18 @@
 //! address, with an address of 40 forms at its end) has a product in which only the loop is multiplied.
 
 use super::dfa::RangeDfa;
+use super::ids::TextStateId;
+use crate::ids::{Id, IdVec, ids_between};
+
+/// A state of an automaton, and one of an automaton that counts: how many characters were read.
+type Pair = (TextStateId, TextStateId);
 
 /// An automaton that accepts by length alone, and for each state of another one how many characters can follow.
 pub(crate) struct Counted {
     min: u32,
     max: u32,
     /// `None` where there is no greatest number.
-    longest: Vec<Option<u32>>,
+    longest: IdVec<TextStateId, Option<u32>>,
 }
 
 impl Counted {
@@ -23,48 +28,50 @@ impl Counted {
     }
 
     /// The pair of states that stands for a pair and goes on alike.
-    pub(crate) fn representative(&self, (state, count): (u32, u32)) -> (u32, u32) {
-        let is_settled = self.longest[state as usize]
-            .is_some_and(|longest| count >= self.min && count.saturating_add(longest) <= self.max);
-        (state, if is_settled { self.min } else { count })
+    pub(crate) fn representative(&self, (state, count): Pair) -> Pair {
+        let length = count.raw();
+        let is_settled = self.longest[state]
+            .is_some_and(|longest| length >= self.min && length.saturating_add(longest) <= self.max);
+        (state, if is_settled { TextStateId::from_raw(self.min) } else { count })
     }
 }
 
 /// The bounds of an automaton whose `i`th state is reached by all texts of `i` characters out of some class.
 fn bounds(dfa: &RangeDfa) -> Option<(u32, u32)> {
-    let max = u32::try_from(dfa.state_count()).ok()? - 1;
-    let first = dfa.arcs(0);
-    let is_chain = (0..max).all(|state| {
+    let max = dfa.states().next_back()?;
+    let first = dfa.arcs(TextStateId::FIRST);
+    let is_chain = ids_between(TextStateId::FIRST..max).all(|state| {
         let arcs = dfa.arcs(state);
         arcs.len() == first.len()
             && arcs
                 .iter()
                 .zip(first)
-                .all(|(arc, first)| (arc.lo, arc.hi, arc.to) == (first.lo, first.hi, state + 1))
+                .all(|(arc, first)| (arc.lo, arc.hi, arc.to) == (first.lo, first.hi, state.plus(1)))
     });
-    let min = (0..=max).find(|&state| dfa.is_final(state))?;
-    let counts =
-        max > 0 && is_chain && dfa.arcs(max).is_empty() && (min..=max).all(|state| dfa.is_final(state));
-    counts.then_some((min, max))
+    let min = dfa.states().find(|&state| dfa.is_final(state))?;
+    let counts = max > TextStateId::FIRST
+        && is_chain
+        && dfa.arcs(max).is_empty()
+        && ids_between(min..max.plus(1)).all(|state| dfa.is_final(state));
+    counts.then_some((min.raw(), max.raw()))
 }
 
 /// How many characters can follow each state at most; `None` where a loop can be reached.
-fn longest(dfa: &RangeDfa) -> Vec<Option<u32>> {
+fn longest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
     let count = dfa.state_count();
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); count];
-    let mut open: Vec<usize> = Vec::with_capacity(count);
-    for state in 0..count {
-        let arcs = dfa.arcs(state as u32);
+    let mut before: IdVec<TextStateId, Vec<TextStateId>> = IdVec::of(Vec::new(), count);
+    let mut open: IdVec<TextStateId, usize> = IdVec::with_capacity(count);
+    for state in dfa.states() {
+        let arcs = dfa.arcs(state);
         open.push(arcs.len());
-        arcs.iter().for_each(|arc| before[arc.to as usize].push(state as u32));
+        arcs.iter().for_each(|arc| before[arc.to].push(state));
     }
-    let mut longest = vec![None; count];
-    let mut below = vec![0u32; count];
-    let mut done: Vec<usize> = (0..count).filter(|&state| open[state] == 0).collect();
+    let mut longest = IdVec::of(None, count);
+    let mut below: IdVec<TextStateId, u32> = IdVec::of(0, count);
+    let mut done: Vec<TextStateId> = dfa.states().filter(|&state| open[state] == 0).collect();
     while let Some(state) = done.pop() {
         longest[state] = Some(below[state]);
         for &from in &before[state] {
-            let from = from as usize;
             below[from] = below[from].max(below[state].saturating_add(1));
             open[from] -= 1;
             if open[from] == 0 {

@@ -3,27 +3,27 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use super::counted::Counted;
+use super::ids::TextStateId;
 use super::meter::Meter;
 use super::scalars::{MAX_SCALAR, scalar};
 use crate::error::Failure;
-use crate::ids::NONE;
+use crate::ids::{Id, IdVec, Rows};
 
 /// Reads one character out of an inclusive range of scalar numbers (see [`scalar`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct RangeArc {
+pub(crate) struct RangeArc<S = TextStateId> {
     pub(crate) lo: u32,
     pub(crate) hi: u32,
-    pub(crate) to: u32,
+    pub(crate) to: S,
 }
 
 /// A deterministic automaton. State 0 is the start; a character without an arc leads nowhere. Every state
 /// has sorted, disjoint arcs. There is at least one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RangeDfa {
-    /// Where each state's arcs begin; one entry more than there are states.
-    rows: Vec<u32>,
+    rows: Rows<TextStateId>,
     arcs: Vec<RangeArc>,
-    finals: Vec<bool>,
+    finals: IdVec<TextStateId, bool>,
 }
 
 impl AsRef<Self> for RangeDfa {
@@ -37,35 +37,39 @@ impl RangeDfa {
         self.finals.len()
     }
 
+    pub(crate) fn states(&self) -> impl DoubleEndedIterator<Item = TextStateId> + Clone + use<> {
+        self.finals.ids()
+    }
+
     pub(crate) fn arc_count(&self) -> usize {
         self.arcs.len()
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
-        self.rows.capacity() * size_of::<u32>()
-            + self.arcs.capacity() * size_of::<RangeArc>()
-            + self.finals.capacity()
+        self.rows.memory_usage() + self.arcs.capacity() * size_of::<RangeArc>() + self.finals.capacity()
     }
 
-    pub(crate) fn is_final(&self, state: u32) -> bool {
-        self.finals[state as usize]
+    pub(crate) fn is_final(&self, state: TextStateId) -> bool {
+        self.finals[state]
     }
 
-    pub(crate) fn arcs(&self, state: u32) -> &[RangeArc] {
-        &self.arcs[self.rows[state as usize] as usize..self.rows[state as usize + 1] as usize]
+    pub(crate) fn arcs(&self, state: TextStateId) -> &[RangeArc] {
+        &self.arcs[self.rows.of(state)]
     }
 
     /// The automaton of the empty language.
     pub(crate) fn nothing() -> Self {
-        Self { rows: vec![0, 0], arcs: Vec::new(), finals: vec![false] }
+        let mut builder = DfaBuilder::with_capacity(1, 0);
+        builder.end_state(false);
+        builder.finish()
     }
 
     /// Whether no state is final. Automata that were trimmed are empty exactly then.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.finals.contains(&true)
+        !self.finals.iter().any(|&is_final| is_final)
     }
 
-    pub(crate) fn step(&self, state: u32, character: u32) -> Option<u32> {
+    pub(crate) fn step(&self, state: TextStateId, character: u32) -> Option<TextStateId> {
         let arcs = self.arcs(state);
         let arc = arcs.get(arcs.partition_point(|arc| arc.hi < character))?;
         (arc.lo <= character).then_some(arc.to)
@@ -79,53 +83,45 @@ impl RangeDfa {
         }
         // UTF-8 sorts as the characters do.
         texts.sort_unstable();
-        let mut finals = vec![false];
-        let mut arcs: Vec<(u32, RangeArc)> = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
+        let mut finals: IdVec<TextStateId, bool> = IdVec::of(false, 1);
+        let mut arcs: Vec<(TextStateId, RangeArc)> =
+            Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
         // The states after each prefix of the text before, by the length of the prefix in bytes.
-        let mut path: Vec<(usize, u32)> = vec![(0, 0)];
+        let mut path: Vec<(usize, TextStateId)> = vec![(0, TextStateId::FIRST)];
         let mut before = "";
         for text in texts {
             let shared = text.bytes().zip(before.bytes()).take_while(|(left, right)| left == right).count();
             path.truncate(path.partition_point(|&(length, _)| length <= shared));
-            let (start, mut state) = path.last().copied().unwrap_or((0, 0));
+            let (start, mut state) = path.last().copied().unwrap_or((0, TextStateId::FIRST));
             for (offset, character) in text[start..].char_indices() {
-                let next = finals.len() as u32;
-                finals.push(false);
+                let next = finals.push(false);
                 let code = scalar(character);
                 arcs.push((state, RangeArc { lo: code, hi: code, to: next }));
                 path.push((start + offset + character.len_utf8(), next));
                 state = next;
             }
-            finals[state as usize] = true;
+            finals[state] = true;
             before = text;
         }
         Ok(Self::from_parts(&arcs, finals))
     }
 
     /// An automaton out of (state, arc) pairs; those of one state are in order.
-    pub(crate) fn from_parts(pairs: &[(u32, RangeArc)], finals: Vec<bool>) -> Self {
-        let mut rows = vec![0u32; finals.len() + 1];
-        for &(from, _) in pairs {
-            rows[from as usize + 1] += 1;
-        }
-        for state in 0..finals.len() {
-            rows[state + 1] += rows[state];
-        }
-        let mut arcs = vec![RangeArc { lo: 0, hi: 0, to: 0 }; pairs.len()];
+    pub(crate) fn from_parts(pairs: &[(TextStateId, RangeArc)], finals: IdVec<TextStateId, bool>) -> Self {
+        let rows = Rows::count(finals.len(), pairs.iter().map(|pair| pair.0));
+        let mut arcs = vec![RangeArc { lo: 0, hi: 0, to: TextStateId::FIRST }; pairs.len()];
         let mut next = rows.clone();
         for &(from, arc) in pairs {
-            let place = &mut next[from as usize];
-            arcs[*place as usize] = arc;
-            *place += 1;
+            arcs[next.take_place(from)] = arc;
         }
         Self { rows, arcs, finals }
     }
 
     /// All texts that the automaton does not accept.
     pub(crate) fn complement(&self) -> Self {
-        let sink = self.state_count() as u32;
+        let sink = self.finals.next_id();
         let mut builder = DfaBuilder::with_capacity(self.state_count() + 1, 2 * self.arc_count() + 2);
-        for state in 0..sink {
+        for state in self.states() {
             let mut next = 0;
             for &arc in self.arcs(state) {
                 if arc.lo > next {
@@ -152,11 +148,11 @@ impl RangeDfa {
             return other.intersect(self, meter);
         }
         let representative = |pair| counted.as_ref().map_or(pair, |counted| counted.representative(pair));
-        let start = representative((0, 0));
+        let start = representative((TextStateId::FIRST, TextStateId::FIRST));
         let mut builder = DfaBuilder::with_capacity(self.state_count(), self.arc_count());
         let mut pairs = vec![start];
         let mut numbers = PairNumbers::new(self.state_count(), other.state_count());
-        *numbers.of(start) = 0;
+        *numbers.of(start) = TextStateId::FIRST;
         let mut next = 0;
         while let Some(&(left, right)) = pairs.get(next) {
             next += 1;
@@ -167,8 +163,8 @@ impl RangeDfa {
                 if lo <= hi {
                     let pair = representative((first.to, second.to));
                     let to = numbers.of(pair);
-                    if *to == NONE {
-                        *to = pairs.len() as u32;
+                    if *to == TextStateId::NONE {
+                        *to = TextStateId::from_index(pairs.len());
                         pairs.push(pair);
                     }
                     builder.arc(RangeArc { lo, hi, to: *to });
@@ -187,12 +183,12 @@ impl RangeDfa {
     }
 }
 
-/// The numbers of the pairs of states that were met, [`NONE`] for the others.
+/// The numbers of the pairs of states that were met, [`Id::NONE`] for the others.
 struct PairNumbers {
     /// Row by row, where that is no large table; most pairs of a pattern and a length are met.
-    table: Vec<u32>,
+    table: Vec<TextStateId>,
     width: usize,
-    others: HashMap<(u32, u32), u32>,
+    others: HashMap<(TextStateId, TextStateId), TextStateId>,
 }
 
 impl PairNumbers {
@@ -201,14 +197,14 @@ impl PairNumbers {
 
     fn new(lefts: usize, rights: usize) -> Self {
         let count = lefts.saturating_mul(rights);
-        let table = if count <= Self::MOST { vec![NONE; count] } else { Vec::new() };
+        let table = if count <= Self::MOST { vec![TextStateId::NONE; count] } else { Vec::new() };
         Self { table, width: rights, others: HashMap::default() }
     }
 
-    fn of(&mut self, (left, right): (u32, u32)) -> &mut u32 {
-        match self.table.get_mut(left as usize * self.width + right as usize) {
+    fn of(&mut self, (left, right): (TextStateId, TextStateId)) -> &mut TextStateId {
+        match self.table.get_mut(left.index() * self.width + right.index()) {
             Some(number) => number,
-            None => self.others.entry((left, right)).or_insert(NONE),
+            None => self.others.entry((left, right)).or_insert(TextStateId::NONE),
         }
     }
 }
@@ -220,23 +216,20 @@ pub(crate) struct DfaBuilder {
 
 impl DfaBuilder {
     pub(crate) fn with_capacity(states: usize, arcs: usize) -> Self {
-        let mut rows = Vec::with_capacity(states + 1);
-        rows.push(0);
-        let dfa = RangeDfa { rows, arcs: Vec::with_capacity(arcs), finals: Vec::with_capacity(states) };
-        Self { dfa }
+        let (rows, finals) = (Rows::with_capacity(states), IdVec::with_capacity(states));
+        Self { dfa: RangeDfa { rows, arcs: Vec::with_capacity(arcs), finals } }
     }
 
     /// Adds an arc to the state that is being written, joining it to the one before if the two touch.
     pub(crate) fn arc(&mut self, arc: RangeArc) {
-        let start = self.dfa.rows[self.dfa.rows.len() - 1] as usize;
-        match self.dfa.arcs[start..].last_mut() {
+        match self.dfa.arcs[self.dfa.rows.end()..].last_mut() {
             Some(last) if last.to == arc.to && last.hi + 1 == arc.lo => last.hi = arc.hi,
             _ => self.dfa.arcs.push(arc),
         }
     }
 
     pub(crate) fn end_state(&mut self, is_final: bool) {
-        self.dfa.rows.push(self.dfa.arcs.len() as u32);
+        self.dfa.rows.push(self.dfa.arcs.len());
         self.dfa.finals.push(is_final);
     }
 

@@ -9,12 +9,14 @@
 use grammask_grammar_ir::hash::HashSet;
 use smallvec::SmallVec;
 
-use super::dfa::RangeDfa;
+use super::dfa::{RangeArc, RangeDfa};
+use super::ids::{NfaStateId, OperandStateId, TextStateId};
 use super::nfa::Nfa;
 use super::nfa::NfaRows;
+use crate::ids::{Id, IdVec};
 
 /// A state of each operand.
-type Tuple = SmallVec<[u32; 4]>;
+type Tuple = SmallVec<[OperandStateId; 4]>;
 
 /// Sorted ranges of characters.
 type Ranges = Vec<(u32, u32)>;
@@ -30,20 +32,20 @@ pub(super) const MAX_OPERANDS: usize = 3;
 pub(super) struct Operand {
     automaton: Automaton,
     /// By state, what is known of it.
-    moves: Vec<Option<Moves>>,
+    moves: IdVec<OperandStateId, Option<Moves>>,
 }
 
 enum Automaton {
     Deterministic(RangeDfa),
     /// With room for its closures.
-    Nondeterministic(NfaRows, Vec<u32>),
+    Nondeterministic(NfaRows, IdVec<NfaStateId, u32>),
 }
 
 /// How a state goes on.
 struct Moves {
     is_final: bool,
     /// For each state that is reached by a character, by which ones.
-    targets: Vec<(u32, Ranges)>,
+    targets: Vec<(OperandStateId, Ranges)>,
 }
 
 impl From<RangeDfa> for Operand {
@@ -56,38 +58,49 @@ impl From<RangeDfa> for Operand {
 impl From<Nfa> for Operand {
     fn from(nfa: Nfa) -> Self {
         let moves = std::iter::repeat_with(|| None).take(nfa.state_count()).collect();
-        let met = vec![0; nfa.state_count()];
+        let met = IdVec::of(0, nfa.state_count());
         Self { automaton: Automaton::Nondeterministic(nfa.into_rows(), met), moves }
     }
 }
 
 impl Operand {
     /// Sees to it that what is asked for next is known. How many states and arcs had to be looked at.
-    fn look_at(&mut self, state: u32) -> usize {
-        if self.moves[state as usize].is_some() {
+    fn look_at(&mut self, state: OperandStateId) -> usize {
+        if self.moves[state].is_some() {
             return 0;
         }
         let (is_final, mut arcs, met) = match &mut self.automaton {
-            Automaton::Deterministic(dfa) => (dfa.is_final(state), dfa.arcs(state).to_vec(), 1),
-            Automaton::Nondeterministic(rows, met) => rows.closure(state, met),
+            Automaton::Deterministic(dfa) => {
+                let state = TextStateId::from_raw(state.raw());
+                (dfa.is_final(state), dfa.arcs(state).iter().map(of_operand).collect(), 1)
+            }
+            Automaton::Nondeterministic(rows, met) => {
+                let (is_final, arcs, met) = rows.closure(NfaStateId::from_raw(state.raw()), met);
+                (is_final, arcs.iter().map(of_operand).collect::<Vec<_>>(), met)
+            }
         };
         let looked = arcs.len() + met;
         arcs.sort_unstable_by_key(|arc| (arc.to, arc.lo));
         let groups = arcs.chunk_by(|left, right| left.to == right.to);
-        let ranges = |group: &[super::dfa::RangeArc]| group.iter().map(|arc| (arc.lo, arc.hi)).collect();
+        let ranges = |group: &[RangeArc<OperandStateId>]| group.iter().map(|arc| (arc.lo, arc.hi)).collect();
         let targets = groups.map(|group| (group[0].to, ranges(group))).collect();
-        self.moves[state as usize] = Some(Moves { is_final, targets });
+        self.moves[state] = Some(Moves { is_final, targets });
         looked
     }
 
-    fn moves(&self, state: u32) -> &Moves {
-        self.moves[state as usize].as_ref().expect("every state is looked at before")
+    fn moves(&self, state: OperandStateId) -> &Moves {
+        self.moves[state].as_ref().expect("every state is looked at before")
     }
+}
+
+/// An arc of either kind of automaton.
+fn of_operand<S: Id>(arc: &RangeArc<S>) -> RangeArc<OperandStateId> {
+    RangeArc { lo: arc.lo, hi: arc.hi, to: OperandStateId::from_raw(arc.to.raw()) }
 }
 
 /// Whether all operands accept some text; `None` where that takes a longer search.
 pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool> {
-    let start: Tuple = SmallVec::from_elem(0, operands.len());
+    let start: Tuple = SmallVec::from_elem(OperandStateId::FIRST, operands.len());
     let mut met: HashSet<Tuple> = HashSet::default();
     met.insert(start.clone());
     let mut tuples = vec![start];

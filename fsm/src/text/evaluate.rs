@@ -13,11 +13,13 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
 use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_intersection};
 use super::dfa::RangeDfa;
 use super::emptiness::{MAX_OPERANDS, Operand, intersection_is_nonempty};
+use super::ids::NfaStateId;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::nfa::Nfa;
 use super::scalars::{code_point, scalar};
 use crate::error::Failure;
+use crate::ids::Id;
 use crate::options::TextLimits;
 use crate::text::chars::CharArc;
 use crate::text::json_encoder::JsonEncoder;
@@ -309,9 +311,9 @@ impl<'g> Evaluator<'g> {
         &self,
         nfa: &mut Nfa,
         id: ExprId,
-        mut from: u32,
-        to: u32,
-        stack: &mut Vec<(ExprId, u32, u32)>,
+        mut from: NfaStateId,
+        to: NfaStateId,
+        stack: &mut Vec<(ExprId, NfaStateId, NfaStateId)>,
         meter: &mut Meter,
     ) -> Result<(), Failure> {
         if let Some(value) = self.operators.get(&id) {
@@ -361,9 +363,9 @@ fn is_operator(expr: Expr<'_>) -> bool {
 fn repeat(
     nfa: &mut Nfa,
     (body, min, max): (ExprId, u32, Option<u32>),
-    mut from: u32,
-    to: u32,
-    stack: &mut Vec<(ExprId, u32, u32)>,
+    mut from: NfaStateId,
+    to: NfaStateId,
+    stack: &mut Vec<(ExprId, NfaStateId, NfaStateId)>,
     meter: &mut Meter,
 ) -> Result<(), Failure> {
     for done in 0..max.unwrap_or(min) {
@@ -390,29 +392,30 @@ fn repeat(
 fn embed(
     value: &RangeDfa,
     nfa: &mut Nfa,
-    from: u32,
-    to: u32,
+    from: NfaStateId,
+    to: NfaStateId,
     meter: &mut Meter,
-    mut write: impl FnMut(&mut Nfa, u32, &[CharArc]),
+    mut write: impl FnMut(&mut Nfa, NfaStateId, &[CharArc<NfaStateId>]),
 ) -> Result<(), Failure> {
-    let base = nfa.state_count() as u32;
+    let base = NfaStateId::from_index(nfa.state_count());
     for _ in 0..value.state_count() {
         nfa.state();
     }
     nfa.epsilon(from, base);
     let mut arcs = Vec::new();
-    for state in 0..value.state_count() as u32 {
+    for state in value.states() {
         meter.spend(value.arcs(state).len() + 1)?;
         meter.nondeterministic_states(nfa.state_count())?;
         arcs.clear();
         arcs.extend(value.arcs(state).iter().map(|arc| CharArc {
             lo: code_point(arc.lo),
             hi: code_point(arc.hi),
-            to: base + arc.to,
+            to: base.plus(arc.to.index()),
         }));
-        write(nfa, base + state, &arcs);
+        let copy = base.plus(state.index());
+        write(nfa, copy, &arcs);
         if value.is_final(state) {
-            nfa.epsilon(base + state, to);
+            nfa.epsilon(copy, to);
         }
     }
     Ok(())

@@ -7,26 +7,37 @@
 
 use grammask_grammar_ir::hash::HashMap;
 
-use super::chars::{CharArc, CharOutput, Sharing, join_ranges};
+use super::chars::{CharArc, CharOutput, Sharing, join_ranges, low_byte};
+use crate::ids::Id;
 
 /// The letters of short escapes, in order, and the characters that they stand for.
-pub(crate) const SHORT_ESCAPES: [(char, u8); 8] =
-    [('"', 0x22), ('/', 0x2F), ('\\', 0x5C), ('b', 0x08), ('f', 0x0C), ('n', 0x0A), ('r', 0x0D), ('t', 0x09)];
+pub(crate) const SHORT_ESCAPES: [(u8, u8); 8] = [
+    (b'"', 0x22),
+    (b'/', 0x2F),
+    (b'\\', 0x5C),
+    (b'b', 0x08),
+    (b'f', 0x0C),
+    (b'n', 0x0A),
+    (b'r', 0x0D),
+    (b't', 0x09),
+];
 
 /// Spells characters as the inside of JSON strings, into an automaton over characters.
 ///
 /// Nested spelling (a JSON string inside a JSON string) is a matter of `depth`.
-#[derive(Default)]
-pub(crate) struct JsonEncoder {
+pub(crate) struct JsonEncoder<S> {
     /// Uniform blocks: (shape, depth, target) to state.
-    blocks: HashMap<(Block, u32, u32), u32>,
+    blocks: HashMap<(Block, u32, S), S>,
     /// States that hold nothing but wide arcs, by depth and arcs.
-    wide: HashMap<(u32, Vec<ArcKey>), u32>,
-    scratch: Vec<CharArc>,
+    wide: HashMap<(u32, Vec<CharArc<S>>), S>,
+    scratch: Vec<CharArc<S>>,
 }
 
-/// An arc as a key.
-type ArcKey = (u32, u32, u32);
+impl<S> Default for JsonEncoder<S> {
+    fn default() -> Self {
+        Self { blocks: HashMap::default(), wide: HashMap::default(), scratch: Vec::new() }
+    }
+}
 
 /// Arcs of more characters than this lead to "everything else".
 const WIDE: u32 = 64;
@@ -70,11 +81,15 @@ impl Block {
 /// What JSON allows to stand for itself in a string (RFC 8259, section 7).
 pub(crate) const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
 
-const NO_STATE: u32 = u32::MAX;
-
-impl JsonEncoder {
+impl<S: Id> JsonEncoder<S> {
     /// Adds `arcs`, sorted and disjoint, to a state, spelled as JSON `depth` times over.
-    pub(crate) fn spell<O: CharOutput>(&mut self, output: &mut O, from: u32, arcs: &[CharArc], depth: u32) {
+    pub(crate) fn spell<O: CharOutput<State = S>>(
+        &mut self,
+        output: &mut O,
+        from: S,
+        arcs: &[CharArc<S>],
+        depth: u32,
+    ) {
         if depth == 0 {
             return output.arcs(from, arcs);
         }
@@ -83,13 +98,14 @@ impl JsonEncoder {
         if !is_wide || arcs.iter().all(|arc| arc.to == widest.to) {
             return self.spell_here(output, from, arcs, depth);
         }
-        let (wide, others): (Vec<CharArc>, Vec<CharArc>) = arcs.iter().partition(|arc| arc.to == widest.to);
-        let key = (depth, wide.iter().map(|arc| (arc.lo, arc.hi, arc.to)).collect());
+        let (wide, others): (Vec<CharArc<S>>, Vec<CharArc<S>>) =
+            arcs.iter().partition(|arc| arc.to == widest.to);
+        let key = (depth, wide);
         let state = match self.wide.get(&key) {
             Some(&state) => state,
             None => {
                 let state = output.state();
-                self.spell_here(output, state, &wide, depth);
+                self.spell_here(output, state, &key.1, depth);
                 self.wide.insert(key, state);
                 state
             }
@@ -98,7 +114,13 @@ impl JsonEncoder {
         self.spell_here(output, from, &others, depth);
     }
 
-    fn spell_here<O: CharOutput>(&mut self, output: &mut O, from: u32, arcs: &[CharArc], depth: u32) {
+    fn spell_here<O: CharOutput<State = S>>(
+        &mut self,
+        output: &mut O,
+        from: S,
+        arcs: &[CharArc<S>],
+        depth: u32,
+    ) {
         let escape = self.any_escape(output, arcs, depth);
         let mut spelled = std::mem::take(&mut self.scratch);
         spelled.clear();
@@ -118,27 +140,27 @@ impl JsonEncoder {
     }
 
     /// Writes the escapes of a class, up to `to`. Their start, after the backslash.
-    pub(crate) fn escape_class<O: CharOutput>(
+    pub(crate) fn escape_class<O: CharOutput<State = S>>(
         &mut self,
         output: &mut O,
         class: &[(u32, u32)],
-        to: u32,
-    ) -> u32 {
+        to: S,
+    ) -> S {
         self.escape(output, &class_arcs(class, to), 1)
     }
 
     /// The state after the backslash: one shared automaton for each class of characters.
-    fn any_escape<O: CharOutput>(&mut self, output: &mut O, arcs: &[CharArc], depth: u32) -> u32 {
+    fn any_escape<O: CharOutput<State = S>>(&mut self, output: &mut O, arcs: &[CharArc<S>], depth: u32) -> S {
         if depth > 1 {
             return self.escape(output, arcs, depth);
         }
         let state = output.state();
-        let mut by_target: Vec<CharArc> = arcs.to_vec();
+        let mut by_target: Vec<CharArc<S>> = arcs.to_vec();
         by_target.sort_by_key(|arc| arc.to);
         let mut class: Vec<(u32, u32)> = Vec::with_capacity(arcs.len());
         for group in by_target.chunk_by(|left, right| left.to == right.to) {
             join_ranges(group, &mut class);
-            let mut write = |output: &mut O, to: u32| self.escape(output, &class_arcs(&class, to), depth);
+            let mut write = |output: &mut O, to: S| self.escape(output, &class_arcs(&class, to), depth);
             if output.shared_escape(state, &class, group[0].to, &mut write) == Sharing::NotSupported {
                 return self.escape(output, arcs, depth);
             }
@@ -147,15 +169,15 @@ impl JsonEncoder {
     }
 
     /// The state after the backslash.
-    fn escape<O: CharOutput>(&mut self, output: &mut O, arcs: &[CharArc], depth: u32) -> u32 {
+    fn escape<O: CharOutput<State = S>>(&mut self, output: &mut O, arcs: &[CharArc<S>], depth: u32) -> S {
         let state = output.state();
-        let mut spelled = [single('u', 0); 9];
+        let mut spelled = [single('u', S::NONE); 9];
         let mut count = 0;
         for (letter, code) in SHORT_ESCAPES {
             let code = u32::from(code);
             let index = arcs.partition_point(|arc| arc.hi < code);
             if let Some(arc) = arcs.get(index).filter(|arc| arc.lo <= code) {
-                spelled[count] = single(letter, arc.to);
+                spelled[count] = single(char::from(letter), arc.to);
                 count += 1;
             }
         }
@@ -165,24 +187,24 @@ impl JsonEncoder {
     }
 
     /// The state that reads the rest of an escape whose character lies in the block from `base` on, or
-    /// `NO_STATE` if no arc does. Recursion is bounded by the length of an escape.
-    fn block<O: CharOutput>(
+    /// [`Id::NONE`] if no arc does. Recursion is bounded by the length of an escape.
+    fn block<O: CharOutput<State = S>>(
         &mut self,
         output: &mut O,
         block: Block,
         base: u32,
-        arcs: &[CharArc],
+        arcs: &[CharArc<S>],
         depth: u32,
-    ) -> u32 {
+    ) -> S {
         let last = base + block.size() - 1;
         let first = arcs.partition_point(|arc| arc.hi < base);
         let arcs = &arcs[first..];
-        let Some(&arc) = arcs.first().filter(|arc| arc.lo <= last) else { return NO_STATE };
+        let Some(&arc) = arcs.first().filter(|arc| arc.lo <= last) else { return S::NONE };
         let key = arc.covers(base, last).then_some((block, depth, arc.to));
         if let Some(&state) = key.and_then(|key| self.blocks.get(&key)) {
             return state;
         }
-        let mut digits = [NO_STATE; 16];
+        let mut digits = [S::NONE; 16];
         match block {
             Block::Hex1 => self.targets(&mut digits, base, arcs),
             Block::Hex2 => self.fill(output, &mut digits, 0, (Block::Hex1, base), arcs, depth),
@@ -200,7 +222,7 @@ impl JsonEncoder {
             Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, depth),
         }
         let mut state = self.digits(output, &digits, depth);
-        if block == Block::Trail && state != NO_STATE {
+        if block == Block::Trail && state != S::NONE {
             for character in ['D', 'u', '\\'] {
                 let next = output.state();
                 let lower = character.to_ascii_lowercase();
@@ -216,27 +238,28 @@ impl JsonEncoder {
         state
     }
 
-    fn targets(&self, digits: &mut [u32; 16], base: u32, arcs: &[CharArc]) {
+    fn targets(&self, digits: &mut [S; 16], base: u32, arcs: &[CharArc<S>]) {
         for arc in arcs.iter().take_while(|arc| arc.lo <= base + 15) {
             let (from, to) = (arc.lo.max(base) - base, arc.hi.min(base + 15) - base);
-            digits[from as usize..=to as usize].fill(arc.to);
+            let place = |digit: u32| usize::from(low_byte(digit));
+            digits[place(from)..=place(to)].fill(arc.to);
         }
     }
 
     /// Fills the digits from `skip` on with consecutive blocks. A run of blocks inside one arc is one look-up.
-    fn fill<O: CharOutput>(
+    fn fill<O: CharOutput<State = S>>(
         &mut self,
         output: &mut O,
-        digits: &mut [u32],
+        digits: &mut [S],
         skip: usize,
         (block, base): (Block, u32),
-        arcs: &[CharArc],
+        arcs: &[CharArc<S>],
         depth: u32,
     ) {
         let mut index = 0;
-        let mut known: Option<(usize, u32)> = None;
-        for (place, digit) in digits[skip..].iter_mut().enumerate() {
-            let lo = base + place as u32 * block.size();
+        let mut known: Option<(usize, S)> = None;
+        for (digit, place) in digits[skip..].iter_mut().zip(0..) {
+            let lo = base + place * block.size();
             let hi = lo + block.size() - 1;
             while arcs.get(index).is_some_and(|arc| arc.hi < lo) {
                 index += 1;
@@ -252,18 +275,16 @@ impl JsonEncoder {
         }
     }
 
-    /// A state that reads one hexadecimal digit, in either case, or `NO_STATE` if no digit leads anywhere.
-    fn digits<O: CharOutput>(&mut self, output: &mut O, digits: &[u32; 16], depth: u32) -> u32 {
-        let mut arcs = [single('0', NO_STATE); 22];
+    /// A state that reads one hexadecimal digit, in either case, or [`Id::NONE`] if no digit leads anywhere.
+    fn digits<O: CharOutput<State = S>>(&mut self, output: &mut O, digits: &[S; 16], depth: u32) -> S {
+        let mut arcs = [single('0', S::NONE); 22];
         let mut count = 0;
         for (zero, range) in [('0', 0..10usize), ('A', 10..16), ('a', 10..16)] {
-            let start = range.start;
-            for digit in range {
+            for (digit, code) in range.zip(u32::from(zero)..) {
                 let to = digits[digit];
-                if to == NO_STATE {
+                if to == S::NONE {
                     continue;
                 }
-                let code = u32::from(zero) + (digit - start) as u32;
                 match arcs[..count].last_mut() {
                     Some(arc) if arc.to == to && arc.hi + 1 == code => arc.hi = code,
                     _ => {
@@ -274,7 +295,7 @@ impl JsonEncoder {
             }
         }
         if count == 0 {
-            return NO_STATE;
+            return S::NONE;
         }
         let state = output.state();
         self.spell(output, state, &arcs[..count], depth - 1);
@@ -282,10 +303,10 @@ impl JsonEncoder {
     }
 }
 
-fn class_arcs(class: &[(u32, u32)], to: u32) -> Vec<CharArc> {
+fn class_arcs<S: Id>(class: &[(u32, u32)], to: S) -> Vec<CharArc<S>> {
     class.iter().map(|&(lo, hi)| CharArc { lo, hi, to }).collect()
 }
 
-fn single(character: char, to: u32) -> CharArc {
+fn single<S>(character: char, to: S) -> CharArc<S> {
     CharArc { lo: u32::from(character), hi: u32::from(character), to }
 }

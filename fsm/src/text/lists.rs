@@ -1,4 +1,4 @@
-//! Lists of numbers, each once.
+//! Lists of ids, each once.
 //!
 //! A table whose keys own their lists asks for memory twice a list. Here the lists stand one behind the other, and the
 //! table holds their numbers.
@@ -6,45 +6,44 @@
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
-/// Lists, numbered as they are added.
-#[derive(Default)]
-pub(super) struct Lists {
-    members: Vec<u32>,
-    /// Where each list ends; it begins where the one before does.
-    ends: Vec<u32>,
+use crate::ids::{Id, Rows};
+
+/// Lists of `M`, numbered as they are added.
+pub(super) struct Lists<L, M> {
+    members: Vec<M>,
+    rows: Rows<L>,
     /// Hash and number.
-    known: HashTable<(u64, u32)>,
+    known: HashTable<(u64, L)>,
 }
 
-impl Lists {
+impl<L: Id, M> Default for Lists<L, M> {
+    fn default() -> Self {
+        Self { members: Vec::new(), rows: Rows::default(), known: HashTable::new() }
+    }
+}
+
+impl<L: Id, M: Id> Lists<L, M> {
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.rows.len()
     }
 
-    pub(super) fn list(&self, number: u32) -> &[u32] {
-        list(&self.members, &self.ends, number)
+    pub(super) fn list(&self, number: L) -> &[M] {
+        &self.members[self.rows.of(number)]
     }
 
     /// The number of a list, or else its hash.
-    pub(super) fn find(&self, wanted: &[u32]) -> Result<u32, u64> {
+    pub(super) fn find(&self, wanted: &[M]) -> Result<L, u64> {
         let hash = hash_of(wanted);
-        let is_same = |&(other, number): &(u64, u32)| other == hash && self.list(number) == wanted;
+        let is_same = |&(other, number): &(u64, L)| other == hash && self.list(number) == wanted;
         self.known.find(hash, is_same).map(|known| known.1).ok_or(hash)
     }
 
     /// Adds a list that was not found, by its hash.
-    pub(super) fn add(&mut self, hash: u64, members: &[u32]) -> u32 {
+    pub(super) fn add(&mut self, hash: u64, members: &[M]) -> L {
         // The meter bounds the work on a text, and with it the members, far below 2^32.
-        let number = self.ends.len() as u32;
         self.members.extend_from_slice(members);
-        self.ends.push(self.members.len() as u32);
+        let number = self.rows.push(self.members.len());
         self.known.insert_unique(hash, (hash, number), |known| known.0);
         number
     }
-}
-
-fn list<'l>(members: &'l [u32], ends: &[u32], number: u32) -> &'l [u32] {
-    let at = number as usize;
-    let start = if at == 0 { 0 } else { ends[at - 1] };
-    &members[start as usize..ends[at] as usize]
 }

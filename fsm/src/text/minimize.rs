@@ -14,9 +14,10 @@ use grammask_grammar_ir::hash::HashMap;
 
 use super::acyclic;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::ids::{BlockId, LetterSetId, MemberId, TextStateId};
 use super::meter::Meter;
 use crate::error::Failure;
-use crate::ids::NONE;
+use crate::ids::{Id, IdVec, Rows, ids_between};
 
 /// The minimal automaton of the same language, in canonical form.
 pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Failure> {
@@ -24,60 +25,59 @@ pub(crate) fn minimize(dfa: &RangeDfa, meter: &mut Meter) -> Result<RangeDfa, Fa
         Some(classes) => classes,
         None => {
             let live = live_states(dfa);
-            if live[0] { Refinement::new(dfa, &live).run(meter)? } else { vec![NONE; live.len()] }
+            if !live[TextStateId::FIRST] {
+                return Ok(RangeDfa::nothing());
+            }
+            Refinement::new(dfa, &live).run(meter)?
         }
     };
-    if block_of[0] == NONE {
+    if block_of[TextStateId::FIRST] == BlockId::NONE {
         return Ok(RangeDfa::nothing());
     }
     Ok(quotient(dfa, &block_of))
 }
 
+/// Source, least and greatest letter.
+type Entering = (TextStateId, u32, u32);
+
+/// A state that leads into the block at hand, after its own block and the letters that lead from it.
+type Marked = (BlockId, LetterSetId, TextStateId);
+
 /// Arcs by target: the states that lead into each state.
 struct Reverse {
-    rows: Vec<u32>,
-    /// Source, least and greatest letter.
-    arcs: Vec<(u32, u32, u32)>,
+    rows: Rows<TextStateId>,
+    arcs: Vec<Entering>,
 }
 
 impl Reverse {
-    fn new(dfa: &RangeDfa, keep: impl Fn(u32) -> bool) -> Self {
-        let count = dfa.state_count();
-        let mut rows = vec![0u32; count + 1];
+    fn new(dfa: &RangeDfa, keep: impl Fn(TextStateId) -> bool) -> Self {
         let all = || {
-            (0..count as u32)
+            dfa.states()
                 .filter(|&state| keep(state))
                 .flat_map(|state| dfa.arcs(state).iter().map(move |&arc| (state, arc)))
         };
-        for (_, arc) in all() {
-            rows[arc.to as usize + 1] += 1;
-        }
-        for state in 0..count {
-            rows[state + 1] += rows[state];
-        }
-        let mut arcs = vec![(0, 0, 0); rows[count] as usize];
+        let rows = Rows::count(dfa.state_count(), all().map(|(_, arc)| arc.to));
+        let mut arcs = vec![(TextStateId::FIRST, 0, 0); rows.end()];
         let mut next = rows.clone();
         for (state, arc) in all() {
-            let place = &mut next[arc.to as usize];
-            arcs[*place as usize] = (state, arc.lo, arc.hi);
-            *place += 1;
+            arcs[next.take_place(arc.to)] = (state, arc.lo, arc.hi);
         }
         Self { rows, arcs }
     }
 
-    fn entering(&self, state: u32) -> &[(u32, u32, u32)] {
-        &self.arcs[self.rows[state as usize] as usize..self.rows[state as usize + 1] as usize]
+    fn entering(&self, state: TextStateId) -> &[Entering] {
+        &self.arcs[self.rows.of(state)]
     }
 }
 
 /// The states from which a final state can be reached.
-fn live_states(dfa: &RangeDfa) -> Vec<bool> {
+fn live_states(dfa: &RangeDfa) -> IdVec<TextStateId, bool> {
     let reverse = Reverse::new(dfa, |_| true);
-    let mut live: Vec<bool> = (0..dfa.state_count() as u32).map(|state| dfa.is_final(state)).collect();
-    let mut stack: Vec<u32> = (0..dfa.state_count() as u32).filter(|&state| dfa.is_final(state)).collect();
+    let mut live: IdVec<TextStateId, bool> = dfa.states().map(|state| dfa.is_final(state)).collect();
+    let mut stack: Vec<TextStateId> = dfa.states().filter(|&state| dfa.is_final(state)).collect();
     while let Some(state) = stack.pop() {
         for &(from, ..) in reverse.entering(state) {
-            if !std::mem::replace(&mut live[from as usize], true) {
+            if !std::mem::replace(&mut live[from], true) {
                 stack.push(from);
             }
         }
@@ -88,55 +88,54 @@ fn live_states(dfa: &RangeDfa) -> Vec<bool> {
 struct Refinement {
     reverse: Reverse,
     /// States, block by block.
-    members: Vec<u32>,
+    members: IdVec<MemberId, TextStateId>,
     /// Where each state stands in `members`.
-    place: Vec<u32>,
-    block_of: Vec<u32>,
+    place: IdVec<TextStateId, MemberId>,
+    block_of: IdVec<TextStateId, BlockId>,
     /// Start and end of each block in `members`.
-    blocks: Vec<(u32, u32)>,
-    work: Vec<u32>,
-    is_in_work: Vec<bool>,
+    blocks: IdVec<BlockId, (MemberId, MemberId)>,
+    work: Vec<BlockId>,
+    is_in_work: IdVec<BlockId, bool>,
 }
 
 impl Refinement {
     /// Begins with the final and the other live states. Dead states keep `NONE` and are left out.
-    fn new(dfa: &RangeDfa, live: &[bool]) -> Self {
+    fn new(dfa: &RangeDfa, live: &IdVec<TextStateId, bool>) -> Self {
         let count = dfa.state_count();
-        let is_live = |state: &u32| live[*state as usize];
-        let mut members: Vec<u32> = (0..count as u32).filter(is_live).collect();
+        let mut members: Vec<TextStateId> = dfa.states().filter(|&state| live[state]).collect();
         members.sort_by_key(|&state| dfa.is_final(state));
-        let others = members.partition_point(|&state| !dfa.is_final(state)) as u32;
+        let others = MemberId::from_index(members.partition_point(|&state| !dfa.is_final(state)));
         let mut this = Self {
-            reverse: Reverse::new(dfa, |state| live[state as usize]),
-            place: vec![NONE; count],
-            block_of: vec![NONE; count],
-            blocks: Vec::new(),
+            reverse: Reverse::new(dfa, |state| live[state]),
+            place: IdVec::of(MemberId::NONE, count),
+            block_of: IdVec::of(BlockId::NONE, count),
+            blocks: IdVec::default(),
             work: Vec::new(),
-            is_in_work: Vec::new(),
-            members,
+            is_in_work: IdVec::default(),
+            members: members.into(),
         };
-        for (start, end) in [(0, others), (others, this.members.len() as u32)] {
+        for (start, end) in [(MemberId::FIRST, others), (others, this.members.next_id())] {
             if start < end {
-                this.add_block(start, end);
-                this.push_work(this.blocks.len() as u32 - 1);
+                let block = this.add_block(start, end);
+                this.push_work(block);
             }
         }
-        for (place, &state) in this.members.iter().enumerate() {
-            this.place[state as usize] = place as u32;
+        for (place, &state) in this.members.entries() {
+            this.place[state] = place;
         }
         this
     }
 
-    fn run(mut self, meter: &mut Meter) -> Result<Vec<u32>, Failure> {
-        let mut sources: Vec<(u32, u32, u32)> = Vec::new();
+    fn run(mut self, meter: &mut Meter) -> Result<IdVec<TextStateId, BlockId>, Failure> {
+        let mut sources: Vec<Entering> = Vec::new();
         let mut letters = LetterSets::default();
-        // (block, letters, state) of every state that leads into the block at hand.
-        let mut marked: Vec<(u32, u32, u32)> = Vec::new();
+        // Every state that leads into the block at hand.
+        let mut marked: Vec<Marked> = Vec::new();
         while let Some(block) = self.work.pop() {
-            self.is_in_work[block as usize] = false;
+            self.is_in_work[block] = false;
             sources.clear();
-            let (start, end) = self.blocks[block as usize];
-            for &state in &self.members[start as usize..end as usize] {
+            let (start, end) = self.blocks[block];
+            for &state in self.members.slice(start..end) {
                 sources.extend_from_slice(self.reverse.entering(state));
             }
             meter.spend(sources.len() + 1)?;
@@ -146,7 +145,7 @@ impl Refinement {
             for arcs in sources.chunk_by(|left, right| left.0 == right.0) {
                 let number = letters.number(arcs);
                 let state = arcs[0].0;
-                marked.push((self.block_of[state as usize], number, state));
+                marked.push((self.block_of[state], number, state));
             }
             marked.sort_unstable();
             for states in marked.chunk_by(|left, right| left.0 == right.0) {
@@ -157,35 +156,35 @@ impl Refinement {
     }
 
     /// Splits a block by the letters of its marked states, unmarked ones being a part of their own.
-    fn split(&mut self, marked: &[(u32, u32, u32)]) {
+    fn split(&mut self, marked: &[Marked]) {
         let block = marked[0].0;
-        let (start, end) = self.blocks[block as usize];
-        let unmarked = (end - start) as usize - marked.len();
+        let (start, end) = self.blocks[block];
+        let unmarked = end.index() - start.index() - marked.len();
         let parts = marked.chunk_by(|left, right| left.1 == right.1);
         if unmarked == 0 && marked[0].1 == marked[marked.len() - 1].1 {
             return;
         }
         // The unmarked states stay in front; if there are none, the first part keeps the block's number.
-        let mut position = end - marked.len() as u32;
-        let mut largest = (unmarked as u32, block);
-        let was_in_work = self.is_in_work[block as usize];
-        let first_new = self.blocks.len() as u32;
+        let mut position = end.minus(marked.len());
+        let mut largest = (unmarked, block);
+        let was_in_work = self.is_in_work[block];
+        let first_new = self.blocks.next_id();
         self.move_to_back(marked, end);
         for (index, part) in parts.enumerate() {
-            let (from, to) = (position, position + part.len() as u32);
+            let (from, to) = (position, position.plus(part.len()));
             position = to;
             let number = if unmarked == 0 && index == 0 {
-                self.blocks[block as usize] = (from, to);
+                self.blocks[block] = (from, to);
                 block
             } else {
                 self.add_block(from, to)
             };
-            largest = largest.max((to - from, number));
+            largest = largest.max((part.len(), number));
         }
         if unmarked > 0 {
-            self.blocks[block as usize] = (start, start + unmarked as u32);
+            self.blocks[block] = (start, start.plus(unmarked));
         }
-        for number in std::iter::once(block).chain(first_new..self.blocks.len() as u32) {
+        for number in std::iter::once(block).chain(ids_between(first_new..self.blocks.next_id())) {
             if number != largest.1 || was_in_work {
                 self.push_work(number);
             }
@@ -193,28 +192,27 @@ impl Refinement {
     }
 
     /// Moves the marked states of a block to its end, in their order.
-    fn move_to_back(&mut self, marked: &[(u32, u32, u32)], end: u32) {
+    fn move_to_back(&mut self, marked: &[Marked], end: MemberId) {
         for (offset, &(_, _, state)) in marked.iter().rev().enumerate() {
-            let target = end - 1 - offset as u32;
-            let place = self.place[state as usize];
-            let other = self.members[target as usize];
-            self.members.swap(place as usize, target as usize);
-            (self.place[state as usize], self.place[other as usize]) = (target, place);
+            let target = end.minus(1 + offset);
+            let place = self.place[state];
+            let other = self.members[target];
+            (self.members[place], self.members[target]) = (other, state);
+            (self.place[state], self.place[other]) = (target, place);
         }
     }
 
-    fn add_block(&mut self, start: u32, end: u32) -> u32 {
-        let number = self.blocks.len() as u32;
-        self.blocks.push((start, end));
+    fn add_block(&mut self, start: MemberId, end: MemberId) -> BlockId {
+        let number = self.blocks.push((start, end));
         self.is_in_work.push(false);
-        for &state in &self.members[start as usize..end as usize] {
-            self.block_of[state as usize] = number;
+        for &state in self.members.slice(start..end) {
+            self.block_of[state] = number;
         }
         number
     }
 
-    fn push_work(&mut self, block: u32) {
-        if !std::mem::replace(&mut self.is_in_work[block as usize], true) {
+    fn push_work(&mut self, block: BlockId) {
+        if !std::mem::replace(&mut self.is_in_work[block], true) {
             self.work.push(block);
         }
     }
@@ -224,12 +222,12 @@ impl Refinement {
 #[derive(Default)]
 struct LetterSets {
     /// Those that are one range, which most are.
-    ranges: HashMap<(u32, u32), u32>,
-    others: HashMap<Box<[(u32, u32)]>, u32>,
-    count: u32,
+    ranges: HashMap<(u32, u32), LetterSetId>,
+    others: HashMap<Box<[(u32, u32)]>, LetterSetId>,
+    next: LetterSetId,
     /// The last one and its number: states that lead into one block mostly do it alike.
     last: Vec<(u32, u32)>,
-    last_number: u32,
+    last_number: LetterSetId,
     set: Vec<(u32, u32)>,
 }
 
@@ -238,26 +236,26 @@ impl LetterSets {
         self.ranges.clear();
         self.others.clear();
         self.last.clear();
-        self.count = 0;
+        self.next = LetterSetId::FIRST;
     }
 
     /// The number of the letters of a state's arcs into one block; there is at least one.
-    fn number(&mut self, arcs: &[(u32, u32, u32)]) -> u32 {
+    fn number(&mut self, arcs: &[Entering]) -> LetterSetId {
         join(arcs, &mut self.set);
         if self.set == self.last {
             return self.last_number;
         }
         let number = match *self.set {
-            [range] => *self.ranges.entry(range).or_insert(self.count),
+            [range] => *self.ranges.entry(range).or_insert(self.next),
             _ => match self.others.get(&*self.set) {
                 Some(&number) => number,
                 None => {
-                    self.others.insert(self.set.as_slice().into(), self.count);
-                    self.count
+                    self.others.insert(self.set.as_slice().into(), self.next);
+                    self.next
                 }
             },
         };
-        self.count += u32::from(number == self.count);
+        self.next = self.next.plus(usize::from(number == self.next));
         std::mem::swap(&mut self.set, &mut self.last);
         self.last_number = number;
         number
@@ -265,7 +263,7 @@ impl LetterSets {
 }
 
 /// The letters of a state's arcs into one block, as disjoint ranges that do not touch.
-fn join(arcs: &[(u32, u32, u32)], set: &mut Vec<(u32, u32)>) {
+fn join(arcs: &[Entering], set: &mut Vec<(u32, u32)>) {
     set.clear();
     for &(_, lo, hi) in arcs {
         match set.last_mut() {
@@ -276,24 +274,24 @@ fn join(arcs: &[(u32, u32, u32)], set: &mut Vec<(u32, u32)>) {
 }
 
 /// One state a block, numbered breadth-first.
-fn quotient(dfa: &RangeDfa, block_of: &[u32]) -> RangeDfa {
-    let mut number = vec![NONE; block_of.len()];
-    let mut order = vec![0u32];
-    number[block_of[0] as usize] = 0;
+fn quotient(dfa: &RangeDfa, block_of: &IdVec<TextStateId, BlockId>) -> RangeDfa {
+    let mut number: IdVec<BlockId, TextStateId> = IdVec::of(TextStateId::NONE, block_of.len());
+    let mut order = vec![TextStateId::FIRST];
+    number[block_of[TextStateId::FIRST]] = TextStateId::FIRST;
     let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.arc_count());
     let mut next = 0;
     while let Some(&state) = order.get(next) {
         next += 1;
         for &RangeArc { lo, hi, to } in dfa.arcs(state) {
-            let block = block_of[to as usize];
-            if block == NONE {
+            let block = block_of[to];
+            if block == BlockId::NONE {
                 continue;
             }
-            if number[block as usize] == NONE {
-                number[block as usize] = order.len() as u32;
+            if number[block] == TextStateId::NONE {
+                number[block] = TextStateId::from_index(order.len());
                 order.push(to);
             }
-            builder.arc(RangeArc { lo, hi, to: number[block as usize] });
+            builder.arc(RangeArc { lo, hi, to: number[block] });
         }
         builder.end_state(dfa.is_final(state));
     }

@@ -11,6 +11,7 @@
 //! into bytes. Any construction here can be replaced by another one with the same language. This folder imports only
 //! the files at the bottom of the crate (`error`, `ids`, `options`).
 
+pub(crate) mod ids;
 pub(crate) mod scalars;
 pub(crate) mod chars;
 pub(crate) mod meter;

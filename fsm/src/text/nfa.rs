@@ -1,42 +1,43 @@
 //! Nondeterministic automata over characters, and how they become deterministic.
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
+use super::ids::{KernelId, NfaStateId, TextStateId};
 use super::lists::Lists;
 use super::meter::Meter;
 use super::scalars::scalar;
 use crate::error::Failure;
-use crate::ids::NONE;
+use crate::ids::{Id, IdVec, Rows};
 use crate::text::chars::{CharArc, CharOutput, Sharing};
 
 /// An automaton with arcs that read nothing. State 0 is the start, state 1 the only final one.
 pub(crate) struct Nfa {
-    count: u32,
-    arcs: Vec<(u32, RangeArc)>,
-    epsilons: Vec<(u32, u32)>,
+    count: usize,
+    arcs: Vec<(NfaStateId, RangeArc<NfaStateId>)>,
+    epsilons: Vec<(NfaStateId, NfaStateId)>,
 }
 
 impl Nfa {
-    pub(crate) const START: u32 = 0;
-    pub(crate) const END: u32 = 1;
+    pub(crate) const START: NfaStateId = NfaStateId::FIRST;
+    pub(crate) const END: NfaStateId = NfaStateId::SECOND;
 
     pub(crate) fn new() -> Self {
         Self { count: 2, arcs: Vec::new(), epsilons: Vec::new() }
     }
 
-    pub(crate) fn state(&mut self) -> u32 {
+    pub(crate) fn state(&mut self) -> NfaStateId {
         self.count += 1;
-        self.count - 1
+        NfaStateId::from_index(self.count - 1)
     }
 
     pub(crate) fn state_count(&self) -> usize {
-        self.count as usize
+        self.count
     }
 
-    pub(crate) fn arc(&mut self, from: u32, lo: u32, hi: u32, to: u32) {
+    pub(crate) fn arc(&mut self, from: NfaStateId, lo: u32, hi: u32, to: NfaStateId) {
         self.arcs.push((from, RangeArc { lo, hi, to }));
     }
 
-    pub(crate) fn epsilon(&mut self, from: u32, to: u32) {
+    pub(crate) fn epsilon(&mut self, from: NfaStateId, to: NfaStateId) {
         if from != to {
             self.epsilons.push((from, to));
         }
@@ -46,8 +47,8 @@ impl Nfa {
     pub(super) fn into_rows(mut self) -> NfaRows {
         self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
         self.epsilons.sort_unstable();
-        let arc_rows = rows(self.count, self.arcs.iter().map(|arc| arc.0));
-        let epsilon_rows = rows_of(self.count, &self.epsilons);
+        let arc_rows = Rows::count(self.count, self.arcs.iter().map(|arc| arc.0));
+        let epsilon_rows = Rows::count(self.count, self.epsilons.iter().map(|pair| pair.0));
         NfaRows { nfa: self, arc_rows, epsilon_rows }
     }
 
@@ -56,35 +57,34 @@ impl Nfa {
     pub(crate) fn determinize(mut self, meter: &mut Meter) -> Result<RangeDfa, Failure> {
         self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
         self.epsilons.sort_unstable();
-        let rows = rows(self.count, self.arcs.iter().map(|arc| arc.0));
-        let epsilon_rows = rows_of(self.count, &self.epsilons);
+        let rows = Rows::count(self.count, self.arcs.iter().map(|arc| arc.0));
+        let epsilon_rows = Rows::count(self.count, self.epsilons.iter().map(|pair| pair.0));
         let mut subsets = Subsets {
             nfa: &self,
             epsilon_rows,
             arc_rows: &rows,
-            alone: vec![NONE; self.count as usize],
+            alone: IdVec::of(TextStateId::NONE, self.count),
             kernels: Lists::default(),
-            set_of_kernel: Vec::new(),
+            set_of_kernel: IdVec::default(),
             sets: Lists::default(),
-            met: vec![0; self.count as usize],
+            met: IdVec::of(0, self.count),
             stamp: 0,
             stack: Vec::new(),
             set: Vec::new(),
         };
         subsets.number(&[Self::START], meter)?;
-        let mut builder = DfaBuilder::with_capacity(self.count as usize, self.arcs.len());
-        let mut arcs: Vec<RangeArc> = Vec::new();
+        let mut builder = DfaBuilder::with_capacity(self.count, self.arcs.len());
+        let mut arcs: Vec<RangeArc<NfaStateId>> = Vec::new();
         let mut ends: Vec<u32> = Vec::new();
-        let mut active: Vec<RangeArc> = Vec::new();
-        let mut targets: Vec<u32> = Vec::new();
+        let mut active: Vec<RangeArc<NfaStateId>> = Vec::new();
+        let mut targets: Vec<NfaStateId> = Vec::new();
         let mut next = 0;
         while next < subsets.sets.len() {
             arcs.clear();
-            let set = subsets.sets.list(next as u32);
+            let set = subsets.sets.list(TextStateId::from_index(next));
             next += 1;
             for &state in set.iter() {
-                let (start, end) = (rows[state as usize] as usize, rows[state as usize + 1] as usize);
-                arcs.extend(self.arcs[start..end].iter().map(|&(_, arc)| arc));
+                arcs.extend(self.arcs[rows.of(state)].iter().map(|&(_, arc)| arc));
             }
             let is_final = set.contains(&Self::END);
             arcs.sort_unstable();
@@ -96,7 +96,7 @@ impl Nfa {
                     let is_gap = before.replace(arc.hi + 1).is_some_and(|before| before < arc.lo);
                     meter.spend(2 + usize::from(is_gap))?;
                     let to = subsets.number(&[arc.to], meter)?;
-                    builder.arc(RangeArc { to, ..arc });
+                    builder.arc(RangeArc { lo: arc.lo, hi: arc.hi, to });
                 }
                 builder.end_state(is_final);
                 continue;
@@ -132,11 +132,13 @@ impl Nfa {
 }
 
 impl CharOutput for Nfa {
-    fn state(&mut self) -> u32 {
+    type State = NfaStateId;
+
+    fn state(&mut self) -> NfaStateId {
         self.state()
     }
 
-    fn arcs(&mut self, from: u32, arcs: &[CharArc]) {
+    fn arcs(&mut self, from: NfaStateId, arcs: &[CharArc<NfaStateId>]) {
         for arc in arcs {
             // A range may run over the surrogates but does not end inside them.
             let number = |code: u32| char::from_u32(code).map(scalar);
@@ -146,16 +148,16 @@ impl CharOutput for Nfa {
         }
     }
 
-    fn epsilon(&mut self, from: u32, to: u32) {
+    fn epsilon(&mut self, from: NfaStateId, to: NfaStateId) {
         self.epsilon(from, to);
     }
 
     fn shared_escape(
         &mut self,
-        _: u32,
+        _: NfaStateId,
         _: &[(u32, u32)],
-        _: u32,
-        _: &mut dyn FnMut(&mut Self, u32) -> u32,
+        _: NfaStateId,
+        _: &mut dyn FnMut(&mut Self, NfaStateId) -> NfaStateId,
     ) -> Sharing {
         Sharing::NotSupported
     }
@@ -164,28 +166,29 @@ impl CharOutput for Nfa {
 /// An automaton whose arcs lie side by side, state by state.
 pub(super) struct NfaRows {
     nfa: Nfa,
-    arc_rows: Vec<u32>,
-    epsilon_rows: Vec<u32>,
+    arc_rows: Rows<NfaStateId>,
+    epsilon_rows: Rows<NfaStateId>,
 }
 
 impl NfaRows {
     /// Whether a text may end in a state, and the arcs that are followed from it, once what reads nothing was; with the
     /// number of states that were met. `met` holds for each state for which it was met last, plus one.
-    pub(super) fn closure(&self, state: u32, met: &mut [u32]) -> (bool, Vec<RangeArc>, usize) {
+    pub(super) fn closure(
+        &self,
+        state: NfaStateId,
+        met: &mut IdVec<NfaStateId, u32>,
+    ) -> (bool, Vec<RangeArc<NfaStateId>>, usize) {
         let (mut closure, mut arcs) = (vec![state], Vec::new());
         let mut is_final = false;
-        let stamp = state + 1;
-        met[state as usize] = stamp;
+        let stamp = state.raw() + 1;
+        met[state] = stamp;
         let mut next = 0;
         while let Some(&state) = closure.get(next) {
             next += 1;
             is_final |= state == Nfa::END;
-            let at = state as usize;
-            let (start, end) = (self.arc_rows[at] as usize, self.arc_rows[at + 1] as usize);
-            arcs.extend(self.nfa.arcs[start..end].iter().map(|&(_, arc)| arc));
-            let (start, end) = (self.epsilon_rows[at] as usize, self.epsilon_rows[at + 1] as usize);
-            for &(_, to) in &self.nfa.epsilons[start..end] {
-                if std::mem::replace(&mut met[to as usize], stamp) != stamp {
+            arcs.extend(self.nfa.arcs[self.arc_rows.of(state)].iter().map(|&(_, arc)| arc));
+            for &(_, to) in &self.nfa.epsilons[self.epsilon_rows.of(state)] {
+                if std::mem::replace(&mut met[to], stamp) != stamp {
                     closure.push(to);
                 }
             }
@@ -197,32 +200,32 @@ impl NfaRows {
 /// The sets of states met so far.
 struct Subsets<'n> {
     nfa: &'n Nfa,
-    epsilon_rows: Vec<u32>,
-    arc_rows: &'n [u32],
-    /// The set of the kernel that is one state, or [`NONE`]: most are.
-    alone: Vec<u32>,
+    epsilon_rows: Rows<NfaStateId>,
+    arc_rows: &'n Rows<NfaStateId>,
+    /// The set of the kernel that is one state, or [`Id::NONE`]: most are.
+    alone: IdVec<NfaStateId, TextStateId>,
     /// Sets before arcs that read nothing are followed: a shortcut past `sets`.
-    kernels: Lists,
-    set_of_kernel: Vec<u32>,
+    kernels: Lists<KernelId, NfaStateId>,
+    set_of_kernel: IdVec<KernelId, TextStateId>,
     /// Sets after.
-    sets: Lists,
-    met: Vec<u32>,
+    sets: Lists<TextStateId, NfaStateId>,
+    met: IdVec<NfaStateId, u32>,
     stamp: u32,
-    stack: Vec<u32>,
-    set: Vec<u32>,
+    stack: Vec<NfaStateId>,
+    set: Vec<NfaStateId>,
 }
 
 impl Subsets<'_> {
-    fn number(&mut self, kernel: &[u32], meter: &mut Meter) -> Result<u32, Failure> {
+    fn number(&mut self, kernel: &[NfaStateId], meter: &mut Meter) -> Result<TextStateId, Failure> {
         match *kernel {
-            [state] if self.alone[state as usize] != NONE => Ok(self.alone[state as usize]),
+            [state] if self.alone[state] != TextStateId::NONE => Ok(self.alone[state]),
             [state] => {
                 let number = self.close(kernel, meter)?;
-                self.alone[state as usize] = number;
+                self.alone[state] = number;
                 Ok(number)
             }
             _ => match self.kernels.find(kernel) {
-                Ok(known) => Ok(self.set_of_kernel[known as usize]),
+                Ok(known) => Ok(self.set_of_kernel[known]),
                 Err(hash) => {
                     let number = self.close(kernel, meter)?;
                     self.kernels.add(hash, kernel);
@@ -234,25 +237,24 @@ impl Subsets<'_> {
     }
 
     /// The set that a kernel becomes once arcs that read nothing are followed.
-    fn close(&mut self, kernel: &[u32], meter: &mut Meter) -> Result<u32, Failure> {
+    fn close(&mut self, kernel: &[NfaStateId], meter: &mut Meter) -> Result<TextStateId, Failure> {
         self.stamp += 1;
         let (stack, set) = (&mut self.stack, &mut self.set);
         stack.clear();
         stack.extend_from_slice(kernel);
         for &state in kernel {
-            self.met[state as usize] = self.stamp;
+            self.met[state] = self.stamp;
         }
         // States without arcs that read something tell no sets apart, except the final one.
         set.clear();
         while let Some(state) = stack.pop() {
-            let index = state as usize;
-            if state == Nfa::END || self.arc_rows[index] < self.arc_rows[index + 1] {
+            if state == Nfa::END || !self.arc_rows.of(state).is_empty() {
                 set.push(state);
             }
-            let targets = self.epsilon_rows[index] as usize..self.epsilon_rows[index + 1] as usize;
+            let targets = self.epsilon_rows.of(state);
             meter.spend(targets.len() + 1)?;
             for &(_, to) in &self.nfa.epsilons[targets] {
-                if std::mem::replace(&mut self.met[to as usize], self.stamp) != self.stamp {
+                if std::mem::replace(&mut self.met[to], self.stamp) != self.stamp {
                     stack.push(to);
                 }
             }
@@ -267,20 +269,4 @@ impl Subsets<'_> {
             }
         }
     }
-}
-
-/// Where the entries of each state begin in a table sorted by state.
-fn rows(count: u32, sources: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut rows = vec![0u32; count as usize + 1];
-    for from in sources {
-        rows[from as usize + 1] += 1;
-    }
-    for state in 0..count as usize {
-        rows[state + 1] += rows[state];
-    }
-    rows
-}
-
-fn rows_of(count: u32, pairs: &[(u32, u32)]) -> Vec<u32> {
-    rows(count, pairs.iter().map(|pair| pair.0))
 }

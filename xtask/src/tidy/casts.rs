@@ -15,7 +15,7 @@ use super::finding::Finding;
 use super::test_code::{impl_item_attributes, is_test_code, item_attributes};
 
 /// How many casts each crate has outside of id types. To be lowered, never raised.
-const CEILINGS: [(&str, usize); 2] = [("earley", 9), ("fsm", 634)];
+const CEILINGS: [(&str, usize); 2] = [("earley", 9), ("fsm", 17)];
 
 const INTEGERS: [&str; 12] =
     ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

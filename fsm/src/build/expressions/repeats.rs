@@ -84,26 +84,26 @@ impl<'g> Builder<'g> {
             return self.draft.edge(from, Label::call(fragment), to);
         }
         let (current, rule) = (self.draft.current, place.rule);
-        let fragment = self.draft.fragment(rule.index() as u32, None);
-        let before = self.draft.fragments[fragment as usize].start;
+        let fragment = self.draft.fragment(Some(rule), None);
+        let before = self.draft.fragments[fragment].start;
         let after = self.draft.state();
-        self.draft.states[after as usize].is_final = true;
+        self.draft.states[after].is_final = true;
         let mut parts = Vec::with_capacity(permutation.parts().len());
-        for (index, &part) in permutation.parts().iter().enumerate() {
+        for (index, &part) in (0..).zip(permutation.parts()) {
             let part = self.add_fragment(rule, Body::One(part), 0, None);
             // The builder of grammars bounds operands far below 2^32.
-            self.draft.fragments[part as usize].role = DraftRole::Part(index as u32);
+            self.draft.fragments[part].role = DraftRole::Part(index);
             self.draft.edge(before, Label::call(part), after);
             parts.push(part);
         }
         let separator = self.add_fragment(rule, Body::One(permutation.separator()), 0, None);
-        self.draft.fragments[separator as usize].role = DraftRole::Separator;
+        self.draft.fragments[separator].role = DraftRole::Separator;
         self.draft.edge(after, Label::call(separator), before);
-        self.draft.fragments[fragment as usize].role = DraftRole::Permutation(DraftPermutation {
+        self.draft.fragments[fragment].role = DraftRole::Permutation(DraftPermutation {
             parts: parts.into(),
             separator,
-            required: permutation.required() as u32,
-            once: permutation.once() as u32,
+            required: u32::try_from(permutation.required()).unwrap_or(u32::MAX),
+            once: u32::try_from(permutation.once()).unwrap_or(u32::MAX),
             min: permutation.min(),
             max: permutation.max(),
         });

@@ -1,0 +1,18 @@
+//! The ids of what large texts in JSON strings are made of.
+
+use crate::ids::define_id;
+
+define_id! {
+    /// A class of characters.
+    CharClassId
+}
+
+define_id! {
+    /// A layout of the edges of a state.
+    LayoutId
+}
+
+define_id! {
+    /// One of the ways on of a state.
+    WayId
+}
