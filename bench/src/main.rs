@@ -2,14 +2,20 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark program prints its tables")]
 
-mod command;
-mod engine;
+// In the order in which they build on one another.
+
+// They import nothing of this program.
 mod host;
 mod judge;
-mod report;
-mod run;
-mod tools;
 mod workload;
+// Engines, and running them over a pack.
+mod engine;
+mod run;
+// Tool calls, and figures made of records.
+mod report;
+mod tools;
+// The subcommands.
+mod command;
 
 use clap::{Parser, Subcommand};
 

@@ -4,7 +4,7 @@ use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, 
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
-use crate::{Case, FrontendOption, Kind};
+use crate::case::{Case, FrontendOption, Kind};
 
 /// A source that its frontend refuses.
 #[derive(Clone, Debug, thiserror::Error)]

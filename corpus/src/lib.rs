@@ -41,16 +41,22 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+// In the order in which they build on one another.
+
+// They import nothing of this crate.
 mod byte_set;
-mod case;
 mod escape;
+mod minimise;
+// Cases as data.
+mod case;
 mod frontend;
 mod gaps;
-mod minimise;
+// What cases are put to.
+mod subject;
+// Running cases.
 mod report;
 mod runner;
-mod subject;
-
+// The backends of this workspace, and random comparisons.
 pub mod documents;
 pub mod random;
 pub mod schemas;

@@ -5,9 +5,10 @@ use grammask_oracle::Recogniser;
 use grammask_oracle::random::{self, GrammarOptions, Rng, VocabularyOptions};
 use grammask_parser_backend::Backend;
 
+use crate::minimise::minimise;
 use crate::report::guarded;
 use crate::runner::{look_closely, quoted};
-use crate::{BackendSubject, Subject, minimise};
+use crate::subject::{BackendSubject, Subject};
 
 /// Bytes of the longest text of a case: enough to go round every loop of a small grammar several times.
 const LONG_WALK: usize = 40;

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::{Case, Gap};
+use crate::case::Case;
+use crate::gaps::Gap;
 
 /// A case that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,10 @@ use grammask_grammar_ir::Grammar;
 use grammask_oracle::{Chart, Recogniser};
 use grammask_parser_backend::Backend;
 
+use crate::byte_set::ByteSet;
+use crate::case::{Case, Expectation, Forced, Rejected};
 use crate::report::{CaseFailure, Report};
-use crate::{
-    BackendSubject, ByteSet, Case, Expectation, Forced, MatcherSubject, OracleSubject, Rejected, Subject,
-    asks_to_differ,
-};
+use crate::subject::{BackendSubject, MatcherSubject, OracleSubject, Subject, asks_to_differ};
 
 /// Most failures that one case reports; the first ones say enough.
 const FAILURES_PER_CASE: usize = 5;

@@ -6,7 +6,7 @@ use grammask_matcher::{CompiledGrammar, Compiler, MatchError, Matcher};
 use grammask_oracle::{Chart, Recogniser};
 use grammask_parser_backend::{Backend, Fuel};
 
-use crate::ByteSet;
+use crate::byte_set::ByteSet;
 
 /// Something that follows a grammar byte by byte.
 ///
@@ -126,12 +126,12 @@ impl Subject for MatcherSubject {
     }
 
     fn finish(&self, state: &Matcher) -> Option<Vec<u8>> {
-        state.fork().shortest_ending(LONGEST_ENDING).ok().flatten()
+        state.fork().shortest_ending(MAX_COMPLETION_BYTES).ok().flatten()
     }
 }
 
 /// Bytes that finish a text at most.
-const LONGEST_ENDING: usize = 10_000;
+const MAX_COMPLETION_BYTES: usize = 10_000;
 
 /// The naive recogniser as a subject.
 #[derive(Debug)]

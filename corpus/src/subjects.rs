@@ -7,7 +7,9 @@ use grammask_fsm::{CompileOptions, DeferredProgram, Program};
 use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{PassOptions, optimize};
 
-use crate::{Case, Report, check_backend, check_matcher, check_oracle};
+use crate::case::Case;
+use crate::report::Report;
+use crate::runner::{check_backend, check_matcher, check_oracle};
 
 /// The Earley backend for a grammar as it stands, compiled late where it can be, with the defaults of the compiler and
 /// of the engine.

@@ -72,16 +72,26 @@
 //!   `!<arch>` and a line feed).
 #![deny(missing_docs)]
 
-mod apply;
-mod choose;
-#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub mod cuda;
+// In the order in which they build on one another.
+
+// Errors and the rows of a call: they import nothing above.
 mod error;
 mod layout;
-mod logit;
-mod sample;
+// Instruction sets.
 mod simd;
+// The types of logits.
+mod logit;
+// Masks put on logits.
+mod apply;
+// Weights of tokens, and choices by them.
 mod weights;
+// The best token, and probabilities.
+mod choose;
+// Sampling.
+mod sample;
+// The same on devices.
+#[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod cuda;
 
 pub use half;
 

@@ -29,7 +29,7 @@
 
 use grammask_grammar_ir::Grammar;
 
-use crate::Diagnostics;
+use crate::diagnostic::Diagnostics;
 use crate::ebnf::{Dialect, EbnfLimits, parse_dialect};
 
 /// How to read a grammar, and how much of it.

@@ -50,15 +50,26 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+// In the order in which they build on one another. All of them import `grammask_grammar_ir`; the comments say which
+// modules of this crate they may import.
+
+// Nothing.
 mod diagnostic;
-pub mod ebnf;
-pub mod gbnf;
-pub mod json_schema;
-pub mod lark;
+// Nothing.
+mod language;
+// `diagnostic`.
 pub mod regex;
-mod rule_texts;
+// `diagnostic`, `language`, `regex`.
+pub mod ebnf;
+// `ebnf`, `diagnostic`.
+pub mod gbnf;
+// `diagnostic`, `regex`.
+pub mod json_schema;
+// `diagnostic`, `language`, `regex`, `json_schema`.
+pub mod lark;
+// `diagnostic`, `regex`, `ebnf`, `json_schema`.
 pub mod structural_tag;
-mod substring;
+// `diagnostic`, `structural_tag`.
 pub mod tool_formats;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

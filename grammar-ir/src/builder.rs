@@ -4,16 +4,21 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use smallvec::SmallVec;
 
+use crate::char_class::CharRange;
 use crate::char_class::{complement_ranges, is_normalized, normalize_ranges};
 use crate::dispatch::DispatchData;
+use crate::dispatch::{AfterDispatch, DispatchEnd, Pattern, TagDispatch};
+use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
+use crate::grammar::{Expr, Grammar, Rule};
 use crate::grammar::{Node, Pools, Slice};
 use crate::hash::{HashMap, hash_of};
+use crate::ids::{ExprId, RuleId};
 use crate::permutation::Counts;
-use crate::{
-    AfterDispatch, CharRange, DispatchEnd, Expr, ExprId, Grammar, GrammarError, Occurrence, Pattern, Rule,
-    RuleId, RuleOptions, Span, TagDispatch, TokenRef,
-};
+use crate::permutation::Occurrence;
+use crate::rule_options::RuleOptions;
+use crate::span::Span;
+use crate::token::TokenRef;
 
 /// Builds a [`Grammar`].
 ///

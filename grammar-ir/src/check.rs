@@ -3,10 +3,12 @@
 //! Expressions may be shared, so both walks remember where they have been and look at each expression once.
 
 use crate::analysis::nullable;
+use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
 use crate::grammar::Node;
+use crate::grammar::{Expr, Grammar, Rule};
 use crate::hash::HashMap;
-use crate::{Expr, ExprId, Grammar, GrammarError, Rule, RuleId};
+use crate::ids::{ExprId, RuleId};
 
 /// Checks repeats' bounds and the operands of regular operators, over all rules and written lookaheads.
 pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) -> Result<(), GrammarError> {
@@ -146,16 +148,16 @@ fn check_operand(
     word: &'static str,
     marks: &mut [Mark],
 ) -> Result<(), GrammarError> {
-    enum Step {
-        Visit(ExprId),
+    enum Visit {
+        Open(ExprId),
         Close(ExprId),
     }
     let mut open_rules: Vec<RuleId> = Vec::new();
-    let mut stack = vec![Step::Visit(operator)];
+    let mut stack = vec![Visit::Open(operator)];
     while let Some(step) = stack.pop() {
         let id = match step {
-            Step::Visit(id) => id,
-            Step::Close(id) => {
+            Visit::Open(id) => id,
+            Visit::Close(id) => {
                 marks[id.index()] = Mark::Done;
                 if let Expr::Rule(_) = grammar.expr(id) {
                     open_rules.pop();
@@ -179,7 +181,7 @@ fn check_operand(
             Mark::New => {}
         }
         marks[id.index()] = Mark::Open;
-        stack.push(Step::Close(id));
+        stack.push(Visit::Close(id));
         match grammar.expr(id) {
             Expr::Rule(through) if !grammar.rule(through).options().is_empty() => {
                 let kind = GrammarErrorKind::OperandHasOptions {
@@ -191,7 +193,7 @@ fn check_operand(
             }
             Expr::Rule(through) => {
                 open_rules.push(through);
-                stack.push(Step::Visit(grammar.rule(through).body()));
+                stack.push(Visit::Open(grammar.rule(through).body()));
             }
             Expr::Bytes(bytes) if std::str::from_utf8(bytes).is_err() => {
                 let kind = GrammarErrorKind::OperandNotText {
@@ -215,7 +217,7 @@ fn check_operand(
                 let kind = GrammarErrorKind::PermutationOperand { name: rule.name().into(), operator: word };
                 return Err(GrammarError::new(kind, rule.span()));
             }
-            _ => stack.extend(grammar.operands(id).iter().map(|&operand| Step::Visit(operand))),
+            _ => stack.extend(grammar.operands(id).iter().map(|&operand| Visit::Open(operand))),
         }
     }
     Ok(())

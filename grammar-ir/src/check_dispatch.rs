@@ -9,10 +9,11 @@ use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
+use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
+use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
-use crate::{
-    AfterDispatch, Dispatch, DispatchEnd, Expr, Grammar, GrammarError, Pattern, PatternPart, Rule, TokenRef,
-};
+use crate::grammar::{Expr, Grammar, Rule};
+use crate::token::TokenRef;
 
 /// Checks all tag dispatches that rules mention.
 pub(crate) fn check(grammar: &Grammar) -> Result<(), GrammarError> {

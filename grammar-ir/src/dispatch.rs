@@ -1,6 +1,7 @@
 //! Free text in which tags start structures.
 
-use crate::{ExprId, TokenRef};
+use crate::ids::ExprId;
+use crate::token::TokenRef;
 
 /// A tag, a stop string or an excluded string: text, tokens, or a mixture.
 ///

@@ -1,6 +1,6 @@
 //! Why a grammar could not be built.
 
-use crate::Span;
+use crate::span::Span;
 
 /// A grammar that cannot be built. `Display` names the rule and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

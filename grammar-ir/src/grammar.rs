@@ -1,8 +1,14 @@
 //! The arena: rules, expressions and what they are made of.
 
+use crate::char_class::CharRange;
+use crate::dispatch::Dispatch;
 use crate::dispatch::DispatchData;
+use crate::ids::{ExprId, RuleId};
 use crate::permutation::Counts;
-use crate::{CharRange, Dispatch, ExprId, Permutation, RuleId, RuleOptions, Span, TokenRef};
+use crate::permutation::Permutation;
+use crate::rule_options::RuleOptions;
+use crate::span::Span;
+use crate::token::TokenRef;
 
 /// A grammar: a set of rules, one of which is the root.
 ///

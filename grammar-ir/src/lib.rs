@@ -47,29 +47,39 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub mod analysis;
-mod builder;
+// In the order in which they build on one another.
+
+// Ids, small types and options: they import nothing.
 mod char_class;
-mod check;
-mod check_dispatch;
-mod dispatch;
-mod error;
-mod grammar;
 pub mod hash;
 mod ids;
 mod interrupt;
-pub mod passes;
-mod permutation;
-mod print;
 mod rule_options;
-mod same;
 mod span;
 mod toggle;
 mod token;
+// Errors, and the two operators with rules of their own.
+mod dispatch;
+mod error;
+mod permutation;
+// The grammar itself.
+mod grammar;
+// What can be known of a grammar.
+pub mod analysis;
+mod equality;
+// The checks of a finished grammar.
+mod check;
+mod check_dispatch;
+// The one way to make a grammar.
+mod builder;
+// Grammars to equivalent grammars, and to text.
+pub mod passes;
+mod print;
 
 pub use builder::GrammarBuilder;
 pub use char_class::{CharRange, normalize_ranges};
 pub use dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, TagDispatch};
+pub use equality::Counterparts;
 pub use error::GrammarError;
 pub use grammar::{Expr, Grammar, Rule};
 pub use ids::{ExprId, RuleId};
@@ -77,7 +87,6 @@ pub use interrupt::{Interrupt, Interrupted};
 pub use permutation::{Occurrence, Permutation};
 pub use print::{PrintError, PrintOptions, print};
 pub use rule_options::{Capture, Distinct, EndCapture, RuleOptions, Temperature};
-pub use same::Counterparts;
 pub use span::Span;
 pub use toggle::Toggle;
 pub use token::TokenRef;

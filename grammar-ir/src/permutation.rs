@@ -1,6 +1,6 @@
 //! Parts in any order.
 
-use crate::ExprId;
+use crate::ids::ExprId;
 
 /// How often a part of [`Expr::Permutation`](crate::Expr::Permutation) occurs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

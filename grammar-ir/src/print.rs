@@ -27,11 +27,14 @@
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
+use crate::char_class::CharRange;
 use crate::char_class::complement_ranges;
-use crate::{
-    AfterDispatch, CharRange, Dispatch, DispatchEnd, EndCapture, Expr, ExprId, Grammar, Occurrence, Pattern,
-    PatternPart, Permutation, RuleOptions, TokenRef,
-};
+use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
+use crate::grammar::{Expr, Grammar};
+use crate::ids::ExprId;
+use crate::permutation::{Occurrence, Permutation};
+use crate::rule_options::{EndCapture, RuleOptions};
+use crate::token::TokenRef;
 
 /// Knobs of [`print()`].
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use grammask_fsm::{
 };
 use grammask_grammar_frontends::json_schema::SimpleSchema;
 use grammask_grammar_frontends::structural_tag::{
-    EmbeddedSchema, StructuralTag, StructuralTagOptions, TagContent, TagFrame, TagPiece, TagPieces, TagReach,
-    TagText,
+    EmbeddedSchema, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent, TagExtent,
+    TagTemplate, TagText,
 };
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
@@ -67,13 +67,13 @@ impl<B: BuildBackend> Compiler<B> {
         options: &StructuralTagOptions,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.now();
-        let outline = tag.outline(options)?;
-        let rules: Vec<_> = outline.schemas.iter().map(EmbeddedSchema::rule).collect();
-        let programs = self.schema_programs(outline.schemas, options)?;
+        let skeleton = tag.skeleton(options)?;
+        let rules: Vec<_> = skeleton.schemas.iter().map(EmbeddedSchema::rule).collect();
+        let programs = self.schema_programs(skeleton.schemas, options)?;
         let frontend = self.now().saturating_sub(start);
         let parts =
             rules.iter().zip(&programs).map(|(&rule, program)| LinkedProgram::referred(rule, program));
-        self.grammar_with(&outline.grammar, &parts.collect::<Vec<_>>(), frontend)
+        self.grammar_with(&skeleton.grammar, &parts.collect::<Vec<_>>(), frontend)
     }
 
     /// What a structural tag is whose tags are compiled one by one and put together by reference. `None` where it is
@@ -91,7 +91,7 @@ impl<B: BuildBackend> Compiler<B> {
         let known = self.known_pieces();
         // One for each tag, in their order.
         let mut found = Vec::with_capacity(16);
-        let pieces = TagPieces::cut(document, |text| {
+        let pieces = SplitTags::cut(document, |text| {
             let tag = known.tag(text);
             let length = tag.as_ref().map(|tag| tag.text.len());
             found.push(tag);
@@ -109,7 +109,7 @@ impl<B: BuildBackend> Compiler<B> {
 
     fn known_frame(
         &self,
-        pieces: &TagPieces<'_>,
+        pieces: &SplitTags<'_>,
         options: &StructuralTagOptions,
         spelled: &Arc<str>,
     ) -> Option<Arc<KnownFrame>> {
@@ -117,8 +117,8 @@ impl<B: BuildBackend> Compiler<B> {
         if let Some(known) = self.known_pieces().frame(&key) {
             return Some(known);
         }
-        let TagFrame { grammar, placeholder, reach, .. } =
-            TagFrame::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
+        let TagTemplate { grammar, placeholder, extent: reach, .. } =
+            TagTemplate::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
         let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
         let frame = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), placeholder).ok()?;
         let kind = format!("{reach:?} {spelled}").into();
@@ -254,7 +254,7 @@ impl PartCompiler {
 
     /// The automata of a schema whose grammar can wait, too: nothing is wrong with it.
     fn deferred_from_estimate(&self, schema: &EmbeddedSchema) -> Option<DeferredProgram> {
-        let SimpleSchema { states, characters, .. } = schema.outlook(&self.options)?;
+        let SimpleSchema { states, characters, .. } = schema.simple_schema(&self.options)?;
         // Grammars of schemas name no tokens.
         let (schema, options) = (schema.clone(), Arc::clone(&self.options_later));
         let write = move || schema.grammar(&options).ok();
@@ -263,8 +263,8 @@ impl PartCompiler {
 
     /// A tag, ready to be put into a frame. `None` where it is not plain, or something is wrong with it.
     fn tag(&self, text: &str, frame: &KnownFrame) -> Option<KnownTag> {
-        let TagPiece { begin, content, end, .. } = TagPiece::new(text, &frame.reach, &self.options)?;
-        if let (TagReach::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&frame.reach, &begin)
+        let TagArm { begin, content, end, .. } = TagArm::new(text, &frame.reach, &self.options)?;
+        if let (TagExtent::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&frame.reach, &begin)
             && !self.resolver.may_cut(trigger, begin)?
         {
             return None;

@@ -12,7 +12,7 @@ use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
-use grammask_grammar_frontends::structural_tag::{KnownSchemas, TagText};
+use grammask_grammar_frontends::structural_tag::{SchemaCache, TagText};
 use grammask_grammar_ir::passes::{ResolveTokensError, SpecialNames, mentions_tokens, resolve_tokens_with};
 use grammask_grammar_ir::{Grammar, Interrupt, Pattern, PatternPart, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
@@ -60,7 +60,7 @@ struct Parts {
     /// The automata of schemas that structures have in common. A clone of the compiler shares them too.
     schemas: Arc<SchemaPrograms>,
     /// The schemas themselves, by their texts. Shared with clones, too.
-    known: Arc<KnownSchemas>,
+    known: Arc<SchemaCache>,
     /// Tags of structures, compiled, by their texts. Shared with clones, too.
     pieces: Arc<KnownPieces>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
@@ -173,7 +173,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let weak: Weak<dyn Cache> = Arc::downgrade(&as_cache);
         budget.add_cache(weak);
         let schemas = SchemaPrograms::new(Some(limits.max_cache_bytes / 4));
-        let known = KnownSchemas::new(limits.max_cache_bytes / 16);
+        let known = SchemaCache::new(limits.max_cache_bytes / 16);
         self.compiler.cache = cache;
         self.compiler.parts.schemas = Arc::new(schemas);
         self.compiler.parts.known = Arc::new(known);
@@ -195,7 +195,7 @@ impl Compiler {
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
             schemas: Arc::new(SchemaPrograms::new(Some(0))),
-            known: Arc::new(KnownSchemas::new(0)),
+            known: Arc::new(SchemaCache::new(0)),
             pieces: Arc::new(KnownPieces::new(0)),
             names: Arc::default(),
             spelled: Arc::default(),
@@ -276,7 +276,7 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     /// The schemas that structures share.
-    pub(crate) fn known_schemas(&self) -> &KnownSchemas {
+    pub(crate) fn known_schemas(&self) -> &SchemaCache {
         &self.parts.known
     }
 

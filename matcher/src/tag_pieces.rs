@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use grammask_fsm::{ProgramTemplate, TemplateArm};
-use grammask_grammar_frontends::structural_tag::TagReach;
+use grammask_grammar_frontends::structural_tag::TagExtent;
 use grammask_grammar_ir::hash::HashMap;
 use hashbrown::HashTable;
 
@@ -44,7 +44,7 @@ struct Alike {
 #[derive(Debug)]
 pub(crate) struct KnownFrame {
     pub(crate) frame: ProgramTemplate,
-    pub(crate) reach: TagReach,
+    pub(crate) reach: TagExtent,
     /// What a tag's branch depends on beside its text: the options and the reach.
     pub(crate) kind: Arc<str>,
 }

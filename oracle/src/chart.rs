@@ -38,9 +38,9 @@ use std::rc::Rc;
 use ahash::{AHashMap, AHashSet};
 use grammask_grammar_ir::{AfterDispatch, Expr, ExprId, Permutation, TokenRef};
 
-use crate::Recogniser;
 use crate::dispatch::{FreeText, Symbol};
 use crate::permutation::{Progress, is_whole, may_read};
+use crate::recogniser::Recogniser;
 use crate::text::Remainder;
 use crate::utf8::{Partial, Read};
 

@@ -1,6 +1,7 @@
 //! Texts written with tokens.
 
-use crate::{Chart, Recogniser};
+use crate::chart::Chart;
+use crate::recogniser::Recogniser;
 
 /// Every way to read a text that is written with tokens: each token as itself, or as its bytes.
 ///

@@ -48,16 +48,26 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod chart;
-mod derivations;
+// In the order in which they build on one another.
+
+// What can be read next inside one expression.
 mod dispatch;
-mod facts;
 mod permutation;
-pub mod random;
-mod recogniser;
 mod term;
-mod text;
 mod utf8;
+// Regular operators, by derivatives of terms.
+mod text;
+// What follows from the grammar alone.
+mod facts;
+// A grammar made ready.
+mod recogniser;
+// Earley sets over a text.
+mod chart;
+// Questions about a text.
+mod derivations;
+mod judge;
+// Random grammars, texts and vocabularies.
+pub mod random;
 
 pub use chart::Chart;
 pub use derivations::Derivations;

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use grammask_grammar_ir::{ExprId, Grammar};
 
-use crate::Chart;
 use crate::facts::Facts;
 use crate::text::{Remainder, Texts};
 
@@ -33,28 +32,6 @@ impl Recogniser {
     /// Whether the grammar has no sentence at all. No chart then takes a byte.
     pub fn is_language_empty(&self) -> bool {
         !self.facts.is_productive(self.grammar.rule(self.grammar.root()).body())
-    }
-
-    /// A chart that has read nothing.
-    pub fn begin(&self) -> Chart<'_> {
-        Chart::new(self)
-    }
-
-    /// A chart that has read a text, or `None` if no sentence begins with it.
-    pub fn read(&self, text: &[u8]) -> Option<Chart<'_>> {
-        let mut chart = self.begin();
-        let viable = !self.is_language_empty() && text.iter().all(|&byte| chart.push(byte));
-        viable.then_some(chart)
-    }
-
-    /// Whether the text is a sentence.
-    pub fn accepts(&self, text: &[u8]) -> bool {
-        self.read(text).is_some_and(|chart| chart.is_complete())
-    }
-
-    /// Whether some sentence begins with the text.
-    pub fn is_prefix(&self, text: &[u8]) -> bool {
-        self.read(text).is_some()
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -3,7 +3,12 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::{BuildError, CharClass, Configuration, Fuel, Run, StepError, TableCounts, TokenSet};
+use crate::class::{CharClass, Run};
+use crate::configuration::Configuration;
+use crate::counts::TableCounts;
+use crate::error::{BuildError, StepError};
+use crate::fuel::Fuel;
+use crate::tokens::TokenSet;
 
 /// A name for the mask of a state: two states of one engine with equal keys have equal masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,6 +1,6 @@
 //! How much work one call may do.
 
-use crate::StepError;
+use crate::error::StepError;
 
 /// The work left to one call. A unit is about one item of one parse set built, some 50 ns; steps that only
 /// look a table up burn none.

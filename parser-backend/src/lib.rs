@@ -9,13 +9,18 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod backend;
+// In the order in which they build on one another.
+
+// What a call takes and what it can fail with.
 mod class;
 mod configuration;
 mod counts;
 mod error;
-mod fuel;
 mod tokens;
+// Bounds on the work of a call.
+mod fuel;
+// The trait.
+mod backend;
 
 pub use backend::{Backend, DistinctScope, Ended, MaskKey, Requirement, Split};
 pub use class::{CharClass, Run};

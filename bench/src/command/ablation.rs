@@ -20,6 +20,7 @@ use regex::Regex;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::engine::ours::vocabulary;
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::host;
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
@@ -27,7 +28,6 @@ use crate::run::clock::Stopwatch;
 use crate::run::pack::{self, Choice, Item};
 use crate::run::protocol::Clock;
 use crate::run::python::dumps;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `ablation`.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ struct Measured {
 }
 
 /// A schema and its instances as tokens.
-struct Case {
+struct AblationCase {
     id: String,
     schema: String,
     instances: Vec<Vec<u32>>,
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &AblationArgs) -> Result<()> {
     }
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let vocabulary = vocabulary(&tokenizer)?;
-    let cases = |choice: &Choice| -> Result<Vec<Case>> {
+    let cases = |choice: &Choice| -> Result<Vec<AblationCase>> {
         pack::read(&args.pack, choice)?.iter().map(|line| read(&line.text, &tokenizer)).collect()
     };
     let mut others = cases(&Choice { only: None, sample: args.sample, seed: args.seed })?;
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &AblationArgs) -> Result<()> {
 const MODE_EVAL: &str = "JME_";
 
 /// Measures all rows with some cases.
-fn compare(cases: &[Case], vocabulary: &Arc<Vocabulary>, args: &AblationArgs) -> Result<String> {
+fn compare(cases: &[AblationCase], vocabulary: &Arc<Vocabulary>, args: &AblationArgs) -> Result<String> {
     let mut table = Table::new([
         "",
         "preprocessing mean, ms",
@@ -224,14 +224,19 @@ fn compare(cases: &[Case], vocabulary: &Arc<Vocabulary>, args: &AblationArgs) ->
     Ok(table.render())
 }
 
-fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<Case> {
+fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<AblationCase> {
     let item: Item = serde_json::from_str(line)?;
     let texts = item.tests.iter().filter(|test| test.valid);
     let instances = texts.map(|test| tokenizer.encode(&dumps(&test.data))).collect::<Result<_>>()?;
-    Ok(Case { id: item.id, schema: item.schema.to_string(), instances })
+    Ok(AblationCase { id: item.id, schema: item.schema.to_string(), instances })
 }
 
-fn measure(stage: &Stage, cases: &[Case], vocabulary: &Arc<Vocabulary>, args: &AblationArgs) -> Measured {
+fn measure(
+    stage: &Stage,
+    cases: &[AblationCase],
+    vocabulary: &Arc<Vocabulary>,
+    args: &AblationArgs,
+) -> Measured {
     let compiler =
         Compiler::builder(Arc::clone(vocabulary)).automata(stage.automata.clone()).masks(stage.masks).build();
     let mut measured = Measured::default();

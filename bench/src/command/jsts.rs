@@ -85,7 +85,7 @@ pub(crate) fn run(args: &JstsArgs) -> Result<()> {
 }
 
 /// Files that ask for what a caller has to give: documents from elsewhere, formats as annotations.
-fn is_apart(file: &str) -> bool {
+fn is_not_required(file: &str) -> bool {
     matches!(file, "refRemote" | "format") || file.starts_with("optional")
 }
 
@@ -185,10 +185,10 @@ impl Counts {
 
 fn print_tables(args: &JstsArgs, judged: &[Judged<'_>]) {
     let mut files: BTreeMap<&str, Counts> = BTreeMap::new();
-    let (mut required, mut apart) = (Counts::default(), Counts::default());
+    let (mut required, mut not_required) = (Counts::default(), Counts::default());
     for group in judged {
         files.entry(group.file).or_default().add(group);
-        if is_apart(group.file) { apart.add(group) } else { required.add(group) }
+        if is_not_required(group.file) { not_required.add(group) } else { required.add(group) }
     }
     let head = [
         "file",
@@ -206,7 +206,7 @@ fn print_tables(args: &JstsArgs, judged: &[Judged<'_>]) {
         table.row(counts.cells(file));
     }
     table.row(required.cells("required"));
-    table.row(apart.cells("apart: remote, format, optional"));
+    table.row(not_required.cells("apart: remote, format, optional"));
     println!("JSON Schema Test Suite, draft {}\n\n{}", args.draft, table.render());
     let satisfiable = required.groups - required.unsatisfiable;
     println!(

@@ -11,11 +11,11 @@ use grammask::{
 };
 
 use crate::engine::ours::vocabulary;
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::host;
 use crate::report::table::Table;
 use crate::run::pack::{self, Choice, Item};
 use crate::run::python::dumps;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `memory`.
 #[derive(Debug, Args)]
@@ -79,23 +79,23 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<()> {
     Ok(())
 }
 
-struct Case {
+struct MemoryCase {
     schema: String,
     instances: Vec<Vec<TokenId>>,
 }
 
-fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<Case> {
+fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<MemoryCase> {
     let item: Item = serde_json::from_str(line)?;
     let tokens = |text: String| -> Result<Vec<TokenId>> {
         Ok(tokenizer.encode(&text)?.into_iter().filter_map(TokenId::new).collect())
     };
     let texts = item.tests.iter().filter(|test| test.valid);
     let instances = texts.map(|test| tokens(dumps(&test.data))).collect::<Result<_>>()?;
-    Ok(Case { schema: item.schema.to_string(), instances })
+    Ok(MemoryCase { schema: item.schema.to_string(), instances })
 }
 
 /// Every grammar is held to the end, and every instance followed.
-fn measure(cases: &[Case], vocabulary: &Arc<Vocabulary>, limits: Limits) -> Result<Vec<String>> {
+fn measure(cases: &[MemoryCase], vocabulary: &Arc<Vocabulary>, limits: Limits) -> Result<Vec<String>> {
     let compiler = Compiler::builder(Arc::clone(vocabulary)).limits(limits).build();
     let mut mask = TokenMask::new(vocabulary.len());
     let mut grammars: Vec<CompiledGrammar> = Vec::new();

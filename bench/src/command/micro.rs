@@ -8,6 +8,7 @@ use clap::Args;
 use grammask::TokenMask;
 
 use crate::command::{once, paper};
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{self, Backend, Engine, EngineId, Source};
 use crate::host;
 use crate::report::statistics::Distribution;
@@ -15,7 +16,6 @@ use crate::report::table::{Table, microseconds};
 use crate::run::clock::Stopwatch;
 use crate::run::protocol::Clock;
 use crate::run::replay::is_allowed;
-use crate::run::tokenizer::LoadedTokenizer;
 use crate::workload::{self, OwnedSource, Size, Workload};
 
 /// Arguments of `micro`.
@@ -138,7 +138,7 @@ fn walk(engine: &mut dyn Engine, tokens: &[u32], end: u32) -> Result<bool> {
 }
 
 #[derive(Default)]
-struct Times {
+struct MicroTimes {
     compile: Vec<u64>,
     first_mask: Vec<u64>,
     cold: Vec<u64>,
@@ -147,7 +147,7 @@ struct Times {
     bytes: Option<usize>,
 }
 
-impl Times {
+impl MicroTimes {
     fn cells(self) -> Vec<String> {
         let masks = self.warm.len();
         let [compile, first_mask, cold, warm, commit] =
@@ -180,10 +180,10 @@ fn measure(
     workload: &Workload,
     tokenizer: &LoadedTokenizer,
     args: &MicroArgs,
-) -> Result<Times> {
+) -> Result<MicroTimes> {
     let clock = args.clock;
     let texts = workload.texts.iter().map(|text| tokenizer.encode(text)).collect::<Result<Vec<_>>>()?;
-    let mut times = Times::default();
+    let mut times = MicroTimes::default();
     let mut mask = TokenMask::new(engine.mask_len());
     let rounds = if workload.size == Size::Usual { args.rounds } else { 1 };
     for _ in 0..rounds {

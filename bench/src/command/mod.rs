@@ -1,4 +1,6 @@
 //! The subcommands, one file each.
+//!
+//! Arguments come in, and tables go out. A subcommand can be changed alone. Imports every other folder.
 
 pub(crate) mod ablation;
 pub(crate) mod jsts;

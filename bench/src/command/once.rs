@@ -4,13 +4,13 @@
 use anyhow::{Context, Result, ensure};
 use grammask::TokenMask;
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{self, Engine, EngineId, KeyOrder, Source};
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
 use crate::run::clock::Stopwatch;
 use crate::run::protocol::Clock;
 use crate::run::replay::is_allowed;
-use crate::run::tokenizer::LoadedTokenizer;
 use crate::workload::{self, OwnedSource};
 
 /// The schema that is compiled again and again, and whose first text is walked.
@@ -35,7 +35,7 @@ pub(crate) fn figures(
         anyhow::bail!("{WORKLOAD} is a schema");
     };
     let tokens = tokenizer.encode(&workload.texts[0])?;
-    let mut times: Vec<Times> = ids.iter().map(|_| Times::default()).collect();
+    let mut times: Vec<OnceTimes> = ids.iter().map(|_| OnceTimes::default()).collect();
     for round in 0..rounds {
         for at in 0..ids.len() {
             let at = (at + round) % ids.len();
@@ -51,7 +51,7 @@ pub(crate) fn figures(
         "half of a text rolled back",
     ]);
     for (id, times) in ids.iter().zip(times) {
-        let Times { load, again, matcher, fork, rollback } = times;
+        let OnceTimes { load, again, matcher, fork, rollback } = times;
         let medians = [load, again, matcher, fork, rollback]
             .map(|times| microseconds(times.into_iter().collect::<Distribution>().percentile(50.0)));
         table.row([id.to_string()].into_iter().chain(medians));
@@ -60,7 +60,7 @@ pub(crate) fn figures(
 }
 
 #[derive(Default)]
-struct Times {
+struct OnceTimes {
     load: Vec<u64>,
     again: Vec<u64>,
     matcher: Vec<u64>,
@@ -68,7 +68,7 @@ struct Times {
     rollback: Vec<u64>,
 }
 
-impl Times {
+impl OnceTimes {
     fn measure(
         &mut self,
         tokenizer: &LoadedTokenizer,

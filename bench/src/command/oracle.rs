@@ -17,10 +17,10 @@ use serde_json::Value;
 use toktrie::TokTrie;
 use toktrie_hf_tokenizers::ByteTokenizer;
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{Backend, ours};
 use crate::judge::{SortedVocabulary, differences};
 use crate::run::python::Random;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `oracle`.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(crate) struct OracleArgs {
 }
 
 /// Longest text of one walk: the recogniser's time grows with it.
-const LONGEST: usize = 160;
+const MAX_BYTES: usize = 160;
 /// Tokens outside of each mask that the matcher is asked about.
 const PROBES: usize = 16;
 
@@ -161,7 +161,7 @@ impl Judge<'_> {
         let words = self.tokenizer.size.div_ceil(32);
         // One mask for the whole walk, as servers keep one: filling it builds on what it held.
         let (mut ours, mut theirs) = (TokenMask::new(self.tokenizer.size), vec![0; words]);
-        while !self.is_done() && chart.len() < LONGEST {
+        while !self.is_done() && chart.len() < MAX_BYTES {
             matcher.fill_mask(&mut ours)?;
             self.sorted.mask(&mut chart, &mut theirs);
             if chart.is_complete() {

@@ -11,8 +11,8 @@ use grammask::{
 };
 
 use crate::engine::ours::vocabulary;
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::report::table::Table;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// JSON with any whitespace.
 const JSON: &str = r##"root ::= blank value blank

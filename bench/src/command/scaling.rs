@@ -11,14 +11,14 @@ use grammask::{
     TokenMask, pda,
 };
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{Backend, ours::vocabulary};
 use crate::host;
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
 use crate::run::clock::Stopwatch;
 use crate::run::protocol::Clock;
-use crate::run::tokenizer::LoadedTokenizer;
-use crate::workload::growing::{self, Case, Source};
+use crate::workload::growing::{self, GrowingCase, Source};
 
 /// Arguments of `scaling`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) struct ScalingArgs {
 struct Family {
     name: &'static str,
     sizes: [usize; 3],
-    make: fn(usize) -> Case,
+    make: fn(usize) -> GrowingCase,
 }
 
 const FAMILIES: [Family; 9] = [
@@ -176,7 +176,7 @@ fn exponents(name: &str, factor: f64, first: &Measured, last: &Measured) -> Vec<
 
 fn measure<B: BuildBackend>(
     compiler: &Compiler<B>,
-    case: &Case,
+    case: &GrowingCase,
     tokenizer: &LoadedTokenizer,
     clock: Clock,
 ) -> Result<Measured> {

@@ -18,9 +18,9 @@ use grammask::{
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::engine::ours::vocabulary;
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::host;
 use crate::report::table::{Table, microseconds};
-use crate::run::tokenizer::LoadedTokenizer;
 use crate::workload::{self, OwnedSource, Size, Workload};
 
 /// Arguments of `threads`.

@@ -7,6 +7,7 @@ use clap::Args;
 use grammask::TokenMask;
 use regex::Regex;
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{self, Backend, EngineId, Source};
 use crate::host;
 use crate::report::table::microseconds;
@@ -15,7 +16,6 @@ use crate::run::pack::{self, Choice, Item};
 use crate::run::protocol::Clock;
 use crate::run::python::dumps;
 use crate::run::replay::is_allowed;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `trace`.
 #[derive(Debug, Args)]

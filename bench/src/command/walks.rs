@@ -15,11 +15,11 @@ use indicatif::ProgressBar;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{KeyOrder, ours};
 use crate::report::table::Table;
 use crate::run::pack::{self, Choice, Item};
 use crate::run::python::dumps;
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `walks`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ pub(crate) struct WalksArgs {
 }
 
 /// Bytes that an ending may have.
-const LONGEST_ENDING: usize = 1 << 16;
+const MAX_COMPLETION_BYTES: usize = 1 << 16;
 
 #[derive(Default)]
 struct Counts {
@@ -238,7 +238,7 @@ impl<'a> Walker<'a> {
             matcher.accept_token(id).map_err(|error| format!("a token of the mask is refused: {error}"))?;
             text.extend_from_slice(grammar.vocabulary().token_bytes(id));
         }
-        let ending = matcher.shortest_ending(LONGEST_ENDING).map_err(|error| error.to_string())?;
+        let ending = matcher.shortest_ending(MAX_COMPLETION_BYTES).map_err(|error| error.to_string())?;
         text.extend(ending.ok_or("the shortest ending is too long")?);
         Ok(text)
     }

@@ -8,11 +8,11 @@ use clap::Args;
 use grammask::TokenMask;
 use nix::sys::resource::{Resource, setrlimit};
 
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{self, Engine, EngineId, KeyOrder, Source};
 use crate::host;
 use crate::run::protocol::{Event, Job};
 use crate::run::replay::{Case, run_case};
-use crate::run::tokenizer::LoadedTokenizer;
 
 /// Arguments of `worker`.
 #[derive(Debug, Args)]

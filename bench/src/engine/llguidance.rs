@@ -8,8 +8,8 @@ use grammask::TokenMask;
 use toktrie::{InferenceCapabilities, TokEnv};
 use toktrie_hf_tokenizers::ByteTokenizer;
 
-use super::{Engine, EngineId, Source};
-use crate::run::tokenizer::LoadedTokenizer;
+use super::interface::{Engine, EngineId, Source};
+use super::tokenizer::LoadedTokenizer;
 
 /// llguidance as an [`Engine`].
 pub(crate) struct Llguidance {

@@ -8,8 +8,8 @@ use grammask::{
     Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
 
-use super::{Engine, EngineId, KeyOrder, PLACE, Source};
-use crate::run::tokenizer::LoadedTokenizer;
+use super::interface::{Engine, EngineId, KeyOrder, PLACE, Source};
+use super::tokenizer::LoadedTokenizer;
 
 /// grammask as an [`Engine`], with its defaults but for the order of members.
 pub(crate) struct Grammask<B: BuildBackend> {

@@ -1,4 +1,6 @@
 //! Turning records into figures, tables and files.
+//!
+//! Records come in, and text and files go out. Imports `engine`, `host` and `run`.
 
 pub(crate) mod failures;
 pub(crate) mod plot;

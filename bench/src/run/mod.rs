@@ -4,6 +4,8 @@
 //! whole run, so the loop sits in a child process that is given one schema at a time over its standard input
 //! and answers line by line; the parent ([`supervisor`]) keeps the watch and starts another child when one is
 //! lost.
+//!
+//! A pack and an engine come in, and records go out. Imports `engine`.
 
 pub(crate) mod clock;
 pub(crate) mod pack;
@@ -12,4 +14,3 @@ pub(crate) mod python;
 pub(crate) mod replay;
 pub(crate) mod suite;
 pub(crate) mod supervisor;
-pub(crate) mod tokenizer;

@@ -10,7 +10,7 @@ use super::clock::Stopwatch;
 use super::pack::Item;
 use super::protocol::{Caches, Clock, Compile, Depth, Job, Preempted, Record, Replay, Stage};
 use super::python::dumps;
-use super::tokenizer::LoadedTokenizer;
+use crate::engine::tokenizer::LoadedTokenizer;
 use crate::engine::{Engine, Source};
 
 /// A mask slower than this is checked for preemption. The question costs a system call, so the fast masks,

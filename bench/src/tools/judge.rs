@@ -5,8 +5,8 @@ use grammask::{CompiledGrammar, Grammar, TokenKind, Vocabulary};
 use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
 use grammask_oracle::Recogniser;
 
-use super::Words;
 use super::words::Symbol;
+use super::words::Words;
 
 /// How far an answer goes, in bytes and marks; all of it, where it is a beginning of one that is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::CallFormat;
+use super::call_format::CallFormat;
 
 /// A tool that is offered.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{CallFormat, Tool};
+use super::call_format::CallFormat;
+use super::structure::Tool;
 use crate::run::pack::{self, Choice};
 use crate::run::python::dumps;
 

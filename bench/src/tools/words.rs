@@ -9,10 +9,11 @@ use tiktoken_rs::CoreBPE;
 use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 use toktrie_hf_tokenizers::ByteTokenizer;
 
+use super::call_format::CallFormat;
 use super::trace::Place;
-use super::{CallFormat, places};
+use super::trace::places;
 use crate::engine::ours;
-use crate::run::tokenizer::LoadedTokenizer;
+use crate::engine::tokenizer::LoadedTokenizer;
 
 /// A vocabulary with what turns text into tokens.
 pub(crate) struct Words {

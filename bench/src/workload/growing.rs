@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// A structure, and a text that obeys it.
-pub(crate) struct Case {
+pub(crate) struct GrowingCase {
     pub(crate) source: Source,
     pub(crate) text: String,
 }
@@ -16,14 +16,14 @@ pub(crate) enum Source {
 }
 
 /// One of so many strings.
-pub(crate) fn long_enum(size: usize) -> Case {
+pub(crate) fn long_enum(size: usize) -> GrowingCase {
     let words: Vec<String> = (0..size).map(word).collect();
     let text = format!("\"{}\"", words[size / 2]);
     schema(&json!({"enum": words}), text)
 }
 
 /// One of so many objects.
-pub(crate) fn any_of(size: usize) -> Case {
+pub(crate) fn any_of(size: usize) -> GrowingCase {
     let object = |number: usize| {
         json!({"type": "object", "properties": {"kind": {"const": word(number)}, "n": {"type": "integer"},
                "text": {"type": "string"}}, "required": ["kind"], "additionalProperties": false})
@@ -34,7 +34,7 @@ pub(crate) fn any_of(size: usize) -> Case {
 }
 
 /// So many optional properties, of which four are written.
-pub(crate) fn wide_object(size: usize) -> Case {
+pub(crate) fn wide_object(size: usize) -> GrowingCase {
     let properties: Map<String, Value> =
         (0..size).map(|number| (format!("{}_{number}", word(number)), json!({"type": "integer"}))).collect();
     // As the schema lists them: its text keeps no other order.
@@ -46,27 +46,27 @@ pub(crate) fn wide_object(size: usize) -> Case {
 }
 
 /// A string of at most so many characters.
-pub(crate) fn max_length(size: usize) -> Case {
+pub(crate) fn max_length(size: usize) -> GrowingCase {
     // Every size is read up to its bound, but for those that would take minutes.
     let text = "The quick brown fox; ".chars().cycle().take(size.min(65_536)).collect::<String>();
     schema(&json!({"type": "string", "maxLength": size}), format!("\"{text}\""))
 }
 
 /// A list of at most so many integers, full.
-pub(crate) fn max_items(size: usize) -> Case {
+pub(crate) fn max_items(size: usize) -> GrowingCase {
     let items: Vec<String> = (0..size).map(|number| (number % 100).to_string()).collect();
     let text = format!("[{}]", items.join(", "));
     schema(&json!({"type": "array", "items": {"type": "integer"}, "maxItems": size}), text)
 }
 
 /// At most so many words, full.
-pub(crate) fn nested_repeats(size: usize) -> Case {
+pub(crate) fn nested_repeats(size: usize) -> GrowingCase {
     let text = "abcdef-".repeat(size) + "2026";
-    Case { source: Source::Regex(format!("(?:[a-z]{{2,20}}-){{3,{size}}}[0-9]{{4}}")), text }
+    GrowingCase { source: Source::Regex(format!("(?:[a-z]{{2,20}}-){{3,{size}}}[0-9]{{4}}")), text }
 }
 
 /// Lists nested so deep.
-pub(crate) fn nested_arrays(size: usize) -> Case {
+pub(crate) fn nested_arrays(size: usize) -> GrowingCase {
     let text = "[".repeat(size) + &"]".repeat(size);
     schema(
         &json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}),
@@ -75,18 +75,18 @@ pub(crate) fn nested_arrays(size: usize) -> Case {
 }
 
 /// A text of so many bytes that can be read in very many ways.
-pub(crate) fn ambiguous(size: usize) -> Case {
-    Case { source: Source::Ebnf("root ::= root root | \"a\"".to_owned()), text: "a".repeat(size) }
+pub(crate) fn ambiguous(size: usize) -> GrowingCase {
+    GrowingCase { source: Source::Ebnf("root ::= root root | \"a\"".to_owned()), text: "a".repeat(size) }
 }
 
 /// A string of so many bytes.
-pub(crate) fn long_string(size: usize) -> Case {
+pub(crate) fn long_string(size: usize) -> GrowingCase {
     let text = "The quick brown fox jumps over the lazy dog. ".chars().cycle().take(size).collect::<String>();
     schema(&json!({"type": "string"}), format!("\"{text}\""))
 }
 
-fn schema(schema: &Value, text: String) -> Case {
-    Case { source: Source::Schema(schema.to_string()), text }
+fn schema(schema: &Value, text: String) -> GrowingCase {
+    GrowingCase { source: Source::Schema(schema.to_string()), text }
 }
 
 fn word(number: usize) -> String {

@@ -3,6 +3,8 @@
 //!
 //! A validator judges values; a grammar has texts. One value has many texts: escapes, spaces, zeros at the end of
 //! a fraction, orders of members. [`Spelled`] is a value of which everything is fixed but the orders.
+//!
+//! Values come in, and texts go out. Imports `subject`.
 
 mod judged;
 mod mutate;

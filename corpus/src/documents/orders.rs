@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::Spelled;
-use crate::Subject;
+use crate::subject::Subject;
 
 /// Most members of an object of which other orders are tried; a set of written ones is a bit set.
 const MAX_MEMBERS: usize = 12;

@@ -2,7 +2,7 @@
 
 use grammask_oracle::random::Rng;
 
-use crate::Subject;
+use crate::subject::Subject;
 
 /// Walks along bytes that the subject allows, and after `budget` of them the shortest way to an end.
 ///

@@ -14,7 +14,8 @@ use crate::documents::{
     self, Spelled, Spelling, is_judged_rightly, is_schema_judged_rightly, mutated, random_value, sorted,
 };
 use crate::report::guarded;
-use crate::{BackendSubject, MatcherSubject, Subject, asks_to_differ, subjects};
+use crate::subject::{BackendSubject, MatcherSubject, Subject, asks_to_differ};
+use crate::subjects;
 
 /// What schemas are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

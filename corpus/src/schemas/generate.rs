@@ -3,12 +3,10 @@
 //! Each schema features one keyword, so that none is rare, and has others beside it, around it and inside it.
 
 use grammask_oracle::random::Rng;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::pools::{BOUNDS, FORMATS, PATTERNS, STEPS};
+use super::pools::{BOUNDS, FORMATS, Members, PATTERNS, STEPS};
 use crate::documents::{NAMES, number, random_value};
-
-type Members = Map<String, Value>;
 
 /// The assertions and applicators of all drafts that are read. Those that only older drafts have come in schemas
 /// that name such a draft.
@@ -97,7 +95,7 @@ pub(super) fn random_schema(rng: &mut Rng) -> Value {
         (Dialect::Draft2019, Dialect::Draft2020) => Dialect::Draft2020,
         _ => dialect,
     };
-    let mut writer = Writer { rng, dialect, refers: false, inside: Inside::Root };
+    let mut writer = SchemaWriter { rng, dialect, refers: false, inside: Inside::Root };
     let mut members = writer.object_schema(2);
     writer.add(&mut members, featured, 2);
     let mut root = writer.wrapped(members);
@@ -145,7 +143,7 @@ enum Inside {
     Member,
 }
 
-struct Writer<'r> {
+struct SchemaWriter<'r> {
     rng: &'r mut Rng,
     dialect: Dialect,
     refers: bool,
@@ -174,7 +172,7 @@ const OF_OBJECTS: &[&str] = &[
 ];
 const OF_ALL: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "$ref", "enum", "const"];
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// A schema that stands around the one with the featured keyword, or that one.
     fn wrapped(&mut self, inner: Members) -> Members {
         let mut outer = Members::new();

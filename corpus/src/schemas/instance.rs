@@ -4,12 +4,10 @@
 //! to please all of them, and does not look back. Many of its instances are valid, and a judge says which.
 
 use grammask_oracle::random::Rng;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::pools::{FORMATS, PATTERNS};
+use super::pools::{FORMATS, Members, PATTERNS};
 use crate::documents::{NAMES, number, random_value};
-
-type Members = Map<String, Value>;
 
 /// Schemas that are followed for one value, at most.
 const MAX_FACTS: usize = 40;

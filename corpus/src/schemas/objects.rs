@@ -5,10 +5,9 @@
 //! that another one declares, or count their members, and they stand under `oneOf`, `not`, `if` and conjunctions of
 //! these. Values are as small and come from the same few, so that most of them are near to some alternative.
 
+use super::pools::Members;
 use grammask_oracle::random::Rng;
-use serde_json::{Map, Value, json};
-
-type Members = Map<String, Value>;
+use serde_json::{Value, json};
 
 /// Names of members. `ab` is found by the patterns that find `a` and `b`.
 const NAMES: &[&str] = &["a", "b", "c", "ab", "d"];
@@ -18,7 +17,7 @@ const PATTERNS: &[&str] = &["^a", "b", "^[ab]$", "^.$", "^.b?$", "c|d"];
 
 /// A random schema about objects.
 pub(super) fn random_schema(rng: &mut Rng) -> Value {
-    let mut writer = Writer { rng, refers: false };
+    let mut writer = ObjectWriter { rng, refers: false };
     let mut schema = writer.combination(2);
     if writer.refers {
         let definitions = json!({ "x": writer.operand(0), "y": writer.object(1) });
@@ -62,12 +61,12 @@ fn scalar(rng: &mut Rng) -> Value {
     [json!(1), json!(2), json!("u"), json!("v"), Value::Null, json!(true)][rng.below(6)].clone()
 }
 
-struct Writer<'r> {
+struct ObjectWriter<'r> {
     rng: &'r mut Rng,
     refers: bool,
 }
 
-impl Writer<'_> {
+impl ObjectWriter<'_> {
     fn name(&mut self) -> String {
         self.rng.pick(NAMES).copied().unwrap_or_default().to_owned()
     }

@@ -1,5 +1,10 @@
 //! Patterns and formats with texts that obey them, so that valid instances can be made without an engine.
 
+use serde_json::{Map, Value};
+
+/// The members of an object.
+pub(super) type Members = Map<String, Value>;
+
 /// ECMA-262 patterns with texts in which they find something.
 pub(super) const PATTERNS: &[(&str, &[&str])] = &[
     ("^a+$", &["a", "aaa"]),

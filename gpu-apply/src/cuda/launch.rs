@@ -7,13 +7,10 @@ use std::sync::Arc;
 use cust::memory::{DeviceBuffer, DevicePointer};
 use cust::sys::{self, CUdeviceptr, CUfunction};
 
-use super::{Device, check, failed};
+use super::device::{Device, RawStream, check, failed};
 use crate::error::ApplyError;
 use crate::layout::{Layout, Padding, Plan, Rows};
 use crate::sample::Sampling;
-
-/// A stream of the driver's or of the run-time library's (they are the same), or null for the default stream.
-pub type RawStream = *mut c_void;
 
 /// The types of logits, for memory that has no Rust type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -494,7 +491,7 @@ mod tests {
     fn structures_are_as_large_as_the_kernels_believe() {
         assert_eq!(size_of::<Batch>(), 80);
         assert_eq!(size_of::<Settings>(), 24);
-        let kernels = super::super::KERNELS;
+        let kernels = super::super::device::KERNELS;
         assert!(kernels.contains("grammask_apply_32_param_0[80]"), "the parameter `Batch` has another size");
     }
 

@@ -9,8 +9,8 @@ use cust::memory::{DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUevent};
 
-use super::launch::{RawStream, address};
-use super::{Device, check, failed};
+use super::device::{Device, RawStream, check, failed};
+use super::launch::address;
 use crate::error::ApplyError;
 
 /// Rows of masks in pinned memory and on the device.

@@ -1,9 +1,7 @@
 //! Without vector instructions, and for the ends of rows.
 
-use super::Lane;
-
 /// A word of ones is skipped and a word of zeros filled; in between, the choice is without a branch.
-pub(super) fn fill<L: Lane>(lanes: &mut [L], words: &[u32], fill: L) {
+pub(super) fn fill<L: Copy>(lanes: &mut [L], words: &[u32], fill: L) {
     for (lanes, &word) in lanes.chunks_mut(32).zip(words) {
         match word {
             u32::MAX => {}

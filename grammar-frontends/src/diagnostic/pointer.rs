@@ -8,7 +8,7 @@ use grammask_grammar_ir::Span;
 /// The bytes of the value at `pointer` in the JSON text `source`. The last of equal keys counts, as in
 /// `serde_json`.
 pub(super) fn locate(source: &str, pointer: &str) -> Option<Span> {
-    let mut scanner = Scanner { source, position: 0 };
+    let mut scanner = JsonScanner { source, position: 0 };
     scanner.whitespace();
     if !pointer.is_empty() {
         for segment in pointer.strip_prefix('/')?.split('/') {
@@ -20,12 +20,12 @@ pub(super) fn locate(source: &str, pointer: &str) -> Option<Span> {
     Some(Span::new(start, scanner.position))
 }
 
-struct Scanner<'s> {
+struct JsonScanner<'s> {
     source: &'s str,
     position: usize,
 }
 
-impl<'s> Scanner<'s> {
+impl<'s> JsonScanner<'s> {
     fn peek(&self) -> Option<u8> {
         self.source.as_bytes().get(self.position).copied()
     }

@@ -7,25 +7,33 @@
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use super::{Color, Diagnostic, Diagnostics, Severity, floor_boundary, line_and_column, pointer, shorten};
+use super::pointer;
+use super::report::{Color, Diagnostic, Diagnostics, Severity};
+use super::source::{floor_boundary, line_and_column, shorten};
 
 /// Lines longer than this many bytes are cut.
-const LONGEST_LINE: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 /// Past this many lines the numbers in the margin are wrong, which costs less than the memory for right ones;
 /// the head of the report is always right.
 const MAX_LINES_ABOVE: usize = 200_000;
 /// How much of a cut line is shown before the label, and after its start.
 const WINDOW: usize = 60;
 
-pub(super) fn render(diagnostics: &Diagnostics, source: &str, name: &str, color: Color) -> String {
-    let mut rendered = String::new();
-    for diagnostic in diagnostics.iter() {
-        if !rendered.is_empty() && !rendered.ends_with("\n\n") {
-            rendered.push('\n');
+impl Diagnostics {
+    /// Shows every finding with the lines of `source` it is about. A finding that knows only a JSON pointer
+    /// is looked up in the source.
+    ///
+    /// `source` must be the text that was parsed; `source_name` is its file name or another name for it.
+    pub fn render(&self, source: &str, source_name: &str, color: Color) -> String {
+        let mut rendered = String::new();
+        for diagnostic in self.iter() {
+            if !rendered.is_empty() && !rendered.ends_with("\n\n") {
+                rendered.push('\n');
+            }
+            rendered.push_str(&render_one(diagnostic, source, source_name, color));
         }
-        rendered.push_str(&render_one(diagnostic, source, name, color));
+        rendered
     }
-    rendered
 }
 
 fn render_one(diagnostic: &Diagnostic, source: &str, name: &str, color: Color) -> String {
@@ -132,7 +140,7 @@ impl Excerpt {
                 self.text.push('\n');
                 return;
             }
-            Some(_) if line.len() <= LONGEST_LINE => (0, line.len()),
+            Some(_) if line.len() <= MAX_LINE_BYTES => (0, line.len()),
             Some(span) => {
                 let column = span.start - offset;
                 (
@@ -179,10 +187,10 @@ fn clamp(source: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
 }
 
 /// Texts of the input may stand in names, messages and pointers; more of them than this is cut off.
-const LONGEST_TEXT: usize = 500;
+const MAX_TEXT_CHARS: usize = 500;
 
 fn printable(text: &str) -> String {
-    shorten(text, LONGEST_TEXT).chars().map(stand_in).collect()
+    shorten(text, MAX_TEXT_CHARS).chars().map(stand_in).collect()
 }
 
 /// Control characters by their pictures, other characters that end lines or turn the writing direction by
@@ -196,5 +204,62 @@ fn stand_in(character: char) -> char {
             char::REPLACEMENT_CHARACTER
         }
         _ => character,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "{\n  \"properties\": {\n    \"a/b\": {\"pattern\": \"(?=x)\"}\n  }\n}";
+
+    fn refusal() -> Diagnostic {
+        let pattern = crate::regex::parse("(?=x)", &crate::regex::RegexOptions::default()).unwrap_err();
+        let diagnostic = pattern.into_vec().remove(0).embedded_at("/properties/a~1b/pattern", "`pattern`");
+        diagnostic.with_hint("list the texts")
+    }
+
+    #[test]
+    fn embedded_text_is_reported_at_its_pointer() {
+        insta::assert_snapshot!(
+            Diagnostics::from(refusal()),
+            @"at `/properties/a~1b/pattern`: error: `pattern`, column 1: look-around is not supported; list the texts"
+        );
+        insta::assert_snapshot!(Diagnostics::from(refusal()).render(SCHEMA, "schema.json", Color::Never), @r#"
+        [regex/look-around] Error: `pattern`, column 1: look-around is not supported
+           ╭─[ schema.json:3:24 ]
+           │
+         3 │     "a/b": {"pattern": "(?=x)"}
+           │                        ───┬───
+           │                           ╰───── here
+           │
+           │ Help: list the texts
+           │
+           │ Note: at `/properties/a~1b/pattern`
+        ───╯
+        "#);
+        insta::assert_snapshot!(
+            Diagnostics::from(refusal().with_json_source(SCHEMA)),
+            @"3:24 (at `/properties/a~1b/pattern`): error: `pattern`, column 1: look-around is not supported; list the texts"
+        );
+    }
+
+    #[test]
+    fn without_a_source_the_pointer_stands_alone() {
+        let warning = Diagnostic::warning("json-schema/ignored", "`x` is ignored").with_pointer("/x");
+        let all = Diagnostics::from_vec(vec![warning, refusal()]).unwrap();
+        insta::assert_snapshot!(all.render("not JSON", "schema.json", Color::Never), @r"
+        schema.json: at `/x`: warning: `x` is ignored
+
+        schema.json: at `/properties/a~1b/pattern`: error: `pattern`, column 1: look-around is not supported; list the texts
+        ");
+        insta::assert_snapshot!(all.to_json(), @r#"[{"severity":"warning","code":"json-schema/ignored","message":"`x` is ignored","pointer":"/x"},{"severity":"error","code":"regex/look-around","message":"`pattern`, column 1: look-around is not supported","pointer":"/properties/a~1b/pattern","hint":"list the texts"}]"#);
+    }
+
+    #[test]
+    fn colours_are_only_written_when_asked_for() {
+        let all = Diagnostics::from(refusal());
+        assert!(all.render(SCHEMA, "schema.json", Color::Always).contains('\u{1b}'));
+        assert!(!all.render(SCHEMA, "schema.json", Color::Never).contains('\u{1b}'));
     }
 }

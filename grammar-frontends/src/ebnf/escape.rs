@@ -5,8 +5,8 @@
 
 use grammask_grammar_ir::CharRange;
 
-use super::Dialect;
 use super::fault::{Fault, Mistake};
+use super::options::Dialect;
 
 /// A class as written.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) struct ClassLiteral {
 }
 
 /// Reads the text of one token, whose first byte is at `base` in the source.
-pub(super) struct Reader<'a> {
+pub(super) struct LiteralReader<'a> {
     text: &'a str,
     base: usize,
     position: usize,
@@ -26,12 +26,12 @@ pub(super) struct Reader<'a> {
 
 /// Where an escape stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Inside {
+enum LiteralKind {
     String,
     Class,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LiteralReader<'a> {
     /// `text` is a whole token with its delimiters.
     pub(super) fn new(
         text: &'a str,
@@ -47,7 +47,8 @@ impl<'a> Reader<'a> {
     pub(super) fn string(mut self) -> String {
         let mut decoded = String::with_capacity(self.text.len());
         while let Some(character) = self.next() {
-            let character = if character == '\\' { self.escape(Inside::String) } else { Some(character) };
+            let character =
+                if character == '\\' { self.escape(LiteralKind::String) } else { Some(character) };
             decoded.extend(character);
         }
         decoded
@@ -70,7 +71,8 @@ impl<'a> Reader<'a> {
                 }
                 continue;
             }
-            let character = if character == '\\' { self.escape(Inside::String) } else { Some(character) };
+            let character =
+                if character == '\\' { self.escape(LiteralKind::String) } else { Some(character) };
             match character {
                 Some(character) if character.is_ascii() => decoded.push(character as u8),
                 Some(_) => self.fault(start, Mistake::NotAsciiInBytes),
@@ -105,7 +107,7 @@ impl<'a> Reader<'a> {
 
     fn class_character(&mut self) -> Option<char> {
         match self.next()? {
-            '\\' => self.escape(Inside::Class),
+            '\\' => self.escape(LiteralKind::Class),
             character => Some(character),
         }
     }
@@ -121,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What follows a backslash. Reports and returns `None` if it stands for no character.
-    fn escape(&mut self, inside: Inside) -> Option<char> {
+    fn escape(&mut self, kind: LiteralKind) -> Option<char> {
         let start = self.position - 1;
         let Some(character) = self.next() else {
             self.fault(start, Mistake::BadEscape);
@@ -137,9 +139,9 @@ impl<'a> Reader<'a> {
             ('u', _) => 4,
             ('U', _) => 8,
             _ => {
-                let simple = self.simple(character, inside);
+                let simple = self.simple(character, kind);
                 if simple.is_none() {
-                    let class = inside == Inside::Class && "dDsSwW".contains(character);
+                    let class = kind == LiteralKind::Class && "dDsSwW".contains(character);
                     self.fault(start, if class { Mistake::ClassEscape } else { Mistake::BadEscape });
                 }
                 return simple;
@@ -158,7 +160,7 @@ impl<'a> Reader<'a> {
         character
     }
 
-    fn simple(&self, character: char, inside: Inside) -> Option<char> {
+    fn simple(&self, character: char, kind: LiteralKind) -> Option<char> {
         let common = match character {
             'n' => '\n',
             'r' => '\r',
@@ -167,7 +169,7 @@ impl<'a> Reader<'a> {
             '[' | ']' if self.dialect == Dialect::Gbnf => character,
             _ if self.dialect == Dialect::Gbnf => {
                 // Not in llama.cpp's list, but the only way to have these in a class in some writers.
-                return (inside == Inside::Class && "-^".contains(character)).then_some(character);
+                return (kind == LiteralKind::Class && "-^".contains(character)).then_some(character);
             }
             '\'' | '?' | '/' => character,
             'a' => '\u{07}',
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
             'v' => '\u{0B}',
             '0' => '\0',
             'e' => '\u{1B}',
-            _ if inside == Inside::Class && "^$.*+()[]{}|-".contains(character) => character,
+            _ if kind == LiteralKind::Class && "^$.*+()[]{}|-".contains(character) => character,
             _ => return None,
         };
         Some(common)

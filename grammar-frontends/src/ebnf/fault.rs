@@ -6,8 +6,8 @@ use chumsky::span::SimpleSpan;
 use chumsky::util::MaybeRef;
 use grammask_grammar_ir::Span;
 
-use super::Dialect;
-use crate::Diagnostic;
+use super::options::Dialect;
+use crate::diagnostic::Diagnostic;
 
 /// A mistake and its place. Small, because the parser makes and drops many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,9 +90,9 @@ pub(super) fn ir_span(span: SimpleSpan) -> Span {
 
 /// A token for a message: its first characters, on one line.
 fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
+    const MAX_CHARS: usize = 40;
     let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_CHARS) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line.to_owned(),
     }

@@ -3,15 +3,15 @@
 use chumsky::span::SimpleSpan;
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
-use super::Dialect;
-use super::escape::Reader;
+use super::escape::LiteralReader;
 use super::fault::{Fault, ir_span};
+use super::options::Dialect;
 use super::syntax::Syntax;
-use crate::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::regex::RegexLimits;
 
 /// Builds expressions, and reports names that no rule has.
-pub(super) struct Lowering<'a> {
+pub(super) struct ExpressionLowering<'a> {
     pub(super) builder: &'a mut GrammarBuilder,
     pub(super) source: &'a str,
     pub(super) dialect: Dialect,
@@ -30,7 +30,7 @@ pub(super) struct Lowering<'a> {
     pub(super) chunks: usize,
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// The expression of a syntax tree. It recurses as deep as the source nests, which is limited.
     pub(super) fn expression(&mut self, syntax: &Syntax) -> ExprId {
         match syntax {
@@ -41,11 +41,13 @@ impl Lowering<'_> {
                 self.builder.literal(&text)
             }
             &Syntax::Bytes(span) => {
-                let bytes = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).bytes();
+                let bytes =
+                    LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).bytes();
                 self.builder.bytes(&bytes)
             }
             &Syntax::Class(span) => {
-                let class = Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).class();
+                let class =
+                    LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).class();
                 match class.negated {
                     true => self.builder.negated_class(class.ranges),
                     false => self.builder.class(class.ranges),
@@ -102,7 +104,7 @@ impl Lowering<'_> {
         for operand in operands {
             match operand {
                 Syntax::Part(occurrence, inner, _) => parts.push((self.expression(inner), *occurrence)),
-                Syntax::Repeat { body, min, max } if matches!(**body, Syntax::String(span) if self.written(span) == "\"\"") =>
+                Syntax::Repeat { body, min, max } if matches!(**body, Syntax::String(span) if self.source_text(span) == "\"\"") =>
                 {
                     bounds = (*min, *max);
                 }
@@ -114,14 +116,14 @@ impl Lowering<'_> {
 
     /// The text of a string.
     pub(super) fn string(&self, span: SimpleSpan) -> String {
-        Reader::new(self.written(span), span.start, self.dialect, &mut |_| {}).string()
+        LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).string()
     }
 
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
         syntax.iter().map(|part| self.expression(part)).collect()
     }
 
-    pub(super) fn written(&self, span: SimpleSpan) -> &str {
+    pub(super) fn source_text(&self, span: SimpleSpan) -> &str {
         &self.source[span.into_range()]
     }
 
@@ -136,42 +138,4 @@ impl Lowering<'_> {
             .with_hint(hint)
             .with_label(self.source, ir_span(span), "no rule has this name")
     }
-}
-
-/// The name nearest to `wanted`, if one is near: at most a third of its characters differ.
-pub(crate) fn closest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
-    /// Longer names are not compared, and not more of them: suggestions must not cost more than parsing.
-    const LONGEST: usize = 64;
-    const MOST: usize = 2_000;
-    if wanted.len() > LONGEST {
-        return None;
-    }
-    let candidates = names.iter().filter(|name| name.len() <= LONGEST).take(MOST);
-    let (distance, name) =
-        candidates.map(|name| (edit_distance(wanted, name), *name)).min_by_key(|pair| pair.0)?;
-    (distance <= wanted.len().div_ceil(3) && distance < wanted.len()).then_some(name)
-}
-
-/// How many bytes to insert, remove, replace or swap with their neighbour, case differences for free but one.
-fn edit_distance(one: &str, other: &str) -> usize {
-    if one.eq_ignore_ascii_case(other) {
-        return 1;
-    }
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (row, &ours) in one.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, &theirs) in other.iter().enumerate() {
-            let mut distance = (last[column] + usize::from(ours != theirs))
-                .min(last[column + 1] + 1)
-                .min(current[column] + 1);
-            if row > 0 && column > 0 && ours == other[column - 1] && one[row - 1] == theirs {
-                distance = distance.min(before[column - 1] + 1);
-            }
-            current.push(distance);
-        }
-        before = std::mem::replace(&mut last, current);
-    }
-    last.last().copied().unwrap_or(one.len())
 }

@@ -4,17 +4,17 @@ use chumsky::span::SimpleSpan;
 use grammask_grammar_ir::{AfterDispatch, DispatchEnd, ExprId, Pattern, PatternPart, TagDispatch, TokenRef};
 
 use super::fault::{Fault, Mistake, ir_span};
-use super::lower::Lowering;
-use super::syntax::{Argument, Syntax, Value};
+use super::lower::ExpressionLowering;
+use super::syntax::{Argument, ArgumentValue, Syntax};
 use super::token::Macro;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::language::substring;
 use crate::regex::{self, Dialect, LetterCase, RegexOptions};
-use crate::substring::substring;
-use crate::{Diagnostic, Diagnostics};
 
 /// An argument that a macro cannot take.
 struct Wrong;
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// The expression of a macro; where its arguments are wrong that is reported, and nothing matches.
     pub(super) fn macro_call(&mut self, name: Macro, span: SimpleSpan, arguments: &[Argument]) -> ExprId {
         let made = match name {
@@ -33,7 +33,7 @@ impl Lowering<'_> {
 
     fn token(&mut self, name: Macro, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         let plain = arguments.iter().map(|argument| match (&argument.name, &argument.value) {
-            (None, Value::One(syntax)) => self.token_ref(syntax),
+            (None, ArgumentValue::One(syntax)) => self.token_ref(syntax),
             _ => Err(Wrong),
         });
         let tokens = plain.collect::<Result<Vec<TokenRef>, Wrong>>()?;
@@ -46,7 +46,7 @@ impl Lowering<'_> {
 
     fn tag_text(&mut self, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         match arguments {
-            [Argument { name: None, value: Value::One(Syntax::String(span)) }] => {
+            [Argument { name: None, value: ArgumentValue::One(Syntax::String(span)) }] => {
                 let text = self.string(*span);
                 Ok(self.builder.tag_text(&text))
             }
@@ -61,10 +61,12 @@ impl Lowering<'_> {
         let mut flags = String::new();
         let mut in_json = false;
         for Argument { name, value } in arguments {
-            match (name.map(|name| self.written(name)), value) {
-                (None, Value::One(Syntax::String(span))) if pattern.is_none() => pattern = Some(*span),
+            match (name.map(|name| self.source_text(name)), value) {
+                (None, ArgumentValue::One(Syntax::String(span))) if pattern.is_none() => {
+                    pattern = Some(*span)
+                }
                 (Some("json_string"), value) => in_json = self.truth(value)?,
-                (Some("flags"), Value::One(Syntax::String(span))) => {
+                (Some("flags"), ArgumentValue::One(Syntax::String(span))) => {
                     for flag in self.string(*span).chars() {
                         match flag {
                             'i' => options.letter_case = LetterCase::Ignored,
@@ -102,7 +104,7 @@ impl Lowering<'_> {
         let mut chunks = Vec::with_capacity(arguments.len());
         for argument in arguments {
             match argument {
-                Argument { name: None, value: Value::One(Syntax::String(span)) } => {
+                Argument { name: None, value: ArgumentValue::One(Syntax::String(span)) } => {
                     chunks.push(self.string(*span));
                 }
                 _ => return Err(Wrong),
@@ -116,8 +118,8 @@ impl Lowering<'_> {
     fn tag_dispatch(&mut self, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         let mut dispatch = TagDispatch::new();
         for Argument { name, value } in arguments {
-            match (name.map(|name| self.written(name)), value) {
-                (None, Value::Tuple(pair)) => {
+            match (name.map(|name| self.source_text(name)), value) {
+                (None, ArgumentValue::Tuple(pair)) => {
                     let [tag, body] = &pair[..] else { return Err(Wrong) };
                     let (tag, body) = (self.pattern(tag)?, self.expression(body));
                     dispatch.triggers.push((tag, body));
@@ -131,8 +133,10 @@ impl Lowering<'_> {
                         if self.truth(value)? { DispatchEnd::Anywhere } else { DispatchEnd::AtStop };
                 }
                 (Some("at_least_one"), value) => dispatch.least = u32::from(self.truth(value)?),
-                (Some("stop_str"), Value::Tuple(stops)) => dispatch.stops = self.patterns(stops)?,
-                (Some("excludes"), Value::Tuple(excludes)) => dispatch.excludes = self.patterns(excludes)?,
+                (Some("stop_str"), ArgumentValue::Tuple(stops)) => dispatch.stops = self.patterns(stops)?,
+                (Some("excludes"), ArgumentValue::Tuple(excludes)) => {
+                    dispatch.excludes = self.patterns(excludes)?
+                }
                 _ => return Err(Wrong),
             }
         }
@@ -144,15 +148,15 @@ impl Lowering<'_> {
         let mut excludes = Vec::new();
         let mut after = AfterDispatch::Loop;
         for Argument { name, value } in arguments {
-            match (name.map(|name| self.written(name)), value) {
-                (None, Value::Tuple(pair)) => {
+            match (name.map(|name| self.source_text(name)), value) {
+                (None, ArgumentValue::Tuple(pair)) => {
                     let [token, body] = &pair[..] else { return Err(Wrong) };
                     triggers.push((self.token_ref(token)?, self.expression(body)));
                 }
                 (Some("loop_after_dispatch"), value) => {
                     after = if self.truth(value)? { AfterDispatch::Loop } else { AfterDispatch::End };
                 }
-                (Some("excludes"), Value::Tuple(tokens)) => {
+                (Some("excludes"), ArgumentValue::Tuple(tokens)) => {
                     excludes = tokens.iter().map(|token| self.token_ref(token)).collect::<Result<_, _>>()?;
                 }
                 _ => return Err(Wrong),
@@ -179,7 +183,7 @@ impl Lowering<'_> {
             .map(|part| match part {
                 Syntax::String(span) => Ok(PatternPart::Text(self.string(*span).into())),
                 Syntax::Macro { name: Macro::Token, arguments, .. } => match &arguments[..] {
-                    [Argument { name: None, value: Value::One(token) }] => {
+                    [Argument { name: None, value: ArgumentValue::One(token) }] => {
                         Ok(PatternPart::Token(self.token_ref(token)?))
                     }
                     _ => Err(Wrong),
@@ -198,9 +202,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn truth(&self, value: &Value) -> Result<bool, Wrong> {
+    fn truth(&self, value: &ArgumentValue) -> Result<bool, Wrong> {
         match value {
-            Value::One(Syntax::Name(span)) => match self.written(*span) {
+            ArgumentValue::One(Syntax::Name(span)) => match self.source_text(*span) {
                 "true" => Ok(true),
                 "false" => Ok(false),
                 _ => Err(Wrong),

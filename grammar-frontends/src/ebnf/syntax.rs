@@ -11,11 +11,11 @@ use chumsky::input::MappedInput;
 use chumsky::prelude::*;
 use grammask_grammar_ir::Occurrence;
 
-use super::Dialect;
 use super::fault::{Fault, Mistake};
+use super::options::Dialect;
 use super::token::{Macro, Spanned, Token};
 
-pub(super) type Tokens<'t> = MappedInput<'t, Token, SimpleSpan, &'t [Spanned]>;
+pub(super) type TokenInput<'t> = MappedInput<'t, Token, SimpleSpan, &'t [Spanned]>;
 type Extra = extra::Err<Fault>;
 
 /// An expression as written. Literals are decoded later, from their places in the source.
@@ -57,12 +57,12 @@ pub(super) enum Syntax {
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
     pub(super) name: Option<SimpleSpan>,
-    pub(super) value: Value,
+    pub(super) value: ArgumentValue,
 }
 
 /// What an argument is.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum ArgumentValue {
     One(Syntax),
     Tuple(Vec<Syntax>),
 }
@@ -82,7 +82,7 @@ struct Quantifier {
 }
 
 /// The parser of a rule's body; `source` is the text that the tokens were cut from.
-pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tokens<'t>, Body, Extra> {
+pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Body, Extra> {
     let choices = choices(source, dialect).boxed();
     let lookahead = lookahead(choices.clone(), dialect).boxed();
     // What ends alternatives ends nothing here: a parenthesis too many, a comma. Go on behind it.
@@ -104,7 +104,7 @@ pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tok
 }
 
 /// `sequence ('|' sequence)*`.
-fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     recursive(|choices| {
         let element = element(choices, source, dialect);
         let sequence = element.repeated().collect::<Vec<Syntax>>().validate(move |parts, extra, emitter| {
@@ -123,10 +123,10 @@ fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tokens<'t>,
 
 /// `atom quantifier?`.
 fn element<'t>(
-    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone + 't,
+    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone + 't,
     source: &'t str,
     dialect: Dialect,
-) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     let atom = choice((
         select! {
             Token::String = extra => Syntax::String(extra.span()),
@@ -163,8 +163,8 @@ fn element<'t>(
 
 /// `'(' choices? ')'`.
 fn group<'t>(
-    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
+) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     let empty = just([Token::OpenGroup, Token::CloseGroup]).to(Syntax::Empty);
     let open = just(Token::OpenGroup).map_with(|_, extra| extra.span());
     let full = open.then(choices).then(close()).validate(|((open, inner), closed), _, emitter| {
@@ -175,7 +175,7 @@ fn group<'t>(
 }
 
 /// Whether the parenthesis is there; reading on to it over what cannot be inside.
-fn close<'t>() -> impl Parser<'t, Tokens<'t>, Closed, Extra> + Clone {
+fn close<'t>() -> impl Parser<'t, TokenInput<'t>, Closed, Extra> + Clone {
     let skipped = any()
         .filter(|token| !matches!(token, Token::CloseGroup | Token::OpenGroup))
         .map_with(|_, extra| Fault::new(extra.span(), Mistake::Unexpected))
@@ -206,8 +206,8 @@ fn report_unclosed(open: SimpleSpan, closed: Closed, emitter: &mut chumsky::inpu
 
 /// The macros.
 fn operator<'t>(
-    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
+) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     let named = |name: Macro| just(Token::Macro(name)).map_with(|_, extra| extra.span());
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
     let tagged = tagged(choices.clone());
@@ -250,8 +250,8 @@ fn operator<'t>(
 
 /// The macros for tokens, tags, patterns and chunks: arguments with or without a name, each one expression or number, or a tuple.
 fn tagged<'t>(
-    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
+) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     let is_tagged = |name: &Macro| {
         matches!(
             name,
@@ -272,9 +272,9 @@ fn tagged<'t>(
     let items = one.clone().separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Syntax>>();
     let tuple = open().then(items).then(close()).validate(|((open, items), closed), _, emitter| {
         report_unclosed(open, closed, emitter);
-        Value::Tuple(items)
+        ArgumentValue::Tuple(items)
     });
-    let value = tuple.or(one.map(Value::One));
+    let value = tuple.or(one.map(ArgumentValue::One));
     let name = just(Token::Name).map_with(|_, extra| extra.span()).then_ignore(just(Token::Equals));
     let argument = name.or_not().then(value).map(|(name, value)| Argument { name, value });
     let arguments = argument.separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Argument>>();
@@ -290,7 +290,7 @@ fn tagged<'t>(
 }
 
 /// A token that begins nothing.
-fn stray<'t>(dialect: Dialect) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+fn stray<'t>(dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     select! {
         // Names in GBNF may be made of digits.
         Token::Integer(_) = extra if dialect == Dialect::Gbnf => (Syntax::Name(extra.span()), None),
@@ -308,7 +308,7 @@ fn stray<'t>(dialect: Dialect) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + C
 }
 
 /// A quantifier; `None` for one in braces that is wrong in itself and reported.
-fn quantifier<'t>(source: &'t str) -> impl Parser<'t, Tokens<'t>, Option<Quantifier>, Extra> + Clone {
+fn quantifier<'t>(source: &'t str) -> impl Parser<'t, TokenInput<'t>, Option<Quantifier>, Extra> + Clone {
     let sign = select! {
         Token::Question => (0, Some(1)),
         Token::Star => (0, None),
@@ -365,9 +365,9 @@ fn bounds(source: &str, content: &[Spanned], span: SimpleSpan) -> Result<(u32, O
 
 /// `'(=' sequence ')'`.
 fn lookahead<'t>(
-    choices: impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone,
+    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
     dialect: Dialect,
-) -> impl Parser<'t, Tokens<'t>, Syntax, Extra> + Clone {
+) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     just(Token::OpenLookahead).map_with(|_, extra| extra.span()).then(choices).then(close()).validate(
         move |((open, inner), closed), _, emitter| {
             report_unclosed(open, closed, emitter);

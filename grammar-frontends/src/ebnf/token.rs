@@ -8,8 +8,8 @@ use chumsky::span::{SimpleSpan, Span as _};
 use grammask_grammar_ir::Occurrence;
 use logos::{Lexer, Logos};
 
-use super::Dialect;
 use super::fault::{Fault, Mistake};
+use super::options::Dialect;
 
 /// A token. Names and literals are found in the source by their spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]

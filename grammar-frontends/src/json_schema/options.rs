@@ -287,3 +287,6 @@ impl Default for JsonSchemaLimits {
         }
     }
 }
+
+/// Goals of a schema of about the median size.
+pub(crate) const EXPECTED_GOALS: usize = 28;

@@ -1,9 +1,9 @@
-//! What became of every keyword.
+//! The treatment of every keyword.
 
 use grammask_grammar_ir::hash::HashSet;
 use serde_json::{Value, json};
 
-/// What became of one keyword.
+/// The treatment of one keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Treatment {
@@ -37,13 +37,13 @@ pub struct ReportEntry {
     pub pointer: String,
     /// Its name.
     pub keyword: String,
-    /// What became of it.
+    /// Its treatment.
     pub treatment: Treatment,
     /// Why, where that is not obvious.
     pub note: Option<String>,
 }
 
-/// What became of every keyword of every schema that the root reaches, in the order in which they were met.
+/// The treatment of every keyword of every schema that the root reaches, in the order in which they were met.
 ///
 /// Schemas that nothing refers to, and keywords of types that a schema excludes, are not read and not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Report {
             .collect();
     }
 
-    pub(super) fn refuse_what_is_ignored(&mut self) {
+    pub(super) fn refuse_ignored(&mut self) {
         for entry in &mut self.entries {
             if entry.treatment == Treatment::Ignored {
                 entry.treatment = Treatment::Refused;

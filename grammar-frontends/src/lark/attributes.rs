@@ -21,14 +21,14 @@ pub(super) struct Attributes {
     pub(super) max_tokens: Option<(NonZeroU32, Span)>,
     temperature: Option<Temperature>,
     /// The name under which the text before the end is handed out.
-    pub(super) capture: Option<Name>,
+    pub(super) capture: Option<CapturedName>,
     /// That of the end.
-    pub(super) end_capture: Option<Name>,
+    pub(super) end_capture: Option<CapturedName>,
 }
 
 /// The name of a capture.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name {
+pub(super) struct CapturedName {
     /// The string with the name; the rule's own name where there is none.
     pub(super) written: Option<Span>,
     /// The attribute.
@@ -63,7 +63,7 @@ impl Attributes {
             }
         }
         match (read.end_capture, read.end) {
-            (Some(Name { attribute, .. }), None) => Err(Fault::new(
+            (Some(CapturedName { attribute, .. }), None) => Err(Fault::new(
                 "lark/attribute",
                 "`stop_capture` hands out what `suffix` or `stop` has read, and this rule has neither",
                 "write `suffix=\"...\"` beside it, or `capture` to hand out the rule's text",
@@ -108,7 +108,7 @@ impl Attributes {
     }
 
     fn set_capture(&mut self, source: &str, attribute: Attribute) -> Result<(), Fault> {
-        let name = |written| Some(Name { written, attribute: attribute.name });
+        let name = |written| Some(CapturedName { written, attribute: attribute.name });
         match (text(source, attribute.name), attribute.value) {
             ("capture", None) => self.capture = name(None),
             ("capture", Some((Sort::String, value))) if text(source, value).ends_with('"') => {

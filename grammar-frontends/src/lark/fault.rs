@@ -2,14 +2,14 @@
 
 use grammask_grammar_ir::Span;
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// A mistake in a source that is not at hand where it is found. Boxed, since nearly every function may return one.
 #[derive(Clone, Debug)]
-pub(super) struct Fault(Box<Parts>);
+pub(super) struct Fault(Box<FaultParts>);
 
 #[derive(Clone, Debug)]
-struct Parts {
+struct FaultParts {
     code: &'static str,
     message: String,
     hint: String,
@@ -23,7 +23,7 @@ impl Fault {
         hint: impl Into<String>,
         span: Span,
     ) -> Self {
-        Self(Box::new(Parts { code, message: message.into(), hint: hint.into(), span: Some(span) }))
+        Self(Box::new(FaultParts { code, message: message.into(), hint: hint.into(), span: Some(span) }))
     }
 
     /// A construct that exists in the dialect and is not enforced here.
@@ -32,7 +32,7 @@ impl Fault {
     }
 
     pub(super) fn limit(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        let parts = Parts { code: "lark/limit", message: message.into(), hint: hint.into(), span: None };
+        let parts = FaultParts { code: "lark/limit", message: message.into(), hint: hint.into(), span: None };
         Self(Box::new(parts))
     }
 
@@ -43,7 +43,7 @@ impl Fault {
     }
 
     pub(super) fn into_diagnostic(self, source: &str) -> Diagnostic {
-        let Parts { code, message, hint, span } = *self.0;
+        let FaultParts { code, message, hint, span } = *self.0;
         let diagnostic = Diagnostic::error(code, message).with_hint(hint);
         match span {
             Some(span) => diagnostic.with_label(source, span, ""),

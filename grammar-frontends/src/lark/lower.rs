@@ -1,21 +1,20 @@
 //! From what was written to the grammar.
 
-mod ended;
-
 use std::collections::HashMap;
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use serde_json::Value;
 
-use super::attributes::{Attributes, Name};
+use super::attributes::{Attributes, CapturedName};
+use super::common_terminals;
 use super::fault::Fault;
+use super::options::{LarkOptions, NamedGrammar};
 use super::syntax::{File, RuleSyntax, Syntax};
-use super::{LarkOptions, NamedGrammar, common};
-use crate::ebnf::closest;
-use crate::json_schema::{self, Written};
+use crate::diagnostic::closest;
+use crate::json_schema;
+use crate::json_schema::value_syntax::ValueSyntax;
+use crate::language::{at_most, shortest, substring};
 use crate::regex::{self, LetterCase, RegexOptions};
-use crate::rule_texts::{at_most, shortest};
-use crate::substring::substring;
 
 /// Most ids that one special token expression may list, ranges written out.
 const MAX_IDS: usize = 1 << 20;
@@ -27,16 +26,16 @@ pub(super) struct Shared<'o> {
     /// The start rules of grammars with names, so far as they were named.
     pub(super) named: HashMap<&'o str, RuleId>,
     /// Grammars with names that are written in Lark and were named, but not read yet.
-    pub(super) waiting: Vec<(&'o str, &'o str, RuleId)>,
+    pub(super) unread: Vec<(&'o str, &'o str, RuleId)>,
     /// How many ends of rules were written out.
     pub(super) ends: usize,
     /// Whether places in the source are places in the text that the caller gave.
-    pub(super) origin: Origin,
+    pub(super) origin: SourceOrigin,
 }
 
 /// Which text is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum SourceOrigin {
     /// The one that was given.
     Main,
     /// A grammar with a name.
@@ -45,7 +44,7 @@ pub(super) enum Origin {
 
 /// Whether skipped text may stand between the parts of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum ExpressionLevel {
     /// In a rule: it may, behind each terminal and literal.
     Rule,
     /// In a terminal: it may not.
@@ -54,7 +53,7 @@ enum Level {
 
 /// Makes the rules of one source, or of one nested grammar.
 pub(super) struct Scope<'a, 'o> {
-    shared: &'a mut Shared<'o>,
+    pub(super) shared: &'a mut Shared<'o>,
     source: &'a str,
     values: &'a [Value],
     names: HashMap<&'a str, RuleId>,
@@ -99,7 +98,7 @@ impl<'a> Scope<'a, '_> {
             report(fault);
         }
         for (rule, id) in rules {
-            if self.shared.origin == Origin::Main {
+            if self.shared.origin == SourceOrigin::Main {
                 self.shared.builder.set_span(id, rule.name);
             }
             let body = match self.rule(rule, id) {
@@ -121,13 +120,13 @@ impl<'a> Scope<'a, '_> {
             return None;
         };
         match (initial_skip, self.skipped) {
-            (true, Some(skipped)) => self.behind(skipped, start).map_err(&mut *report).ok(),
+            (true, Some(skipped)) => self.after_skipped(skipped, start).map_err(&mut *report).ok(),
             _ => Some(start),
         }
     }
 
     /// A rule for skipped text and the start rule.
-    fn behind(&mut self, skipped: RuleId, start: RuleId) -> Result<RuleId, Fault> {
+    fn after_skipped(&mut self, skipped: RuleId, start: RuleId) -> Result<RuleId, Fault> {
         let builder = &mut self.shared.builder;
         let parts = [builder.rule(skipped), builder.rule(start)];
         let body = builder.sequence(parts);
@@ -148,7 +147,7 @@ impl<'a> Scope<'a, '_> {
 
     fn import(&mut self, name: Span, alias: Span) -> Result<(), Fault> {
         let text = self.text(name);
-        let Some(pattern) = common::pattern(text) else {
+        let Some(pattern) = common_terminals::pattern(text) else {
             // Mentions of it are no mistakes of their own.
             _ = self.declare(alias);
             let message = format!("the library `common` has no `{text}`");
@@ -203,7 +202,7 @@ impl<'a> Scope<'a, '_> {
         }
         let mut alternatives = Vec::with_capacity(ignored.len());
         for syntax in ignored {
-            alternatives.push(self.expression(syntax, Level::Terminal)?);
+            alternatives.push(self.expression(syntax, ExpressionLevel::Terminal)?);
         }
         let builder = &mut self.shared.builder;
         let one = builder.choice(alternatives);
@@ -218,9 +217,12 @@ impl<'a> Scope<'a, '_> {
         if !attributes.need_regular_body() {
             let options = self.rule_options(rule, &attributes, 0)?;
             self.shared.builder.set_options(id, options);
-            return self.expression(&rule.body, if is_terminal { Level::Terminal } else { Level::Rule });
+            return self.expression(
+                &rule.body,
+                if is_terminal { ExpressionLevel::Terminal } else { ExpressionLevel::Rule },
+            );
         }
-        let body = self.expression(&rule.body, Level::Terminal)?;
+        let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
         let (texts, options) = match attributes.end {
             None => {
@@ -228,7 +230,7 @@ impl<'a> Scope<'a, '_> {
                 let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
                 (texts, self.rule_options(rule, &attributes, 0)?)
             }
-            Some(end) => self.ended(rule, &attributes, body, end)?,
+            Some(end) => self.terminated(rule, &attributes, body, end)?,
         };
         // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
         // terminal becomes a rule of its own.
@@ -237,7 +239,7 @@ impl<'a> Scope<'a, '_> {
                 let terminal = self.fresh(self.text(rule.name), texts)?;
                 self.shared.builder.set_options(terminal, options);
                 let terminal = self.shared.builder.rule(terminal);
-                Ok(self.lexeme(terminal, Level::Rule))
+                Ok(self.lexeme(terminal, ExpressionLevel::Rule))
             }
             _ => {
                 self.shared.builder.set_options(id, options);
@@ -247,16 +249,16 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// What the grammar keeps of a rule's attributes, if what ends it has so many bytes.
-    fn rule_options(
+    pub(super) fn rule_options(
         &self,
         rule: &RuleSyntax,
         attributes: &Attributes,
         end: u32,
     ) -> Result<RuleOptions, Fault> {
-        let name = |name: Option<Name>| match name {
+        let name = |name: Option<CapturedName>| match name {
             None => Ok(None),
-            Some(Name { written: Some(span), .. }) => self.decoded(span).map(|(text, _)| Some(text)),
-            Some(Name { written: None, .. }) => Ok(Some(self.text(rule.name).to_owned())),
+            Some(CapturedName { written: Some(span), .. }) => self.decoded(span).map(|(text, _)| Some(text)),
+            Some(CapturedName { written: None, .. }) => Ok(Some(self.text(rule.name).to_owned())),
         };
         let (text, last) = (name(attributes.capture)?, name(attributes.end_capture)?);
         let mut options = attributes.options(text.as_deref(), last.as_deref(), end);
@@ -265,7 +267,7 @@ impl<'a> Scope<'a, '_> {
         Ok(options)
     }
 
-    fn expression(&mut self, syntax: &Syntax, level: Level) -> Result<ExprId, Fault> {
+    fn expression(&mut self, syntax: &Syntax, level: ExpressionLevel) -> Result<ExprId, Fault> {
         let lexeme = match syntax {
             Syntax::Empty => return Ok(self.shared.builder.empty()),
             &Syntax::String(span) => self.string(span)?,
@@ -285,18 +287,18 @@ impl<'a> Scope<'a, '_> {
                 return Ok(self.shared.builder.repeat(body, *min, *max));
             }
             Syntax::Intersection(parts) => {
-                let parts = self.all(parts, Level::Terminal)?;
+                let parts = self.all(parts, ExpressionLevel::Terminal)?;
                 self.shared.builder.intersection(parts)
             }
             Syntax::Complement(body) => {
-                let body = self.expression(body, Level::Terminal)?;
+                let body = self.expression(body, ExpressionLevel::Terminal)?;
                 self.shared.builder.complement(body)
             }
-            &Syntax::Special(span) if level == Level::Rule => self.special(span)?,
-            &Syntax::Named(span) if level == Level::Rule => self.named(span)?,
-            &Syntax::Json(value, span) if level == Level::Rule => self.json(value, span)?,
+            &Syntax::Special(span) if level == ExpressionLevel::Rule => self.special(span)?,
+            &Syntax::Named(span) if level == ExpressionLevel::Rule => self.named(span)?,
+            &Syntax::Json(value, span) if level == ExpressionLevel::Rule => self.json(value, span)?,
             &Syntax::Substring(value, span) => self.substring(value, span)?,
-            Syntax::Nested(file, span) if level == Level::Rule => self.nested(file, *span)?,
+            Syntax::Nested(file, span) if level == ExpressionLevel::Rule => self.nested(file, *span)?,
             &Syntax::Special(span)
             | &Syntax::Named(span)
             | &Syntax::Json(_, span)
@@ -312,14 +314,14 @@ impl<'a> Scope<'a, '_> {
         Ok(self.lexeme(lexeme, level))
     }
 
-    fn all(&mut self, parts: &[Syntax], level: Level) -> Result<Vec<ExprId>, Fault> {
+    fn all(&mut self, parts: &[Syntax], level: ExpressionLevel) -> Result<Vec<ExprId>, Fault> {
         parts.iter().map(|part| self.expression(part, level)).collect()
     }
 
     /// A terminal, and in a rule what may be skipped behind it.
-    fn lexeme(&mut self, lexeme: ExprId, level: Level) -> ExprId {
+    fn lexeme(&mut self, lexeme: ExprId, level: ExpressionLevel) -> ExprId {
         match (level, self.skipped) {
-            (Level::Rule, Some(skipped)) => {
+            (ExpressionLevel::Rule, Some(skipped)) => {
                 let skipped = self.shared.builder.rule(skipped);
                 self.shared.builder.sequence([lexeme, skipped])
             }
@@ -327,14 +329,14 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    fn name(&mut self, span: Span, level: Level) -> Result<ExprId, Fault> {
+    fn name(&mut self, span: Span, level: ExpressionLevel) -> Result<ExprId, Fault> {
         let name = self.text(span);
         let Some(&rule) = self.names.get(name) else { return Err(self.undefined(span)) };
         let expr = self.shared.builder.rule(rule);
         match (is_terminal(name), level) {
             (true, _) => Ok(self.lexeme(expr, level)),
-            (false, Level::Rule) => Ok(expr),
-            (false, Level::Terminal) => Err(Fault::new(
+            (false, ExpressionLevel::Rule) => Ok(expr),
+            (false, ExpressionLevel::Terminal) => Err(Fault::new(
                 "lark/terminal",
                 format!("the rule `{name}` cannot stand in a terminal"),
                 "make it a terminal (a name in upper case), or this a rule",
@@ -348,7 +350,7 @@ impl<'a> Scope<'a, '_> {
         let mut known: Vec<&str> = self.names.keys().copied().collect();
         known.sort_unstable();
         let hint = match closest(name, &known) {
-            _ if common::pattern(name).is_some() => {
+            _ if common_terminals::pattern(name).is_some() => {
                 format!("write `%import common.{name}` on a line of its own")
             }
             Some(similar) => format!("did you mean `{similar}`?"),
@@ -358,7 +360,7 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// The text of a string, and whether it is read without regard to case.
-    fn decoded(&self, span: Span) -> Result<(String, LetterCase), Fault> {
+    pub(super) fn decoded(&self, span: Span) -> Result<(String, LetterCase), Fault> {
         let written = self.text(span);
         let (quoted, case) = match written.strip_suffix('i') {
             Some(quoted) => (quoted, LetterCase::Ignored),
@@ -375,7 +377,7 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    fn string(&mut self, span: Span) -> Result<ExprId, Fault> {
+    pub(super) fn string(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (text, case) = self.decoded(span)?;
         let builder = &mut self.shared.builder;
         if case == LetterCase::Exact || !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
@@ -412,7 +414,7 @@ impl<'a> Scope<'a, '_> {
         Ok(self.shared.builder.class([(ends[0], ends[1])]))
     }
 
-    fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
+    pub(super) fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (pattern, case) = self.flagged(span)?;
         let options = self.regex_options(case);
         regex::compile_into(&mut self.shared.builder, &pattern, &options).map_err(|diagnostics| {
@@ -434,7 +436,7 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// A pattern with its flags.
-    fn flagged(&self, span: Span) -> Result<(String, LetterCase), Fault> {
+    pub(super) fn flagged(&self, span: Span) -> Result<(String, LetterCase), Fault> {
         let written = self.text(span);
         let close = written.rfind('/').unwrap_or(0);
         let mut case = LetterCase::Exact;
@@ -459,7 +461,7 @@ impl<'a> Scope<'a, '_> {
         Ok((format!("{flags}{}", &written[1..close]), case))
     }
 
-    fn regex_options(&self, letter_case: LetterCase) -> RegexOptions {
+    pub(super) fn regex_options(&self, letter_case: LetterCase) -> RegexOptions {
         RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() }
     }
 
@@ -517,7 +519,7 @@ impl<'a> Scope<'a, '_> {
             }
             NamedGrammar::Lark(source) => {
                 let rule = self.shared.builder.declare_fresh(name).map_err(|error| no_room(&error, span))?;
-                self.shared.waiting.push((name, source, rule));
+                self.shared.unread.push((name, source, rule));
                 rule
             }
         };
@@ -528,7 +530,7 @@ impl<'a> Scope<'a, '_> {
     fn json(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
         let schema = &self.values[value as usize];
         let compiled =
-            json_schema::compile_within(schema, &self.shared.options.json_schema, Written::Json, &[])
+            json_schema::compile_within(schema, &self.shared.options.json_schema, ValueSyntax::Json, &[])
                 .map_err(|diagnostics| {
                     let first = diagnostics.iter().next();
                     let place = first.and_then(|first| first.pointer()).filter(|pointer| !pointer.is_empty());
@@ -601,7 +603,7 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    fn fresh(&mut self, hint: &str, body: ExprId) -> Result<RuleId, Fault> {
+    pub(super) fn fresh(&mut self, hint: &str, body: ExprId) -> Result<RuleId, Fault> {
         let room = |error: &grammask_grammar_ir::GrammarError| {
             Fault::limit(error.to_string(), "make the grammar smaller")
         };
@@ -610,7 +612,7 @@ impl<'a> Scope<'a, '_> {
         Ok(rule)
     }
 
-    fn text(&self, span: Span) -> &'a str {
+    pub(super) fn text(&self, span: Span) -> &'a str {
         &self.source[span.start as usize..span.end as usize]
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use grammask_grammar_ir::Span;
 
 use super::fault::Fault;
-use super::token::{Sort, Token};
+use super::token::{LarkToken, Sort};
 
 /// A source, or the inside of a nested grammar.
 #[derive(Debug, Default)]
@@ -76,22 +76,27 @@ pub(super) enum Syntax {
 }
 
 /// Reads all tokens. Faults go to `report`.
-pub(super) fn parse(source: &str, tokens: &[Token], nesting: usize, report: &mut impl FnMut(Fault)) -> File {
+pub(super) fn parse(
+    source: &str,
+    tokens: &[LarkToken],
+    nesting: usize,
+    report: &mut impl FnMut(Fault),
+) -> File {
     let mut file = File::default();
-    let reader = Reader { source, tokens, nesting };
+    let reader = TokenCursor { source, tokens, nesting };
     reader.file(0..tokens.len(), 0, &mut file, report);
     file
 }
 
 /// Everything that stays the same while a source is read.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct TokenCursor<'a> {
     source: &'a str,
-    tokens: &'a [Token],
+    tokens: &'a [LarkToken],
     nesting: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TokenCursor<'a> {
     /// Reads statements. Recurses through nested grammars as deep as brackets may nest.
     fn file(self, range: Range<usize>, depth: usize, file: &mut File, report: &mut impl FnMut(Fault)) {
         for statement in self.statements(range) {
@@ -148,7 +153,7 @@ impl<'a> Reader<'a> {
 
 /// Reads one statement.
 struct Parser<'a> {
-    reader: Reader<'a>,
+    reader: TokenCursor<'a>,
     position: usize,
     end: usize,
     /// How many brackets are open.
@@ -227,7 +232,7 @@ impl Parser<'_> {
     /// Whether a name and what stands behind names of rules comes next, or a directive.
     fn begins_statement(&self) -> bool {
         let tokens = &self.reader.tokens[self.position..self.end];
-        let is_shape = |token: &Token| matches!(token.sort, Sort::Question | Sort::Bang);
+        let is_shape = |token: &LarkToken| matches!(token.sort, Sort::Question | Sort::Bang);
         let mut tokens = tokens.iter().skip_while(|token| is_shape(token)).map(|token| token.sort);
         match tokens.next() {
             Some(Sort::Directive) => true,
@@ -323,7 +328,7 @@ impl Parser<'_> {
             let value = match self.take(Sort::Equals) {
                 None => None,
                 Some(equals) => match self.peek() {
-                    Some(Token { sort, span, .. })
+                    Some(LarkToken { sort, span, .. })
                         if matches!(
                             sort,
                             Sort::String | Sort::Regex | Sort::Integer | Sort::Decimal | Sort::Name
@@ -454,7 +459,7 @@ impl Parser<'_> {
             (Some(count), None) => (count, Some(count)),
             (None, None) => {
                 let is_argument =
-                    |token: Token| matches!(token.sort, Sort::Name | Sort::String | Sort::Regex);
+                    |token: LarkToken| matches!(token.sort, Sort::Name | Sort::String | Sort::Regex);
                 let has_argument = self.peek().is_some_and(is_argument);
                 return Err(if has_argument { template(open) } else { not_a_range(open) });
             }
@@ -629,7 +634,7 @@ impl Parser<'_> {
         Err(Fault::new("lark/syntax", message, hint, token.span))
     }
 
-    fn peek(&self) -> Option<Token> {
+    fn peek(&self) -> Option<LarkToken> {
         (self.position < self.end).then(|| self.reader.tokens[self.position])
     }
 

@@ -84,7 +84,7 @@ pub(super) enum Sort {
 
 /// A token and its place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
+pub(super) struct LarkToken {
     pub(super) sort: Sort,
     pub(super) span: Span,
     /// Whether it is the first of its line.
@@ -93,15 +93,15 @@ pub(super) struct Token {
 
 /// The source, cut into tokens.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
-    pub(super) all: Vec<Token>,
+pub(super) struct LexedSource {
+    pub(super) all: Vec<LarkToken>,
     /// The JSON values, in the order of the source.
     pub(super) values: Vec<Value>,
 }
 
 /// Cuts a source into at most `limit` tokens.
-pub(super) fn lex(source: &str, limit: usize) -> Result<Tokens, Fault> {
-    let mut tokens = Tokens::default();
+pub(super) fn lex(source: &str, limit: usize) -> Result<LexedSource, Fault> {
+    let mut tokens = LexedSource::default();
     let mut lexer = Sort::lexer(source);
     let mut last_end = 0;
     while let Some(sort) = lexer.next() {
@@ -115,7 +115,7 @@ pub(super) fn lex(source: &str, limit: usize) -> Result<Tokens, Fault> {
             ));
         }
         let span = Span::new(range.start, range.end);
-        tokens.all.push(Token { sort, span, starts_line });
+        tokens.all.push(LarkToken { sort, span, starts_line });
         last_end = range.end;
         if sort == Sort::Directive && takes_json(&source[range.clone()]) && opens_json(lexer.remainder()) {
             let read = read_json(source, range.end, &mut tokens)?;
@@ -137,7 +137,7 @@ fn opens_json(rest: &str) -> bool {
 }
 
 /// Reads the JSON value that stands behind `start`, and says where it ends.
-fn read_json(source: &str, start: usize, tokens: &mut Tokens) -> Result<usize, Fault> {
+fn read_json(source: &str, start: usize, tokens: &mut LexedSource) -> Result<usize, Fault> {
     let rest = &source[start..];
     let begin = start + (rest.len() - rest.trim_start().len());
     let mut values = serde_json::Deserializer::from_str(&source[begin..]).into_iter::<Value>();
@@ -149,7 +149,7 @@ fn read_json(source: &str, start: usize, tokens: &mut Tokens) -> Result<usize, F
     let end = begin + values.byte_offset();
     let index = u32::try_from(tokens.values.len()).unwrap_or(u32::MAX);
     tokens.values.push(value);
-    tokens.all.push(Token { sort: Sort::Json(index), span: Span::new(begin, end), starts_line: false });
+    tokens.all.push(LarkToken { sort: Sort::Json(index), span: Span::new(begin, end), starts_line: false });
     Ok(end)
 }
 

@@ -19,7 +19,7 @@
 //! - a choice is the union, variant by variant;
 //! - in a concatenation of a way `x` and a way `y`: if `y` needs the start, `x` must be empty; if `x` needs
 //!   the end, `y` must be empty; then the needs add up;
-//! - a repeat has the closed forms that [`Compiler::repeat`] derives; it stays a counted repeat.
+//! - a repeat has the closed forms that [`AnchorCompiler::repeat`] derives; it stays a counted repeat.
 //!
 //! In the end, a whole match is the union of the four variants. A search puts any text before the variants
 //! that do not need the start, and any text after those that do not need the end.
@@ -31,7 +31,7 @@
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
 
-use super::{Matching, RegexOptions};
+use super::options::{Matching, RegexOptions};
 
 /// Why there is no expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +51,15 @@ pub(super) fn compile(
     hir: &Hir,
     options: &RegexOptions,
 ) -> Result<ExprId, Problem> {
-    let compiler = Compiler { builder, stack: Vec::new(), limit: options.limits.expressions };
+    let compiler = AnchorCompiler { builder, stack: Vec::new(), limit: options.limits.expressions };
     let (builder, variants) = hir::visit(hir, compiler)?;
-    let mut compiler = Compiler { builder, stack: Vec::new(), limit: options.limits.expressions };
+    let mut compiler = AnchorCompiler { builder, stack: Vec::new(), limit: options.limits.expressions };
     Ok(compiler.close(variants, options.matching))
 }
 
 /// A language, as an expression.
 #[derive(Clone, Copy, Debug)]
-struct Language {
+struct SizedLanguage {
     expr: ExprId,
     /// Whether it contains the empty text.
     nullable: bool,
@@ -70,20 +70,20 @@ struct Language {
 /// The languages of an expression's ways, by what they need around them. `None` has no text in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Variants {
-    free: Option<Language>,
-    start: Option<Language>,
-    end: Option<Language>,
-    both: Option<Language>,
+    free: Option<SizedLanguage>,
+    start: Option<SizedLanguage>,
+    end: Option<SizedLanguage>,
+    both: Option<SizedLanguage>,
 }
 
-struct Compiler<'b> {
+struct AnchorCompiler<'b> {
     builder: &'b mut GrammarBuilder,
     /// Finished operands of the nodes that are open.
     stack: Vec<Variants>,
     limit: usize,
 }
 
-impl<'b> hir::Visitor for Compiler<'b> {
+impl<'b> hir::Visitor for AnchorCompiler<'b> {
     type Output = (&'b mut GrammarBuilder, Variants);
     type Err = Problem;
 
@@ -98,7 +98,10 @@ impl<'b> hir::Visitor for Compiler<'b> {
             HirKind::Literal(literal) => {
                 std::str::from_utf8(&literal.0).map_err(|_| Problem::Unsupported)?;
                 let expr = self.builder.bytes(&literal.0);
-                Variants { free: Some(Language { expr, nullable: false, size: 1 }), ..Variants::default() }
+                Variants {
+                    free: Some(SizedLanguage { expr, nullable: false, size: 1 }),
+                    ..Variants::default()
+                }
             }
             HirKind::Class(class) => Variants { free: self.class(class)?, ..Variants::default() },
             HirKind::Look(Look::Start) => Variants { start: Some(self.empty()), ..Variants::default() },
@@ -129,7 +132,7 @@ impl<'b> hir::Visitor for Compiler<'b> {
 }
 
 impl Variants {
-    fn all(&self) -> [Option<Language>; 4] {
+    fn all(&self) -> [Option<SizedLanguage>; 4] {
         [self.free, self.start, self.end, self.both]
     }
 
@@ -138,21 +141,21 @@ impl Variants {
     }
 }
 
-fn nullable(language: Option<Language>) -> bool {
+fn nullable(language: Option<SizedLanguage>) -> bool {
     language.is_some_and(|language| language.nullable)
 }
 
-impl Compiler<'_> {
+impl AnchorCompiler<'_> {
     fn operands(&mut self, count: usize) -> Result<Vec<Variants>, Problem> {
         let start = self.stack.len().checked_sub(count).ok_or(Problem::Unsupported)?;
         Ok(self.stack.split_off(start))
     }
 
-    fn empty(&mut self) -> Language {
-        Language { expr: self.builder.empty(), nullable: true, size: 1 }
+    fn empty(&mut self) -> SizedLanguage {
+        SizedLanguage { expr: self.builder.empty(), nullable: true, size: 1 }
     }
 
-    fn class(&mut self, class: &Class) -> Result<Option<Language>, Problem> {
+    fn class(&mut self, class: &Class) -> Result<Option<SizedLanguage>, Problem> {
         let ranges: Vec<(char, char)> = match class {
             Class::Unicode(class) => class.iter().map(|range| (range.start(), range.end())).collect(),
             Class::Bytes(class) if class.is_ascii() => {
@@ -163,16 +166,16 @@ impl Compiler<'_> {
         if ranges.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Language { expr: self.builder.class(ranges), nullable: false, size: 1 }))
+        Ok(Some(SizedLanguage { expr: self.builder.class(ranges), nullable: false, size: 1 }))
     }
 
     /// The texts of either side; absent sides add nothing.
-    fn union(&mut self, languages: &[Option<Language>]) -> Option<Language> {
-        let present: Vec<Language> = languages.iter().flatten().copied().collect();
+    fn union(&mut self, languages: &[Option<SizedLanguage>]) -> Option<SizedLanguage> {
+        let present: Vec<SizedLanguage> = languages.iter().flatten().copied().collect();
         match present.as_slice() {
             [] => None,
             [only] => Some(*only),
-            _ => Some(Language {
+            _ => Some(SizedLanguage {
                 expr: self.builder.choice(present.iter().map(|language| language.expr)),
                 nullable: present.iter().any(|language| language.nullable),
                 size: sum(&present),
@@ -181,11 +184,11 @@ impl Compiler<'_> {
     }
 
     /// One language after the other; none at all if one of them has no text.
-    fn sequence(&mut self, languages: &[Option<Language>]) -> Option<Language> {
-        let parts: Vec<Language> = languages.iter().copied().collect::<Option<_>>()?;
+    fn sequence(&mut self, languages: &[Option<SizedLanguage>]) -> Option<SizedLanguage> {
+        let parts: Vec<SizedLanguage> = languages.iter().copied().collect::<Option<_>>()?;
         match parts.as_slice() {
             [only] => Some(*only),
-            _ => Some(Language {
+            _ => Some(SizedLanguage {
                 expr: self.builder.sequence(parts.iter().map(|language| language.expr)),
                 nullable: parts.iter().all(|language| language.nullable),
                 size: sum(&parts),
@@ -193,12 +196,12 @@ impl Compiler<'_> {
         }
     }
 
-    fn power(&mut self, body: Option<Language>, min: u32, max: Option<u32>) -> Option<Language> {
+    fn power(&mut self, body: Option<SizedLanguage>, min: u32, max: Option<u32>) -> Option<SizedLanguage> {
         match body {
             _ if max == Some(0) => Some(self.empty()),
             None if min > 0 => None,
             None => Some(self.empty()),
-            Some(body) => Some(Language {
+            Some(body) => Some(SizedLanguage {
                 expr: self.builder.repeat(body.expr, min, max),
                 nullable: min == 0 || body.nullable,
                 size: body.size.saturating_add(1),
@@ -207,7 +210,7 @@ impl Compiler<'_> {
     }
 
     fn alternation(&mut self, parts: &[Variants]) -> Variants {
-        let mut union = |select: fn(&Variants) -> Option<Language>| {
+        let mut union = |select: fn(&Variants) -> Option<SizedLanguage>| {
             let languages: Vec<_> = parts.iter().map(select).collect();
             self.union(&languages)
         };
@@ -291,7 +294,7 @@ impl Compiler<'_> {
         let end = self.sequence(&[between, e]);
 
         let two_rounds = max.is_none_or(|max| max >= 2);
-        let apart = if two_rounds {
+        let separate = if two_rounds {
             let padded = empty_before || empty_after;
             let between = self.power(f, if padded { 0 } else { min.saturating_sub(2) }, less(2));
             self.sequence(&[s, between, e])
@@ -301,7 +304,7 @@ impl Compiler<'_> {
         let same = b.filter(|_| min <= 1 || empty_before || empty_after);
         let crossed = two_rounds && (nullable(e) || nullable(b)) && (nullable(s) || nullable(b));
         let crossed = crossed.then(|| self.empty());
-        let both = self.union(&[apart, same, crossed]);
+        let both = self.union(&[separate, same, crossed]);
         Variants { free, start, end, both }
     }
 
@@ -329,12 +332,12 @@ impl Compiler<'_> {
         }
     }
 
-    fn any_text(&mut self) -> Language {
+    fn any_text(&mut self) -> SizedLanguage {
         let any = self.builder.any_char();
-        Language { expr: self.builder.repeat(any, 0, None), nullable: true, size: 2 }
+        SizedLanguage { expr: self.builder.repeat(any, 0, None), nullable: true, size: 2 }
     }
 }
 
-fn sum(languages: &[Language]) -> usize {
+fn sum(languages: &[SizedLanguage]) -> usize {
     languages.iter().fold(1, |total: usize, language| total.saturating_add(language.size))
 }

@@ -14,39 +14,8 @@ use grammask_grammar_ir::Span;
 
 use super::look_ahead::{AHEAD, NOT_AHEAD};
 use super::refusal::{BACK_REFERENCE, LOOK_BEHIND, WORD_BOUNDARY};
-use crate::{Diagnostic, Diagnostics};
-
-/// A pattern in `regex-syntax`'s syntax, and where its bytes came from.
-#[derive(Debug)]
-pub(super) struct Translated {
-    pub(super) text: String,
-    /// For each byte of `text` the span of the token in the pattern that it came from; empty if the text is
-    /// the pattern.
-    origins: Vec<(u32, u32)>,
-    pattern_len: usize,
-    /// The first look-ahead. Each is a group whose name says so.
-    pub(super) look_ahead: Option<Span>,
-}
-
-impl Translated {
-    /// A pattern that needs no translation.
-    pub(super) fn identity(pattern: &str) -> Self {
-        Self { text: pattern.to_owned(), origins: Vec::new(), pattern_len: pattern.len(), look_ahead: None }
-    }
-
-    /// The place in the pattern of a range of the text.
-    pub(super) fn original(&self, start: usize, end: usize) -> Span {
-        if self.origins.is_empty() {
-            return Span::new(start, end);
-        }
-        let at = |offset: usize| self.origins.get(offset).copied();
-        let Some((from, first_end)) = at(start) else {
-            return Span::new(self.pattern_len, self.pattern_len);
-        };
-        let last_end = if end > start { at(end - 1).map_or(first_end, |(_, end)| end) } else { from };
-        Span { start: from, end: last_end.max(from) }
-    }
-}
+use super::translated::Translated;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// Rewrites an ECMA-262 pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translated, Diagnostics> {

@@ -23,7 +23,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
 
 use super::anchors::{self, Problem};
-use super::{Matching, RegexLimits, RegexOptions};
+use super::options::{Matching, RegexLimits, RegexOptions};
 
 /// Names of the groups that stand for look-ahead begin so. No group of a translated pattern has a name.
 pub(super) const AHEAD: &str = "ahead_";
@@ -39,12 +39,13 @@ pub(super) fn compile(
     hir: &Hir,
     options: &RegexOptions,
 ) -> Result<ExprId, Problem> {
-    let mut compiler = Compiler { builder, left: options.limits.expressions, limits: options.limits };
+    let mut compiler =
+        LookAheadCompiler { builder, left: options.limits.expressions, limits: options.limits };
     let language = match options.matching {
-        Matching::Whole => compiler.before(hir, Language::End, At::Start)?,
+        Matching::Whole => compiler.before(hir, Language::End, Position::Start)?,
         Matching::Search => {
-            let at_start = compiler.before(hir, Language::Any, At::Start)?;
-            let later = compiler.before(hir, Language::Any, At::Later)?;
+            let at_start = compiler.before(hir, Language::Any, Position::Start)?;
+            let later = compiler.before(hir, Language::Any, Position::Later)?;
             let skipped = compiler.character();
             let skipped = compiler.builder.repeat(skipped, 1, None);
             let later = compiler.put_before(skipped, later);
@@ -67,7 +68,7 @@ enum Language {
 
 /// What is known about a place in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum Position {
     Start,
     /// Something was read before it.
     Later,
@@ -76,21 +77,21 @@ enum At {
 
 /// What a group of the pattern asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sense {
+enum Polarity {
     Follows,
     DoesNotFollow,
 }
 
-struct Compiler<'b> {
+struct LookAheadCompiler<'b> {
     builder: &'b mut GrammarBuilder,
     /// Parts that may still be looked at.
     left: usize,
     limits: RegexLimits,
 }
 
-impl Compiler<'_> {
+impl LookAheadCompiler<'_> {
     /// The texts from a part on. Nesting is bounded by the parser.
-    fn before(&mut self, hir: &Hir, rest: Language, at: At) -> Result<Language, Problem> {
+    fn before(&mut self, hir: &Hir, rest: Language, at: Position) -> Result<Language, Problem> {
         self.left = self.left.checked_sub(1).ok_or(Problem::TooLarge)?;
         if rest == Language::Nothing {
             return Ok(rest);
@@ -101,16 +102,16 @@ impl Compiler<'_> {
         }
         match hir.kind() {
             HirKind::Look(Look::Start) => match at {
-                At::Start => Ok(rest),
-                At::Later => Ok(Language::Nothing),
-                At::Anywhere => Err(Problem::LookAround),
+                Position::Start => Ok(rest),
+                Position::Later => Ok(Language::Nothing),
+                Position::Anywhere => Err(Problem::LookAround),
             },
             HirKind::Look(Look::End) => Ok(self.both(rest, Language::End)),
             HirKind::Look(_) => Err(Problem::LineAnchor),
             HirKind::Capture(group) => match sense(group) {
                 Some(sense) => {
                     let matches = self.before(&group.sub, Language::Any, at)?;
-                    let good = if sense == Sense::Follows { matches } else { self.not(matches) };
+                    let good = if sense == Polarity::Follows { matches } else { self.not(matches) };
                     Ok(self.both(good, rest))
                 }
                 None => self.before(&group.sub, rest, at),
@@ -142,21 +143,26 @@ impl Compiler<'_> {
     }
 
     /// The texts that break what look-ahead asks for.
-    fn ahead(&mut self, inner: &Hir, sense: Sense, at: At) -> Result<Language, Problem> {
+    fn ahead(&mut self, inner: &Hir, sense: Polarity, at: Position) -> Result<Language, Problem> {
         let matches = self.before(inner, Language::Any, at)?;
         Ok(match sense {
-            Sense::Follows => self.not(matches),
-            Sense::DoesNotFollow => matches,
+            Polarity::Follows => self.not(matches),
+            Polarity::DoesNotFollow => matches,
         })
     }
 
-    fn rounds(&mut self, repetition: &hir::Repetition, rest: Language, at: At) -> Result<Language, Problem> {
+    fn rounds(
+        &mut self,
+        repetition: &hir::Repetition,
+        rest: Language,
+        at: Position,
+    ) -> Result<Language, Problem> {
         let optional = repetition.max.map(|max| max.saturating_sub(repetition.min));
         if repetition.min.max(optional.unwrap_or(0)) > MAX_ROUNDS {
             return Err(Problem::TooLarge);
         }
         // Only the first round knows where it is.
-        let place = |round: u32| if round == 0 { at } else { At::Anywhere };
+        let place = |round: u32| if round == 0 { at } else { Position::Anywhere };
         let mut language = match optional {
             None => self.guarded_characters(&repetition.sub, rest)?,
             Some(optional) => {
@@ -185,7 +191,7 @@ impl Compiler<'_> {
         let run = self.builder.repeat(character, 0, None);
         let mut bad = Language::Nothing;
         for (inner, sense) in guards {
-            let guard = self.ahead(inner, sense, At::Anywhere)?;
+            let guard = self.ahead(inner, sense, Position::Anywhere)?;
             bad = self.union([bad, guard]);
         }
         // A guard stands before a character, not at the end.
@@ -265,12 +271,12 @@ impl Compiler<'_> {
     }
 }
 
-fn sense(group: &hir::Capture) -> Option<Sense> {
+fn sense(group: &hir::Capture) -> Option<Polarity> {
     let name = group.name.as_deref()?;
     if name.starts_with(AHEAD) {
-        Some(Sense::Follows)
+        Some(Polarity::Follows)
     } else if name.starts_with(NOT_AHEAD) {
-        Some(Sense::DoesNotFollow)
+        Some(Polarity::DoesNotFollow)
     } else {
         None
     }
@@ -292,12 +298,12 @@ fn holds_look_ahead(hir: &Hir) -> bool {
 }
 
 /// What is known behind a part.
-fn after(part: &Hir, at: At) -> At {
+fn after(part: &Hir, at: Position) -> Position {
     match consumes(part) {
         (0, Some(0)) => at,
-        (1.., _) => At::Later,
-        _ if at == At::Later => at,
-        _ => At::Anywhere,
+        (1.., _) => Position::Later,
+        _ if at == Position::Later => at,
+        _ => Position::Anywhere,
     }
 }
 
@@ -333,7 +339,7 @@ fn consumes(hir: &Hir) -> (u32, Option<u32>) {
 }
 
 /// The one character that a round reads, and the look-ahead before it.
-fn guarded<'h>(round: &'h Hir, guards: &mut Vec<(&'h Hir, Sense)>) -> Option<&'h Hir> {
+fn guarded<'h>(round: &'h Hir, guards: &mut Vec<(&'h Hir, Polarity)>) -> Option<&'h Hir> {
     match round.kind() {
         HirKind::Class(Class::Unicode(_)) => Some(round),
         HirKind::Literal(literal) => {

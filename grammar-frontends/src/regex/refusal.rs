@@ -3,9 +3,9 @@
 use regex_syntax::ast::{self, AssertionKind, Ast, ClassSetItem, FlagsItemKind};
 use regex_syntax::hir;
 
-use super::ecma::Translated;
-use super::{LetterCase, RegexLimits, RegexOptions};
-use crate::{Diagnostic, Diagnostics};
+use super::options::{LetterCase, RegexLimits, RegexOptions};
+use super::translated::Translated;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A refusal whose place is in the text that `regex-syntax` read.
 #[derive(Debug)]
@@ -36,19 +36,19 @@ impl Refusal {
 
     /// A pattern that parses and means nothing.
     pub(super) fn from_hir(error: &hir::Error) -> Self {
-        use hir::ErrorKind as Kind;
+        use hir::ErrorKind;
         let (code, message, hint) = match error.kind() {
-            Kind::UnicodePropertyNotFound => (
+            ErrorKind::UnicodePropertyNotFound => (
                 "regex/unicode-property",
                 "there is no such Unicode property",
                 "write a general category (`\\p{L}`), a script (`\\p{Script=Greek}`) or a binary property",
             ),
-            Kind::UnicodePropertyValueNotFound => (
+            ErrorKind::UnicodePropertyValueNotFound => (
                 "regex/unicode-property",
                 "this Unicode property has no such value",
                 "correct the value after `=`",
             ),
-            Kind::InvalidUtf8 | Kind::UnicodeNotAllowed => (
+            ErrorKind::InvalidUtf8 | ErrorKind::UnicodeNotAllowed => (
                 "regex/not-text",
                 "without Unicode mode this matches bytes that are not text",
                 "leave out the flag `-u`",
@@ -92,66 +92,68 @@ pub(super) const WORD_BOUNDARY: (&str, &str, &str) = (
 );
 
 fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str) {
-    use ast::ErrorKind as Kind;
+    use ast::ErrorKind;
     let syntax = |message: &str, hint: &'static str| ("regex/syntax", message.to_owned(), hint);
     let named =
         |(code, message, hint): (&'static str, &'static str, &'static str)| (code, message.into(), hint);
     match kind {
-        Kind::UnsupportedLookAround => named(LOOK_AROUND),
-        Kind::UnsupportedBackreference => named(BACK_REFERENCE),
-        Kind::NestLimitExceeded(limit) => (
+        ErrorKind::UnsupportedLookAround => named(LOOK_AROUND),
+        ErrorKind::UnsupportedBackreference => named(BACK_REFERENCE),
+        ErrorKind::NestLimitExceeded(limit) => (
             "regex/limit",
             format!("the pattern nests more than {limit} levels deep"),
             "flatten it or raise the limit `nesting`",
         ),
-        Kind::GroupUnclosed => syntax("this group is not closed", "add a `)`, or write `\\(`"),
-        Kind::GroupUnopened => syntax("this `)` closes nothing", "add a `(` before it, or write `\\)`"),
-        Kind::ClassUnclosed => syntax("this character class is not closed", "add a `]`, or write `\\[`"),
-        Kind::ClassRangeInvalid => {
+        ErrorKind::GroupUnclosed => syntax("this group is not closed", "add a `)`, or write `\\(`"),
+        ErrorKind::GroupUnopened => syntax("this `)` closes nothing", "add a `(` before it, or write `\\)`"),
+        ErrorKind::ClassUnclosed => syntax("this character class is not closed", "add a `]`, or write `\\[`"),
+        ErrorKind::ClassRangeInvalid => {
             syntax("the first character of this range comes after the last", "swap the two")
         }
-        Kind::ClassRangeLiteral | Kind::ClassEscapeInvalid => {
+        ErrorKind::ClassRangeLiteral | ErrorKind::ClassEscapeInvalid => {
             syntax("a class cannot stand here inside a character class", "write single characters")
         }
-        Kind::RepetitionMissing => {
+        ErrorKind::RepetitionMissing => {
             syntax("there is nothing before this repeat", "put it after what it repeats, or escape it")
         }
-        Kind::RepetitionCountInvalid => {
+        ErrorKind::RepetitionCountInvalid => {
             syntax("the least number of repeats is greater than the greatest", "swap the two")
         }
-        Kind::RepetitionCountUnclosed | Kind::RepetitionCountDecimalEmpty | Kind::DecimalEmpty => syntax(
+        ErrorKind::RepetitionCountUnclosed
+        | ErrorKind::RepetitionCountDecimalEmpty
+        | ErrorKind::DecimalEmpty => syntax(
             "this repeat is not complete",
             "write `{n}`, `{n,}` or `{n,m}`, or `\\{` for the character",
         ),
-        Kind::DecimalInvalid => {
+        ErrorKind::DecimalInvalid => {
             syntax("this number is too large", "write at most 4294967295, or leave the bound out")
         }
-        Kind::EscapeHexEmpty | Kind::EscapeHexInvalid | Kind::EscapeHexInvalidDigit => {
+        ErrorKind::EscapeHexEmpty | ErrorKind::EscapeHexInvalid | ErrorKind::EscapeHexInvalidDigit => {
             syntax("this escape does not name a character", "write `\\xHH`, `\\uHHHH` or `\\x{H...}`")
         }
-        Kind::EscapeUnexpectedEof => {
+        ErrorKind::EscapeUnexpectedEof => {
             syntax("the pattern ends in the middle of an escape", "write `\\\\` for a backslash")
         }
-        Kind::EscapeUnrecognized => {
+        ErrorKind::EscapeUnrecognized => {
             syntax("there is no such escape", "write the character without the backslash")
         }
-        Kind::FlagDanglingNegation
-        | Kind::FlagDuplicate { .. }
-        | Kind::FlagRepeatedNegation { .. }
-        | Kind::FlagUnexpectedEof
-        | Kind::FlagUnrecognized => {
+        ErrorKind::FlagDanglingNegation
+        | ErrorKind::FlagDuplicate { .. }
+        | ErrorKind::FlagRepeatedNegation { .. }
+        | ErrorKind::FlagUnexpectedEof
+        | ErrorKind::FlagUnrecognized => {
             syntax("these flags are not understood", "the flags are i, m, s, U, u, x, R")
         }
-        Kind::GroupNameDuplicate { .. } => syntax("this group name is taken", "choose another name"),
-        Kind::GroupNameEmpty | Kind::GroupNameInvalid | Kind::GroupNameUnexpectedEof => {
+        ErrorKind::GroupNameDuplicate { .. } => syntax("this group name is taken", "choose another name"),
+        ErrorKind::GroupNameEmpty | ErrorKind::GroupNameInvalid | ErrorKind::GroupNameUnexpectedEof => {
             syntax("this group name is not valid", "write `(?<name>...)` with letters, digits and `_`")
         }
-        Kind::UnicodeClassInvalid => {
+        ErrorKind::UnicodeClassInvalid => {
             syntax("this Unicode class is not complete", "write `\\p{Name}` or `\\p{Name=Value}`")
         }
-        Kind::SpecialWordBoundaryUnclosed
-        | Kind::SpecialWordBoundaryUnrecognized
-        | Kind::SpecialWordOrRepetitionUnexpectedEof => named(WORD_BOUNDARY),
+        ErrorKind::SpecialWordBoundaryUnclosed
+        | ErrorKind::SpecialWordBoundaryUnrecognized
+        | ErrorKind::SpecialWordOrRepetitionUnexpectedEof => named(WORD_BOUNDARY),
         other => ("regex/syntax", other.to_string(), ""),
     }
 }
@@ -190,7 +192,7 @@ pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refu
 }
 
 /// More characters than any class holds.
-const ALL: usize = 0x11_0000;
+const MAX_CLASS_CHARS: usize = 0x11_0000;
 
 struct Checker<'o> {
     flags: Flags,
@@ -271,7 +273,7 @@ impl ast::Visitor for Checker<'_> {
             }
             Ast::ClassUnicode(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(ALL, &class.span)?;
+                self.count_folded(MAX_CLASS_CHARS, &class.span)?;
             }
             Ast::ClassPerl(class) => self.count_class(&class.span)?,
             _ => {}
@@ -283,24 +285,24 @@ impl ast::Visitor for Checker<'_> {
         match item {
             ClassSetItem::Unicode(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(ALL, &class.span)
+                self.count_folded(MAX_CLASS_CHARS, &class.span)
             }
             ClassSetItem::Perl(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(ALL, &class.span)
+                self.count_folded(MAX_CLASS_CHARS, &class.span)
             }
             ClassSetItem::Range(range) => {
                 let characters = (range.end.c as usize).saturating_sub(range.start.c as usize) + 1;
                 self.count_folded(characters, &range.span)
             }
             // May be negated, and is folded by itself.
-            ClassSetItem::Bracketed(class) => self.count_folded(ALL, &class.span),
-            ClassSetItem::Ascii(class) => self.count_folded(ALL, &class.span),
+            ClassSetItem::Bracketed(class) => self.count_folded(MAX_CLASS_CHARS, &class.span),
+            ClassSetItem::Ascii(class) => self.count_folded(MAX_CLASS_CHARS, &class.span),
             ClassSetItem::Empty(_) | ClassSetItem::Literal(_) | ClassSetItem::Union(_) => Ok(()),
         }
     }
 
     fn visit_class_set_binary_op_pre(&mut self, operation: &ast::ClassSetBinaryOp) -> Result<(), Refusal> {
-        self.count_folded(2 * ALL, &operation.span)
+        self.count_folded(2 * MAX_CLASS_CHARS, &operation.span)
     }
 }

@@ -1,105 +1,12 @@
 //! The fields of one JSON object: each is asked for by name, and none is left over.
 
-use std::fmt::Write as _;
-
 use grammask_grammar_ir::TokenRef;
 use serde_json::{Map, Value};
 
-use super::read::{Fallible, shortened};
+use super::error::shortened;
+use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
-use crate::Diagnostic;
-
-/// A place in the document, as a chain that is only spelled out for a report.
-pub(super) struct Place<'p> {
-    parent: Option<&'p Place<'p>>,
-    step: Step<'p>,
-    depth: usize,
-    limit: usize,
-    /// The schemas that were cut out of the document.
-    schemas: &'p [SchemaValue],
-}
-
-enum Step<'p> {
-    Root(&'p str),
-    Key(&'p str),
-    Index(usize),
-}
-
-impl<'p> Place<'p> {
-    /// The document, or the part of it at a pointer. `limit` is how deep formats may nest.
-    pub(super) fn root(pointer: &'p str, limit: usize) -> Self {
-        Place { parent: None, step: Step::Root(pointer), depth: 0, limit, schemas: &[] }
-    }
-
-    pub(super) fn with_schemas(self, schemas: &'p [SchemaValue]) -> Self {
-        Self { schemas, ..self }
-    }
-
-    fn step<'c>(&'c self, step: Step<'c>, depth: usize) -> Place<'c> {
-        Place { parent: Some(self), step, depth, limit: self.limit, schemas: self.schemas }
-    }
-
-    pub(super) fn key<'c>(&'c self, key: &'c str) -> Place<'c> {
-        self.step(Step::Key(key), self.depth)
-    }
-
-    /// An item of an array.
-    pub(super) fn index(&self, index: usize) -> Place<'_> {
-        self.step(Step::Index(index), self.depth)
-    }
-
-    /// The same place, one format deeper.
-    fn deeper(&self) -> Place<'_> {
-        self.step(Step::Root(""), self.depth + 1)
-    }
-
-    pub(super) fn check_depth(&self) -> Fallible<()> {
-        if self.depth < self.limit {
-            return Ok(());
-        }
-        let message = format!("formats nest deeper than {}", self.limit);
-        let error = Diagnostic::error("structural-tag/limit", message).with_pointer(self.pointer());
-        Err(Box::new(error.with_hint("nest less or raise the limit `nesting`")))
-    }
-
-    /// The JSON pointer.
-    pub(super) fn pointer(&self) -> String {
-        let mut steps = Vec::with_capacity(16);
-        let mut at = Some(self);
-        while let Some(place) = at {
-            steps.push(&place.step);
-            at = place.parent;
-        }
-        let mut pointer = String::with_capacity(64);
-        for step in steps.into_iter().rev() {
-            match step {
-                Step::Root(text) => pointer.push_str(text),
-                Step::Key(key) => {
-                    pointer.push('/');
-                    match key.contains(['~', '/']) {
-                        true => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                        false => pointer.push_str(key),
-                    }
-                }
-                Step::Index(index) => {
-                    // Writing to a string cannot fail.
-                    let _ = write!(pointer, "/{index}");
-                }
-            }
-        }
-        pointer
-    }
-}
-
-/// A refusal of what stands at a place.
-pub(super) fn malformed(
-    place: &Place<'_>,
-    message: impl Into<String>,
-    hint: impl Into<String>,
-) -> Box<Diagnostic> {
-    let error = Diagnostic::error("structural-tag/malformed", message).with_pointer(place.pointer());
-    Box::new(error.with_hint(hint))
-}
+use crate::diagnostic::Result;
 
 pub(super) struct Fields<'f> {
     members: &'f Map<String, Value>,
@@ -118,11 +25,11 @@ impl<'f> Fields<'f> {
     }
 
     /// Refuses fields that nobody asked for.
-    pub(super) fn finish(self, kind: &str) -> Fallible<()> {
+    pub(super) fn finish(self, kind: &str) -> Result<()> {
         let Some(unknown) = self.members.keys().find(|key| !self.read.contains(&key.as_str())) else {
             return Ok(());
         };
-        let hint = match crate::ebnf::closest(unknown, &self.read) {
+        let hint = match crate::diagnostic::closest(unknown, &self.read) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "leave it out".to_owned(),
         };
@@ -136,7 +43,7 @@ impl<'f> Fields<'f> {
         self.members.get(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn required(&mut self, key: &'static str) -> Fallible<&'f Value> {
+    pub(super) fn required(&mut self, key: &'static str) -> Result<&'f Value> {
         match self.optional(key) {
             Some(value) => Ok(value),
             None => Err(malformed(&self.place, format!("the field `{key}` is missing"), "add it")),
@@ -144,18 +51,19 @@ impl<'f> Fields<'f> {
     }
 
     /// The schema that was cut out where its number stands.
-    pub(super) fn cut_schema(&self, value: &Value) -> Option<&SchemaValue> {
-        self.place.schemas.get(usize::try_from(value.as_u64()?).ok()?)
+    /// The schema for which an index stands.
+    pub(super) fn removed_schema(&self, index: &Value) -> Option<&SchemaValue> {
+        self.place.schema(usize::try_from(index.as_u64()?).ok()?)
     }
 
-    pub(super) fn text(&mut self, key: &'static str) -> Fallible<&'f str> {
+    pub(super) fn text(&mut self, key: &'static str) -> Result<&'f str> {
         let value = self.required(key)?;
         let message = || format!("`{key}` must be a string");
         value.as_str().ok_or_else(|| malformed(&self.place(key), message(), "write a string"))
     }
 
     /// A string that is not empty.
-    pub(super) fn full_text(&mut self, key: &'static str, what: &str) -> Fallible<&'f str> {
+    pub(super) fn full_text(&mut self, key: &'static str, what: &str) -> Result<&'f str> {
         let text = self.text(key)?;
         if text.is_empty() {
             return Err(malformed(&self.place(key), format!("{what} must not be empty"), "write it"));
@@ -163,7 +71,7 @@ impl<'f> Fields<'f> {
         Ok(text)
     }
 
-    pub(super) fn list(&mut self, key: &'static str) -> Fallible<&'f [Value]> {
+    pub(super) fn list(&mut self, key: &'static str) -> Result<&'f [Value]> {
         match self.required(key)? {
             Value::Array(items) => Ok(items),
             _ => Err(malformed(&self.place(key), format!("`{key}` must be an array"), "write an array")),
@@ -171,7 +79,7 @@ impl<'f> Fields<'f> {
     }
 
     /// A list of strings none of which is empty; none where the field is absent.
-    pub(super) fn full_texts(&mut self, key: &'static str) -> Fallible<Vec<Box<str>>> {
+    pub(super) fn full_texts(&mut self, key: &'static str) -> Result<Vec<Box<str>>> {
         let Some(value) = self.optional(key) else { return Ok(Vec::new()) };
         let place = self.place(key);
         let Value::Array(items) = value else {
@@ -187,11 +95,11 @@ impl<'f> Fields<'f> {
         items.iter().enumerate().map(text).collect()
     }
 
-    pub(super) fn flag(&mut self, key: &'static str) -> Fallible<bool> {
+    pub(super) fn flag(&mut self, key: &'static str) -> Result<bool> {
         self.flag_or(key, false)
     }
 
-    pub(super) fn flag_or(&mut self, key: &'static str, default: bool) -> Fallible<bool> {
+    pub(super) fn flag_or(&mut self, key: &'static str, default: bool) -> Result<bool> {
         match self.optional(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -202,7 +110,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    pub(super) fn limit(&mut self, key: &'static str) -> Fallible<Option<u32>> {
+    pub(super) fn limit(&mut self, key: &'static str) -> Result<Option<u32>> {
         let Some(value) = self.optional(key) else { return Ok(None) };
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
         match number {
@@ -214,19 +122,19 @@ impl<'f> Fields<'f> {
         }
     }
 
-    pub(super) fn integer(&mut self, key: &'static str) -> Fallible<i64> {
+    pub(super) fn integer(&mut self, key: &'static str) -> Result<i64> {
         let value = self.required(key)?;
         let message = || format!("`{key}` must be an integer");
         value.as_i64().ok_or_else(|| malformed(&self.place(key), message(), "write a whole number"))
     }
 
-    pub(super) fn token(&mut self, key: &'static str) -> Fallible<TokenRef> {
+    pub(super) fn token(&mut self, key: &'static str) -> Result<TokenRef> {
         let value = self.required(key)?;
         token(value, &self.place(key))
     }
 
     /// A list of tokens; none where the field is absent.
-    pub(super) fn tokens(&mut self, key: &'static str) -> Fallible<Vec<TokenRef>> {
+    pub(super) fn tokens(&mut self, key: &'static str) -> Result<Vec<TokenRef>> {
         let Some(value) = self.optional(key) else { return Ok(Vec::new()) };
         let place = self.place(key);
         let Value::Array(items) = value else {
@@ -237,7 +145,7 @@ impl<'f> Fields<'f> {
 }
 
 /// A token: its id or its name.
-pub(super) fn token(value: &Value, place: &Place<'_>) -> Fallible<TokenRef> {
+pub(super) fn token(value: &Value, place: &Place<'_>) -> Result<TokenRef> {
     match value {
         Value::String(name) if !name.is_empty() => Ok(TokenRef::Name(name.as_str().into())),
         Value::Number(number) => match number.as_u64().and_then(|id| u32::try_from(id).ok()) {

@@ -6,7 +6,8 @@
 use grammask_grammar_ir::TokenRef;
 
 use super::schema_value::SchemaValue;
-use crate::json_schema::{Written, markup, notation};
+use super::styles::{markup, notation};
+use crate::json_schema::value_syntax::ValueSyntax;
 
 /// What a part of the text looks like.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +58,7 @@ pub(crate) enum Format {
 pub(crate) struct JsonSchemaFormat {
     pub(crate) schema: SchemaValue,
     pub(crate) style: Style,
-    pub(crate) key_order: KeyOrder,
+    pub(crate) key_order: MemberOrder,
     /// Most whitespace characters in a row; as the options say where absent.
     pub(crate) max_whitespace: Option<u32>,
     /// Texts that no string and no name in the value may hold as it is written.
@@ -71,7 +72,7 @@ impl JsonSchemaFormat {
         Self {
             schema,
             style,
-            key_order: KeyOrder::Declared,
+            key_order: MemberOrder::Declared,
             max_whitespace: None,
             excludes: Vec::new(),
             origin: None,
@@ -125,49 +126,49 @@ impl Style {
     }
 
     /// How values are written.
-    pub(crate) fn written(self) -> Written {
+    pub(crate) fn written(self) -> ValueSyntax {
         match self {
-            Style::Json => Written::Json,
-            Style::QwenXml => Written::Marked(&markup::QWEN),
-            Style::MinimaxXml => Written::Marked(&markup::MINIMAX),
-            Style::MinimaxM3Xml => Written::Marked(&markup::MINIMAX_M3),
-            Style::DeepseekXml => Written::Marked(&markup::DEEPSEEK),
-            Style::DeepseekV41Xml => Written::Marked(&markup::DEEPSEEK_V4_1),
-            Style::GlmXml => Written::Marked(&markup::GLM),
-            Style::KimiK3Xml => Written::Marked(&markup::KIMI_K3),
-            Style::CohereXml => Written::Marked(&markup::COHERE),
-            Style::Step3Xml => Written::Marked(&markup::STEP_3),
-            Style::AtemXml => Written::Marked(&markup::ATEM),
-            Style::Pythonic => Written::Noted(&notation::PYTHONIC),
-            Style::Olmo3 => Written::Noted(&notation::OLMO_3),
-            Style::Gemma3 => Written::Noted(&notation::GEMMA_3),
-            Style::Gemma4 => Written::Noted(&notation::GEMMA_4),
+            Style::Json => ValueSyntax::Json,
+            Style::QwenXml => ValueSyntax::Markup(&markup::QWEN),
+            Style::MinimaxXml => ValueSyntax::Markup(&markup::MINIMAX),
+            Style::MinimaxM3Xml => ValueSyntax::Markup(&markup::MINIMAX_M3),
+            Style::DeepseekXml => ValueSyntax::Markup(&markup::DEEPSEEK),
+            Style::DeepseekV41Xml => ValueSyntax::Markup(&markup::DEEPSEEK_V4_1),
+            Style::GlmXml => ValueSyntax::Markup(&markup::GLM),
+            Style::KimiK3Xml => ValueSyntax::Markup(&markup::KIMI_K3),
+            Style::CohereXml => ValueSyntax::Markup(&markup::COHERE),
+            Style::Step3Xml => ValueSyntax::Markup(&markup::STEP_3),
+            Style::AtemXml => ValueSyntax::Markup(&markup::ATEM),
+            Style::Pythonic => ValueSyntax::Notation(&notation::PYTHONIC),
+            Style::Olmo3 => ValueSyntax::Notation(&notation::OLMO_3),
+            Style::Gemma3 => ValueSyntax::Notation(&notation::GEMMA_3),
+            Style::Gemma4 => ValueSyntax::Notation(&notation::GEMMA_4),
         }
     }
 }
 
 /// The order of an object's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum KeyOrder {
+pub(crate) enum MemberOrder {
     #[default]
     Declared,
     Any,
 }
 
-/// Whether nothing at all will do.
+/// How many tags there must be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Least {
+pub(crate) enum Minimum {
     #[default]
-    None,
+    Zero,
     One,
 }
 
 /// What follows a tag or a dispatched format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Course {
+pub(crate) enum AfterMatch {
     /// More of the same.
     #[default]
-    GoOn,
+    Continue,
     /// The end.
     Stop,
 }
@@ -211,8 +212,8 @@ impl End {
 pub(crate) struct TriggeredTags {
     pub(crate) triggers: Vec<Box<str>>,
     pub(crate) tags: Vec<Tag>,
-    pub(crate) least: Least,
-    pub(crate) course: Course,
+    pub(crate) minimum: Minimum,
+    pub(crate) after_match: AfterMatch,
     pub(crate) excludes: Vec<Box<str>>,
 }
 
@@ -220,8 +221,8 @@ pub(crate) struct TriggeredTags {
 pub(crate) struct TokenTriggeredTags {
     pub(crate) triggers: Vec<TokenRef>,
     pub(crate) tags: Vec<Tag>,
-    pub(crate) least: Least,
-    pub(crate) course: Course,
+    pub(crate) minimum: Minimum,
+    pub(crate) after_match: AfterMatch,
     pub(crate) excludes: Vec<TokenRef>,
 }
 
@@ -229,8 +230,8 @@ pub(crate) struct TokenTriggeredTags {
 pub(crate) struct TagsWithSeparator {
     pub(crate) tags: Vec<Tag>,
     pub(crate) separator: Box<str>,
-    pub(crate) least: Least,
-    pub(crate) course: Course,
+    pub(crate) minimum: Minimum,
+    pub(crate) after_match: AfterMatch,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -243,14 +244,14 @@ pub(crate) struct Repeat {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dispatch {
     pub(crate) rules: Vec<(Box<str>, Format)>,
-    pub(crate) course: Course,
+    pub(crate) after_match: AfterMatch,
     pub(crate) excludes: Vec<Box<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TokenDispatch {
     pub(crate) rules: Vec<(TokenRef, Format)>,
-    pub(crate) course: Course,
+    pub(crate) after_match: AfterMatch,
     pub(crate) excludes: Vec<TokenRef>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every format becomes an expression. What takes care is who reads the end of a tag: free text stops at the
 //! first place where an end is complete, so free text that stands at the end of a tag is lowered *together with*
-//! the end ([`Lowering::ended`]), as stop strings of one dispatch. Text and end in a sequence would be the same
+//! the end ([`FormatLowering::terminated`]), as stop strings of one dispatch. Text and end in a sequence would be the same
 //! language, read in two ways at every byte with which an end may begin.
 
 use std::num::NonZeroU32;
@@ -10,44 +10,51 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{
-    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, RuleId,
-    RuleOptions, TagDispatch, TokenRef, passes,
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, Pattern, PatternPart, RuleId, RuleOptions,
+    TagDispatch, TokenRef, passes,
 };
 
-use super::StructuralTagOptions;
-use super::fields::Place;
+use super::embedded_schema::{EmbeddedSchema, GrammarSkeleton, SchemaContent};
+use super::error::first;
 use super::format::{
-    AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, Least, Tag,
+    AfterMatch, AnyText, AnyTokens, Begin, Dispatch, End, Format, JsonSchemaFormat, Minimum, Tag,
     TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
-use super::outline::{EmbeddedSchema, Outline, SchemaContent};
-use super::pieces::{TagFrame, TagReach};
-use super::read::Fallible;
-use crate::json_schema::Written;
+use super::options::StructuralTagOptions;
+use super::place::{Place, embedded, grammar_error, unsupported};
+use super::tag_parts::{TagExtent, TagTemplate};
+use crate::diagnostic::Diagnostics;
+use crate::diagnostic::Result;
+use crate::ebnf;
+use crate::json_schema::value_syntax::ValueSyntax;
 use crate::regex::{self, Dialect, RegexOptions};
-use crate::{Diagnostic, Diagnostics, ebnf};
 
 /// The grammar of a format.
 pub(super) fn lower(format: &Format, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
-    Lowering::new(options, Schemas::Inside).run(format).map_err(|error| (*error).into())
+    FormatLowering::new(options, SchemaPlacement::Inlined).run(format).map_err(|error| (*error).into())
 }
 
 /// The grammar of a format, with rules that stand for its schemas.
-pub(super) fn outline(format: &Format, options: &StructuralTagOptions) -> Result<Outline, Diagnostics> {
-    let mut lowering = Lowering::new(options, Schemas::Apart);
+pub(super) fn skeleton(
+    format: &Format,
+    options: &StructuralTagOptions,
+) -> Result<GrammarSkeleton, Diagnostics> {
+    let mut lowering = FormatLowering::new(options, SchemaPlacement::Separate);
     let grammar = lowering.run(format).map_err(|error| Diagnostics::from(*error))?;
-    Ok(Outline { grammar, schemas: lowering.apart })
+    Ok(GrammarSkeleton { grammar, schemas: lowering.separate })
 }
 
 /// The grammar of a format with a rule in place of its tags, of which there is one list. `None` where the list is not of
 /// one trigger or with a separator, or there are schemas beside it.
-pub(super) fn frame(format: &Format, options: &StructuralTagOptions) -> Option<TagFrame> {
-    let mut lowering =
-        Lowering { placeholder: Placeholder::Wanted, ..Lowering::new(options, Schemas::Apart) };
+pub(super) fn template(format: &Format, options: &StructuralTagOptions) -> Option<TagTemplate> {
+    let mut lowering = FormatLowering {
+        placeholder: Placeholder::Expected,
+        ..FormatLowering::new(options, SchemaPlacement::Separate)
+    };
     let grammar = lowering.run(format).ok()?;
     match lowering.placeholder {
-        Placeholder::Made { rule: placeholder, reach } if lowering.apart.is_empty() => {
-            Some(TagFrame { grammar, placeholder, reach })
+        Placeholder::Placed { rule: placeholder, extent } if lowering.separate.is_empty() => {
+            Some(TagTemplate { grammar, placeholder, extent })
         }
         _ => None,
     }
@@ -56,20 +63,20 @@ pub(super) fn frame(format: &Format, options: &StructuralTagOptions) -> Option<T
 /// The schema that a format is, where nothing speaks against it.
 pub(super) fn lone_schema(format: &Format) -> Option<EmbeddedSchema> {
     let Format::JsonSchema(it) = format else { return None };
-    let is_supported = it.excludes.is_empty() || !matches!(it.style.written(), Written::Noted(_));
+    let is_supported = it.excludes.is_empty() || !matches!(it.style.written(), ValueSyntax::Notation(_));
     let none = RuleId::new(0).filter(|_| is_supported)?;
     Some(SchemaContent::new(it).at(none, "".into()))
 }
 
 /// The content and the end of a tag.
-pub(super) fn rest(tag: &Tag, options: &StructuralTagOptions) -> Fallible<Outline> {
-    let mut lowering = Lowering::new(options, Schemas::Apart);
+pub(super) fn content_and_end(tag: &Tag, options: &StructuralTagOptions) -> Result<GrammarSkeleton> {
+    let mut lowering = FormatLowering::new(options, SchemaPlacement::Separate);
     let place = Place::root("", usize::MAX);
     let root = lowering.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
-    let body = lowering.ended(&tag.content, &tag.end, &place)?;
+    let body = lowering.terminated(&tag.content, &tag.end, &place)?;
     lowering.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
     let grammar = lowering.builder.finish(root).map_err(|error| grammar_error(&place, &error))?;
-    Ok(Outline { grammar, schemas: lowering.apart })
+    Ok(GrammarSkeleton { grammar, schemas: lowering.separate })
 }
 
 /// The rule that stands for the tags of a frame.
@@ -78,47 +85,47 @@ enum Placeholder {
     /// There is no frame.
     None,
     /// No tags were met.
-    Wanted,
-    Made {
-        rule: RuleId,
-        reach: TagReach,
-    },
+    Expected,
+    /// It stands there.
+    Placed { rule: RuleId, extent: TagExtent },
 }
 
 /// Whether the grammars of schemas join the whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Schemas {
-    Inside,
-    Apart,
+enum SchemaPlacement {
+    /// They do.
+    Inlined,
+    /// A rule stands for each.
+    Separate,
 }
 
-struct Lowering<'o> {
+struct FormatLowering<'o> {
     builder: GrammarBuilder,
     options: &'o StructuralTagOptions,
-    schemas_are: Schemas,
-    /// Schemas that were met, by their text and how they are written.
+    placement: SchemaPlacement,
+    /// SchemaPlacement that were met, by their text and how they are written.
     schemas: HashMap<Arc<str>, ExprId>,
     /// Those that are left out.
-    apart: Vec<EmbeddedSchema>,
+    separate: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
     placeholder: Placeholder,
 }
 
-impl<'o> Lowering<'o> {
-    fn new(options: &'o StructuralTagOptions, schemas_are: Schemas) -> Self {
+impl<'o> FormatLowering<'o> {
+    fn new(options: &'o StructuralTagOptions, placement: SchemaPlacement) -> Self {
         Self {
             builder: GrammarBuilder::new(),
             options,
-            schemas_are,
+            placement,
             schemas: HashMap::default(),
-            apart: Vec::new(),
+            separate: Vec::new(),
             grammars: HashMap::default(),
             placeholder: Placeholder::None,
         }
     }
 
-    fn run(&mut self, format: &Format) -> Fallible<Grammar> {
+    fn run(&mut self, format: &Format) -> Result<Grammar> {
         let place = Place::root("/format", usize::MAX);
         let root = self.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
         let body = self.format(format, &place)?;
@@ -128,7 +135,7 @@ impl<'o> Lowering<'o> {
     }
 
     /// The expression of a format with nothing around it.
-    fn format(&mut self, format: &Format, place: &Place<'_>) -> Fallible<ExprId> {
+    fn format(&mut self, format: &Format, place: &Place<'_>) -> Result<ExprId> {
         match format {
             Format::AnyText(text) => self.any_text(text, &[], place),
             Format::TriggeredTags(tags) => self.triggered_tags(tags, &[], place),
@@ -171,7 +178,7 @@ impl<'o> Lowering<'o> {
         }
     }
 
-    fn all(&mut self, elements: &[Format], place: &Place<'_>) -> Fallible<Vec<ExprId>> {
+    fn all(&mut self, elements: &[Format], place: &Place<'_>) -> Result<Vec<ExprId>> {
         let at = place.key("elements");
         let mut parts = Vec::with_capacity(elements.len());
         for (index, element) in elements.iter().enumerate() {
@@ -181,7 +188,7 @@ impl<'o> Lowering<'o> {
     }
 
     /// The content of a tag and its end.
-    fn ended(&mut self, format: &Format, end: &End, place: &Place<'_>) -> Fallible<ExprId> {
+    fn terminated(&mut self, format: &Format, end: &End, place: &Place<'_>) -> Result<ExprId> {
         match (format, end) {
             (Format::AnyText(text), End::Texts(ends)) => self.any_text(text, ends, place),
             (Format::TriggeredTags(tags), End::Texts(ends)) => self.triggered_tags(tags, ends, place),
@@ -200,7 +207,7 @@ impl<'o> Lowering<'o> {
                 for (index, element) in elements.iter().enumerate() {
                     let place = at.index(index);
                     parts.push(match index + 1 == elements.len() {
-                        true => self.ended(element, end, &place)?,
+                        true => self.terminated(element, end, &place)?,
                         false => self.format(element, &place)?,
                     });
                 }
@@ -210,13 +217,13 @@ impl<'o> Lowering<'o> {
                 let at = place.key("elements");
                 let mut parts = Vec::with_capacity(elements.len());
                 for (index, element) in elements.iter().enumerate() {
-                    parts.push(self.ended(element, end, &at.index(index))?);
+                    parts.push(self.terminated(element, end, &at.index(index))?);
                 }
                 Ok(self.builder.choice(parts))
             }
             // Nothing or text that ends: written out, so that the text is read with its end.
             (Format::Optional(content), _) if content.is_unlimited() => {
-                let content = self.ended(content, end, &place.key("content"))?;
+                let content = self.terminated(content, end, &place.key("content"))?;
                 let end = self.end(end);
                 Ok(self.builder.choice([content, end]))
             }
@@ -250,7 +257,7 @@ impl<'o> Lowering<'o> {
     }
 
     /// Free text, and the ends where there are any.
-    fn any_text(&mut self, text: &AnyText, ends: &[Box<str>], place: &Place<'_>) -> Fallible<ExprId> {
+    fn any_text(&mut self, text: &AnyText, ends: &[Box<str>], place: &Place<'_>) -> Result<ExprId> {
         if let Some(most) = text.max_tokens {
             return self.counted_text(text, most, ends, place);
         }
@@ -267,7 +274,7 @@ impl<'o> Lowering<'o> {
         most: u32,
         ends: &[Box<str>],
         place: &Place<'_>,
-    ) -> Fallible<ExprId> {
+    ) -> Result<ExprId> {
         let Some(max_tokens) = NonZeroU32::new(most) else {
             let nothing = self.builder.empty();
             return Ok(self.with_end(nothing, ends));
@@ -335,16 +342,16 @@ impl<'o> Lowering<'o> {
     }
 
     /// Beginning, content and end.
-    fn tag(&mut self, tag: &Tag, place: &Place<'_>) -> Fallible<ExprId> {
+    fn tag(&mut self, tag: &Tag, place: &Place<'_>) -> Result<ExprId> {
         let begin = match &tag.begin {
             Begin::Text(text) => self.literal(text),
             Begin::Token(token) => self.token(token),
         };
-        let rest = self.ended(&tag.content, &tag.end, &place.key("content"))?;
+        let rest = self.terminated(&tag.content, &tag.end, &place.key("content"))?;
         Ok(self.builder.sequence([begin, rest]))
     }
 
-    fn tags(&mut self, tags: &[Tag], place: &Place<'_>) -> Fallible<Vec<ExprId>> {
+    fn tags(&mut self, tags: &[Tag], place: &Place<'_>) -> Result<Vec<ExprId>> {
         let at = place.key("tags");
         let mut exprs = Vec::with_capacity(tags.len());
         for (index, tag) in tags.iter().enumerate() {
@@ -353,33 +360,28 @@ impl<'o> Lowering<'o> {
         Ok(exprs)
     }
 
-    fn triggered_tags(
-        &mut self,
-        it: &TriggeredTags,
-        ends: &[Box<str>],
-        place: &Place<'_>,
-    ) -> Fallible<ExprId> {
+    fn triggered_tags(&mut self, it: &TriggeredTags, ends: &[Box<str>], place: &Place<'_>) -> Result<ExprId> {
         if let [trigger] = &*it.triggers {
-            let reach = match it.least {
-                Least::None => TagReach::AfterTrigger(trigger.clone()),
-                Least::One => TagReach::AfterWrittenTrigger(trigger.clone()),
+            let extent = match it.minimum {
+                Minimum::Zero => TagExtent::AfterTrigger(trigger.clone()),
+                Minimum::One => TagExtent::AfterWrittenTrigger(trigger.clone()),
             };
-            if let Some(tag) = self.placeholder(&reach, place)? {
-                return Ok(self.triggered_hole(it, tag, ends));
+            if let Some(tag) = self.placeholder(&extent, place)? {
+                return Ok(self.triggered_placeholder(it, tag, ends));
             }
         }
-        let first = match it.least {
-            Least::None => None,
-            Least::One => {
+        let first = match it.minimum {
+            Minimum::Zero => None,
+            Minimum::One => {
                 let tags = self.tags(&it.tags, place)?;
                 let one = self.builder.choice(tags);
-                if it.course == Course::Stop {
+                if it.after_match == AfterMatch::Stop {
                     return Ok(self.with_end(one, ends));
                 }
                 Some(self.as_rule("tags", one, place)?)
             }
         };
-        let mut dispatch = TagDispatch::new().after(after(it.course));
+        let mut dispatch = TagDispatch::new().after(after(it.after_match));
         let at = place.key("tags");
         for trigger in &it.triggers {
             let mut bodies = Vec::new();
@@ -388,7 +390,7 @@ impl<'o> Lowering<'o> {
                 let Some(rest) = begin.strip_prefix(&**trigger) else { continue };
                 let rest = self.literal(rest);
                 let at_tag = at.index(index);
-                let content = self.ended(&tag.content, &tag.end, &at_tag.key("content"))?;
+                let content = self.terminated(&tag.content, &tag.end, &at_tag.key("content"))?;
                 bodies.push(self.builder.sequence([rest, content]));
             }
             // A trigger without tags stays text.
@@ -405,18 +407,18 @@ impl<'o> Lowering<'o> {
     }
 
     /// As [`triggered_tags`](Self::triggered_tags) with one trigger, behind which some expression stands for all tags.
-    fn triggered_hole(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
-        let first = match (it.least, &*it.triggers) {
-            (Least::One, [trigger]) => {
+    fn triggered_placeholder(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
+        let first = match (it.minimum, &*it.triggers) {
+            (Minimum::One, [trigger]) => {
                 let trigger = self.literal(trigger);
                 Some(self.builder.sequence([trigger, tag]))
             }
             _ => None,
         };
-        if let (Some(first), Course::Stop) = (first, it.course) {
+        if let (Some(first), AfterMatch::Stop) = (first, it.after_match) {
             return self.with_end(first, ends);
         }
-        let mut dispatch = TagDispatch::new().after(after(it.course));
+        let mut dispatch = TagDispatch::new().after(after(it.after_match));
         dispatch.triggers.extend(it.triggers.iter().map(|trigger| (Pattern::from(&**trigger), tag)));
         let rest = self.dispatched(dispatch, &it.excludes, ends);
         match first {
@@ -430,26 +432,26 @@ impl<'o> Lowering<'o> {
         it: &TokenTriggeredTags,
         end: Option<&TokenRef>,
         place: &Place<'_>,
-    ) -> Fallible<ExprId> {
+    ) -> Result<ExprId> {
         let tags = self.tags(&it.tags, place)?;
         let one = self.builder.choice(tags.iter().copied());
         let mut excludes = it.excludes.clone();
         excludes.extend(end.cloned());
         excludes.extend(it.triggers.iter().cloned());
         let other = self.builder.exclude_token(excludes);
-        let body = match (it.least, it.course) {
-            (Least::One, Course::Stop) => one,
-            (Least::None, Course::Stop) => {
+        let body = match (it.minimum, it.after_match) {
+            (Minimum::One, AfterMatch::Stop) => one,
+            (Minimum::Zero, AfterMatch::Stop) => {
                 let free = self.builder.repeat(other, 0, None);
                 let tag = self.builder.optional(one);
                 self.builder.sequence([free, tag])
             }
-            (least, Course::GoOn) => {
+            (minimum, AfterMatch::Continue) => {
                 let any = self.builder.choice([other, one]);
                 let rest = self.builder.repeat(any, 0, None);
-                match least {
-                    Least::One => self.builder.sequence([one, rest]),
-                    Least::None => rest,
+                match minimum {
+                    Minimum::One => self.builder.sequence([one, rest]),
+                    Minimum::Zero => rest,
                 }
             }
         };
@@ -473,17 +475,17 @@ impl<'o> Lowering<'o> {
         }
     }
 
-    fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Fallible<ExprId> {
-        let one = match self.placeholder(&TagReach::Whole, place)? {
+    fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Result<ExprId> {
+        let one = match self.placeholder(&TagExtent::Whole, place)? {
             Some(tag) => tag,
             None => {
                 let tags = self.tags(&it.tags, place)?;
                 self.builder.choice(tags)
             }
         };
-        let some = match it.course {
-            Course::Stop => one,
-            Course::GoOn => {
+        let some = match it.after_match {
+            AfterMatch::Stop => one,
+            AfterMatch::Continue => {
                 let one = self.as_rule("tags", one, place)?;
                 let separator = self.literal(&it.separator);
                 let more = self.builder.sequence([separator, one]);
@@ -491,14 +493,14 @@ impl<'o> Lowering<'o> {
                 self.builder.sequence([one, more])
             }
         };
-        Ok(match it.least {
-            Least::One => some,
-            Least::None => self.builder.optional(some),
+        Ok(match it.minimum {
+            Minimum::One => some,
+            Minimum::Zero => self.builder.optional(some),
         })
     }
 
-    fn dispatch(&mut self, it: &Dispatch, place: &Place<'_>) -> Fallible<ExprId> {
-        let mut dispatch = TagDispatch::new().after(after(it.course));
+    fn dispatch(&mut self, it: &Dispatch, place: &Place<'_>) -> Result<ExprId> {
+        let mut dispatch = TagDispatch::new().after(after(it.after_match));
         let at = place.key("rules");
         for (index, (trigger, content)) in it.rules.iter().enumerate() {
             let at_rule = at.index(index);
@@ -508,28 +510,30 @@ impl<'o> Lowering<'o> {
         Ok(self.dispatched(dispatch, &it.excludes, &[]))
     }
 
-    fn token_dispatch(&mut self, it: &TokenDispatch, place: &Place<'_>) -> Fallible<ExprId> {
+    fn token_dispatch(&mut self, it: &TokenDispatch, place: &Place<'_>) -> Result<ExprId> {
         let at = place.key("rules");
         let mut rules = Vec::with_capacity(it.rules.len());
         for (index, (trigger, content)) in it.rules.iter().enumerate() {
             let at_rule = at.index(index);
             rules.push((trigger.clone(), self.format(content, &at_rule.index(1))?));
         }
-        Ok(self.builder.token_tag_dispatch(&rules, &it.excludes, after(it.course)))
+        Ok(self.builder.token_tag_dispatch(&rules, &it.excludes, after(it.after_match)))
     }
 
     /// The rule that stands for the tags, where a frame is made.
-    fn placeholder(&mut self, reach: &TagReach, place: &Place<'_>) -> Fallible<Option<ExprId>> {
+    fn placeholder(&mut self, extent: &TagExtent, place: &Place<'_>) -> Result<Option<ExprId>> {
         let rule = match &self.placeholder {
             Placeholder::None => return Ok(None),
-            Placeholder::Made { rule, reach: known } if known == reach => *rule,
-            Placeholder::Made { .. } => return Err(unsupported(place, "a second list of tags", "write one")),
-            Placeholder::Wanted => {
+            Placeholder::Placed { rule, extent: placed } if placed == extent => *rule,
+            Placeholder::Placed { .. } => {
+                return Err(unsupported(place, "a second list of tags", "write one"));
+            }
+            Placeholder::Expected => {
                 let rule =
                     self.builder.declare_fresh("tags").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("tags");
                 self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-                self.placeholder = Placeholder::Made { rule, reach: reach.clone() };
+                self.placeholder = Placeholder::Placed { rule, extent: extent.clone() };
                 rule
             }
         };
@@ -537,18 +541,18 @@ impl<'o> Lowering<'o> {
     }
 
     /// A reference to a new rule with the body, for what is mentioned twice.
-    fn as_rule(&mut self, name: &str, body: ExprId, place: &Place<'_>) -> Fallible<ExprId> {
+    fn as_rule(&mut self, name: &str, body: ExprId, place: &Place<'_>) -> Result<ExprId> {
         let rule = self.builder.declare_fresh(name).map_err(|error| grammar_error(place, &error))?;
         self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
         Ok(self.builder.rule(rule))
     }
 
-    fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Fallible<ExprId> {
+    fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Result<ExprId> {
         let content = SchemaContent::new(it);
-        if let Some(&known) = self.schemas.get(content.key()) {
-            return Ok(known);
+        if let Some(&expr) = self.schemas.get(content.key()) {
+            return Ok(expr);
         }
-        if !it.excludes.is_empty() && matches!(it.style.written(), Written::Noted(_)) {
+        if !it.excludes.is_empty() && matches!(it.style.written(), ValueSyntax::Notation(_)) {
             let place = place.key("excludes");
             let message = "`excludes`: strings in this style cannot be kept from holding others";
             return Err(unsupported(&place, message, "leave it out, or use the style `json`"));
@@ -558,17 +562,17 @@ impl<'o> Lowering<'o> {
             None => place.key("json_schema").pointer(),
         };
         let key = Arc::clone(content.key());
-        let expr = match self.schemas_are {
-            Schemas::Inside => {
+        let expr = match self.placement {
+            SchemaPlacement::Inlined => {
                 let grammar = content.grammar(self.options, &prefix).map_err(first)?;
                 self.append(&grammar, place)?
             }
-            Schemas::Apart => {
+            SchemaPlacement::Separate => {
                 let rule =
                     self.builder.declare_fresh("schema").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("schema");
                 self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-                self.apart.push(content.at(rule, prefix.into()));
+                self.separate.push(content.at(rule, prefix.into()));
                 self.builder.rule(rule)
             }
         };
@@ -576,9 +580,9 @@ impl<'o> Lowering<'o> {
         Ok(expr)
     }
 
-    fn grammar(&mut self, source: &str, place: &Place<'_>) -> Fallible<ExprId> {
-        if let Some(&known) = self.grammars.get(source) {
-            return Ok(known);
+    fn grammar(&mut self, source: &str, place: &Place<'_>) -> Result<ExprId> {
+        if let Some(&expr) = self.grammars.get(source) {
+            return Ok(expr);
         }
         let grammar = ebnf::parse(source, &self.options.ebnf)
             .map_err(|errors| embedded(errors, &place.key("grammar"), "the grammar"))?;
@@ -587,24 +591,24 @@ impl<'o> Lowering<'o> {
         Ok(expr)
     }
 
-    fn regex(&mut self, pattern: &str, place: &Place<'_>) -> Fallible<ExprId> {
+    fn regex(&mut self, pattern: &str, place: &Place<'_>) -> Result<ExprId> {
         let options = RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() };
         regex::compile_into(&mut self.builder, pattern, &options)
             .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))
     }
 
     /// A reference to the root of another grammar, whose rules join this one's.
-    fn append(&mut self, grammar: &Grammar, place: &Place<'_>) -> Fallible<ExprId> {
+    fn append(&mut self, grammar: &Grammar, place: &Place<'_>) -> Result<ExprId> {
         let root =
             passes::append(&mut self.builder, grammar).map_err(|error| grammar_error(place, &error))?;
         Ok(self.builder.rule(root))
     }
 }
 
-fn after(course: Course) -> AfterDispatch {
-    match course {
-        Course::GoOn => AfterDispatch::Loop,
-        Course::Stop => AfterDispatch::End,
+fn after(after_match: AfterMatch) -> AfterDispatch {
+    match after_match {
+        AfterMatch::Continue => AfterDispatch::Loop,
+        AfterMatch::Stop => AfterDispatch::End,
     }
 }
 
@@ -621,29 +625,4 @@ fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) ->
         let among = stops.iter().enumerate().any(|(at, other)| at != index && stop.contains(other));
         among || others.iter().any(|other| stop.contains(other) || other.contains(stop))
     })
-}
-
-fn unsupported(place: &Place<'_>, message: impl Into<String>, hint: &str) -> Box<Diagnostic> {
-    let error = Diagnostic::error("structural-tag/unsupported", message).with_pointer(place.pointer());
-    Box::new(error.with_hint(hint))
-}
-
-fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error("structural-tag/grammar", error.to_string()).with_pointer(place.pointer()))
-}
-
-/// What is wrong with a schema that stands at a place of this document.
-pub(super) fn below(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
-    let first = errors.into_vec().swap_remove(0);
-    let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());
-    Box::new(first.with_pointer(pointer))
-}
-
-fn first(errors: Diagnostics) -> Box<Diagnostic> {
-    Box::new(errors.into_vec().swap_remove(0))
-}
-
-/// What is wrong with a text that stands at a place of this document.
-fn embedded(errors: Diagnostics, place: &Place<'_>, what: &str) -> Box<Diagnostic> {
-    Box::new(errors.into_vec().swap_remove(0).embedded_at(&place.pointer(), what))
 }

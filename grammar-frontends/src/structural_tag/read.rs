@@ -5,16 +5,17 @@ use std::sync::Arc;
 use grammask_grammar_ir::TokenRef;
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, Place, malformed};
+use super::error::shortened;
+use super::fields::Fields;
 use super::format::{
-    AnyText, AnyTokens, Begin, Course, Dispatch, End, Format, JsonSchemaFormat, KeyOrder, Least, Repeat,
-    Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+    AfterMatch, AnyText, AnyTokens, Begin, Dispatch, End, Format, JsonSchemaFormat, MemberOrder, Minimum,
+    Repeat, Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
 };
+use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
 use super::triggers;
-use crate::Diagnostic;
-
-pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Result;
 
 /// All types, with the fields by which one is known that does not name its type. Where none is given, the type
 /// has to be named: its fields belong to several types.
@@ -43,7 +44,7 @@ const TYPES: &[(&str, &[&str])] = &[
 ];
 
 /// Reads a format.
-pub(super) fn format(value: &Value, place: &Place<'_>) -> Fallible<Format> {
+pub(super) fn format(value: &Value, place: &Place<'_>) -> Result<Format> {
     place.check_depth()?;
     let Value::Object(members) = value else {
         return Err(malformed(place, "Format must be an object", "write an object with a `type`"));
@@ -96,7 +97,7 @@ pub(super) fn format(value: &Value, place: &Place<'_>) -> Fallible<Format> {
 }
 
 /// The type of a format that does not name it.
-fn guessed_type(members: &Map<String, Value>, place: &Place<'_>) -> Fallible<&'static str> {
+fn guessed_type(members: &Map<String, Value>, place: &Place<'_>) -> Result<&'static str> {
     let fits = |keys: &[&str]| !keys.is_empty() && keys.iter().all(|key| members.contains_key(*key));
     let mut fitting = TYPES.iter().filter(|(_, keys)| fits(keys));
     match (fitting.next(), fitting.next()) {
@@ -111,34 +112,25 @@ fn guessed_type(members: &Map<String, Value>, place: &Place<'_>) -> Fallible<&'s
 
 fn unknown_type(name: &str, place: &Place<'_>) -> Box<Diagnostic> {
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
-    let hint = match crate::ebnf::closest(name, &names) {
+    let hint = match crate::diagnostic::closest(name, &names) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => format!("write one of {}", names.join(", ")),
     };
     malformed(place, format!("Format type not recognized: {}", shortened(name)), hint)
 }
 
-/// The beginning of a name that may be of any length.
-pub(super) fn shortened(name: &str) -> String {
-    const MOST: usize = 60;
-    match name.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}...", &name[..end]),
-        None => name.to_owned(),
-    }
-}
-
-fn schema(fields: &mut Fields<'_>) -> Fallible<SchemaValue> {
+fn schema(fields: &mut Fields<'_>) -> Result<SchemaValue> {
     schema_field(fields, "json_schema")
 }
 
 /// The schema of a structure in the older form.
-pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Fallible<SchemaValue> {
+pub(super) fn legacy_schema(fields: &mut Fields<'_>) -> Result<SchemaValue> {
     schema_field(fields, "schema")
 }
 
-fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Fallible<SchemaValue> {
+fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Result<SchemaValue> {
     let value = fields.required(key)?;
-    if let Some(read) = fields.cut_schema(value) {
+    if let Some(read) = fields.removed_schema(value) {
         return Ok(read.clone());
     }
     match value {
@@ -155,7 +147,7 @@ pub(super) fn schema_format(schema: SchemaValue, style: Style) -> JsonSchemaForm
     JsonSchemaFormat::new(schema, style)
 }
 
-fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn json_schema(fields: &mut Fields<'_>) -> Result<Format> {
     let schema = schema(fields)?;
     let style = match fields.optional("style") {
         None => Style::Json,
@@ -171,7 +163,7 @@ fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {
             }
         }
     };
-    let order = if fields.flag("any_order")? { KeyOrder::Any } else { KeyOrder::Declared };
+    let order = if fields.flag("any_order")? { MemberOrder::Any } else { MemberOrder::Declared };
     let max_whitespace = fields.limit("max_whitespace_cnt")?;
     if max_whitespace == Some(0) {
         return Err(malformed(
@@ -190,12 +182,12 @@ fn json_schema(fields: &mut Fields<'_>) -> Fallible<Format> {
     }))
 }
 
-fn content(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn content(fields: &mut Fields<'_>) -> Result<Format> {
     let value = fields.required("content")?;
     format(value, &fields.place("content"))
 }
 
-fn elements(fields: &mut Fields<'_>, what: &str) -> Fallible<Vec<Format>> {
+fn elements(fields: &mut Fields<'_>, what: &str) -> Result<Vec<Format>> {
     let items = fields.list("elements")?;
     let place = fields.place("elements");
     if items.is_empty() {
@@ -205,7 +197,7 @@ fn elements(fields: &mut Fields<'_>, what: &str) -> Fallible<Vec<Format>> {
     items.iter().enumerate().map(|(index, item)| format(item, &place.index(index))).collect()
 }
 
-fn tags(fields: &mut Fields<'_>, what: &str) -> Fallible<Vec<Tag>> {
+fn tags(fields: &mut Fields<'_>, what: &str) -> Result<Vec<Tag>> {
     let items = fields.list("tags")?;
     let place = fields.place("tags");
     if items.is_empty() {
@@ -215,7 +207,7 @@ fn tags(fields: &mut Fields<'_>, what: &str) -> Fallible<Vec<Tag>> {
     items.iter().enumerate().map(|(index, item)| tag(item, &place.index(index))).collect()
 }
 
-pub(super) fn tag(value: &Value, place: &Place<'_>) -> Fallible<Tag> {
+pub(super) fn tag(value: &Value, place: &Place<'_>) -> Result<Tag> {
     place.check_depth()?;
     let Value::Object(members) = value else {
         return Err(malformed(place, "a tag must be an object", "write `begin`, `content` and `end`"));
@@ -233,7 +225,7 @@ pub(super) fn tag(value: &Value, place: &Place<'_>) -> Fallible<Tag> {
     Ok(tag)
 }
 
-fn tag_fields(fields: &mut Fields<'_>) -> Fallible<Tag> {
+fn tag_fields(fields: &mut Fields<'_>) -> Result<Tag> {
     let begin = match fields.required("begin")? {
         Value::String(text) => Begin::Text(text.as_str().into()),
         value => Begin::Token(token_format(
@@ -259,7 +251,7 @@ fn tag_fields(fields: &mut Fields<'_>) -> Fallible<Tag> {
     Ok(Tag { begin, content, end })
 }
 
-fn end(fields: &mut Fields<'_>) -> Fallible<End> {
+fn end(fields: &mut Fields<'_>) -> Result<End> {
     let value = fields.required("end")?;
     let place = fields.place("end");
     match value {
@@ -275,7 +267,7 @@ fn end(fields: &mut Fields<'_>) -> Fallible<End> {
                     Err(malformed(&place, "an end must be a string", "write a string"))
                 }
             });
-            Ok(End::Texts(texts.collect::<Fallible<_>>()?))
+            Ok(End::Texts(texts.collect::<Result<_>>()?))
         }
         value => {
             let message = "`end` must be a string, an array of strings or a token format";
@@ -285,7 +277,7 @@ fn end(fields: &mut Fields<'_>) -> Fallible<End> {
 }
 
 /// The token of a format that must be of the type `token`.
-fn token_format(value: &Value, place: &Place<'_>, message: &'static str) -> Fallible<TokenRef> {
+fn token_format(value: &Value, place: &Place<'_>, message: &'static str) -> Result<TokenRef> {
     if !value.is_object() {
         return Err(malformed(place, message, "write a string, or {\"type\": \"token\", \"token\": ...}"));
     }
@@ -295,13 +287,13 @@ fn token_format(value: &Value, place: &Place<'_>, message: &'static str) -> Fall
     }
 }
 
-fn course(fields: &mut Fields<'_>) -> Fallible<(Least, Course)> {
-    let least = if fields.flag("at_least_one")? { Least::One } else { Least::None };
-    let course = if fields.flag("stop_after_first")? { Course::Stop } else { Course::GoOn };
-    Ok((least, course))
+fn bounds(fields: &mut Fields<'_>) -> Result<(Minimum, AfterMatch)> {
+    let minimum = if fields.flag("at_least_one")? { Minimum::One } else { Minimum::Zero };
+    let after_match = if fields.flag("stop_after_first")? { AfterMatch::Stop } else { AfterMatch::Continue };
+    Ok((minimum, after_match))
 }
 
-fn triggered_tags(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn triggered_tags(fields: &mut Fields<'_>) -> Result<Format> {
     let triggers = fields.full_texts("triggers")?;
     if triggers.is_empty() {
         return Err(malformed(
@@ -311,13 +303,13 @@ fn triggered_tags(fields: &mut Fields<'_>) -> Fallible<Format> {
         ));
     }
     let tags = tags(fields, "Triggered tags")?;
-    let (least, course) = course(fields)?;
+    let (minimum, after_match) = bounds(fields)?;
     let excludes = fields.full_texts("excludes")?;
     triggers::check(&triggers, &tags, &excludes, &fields.place("triggers"), &fields.place("tags"))?;
-    Ok(Format::TriggeredTags(TriggeredTags { triggers, tags, least, course, excludes }))
+    Ok(Format::TriggeredTags(TriggeredTags { triggers, tags, minimum, after_match, excludes }))
 }
 
-fn token_triggered_tags(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn token_triggered_tags(fields: &mut Fields<'_>) -> Result<Format> {
     let tokens = fields.tokens("trigger_tokens")?;
     if tokens.is_empty() {
         return Err(malformed(
@@ -327,21 +319,27 @@ fn token_triggered_tags(fields: &mut Fields<'_>) -> Fallible<Format> {
         ));
     }
     let tags = tags(fields, "Token triggered tags")?;
-    let (least, course) = course(fields)?;
+    let (minimum, after_match) = bounds(fields)?;
     let excludes = fields.tokens("exclude_tokens")?;
     let place = fields.place("tags");
     triggers::check_tokens(&tokens, &tags, &excludes, &place, &fields.place("exclude_tokens"))?;
-    Ok(Format::TokenTriggeredTags(TokenTriggeredTags { triggers: tokens, tags, least, course, excludes }))
+    Ok(Format::TokenTriggeredTags(TokenTriggeredTags {
+        triggers: tokens,
+        tags,
+        minimum,
+        after_match,
+        excludes,
+    }))
 }
 
-fn tags_with_separator(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn tags_with_separator(fields: &mut Fields<'_>) -> Result<Format> {
     let tags = tags(fields, "Tags with separator")?;
     let separator = fields.text("separator")?.into();
-    let (least, course) = course(fields)?;
-    Ok(Format::TagsWithSeparator(TagsWithSeparator { tags, separator, least, course }))
+    let (minimum, after_match) = bounds(fields)?;
+    Ok(Format::TagsWithSeparator(TagsWithSeparator { tags, separator, minimum, after_match }))
 }
 
-fn repeat(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn repeat(fields: &mut Fields<'_>) -> Result<Format> {
     let min = fields.integer("min")?;
     let max = fields.integer("max")?;
     let Some(min) = u32::try_from(min).ok() else {
@@ -369,8 +367,8 @@ fn repeat(fields: &mut Fields<'_>) -> Fallible<Format> {
 fn rules<T>(
     fields: &mut Fields<'_>,
     what: &str,
-    read: impl Fn(&Value, &Place<'_>) -> Fallible<T>,
-) -> Fallible<Vec<(T, Format)>> {
+    read: impl Fn(&Value, &Place<'_>) -> Result<T>,
+) -> Result<Vec<(T, Format)>> {
     let items = fields.list("rules")?;
     let place = fields.place("rules");
     if items.is_empty() {
@@ -388,26 +386,26 @@ fn rules<T>(
     Ok(rules)
 }
 
-fn dispatch(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn dispatch(fields: &mut Fields<'_>) -> Result<Format> {
     let rules = rules(fields, "Dispatch", |value, place| match value.as_str() {
         Some(text) if !text.is_empty() => Ok(Box::<str>::from(text)),
         _ => Err(malformed(place, "a trigger must be a non-empty string", "write a string")),
     })?;
-    let course = if fields.flag_or("loop", true)? { Course::GoOn } else { Course::Stop };
+    let after_match = if fields.flag_or("loop", true)? { AfterMatch::Continue } else { AfterMatch::Stop };
     let excludes = fields.full_texts("excludes")?;
     let triggers: Vec<Box<str>> = rules.iter().map(|(trigger, _)| trigger.clone()).collect();
     triggers::check_excludes(&triggers, &excludes, &fields.place("excludes"))?;
-    Ok(Format::Dispatch(Dispatch { rules, course, excludes }))
+    Ok(Format::Dispatch(Dispatch { rules, after_match, excludes }))
 }
 
-fn token_dispatch(fields: &mut Fields<'_>) -> Fallible<Format> {
+fn token_dispatch(fields: &mut Fields<'_>) -> Result<Format> {
     let rules = rules(fields, "Token dispatch", super::fields::token)?;
-    let course = if fields.flag_or("loop", true)? { Course::GoOn } else { Course::Stop };
+    let after_match = if fields.flag_or("loop", true)? { AfterMatch::Continue } else { AfterMatch::Stop };
     let excludes = fields.tokens("exclude_tokens")?;
     if let Some(index) = excludes.iter().position(|token| rules.iter().any(|(trigger, _)| trigger == token)) {
         let place = fields.place("exclude_tokens");
         let message = "an excluded token is a trigger";
         return Err(malformed(&place.index(index), message, "leave it out of `exclude_tokens`"));
     }
-    Ok(Format::TokenDispatch(TokenDispatch { rules, course, excludes }))
+    Ok(Format::TokenDispatch(TokenDispatch { rules, after_match, excludes }))
 }

@@ -4,46 +4,46 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::known::string_end;
-use crate::json_schema::{SimpleSchema, outlook, simple_schema};
+use super::scan::string_end;
+use crate::json_schema::{SimpleSchema, estimate, estimate_value};
 
 /// A schema, as it was read or as it stands in a document. Where there is a [`SimpleSchema`] for the text, it is read when
 /// somebody asks for its value: most are not asked.
 #[derive(Clone, Debug)]
-pub(crate) struct SchemaValue(Arc<Inner>);
+pub(crate) struct SchemaValue(Arc<Contents>);
 
 #[derive(Debug)]
-struct Inner {
+struct Contents {
     value: OnceLock<Arc<Value>>,
-    written: Option<Written>,
+    source: Option<SchemaText>,
 }
 
 /// A schema that came as text.
 #[derive(Debug)]
-struct Written {
+struct SchemaText {
     /// Without space between its parts: texts that are equal are equal values. Most are what writing the value out
     /// would give.
     text: Box<str>,
-    outlook: Option<SimpleSchema>,
+    simple: Option<SimpleSchema>,
 }
 
 impl SchemaValue {
     /// Reads a schema, or sees that it can be read later. `None` where the text is no JSON.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let outlook = outlook(text);
-        let value = match outlook {
+        let simple = estimate(text);
+        let value = match simple {
             Some(_) => OnceLock::new(),
             None => OnceLock::from(Arc::new(serde_json::from_str(text).ok()?)),
         };
-        Some(Self(Arc::new(Inner {
+        Some(Self(Arc::new(Contents {
             value,
-            written: Some(Written { text: without_space(text).into(), outlook }),
+            source: Some(SchemaText { text: without_space(text).into(), simple }),
         })))
     }
 
     pub(crate) fn value(&self) -> &Arc<Value> {
         self.0.value.get_or_init(|| {
-            let text = self.0.written.as_ref().map_or("", |written| &written.text);
+            let text = self.0.source.as_ref().map_or("", |source| &source.text);
             // It was read once, when it was looked at.
             Arc::new(serde_json::from_str(text).unwrap_or_default())
         })
@@ -51,7 +51,7 @@ impl SchemaValue {
 
     /// The text without space between its parts, where the schema came as text.
     pub(super) fn text(&self) -> Option<&str> {
-        self.0.written.as_ref().map(|written| &*written.text)
+        self.0.source.as_ref().map(|source| &*source.text)
     }
 
     /// The text, where the value was not read and what it says can be read from there.
@@ -59,17 +59,17 @@ impl SchemaValue {
         self.text().filter(|_| self.0.value.get().is_none())
     }
 
-    pub(super) fn outlook(&self) -> Option<SimpleSchema> {
-        match &self.0.written {
-            Some(written) => written.outlook,
-            None => simple_schema(self.value()),
+    pub(super) fn simple_schema(&self) -> Option<SimpleSchema> {
+        match &self.0.source {
+            Some(source) => source.simple,
+            None => estimate_value(self.value()),
         }
     }
 }
 
 impl From<Arc<Value>> for SchemaValue {
     fn from(value: Arc<Value>) -> Self {
-        Self(Arc::new(Inner { value: OnceLock::from(value), written: None }))
+        Self(Arc::new(Contents { value: OnceLock::from(value), source: None }))
     }
 }
 
@@ -116,11 +116,11 @@ mod tests {
     fn plain_schemas_are_read_late() {
         let plain = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
         let late = SchemaValue::read(plain).unwrap();
-        assert!(late.outlook().is_some() && late.unread().is_some());
+        assert!(late.simple_schema().is_some() && late.unread().is_some());
         assert_eq!(late, SchemaValue::from(Arc::new(serde_json::from_str(plain).unwrap())));
         assert!(late.unread().is_none());
         let other = SchemaValue::read(r#"{"anyOf": []}"#).unwrap();
-        assert!(other.outlook().is_none() && other.unread().is_none());
+        assert!(other.simple_schema().is_none() && other.unread().is_none());
         assert!(SchemaValue::read(r#"{"a": tru}"#).is_none());
     }
 }

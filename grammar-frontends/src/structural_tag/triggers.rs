@@ -2,9 +2,10 @@
 
 use grammask_grammar_ir::TokenRef;
 
-use super::fields::{Place, malformed};
+use super::error::shortened;
 use super::format::{Begin, Tag};
-use super::read::{Fallible, shortened};
+use super::place::{Place, malformed};
+use crate::diagnostic::Result;
 
 /// Every tag begins with exactly one of the triggers, every trigger with one of the tags, and no excluded string
 /// keeps a trigger from being written.
@@ -14,7 +15,7 @@ pub(super) fn check(
     excludes: &[Box<str>],
     at_triggers: &Place<'_>,
     at_tags: &Place<'_>,
-) -> Fallible<()> {
+) -> Result<()> {
     for (index, tag) in tags.iter().enumerate() {
         let at_tag = at_tags.index(index);
         let place = at_tag.key("begin");
@@ -69,7 +70,7 @@ pub(super) fn check_excludes(
     triggers: &[Box<str>],
     excludes: &[Box<str>],
     at_excludes: &Place<'_>,
-) -> Fallible<()> {
+) -> Result<()> {
     for (index, exclude) in excludes.iter().enumerate() {
         if let Some(trigger) = triggers.iter().find(|trigger| trigger.contains(&**exclude)) {
             return Err(malformed(
@@ -87,7 +88,7 @@ pub(super) fn check_excludes(
     Ok(())
 }
 
-fn check_reachable(triggers: &[Box<str>], excludes: &[Box<str>], at_triggers: &Place<'_>) -> Fallible<()> {
+fn check_reachable(triggers: &[Box<str>], excludes: &[Box<str>], at_triggers: &Place<'_>) -> Result<()> {
     for (index, trigger) in triggers.iter().enumerate() {
         if let Some(exclude) = excludes.iter().find(|exclude| trigger.contains(&***exclude)) {
             let message = format!(
@@ -109,7 +110,7 @@ pub(super) fn check_tokens(
     excludes: &[TokenRef],
     at_tags: &Place<'_>,
     at_excludes: &Place<'_>,
-) -> Fallible<()> {
+) -> Result<()> {
     for (index, tag) in tags.iter().enumerate() {
         let at_tag = at_tags.index(index);
         let place = at_tag.key("begin");

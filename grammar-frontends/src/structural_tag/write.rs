@@ -3,7 +3,7 @@
 use grammask_grammar_ir::TokenRef;
 use serde_json::{Map, Value, json};
 
-use super::format::{Begin, Course, End, Format, JsonSchemaFormat, KeyOrder, Least, Style, Tag};
+use super::format::{AfterMatch, Begin, End, Format, JsonSchemaFormat, MemberOrder, Minimum, Style, Tag};
 
 /// The format as JSON.
 pub(super) fn format(format: &Format) -> Value {
@@ -23,19 +23,19 @@ pub(super) fn format(format: &Format) -> Value {
         Format::Tag(it) => return tag(it),
         Format::TriggeredTags(it) => {
             let mut members = json!({"triggers": it.triggers, "tags": tags(&it.tags)});
-            put_course(&mut members, it.least, it.course);
+            put_bounds(&mut members, it.minimum, it.after_match);
             put_list(&mut members, "excludes", &it.excludes);
             members
         }
         Format::TokenTriggeredTags(it) => {
             let mut members = json!({"trigger_tokens": tokens(&it.triggers), "tags": tags(&it.tags)});
-            put_course(&mut members, it.least, it.course);
+            put_bounds(&mut members, it.minimum, it.after_match);
             put_tokens(&mut members, &it.excludes);
             members
         }
         Format::TagsWithSeparator(it) => {
             let mut members = json!({"tags": tags(&it.tags), "separator": it.separator});
-            put_course(&mut members, it.least, it.course);
+            put_bounds(&mut members, it.minimum, it.after_match);
             members
         }
         Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
@@ -49,7 +49,7 @@ pub(super) fn format(format: &Format) -> Value {
             let rules: Vec<Value> =
                 it.rules.iter().map(|(begin, content)| json!([begin, self::format(content)])).collect();
             let mut members = json!({"rules": rules});
-            put_loop(&mut members, it.course);
+            put_loop(&mut members, it.after_match);
             put_list(&mut members, "excludes", &it.excludes);
             members
         }
@@ -57,7 +57,7 @@ pub(super) fn format(format: &Format) -> Value {
             let rule = |(begin, content): &(TokenRef, Format)| json!([token(begin), self::format(content)]);
             let rules: Vec<Value> = it.rules.iter().map(rule).collect();
             let mut members = json!({"rules": rules});
-            put_loop(&mut members, it.course);
+            put_loop(&mut members, it.after_match);
             put_tokens(&mut members, &it.excludes);
             members
         }
@@ -126,7 +126,7 @@ fn json_schema(it: &JsonSchemaFormat) -> Value {
     if it.style != Style::Json {
         members["style"] = json!(it.style.name());
     }
-    if it.key_order == KeyOrder::Any {
+    if it.key_order == MemberOrder::Any {
         members["any_order"] = json!(true);
     }
     put_number(&mut members, "max_whitespace_cnt", it.max_whitespace);
@@ -153,17 +153,17 @@ fn tokens(all: &[TokenRef]) -> Vec<Value> {
     all.iter().map(token).collect()
 }
 
-fn put_course(members: &mut Value, least: Least, course: Course) {
-    if least == Least::One {
+fn put_bounds(members: &mut Value, minimum: Minimum, after_match: AfterMatch) {
+    if minimum == Minimum::One {
         members["at_least_one"] = json!(true);
     }
-    if course == Course::Stop {
+    if after_match == AfterMatch::Stop {
         members["stop_after_first"] = json!(true);
     }
 }
 
-fn put_loop(members: &mut Value, course: Course) {
-    if course == Course::Stop {
+fn put_loop(members: &mut Value, after_match: AfterMatch) {
+    if after_match == AfterMatch::Stop {
         members["loop"] = json!(false);
     }
 }

@@ -4,10 +4,10 @@
 //! prompt. A message has a channel (`analysis`, `commentary`, `final`) and, where it calls a tool, a recipient,
 //! which stands behind the channel or before it, and a content type.
 
+use super::formats::{literal, response, schema_format};
 use super::request::{Choice, ParallelCalls, Reasoning, ToolRequest};
-use super::structure::{literal, response, schema_format};
 use crate::structural_tag::format::{
-    AnyText, Begin, Course, End, Format, Least, Style, Tag, TagsWithSeparator,
+    AfterMatch, AnyText, Begin, End, Format, Minimum, Style, Tag, TagsWithSeparator,
 };
 
 const NEXT: &str = "<|start|>assistant";
@@ -62,8 +62,8 @@ fn row(tags: Vec<Tag>) -> Format {
     Format::TagsWithSeparator(TagsWithSeparator {
         tags,
         separator: NEXT.into(),
-        least: Least::One,
-        course: Course::GoOn,
+        minimum: Minimum::One,
+        after_match: AfterMatch::Continue,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Tool calls as model families write them: from a request in OpenAI's shape to a [`StructuralTag`].
+//! Tool calls as model families write them: from a request in OpenAI's shape to a [`StructuralTag`](crate::structural_tag::StructuralTag).
 //!
 //! ```
 //! use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
@@ -37,72 +37,22 @@
 //!
 //! # Errors
 //!
-//! [`Diagnostics`] with a JSON pointer into the request and the codes `tools/syntax`, `tools/malformed` and
+//! [`Diagnostics`](crate::Diagnostics) with a JSON pointer into the request and the codes `tools/syntax`, `tools/malformed` and
 //! `tools/family`. Schemas are looked into when the structure is compiled; what is wrong with them is reported at
 //! their places in the request too.
+//!
+//! # In this folder
+//!
+//! A request in OpenAI's shape comes in and a structural tag goes out. `table` has an entry for each model family,
+//! `structure` and `harmony` arrange its parts. A new family is a new entry in the table and a line in the tests, and
+//! changes nothing elsewhere. Imports `diagnostic` and `structural_tag`.
 
+mod formats;
 mod harmony;
 mod request;
 mod structure;
 mod table;
+mod tool_format;
 
-pub use self::request::{Markers, ParallelCalls, Reasoning, ToolRequest};
-use self::table::{FAMILIES, Family};
-use crate::structural_tag::StructuralTag;
-use crate::{Diagnostic, Diagnostics};
-
-/// How one family of models writes tool calls.
-#[derive(Clone, Copy, Debug)]
-pub struct ToolFormat {
-    family: &'static Family,
-}
-
-impl ToolFormat {
-    /// The format of a family, by its name (`qwen_3`, `harmony`, ...).
-    ///
-    /// # Errors
-    ///
-    /// Where no family has the name.
-    pub fn named(name: &str) -> Result<Self, Diagnostics> {
-        if let Some(family) = FAMILIES.iter().find(|family| family.keys.contains(&name)) {
-            return Ok(Self { family });
-        }
-        let names: Vec<&str> = FAMILIES.iter().flat_map(|family| family.keys.iter().copied()).collect();
-        let hint = match crate::ebnf::closest(name, &names) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("use one of {}", names.join(", ")),
-        };
-        let name: String = name.chars().take(60).collect();
-        let message = format!("no model family is named `{name}`");
-        Err(Diagnostic::error("tools/family", message).with_hint(hint).into())
-    }
-
-    /// The formats of all families.
-    pub fn all() -> impl ExactSizeIterator<Item = Self> {
-        FAMILIES.iter().map(|family| Self { family })
-    }
-
-    /// The family's name.
-    pub fn name(&self) -> &'static str {
-        self.family.keys[0]
-    }
-
-    /// Other names of the family.
-    pub fn aliases(&self) -> &'static [&'static str] {
-        &self.family.keys[1..]
-    }
-
-    /// The models of the family.
-    pub fn models(&self) -> &'static str {
-        self.family.models
-    }
-
-    /// What the model's text may be: from the end of the prompt to the end of its turn.
-    ///
-    /// # Errors
-    ///
-    /// Where the family cannot do what the request asks for.
-    pub fn structure(&self, request: &ToolRequest) -> Result<StructuralTag, Diagnostics> {
-        structure::structure(self.family, request).map(StructuralTag::of).map_err(|error| (*error).into())
-    }
-}
+pub use request::{Markers, ParallelCalls, Reasoning, ToolRequest};
+pub use tool_format::ToolFormat;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::{Diagnostic, Diagnostics};
-
-pub(super) type Fallible<T> = Result<T, Box<Diagnostic>>;
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// Tools, which of them may be called, and what else the answer may hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,7 +158,7 @@ pub(super) fn malformed(
     Box::new(Diagnostic::error("tools/malformed", message).with_pointer(pointer).with_hint(hint))
 }
 
-fn read(value: &Value) -> Fallible<ToolRequest> {
+fn read(value: &Value) -> Result<ToolRequest> {
     let mut request = ToolRequest::default();
     let members = match value {
         Value::Array(tools) => {
@@ -196,7 +194,7 @@ fn present<'v>(members: &'v Map<String, Value>, key: &str) -> Option<&'v Value> 
     members.get(key).filter(|value| !value.is_null())
 }
 
-fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Fallible<()> {
+fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()> {
     let mut names = HashSet::new();
     for (index, tool) in tools.iter().enumerate() {
         let pointer = format!("{at}/{index}");
@@ -253,7 +251,7 @@ fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Fallible<
 
 /// A tool's name. It stands in marks and in JSON strings as it is, so that it can hold nothing that means something
 /// there.
-fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Fallible<&'v str> {
+fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Result<&'v str> {
     let pointer = format!("{pointer}/name");
     let Some(name) = value.and_then(Value::as_str).filter(|name| !name.is_empty()) else {
         return Err(malformed(&pointer, "a tool needs a name", "add `name`, a string"));
@@ -272,7 +270,7 @@ fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Fallible<&'v str> {
     }
 }
 
-fn read_schema(members: &Map<String, Value>, pointer: &str) -> Fallible<Option<Arc<Value>>> {
+fn read_schema(members: &Map<String, Value>, pointer: &str) -> Result<Option<Arc<Value>>> {
     match present(members, "parameters") {
         None => Ok(None),
         Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
@@ -284,7 +282,7 @@ fn read_schema(members: &Map<String, Value>, pointer: &str) -> Fallible<Option<A
 }
 
 /// The schema of the answer; `None` where any text will do.
-fn read_response(format: &Value) -> Fallible<Option<Arc<Value>>> {
+fn read_response(format: &Value) -> Result<Option<Arc<Value>>> {
     let at = "/response_format";
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
@@ -307,7 +305,7 @@ fn read_response(format: &Value) -> Fallible<Option<Arc<Value>>> {
     }
 }
 
-fn read_choice(choice: &Value, request: &mut ToolRequest) -> Fallible<()> {
+fn read_choice(choice: &Value, request: &mut ToolRequest) -> Result<()> {
     let at = "/tool_choice";
     match choice {
         Value::String(mode) => read_mode(mode, at, request),
@@ -354,7 +352,7 @@ fn read_choice(choice: &Value, request: &mut ToolRequest) -> Fallible<()> {
     }
 }
 
-fn read_mode(mode: &str, at: &str, request: &mut ToolRequest) -> Fallible<()> {
+fn read_mode(mode: &str, at: &str, request: &mut ToolRequest) -> Result<()> {
     match mode {
         "auto" => request.choice = Choice::Auto,
         "none" => {
@@ -377,7 +375,7 @@ fn read_mode(mode: &str, at: &str, request: &mut ToolRequest) -> Fallible<()> {
     Ok(())
 }
 
-fn keep_allowed(allowed: &[Value], request: &mut ToolRequest) -> Fallible<()> {
+fn keep_allowed(allowed: &[Value], request: &mut ToolRequest) -> Result<()> {
     let mut functions = HashSet::new();
     let mut kinds = HashSet::new();
     for (index, tool) in allowed.iter().enumerate() {

@@ -1,19 +1,16 @@
 //! From a family and a request to formats.
 
-use std::sync::Arc;
-
-use serde_json::Value;
-
+use super::formats::{literal, response, schema_format};
 use super::harmony;
-use super::request::{Choice, Fallible, Function, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
-use super::table::{self, Family, Layout, Opener, Part, ToolNames};
+use super::request::{Choice, Function, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
+use super::table::{Family, Layout, Opener, Part, ReasoningMarks, ToolNames};
+use crate::diagnostic::Result;
 use crate::structural_tag::format::{
-    AnyText, Begin, Course, End, Format, JsonSchemaFormat, Least, Style, Tag, TagsWithSeparator,
-    TriggeredTags,
+    AfterMatch, AnyText, Begin, End, Format, Minimum, Tag, TagsWithSeparator, TriggeredTags,
 };
 
 /// The format of all answers to the request.
-pub(super) fn structure(family: &Family, request: &ToolRequest) -> Fallible<Format> {
+pub(super) fn structure(family: &Family, request: &ToolRequest) -> Result<Format> {
     if matches!(family.layout, Layout::Harmony) {
         return Ok(harmony::structure(request));
     }
@@ -35,7 +32,7 @@ pub(super) fn structure(family: &Family, request: &ToolRequest) -> Fallible<Form
 }
 
 /// Whether the family can call tools of these names.
-fn check_names(family: &Family, request: &ToolRequest) -> Fallible<()> {
+fn check_names(family: &Family, request: &ToolRequest) -> Result<()> {
     if family.names == ToolNames::Any {
         return Ok(());
     }
@@ -56,31 +53,8 @@ fn check_names(family: &Family, request: &ToolRequest) -> Fallible<()> {
     }
 }
 
-pub(super) fn literal(text: &str) -> Format {
-    Format::ConstString(text.into())
-}
-
-/// A value of a schema that stands elsewhere.
-pub(super) fn schema_format(
-    schema: &Arc<Value>,
-    style: Style,
-    origin: &str,
-    request: &ToolRequest,
-) -> Format {
-    let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
-    format.origin = Some(origin.into());
-    format.max_whitespace = request.max_whitespace;
-    Format::JsonSchema(format)
-}
-
-/// The value of the response format.
-pub(super) fn response(request: &ToolRequest) -> Option<Format> {
-    let schema = request.response.as_ref()?;
-    Some(schema_format(schema, Style::Json, "/response_format/json_schema/schema", request))
-}
-
 /// The reasoning before the answer.
-fn reasoning(marks: table::Reasoning, request: &ToolRequest, parts: &mut Vec<Format>) {
+fn reasoning(marks: ReasoningMarks, request: &ToolRequest, parts: &mut Vec<Format>) {
     let block = |begin: &str, content: Format| {
         let tag = Tag { begin: Begin::Text(begin.into()), content, end: End::text(marks.close) };
         match marks.after {
@@ -112,10 +86,10 @@ fn excludes(family: &Family, request: &ToolRequest) -> Vec<Box<str>> {
     }
 }
 
-fn course(request: &ToolRequest) -> Course {
+fn after_match(request: &ToolRequest) -> AfterMatch {
     match request.parallel {
-        ParallelCalls::Allowed => Course::GoOn,
-        ParallelCalls::Off => Course::Stop,
+        ParallelCalls::Allowed => AfterMatch::Continue,
+        ParallelCalls::Off => AfterMatch::Stop,
     }
 }
 
@@ -135,10 +109,10 @@ fn answer(family: &Family, request: &ToolRequest) -> Vec<Format> {
         parts.push(Format::Optional(Box::new(literal(family.lead))));
     }
     parts.push(match (request.choice, value(family, request)) {
-        (Choice::Auto, None) => calls_in_text(family, request, Least::None),
-        (Choice::Auto, Some(value)) => Format::Or(vec![calls_in_text(family, request, Least::One), value]),
-        (Choice::Required, _) => calls_in_text(family, request, Least::One),
-        (Choice::Forced, _) => first_call(family, request, Course::Stop),
+        (Choice::Auto, None) => calls_in_text(family, request, Minimum::Zero),
+        (Choice::Auto, Some(value)) => Format::Or(vec![calls_in_text(family, request, Minimum::One), value]),
+        (Choice::Required, _) => calls_in_text(family, request, Minimum::One),
+        (Choice::Forced, _) => first_call(family, request, AfterMatch::Stop),
     });
     parts
 }
@@ -187,53 +161,53 @@ fn free_text(family: &Family, request: &ToolRequest) -> Format {
     Format::TriggeredTags(TriggeredTags {
         triggers: answer_marks(family).map(Into::into).collect(),
         tags: answer_marks(family).map(bare_tag).collect(),
-        least: Least::None,
-        course: Course::GoOn,
+        minimum: Minimum::Zero,
+        after_match: AfterMatch::Continue,
         excludes,
     })
 }
 
 /// Calls with free text around them. Where one is required it comes first.
-fn calls_in_text(family: &Family, request: &ToolRequest, least: Least) -> Format {
-    let course = course(request);
+fn calls_in_text(family: &Family, request: &ToolRequest, minimum: Minimum) -> Format {
+    let after_match = after_match(request);
     let tags = match family.layout {
-        Layout::Section { .. } => vec![section(family, request, course)],
+        Layout::Section { .. } => vec![section(family, request, after_match)],
         _ => calls(family, request),
     };
     let mut format = TriggeredTags {
         triggers: openings(family),
         tags,
-        least,
-        course,
+        minimum,
+        after_match,
         excludes: excludes(family, request),
     };
     if family.answer.is_empty() {
         return Format::TriggeredTags(format);
     }
     // A mark of an answer is no call: it is not what is required, and nothing ends with it.
-    let first = || first_call(family, request, course);
-    match (least, course) {
-        (Least::One, Course::Stop) => first(),
-        (Least::None, Course::Stop) => {
+    let first = || first_call(family, request, after_match);
+    match (minimum, after_match) {
+        (Minimum::One, AfterMatch::Stop) => first(),
+        (Minimum::Zero, AfterMatch::Stop) => {
             Format::Sequence(vec![free_text(family, request), Format::Optional(Box::new(first()))])
         }
-        (_, Course::GoOn) => {
-            format.least = Least::None;
+        (_, AfterMatch::Continue) => {
+            format.minimum = Minimum::Zero;
             format.triggers.extend(answer_marks(family).map(Into::into));
             format.tags.extend(answer_marks(family).map(bare_tag));
             let rest = Format::TriggeredTags(format);
-            match least {
-                Least::None => rest,
-                Least::One => Format::Sequence(vec![first(), rest]),
+            match minimum {
+                Minimum::Zero => rest,
+                Minimum::One => Format::Sequence(vec![first(), rest]),
             }
         }
     }
 }
 
 /// A call by itself, or the row that it stands in.
-fn first_call(family: &Family, request: &ToolRequest, course: Course) -> Format {
+fn first_call(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Format {
     match family.layout {
-        Layout::Section { .. } => Format::Tag(Box::new(section(family, request, course))),
+        Layout::Section { .. } => Format::Tag(Box::new(section(family, request, after_match))),
         _ => {
             let calls = calls(family, request).into_iter().map(|tag| Format::Tag(Box::new(tag)));
             Format::Or(calls.collect())
@@ -248,9 +222,9 @@ fn whole(
     marks: &[(&'static str, &'static str)],
     opener: &str,
 ) -> Format {
-    let rows = |course: Course| {
+    let rows = |after_match: AfterMatch| {
         let rows = marks.iter().map(|&(open, close)| {
-            let row = row(family, request, course);
+            let row = row(family, request, after_match);
             match (open, close) {
                 ("", "") => row,
                 _ => Format::Tag(Box::new(Tag {
@@ -275,14 +249,14 @@ fn whole(
     };
     match (request.has_tools(), request.choice) {
         (false, _) => other(),
-        (true, Choice::Auto) => Format::Or(vec![rows(course(request)), other()]),
-        (true, Choice::Required) => rows(course(request)),
-        (true, Choice::Forced) => rows(Course::Stop),
+        (true, Choice::Auto) => Format::Or(vec![rows(after_match(request)), other()]),
+        (true, Choice::Required) => rows(after_match(request)),
+        (true, Choice::Forced) => rows(AfterMatch::Stop),
     }
 }
 
 /// Calls in a row.
-fn row(family: &Family, request: &ToolRequest, course: Course) -> Format {
+fn row(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Format {
     let separator = match family.layout {
         Layout::Section { separator, .. } | Layout::Whole { separator, .. } => separator,
         Layout::Message { .. } | Layout::Blocks { .. } | Layout::Harmony => "",
@@ -290,18 +264,18 @@ fn row(family: &Family, request: &ToolRequest, course: Course) -> Format {
     Format::TagsWithSeparator(TagsWithSeparator {
         tags: calls(family, request),
         separator: separator.into(),
-        least: Least::One,
-        course,
+        minimum: Minimum::One,
+        after_match,
     })
 }
 
 /// Calls in a row between marks.
-fn section(family: &Family, request: &ToolRequest, course: Course) -> Tag {
+fn section(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Tag {
     let (open, close) = match family.layout {
         Layout::Section { open, close, .. } | Layout::Message { open, close, .. } => (open, close),
         Layout::Whole { .. } | Layout::Blocks { .. } | Layout::Harmony => ("", ""),
     };
-    Tag { begin: Begin::Text(open.into()), content: row(family, request, course), end: End::text(close) }
+    Tag { begin: Begin::Text(open.into()), content: row(family, request, after_match), end: End::text(close) }
 }
 
 /// One tag for every function and spelling.
@@ -354,19 +328,19 @@ fn message(
     });
     let text =
         Format::Tag(Box::new(Tag { begin: Begin::Text(marks.0.into()), content, end: End::text(marks.1) }));
-    let section = |course: Course| Format::Tag(Box::new(section(family, request, course)));
+    let section = |after_match: AfterMatch| Format::Tag(Box::new(section(family, request, after_match)));
     let body = match (request.has_tools(), request.choice) {
         (false, _) => text,
         (true, Choice::Auto) => {
-            let calls = section(course(request));
+            let calls = section(after_match(request));
             let both = Format::Sequence(vec![text, Format::Optional(Box::new(calls.clone()))]);
             Format::Or(vec![both, calls])
         }
         (true, Choice::Required) => {
-            Format::Sequence(vec![Format::Optional(Box::new(text)), section(course(request))])
+            Format::Sequence(vec![Format::Optional(Box::new(text)), section(after_match(request))])
         }
         (true, Choice::Forced) => {
-            Format::Sequence(vec![Format::Optional(Box::new(text)), section(Course::Stop)])
+            Format::Sequence(vec![Format::Optional(Box::new(text)), section(AfterMatch::Stop)])
         }
     };
     vec![body, literal(end)]

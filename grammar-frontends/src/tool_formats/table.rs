@@ -9,7 +9,7 @@ pub(super) struct Family {
     pub(super) keys: &'static [&'static str],
     /// The models, for people.
     pub(super) models: &'static str,
-    pub(super) reasoning: Option<Reasoning>,
+    pub(super) reasoning: Option<ReasoningMarks>,
     pub(super) layout: Layout,
     /// One call, from its first to its last mark.
     pub(super) call: &'static [Part],
@@ -33,7 +33,7 @@ pub(super) enum ToolNames {
 
 /// The marks around reasoning.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reasoning {
+pub(super) struct ReasoningMarks {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     /// What the model writes after the closing mark.
@@ -82,10 +82,10 @@ pub(super) enum Layout {
 
 use Part::{Arguments, Number, Text};
 
-const THINK: Reasoning =
-    Reasoning { open: "<think>", close: "</think>", after: "", opener: Opener::InPrompt };
-const THINK_AND_LINES: Reasoning = Reasoning { after: "\n\n", ..THINK };
-const WRITTEN_THINK: Reasoning = Reasoning { opener: Opener::Written, ..THINK };
+const THINK: ReasoningMarks =
+    ReasoningMarks { open: "<think>", close: "</think>", after: "", opener: Opener::InPrompt };
+const THINK_AND_LINES: ReasoningMarks = ReasoningMarks { after: "\n\n", ..THINK };
+const WRITTEN_THINK: ReasoningMarks = ReasoningMarks { opener: Opener::Written, ..THINK };
 
 /// A list of calls in JSON, `{"name": ..., "arguments": ...}` each.
 const JSON_CALL: &[Part] =
@@ -197,7 +197,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["seed_oss"],
         models: "Seed-OSS",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<seed:think>",
             close: "</seed:think>",
             after: "",
@@ -283,7 +283,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["kimi_k3"],
         models: "Kimi K3",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<|open|>think<|sep|>",
             close: "<|close|>think<|sep|>",
             after: "",
@@ -338,7 +338,12 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["magistral"],
         models: "Mistral from tokenizer v13 on, with reasoning",
-        reasoning: Some(Reasoning { open: "[THINK]", close: "[/THINK]", after: "", opener: Opener::Written }),
+        reasoning: Some(ReasoningMarks {
+            open: "[THINK]",
+            close: "[/THINK]",
+            after: "",
+            opener: Opener::Written,
+        }),
         layout: blocks(&["[TOOL_CALLS]"]),
         call: MISTRAL_CALL,
         other_calls: &[MISTRAL_SHORT_CALL],
@@ -364,7 +369,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["minimax_m3"],
         models: "MiniMax M3",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<mm:think>",
             close: "</mm:think>",
             after: "",
@@ -421,7 +426,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["cohere_command_a"],
         models: "Cohere Command A",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<|START_THINKING|>",
             close: "<|END_THINKING|>",
             after: "",
@@ -441,7 +446,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["cohere"],
         models: "Cohere Command with XML arguments",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<|START_THINKING|>",
             close: "<|END_THINKING|>",
             after: "",
@@ -587,7 +592,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["gemma_4"],
         models: "Gemma 4",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<|channel>thought\n",
             close: "<channel|>",
             after: "",
@@ -622,7 +627,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["k2_horizon"],
         models: "K2 Horizon",
-        reasoning: Some(Reasoning {
+        reasoning: Some(ReasoningMarks {
             open: "<ifm|think>",
             close: "</ifm|think>",
             after: "",

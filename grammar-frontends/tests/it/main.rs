@@ -5,10 +5,10 @@
 mod ebnf;
 mod gbnf;
 mod json_schema;
-mod json_schema_debts;
 mod json_schema_docs;
 mod json_schema_drafts;
 mod json_schema_errors;
+mod json_schema_obligations;
 mod json_schema_order;
 mod json_schema_refusals;
 mod json_schema_scale;

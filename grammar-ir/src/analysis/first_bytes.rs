@@ -5,7 +5,9 @@ use petgraph::graph::DiGraph;
 
 use super::left_recursion::each_beginning;
 use super::{nullable, productive};
-use crate::{CharRange, Expr, ExprId, Grammar, RuleId};
+use crate::char_class::CharRange;
+use crate::grammar::{Expr, Grammar};
+use crate::ids::{ExprId, RuleId};
 
 /// For every expression that a rule mentions, the bytes with which its sentences can begin.
 #[derive(Clone, Debug, PartialEq, Eq)]

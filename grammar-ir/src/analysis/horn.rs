@@ -5,7 +5,9 @@
 //! holds, and tells those that it is an operand of (Dowling and Gallier, "Linear-time algorithms for testing
 //! the satisfiability of propositional Horn formulae", 1984).
 
-use crate::{Expr, ExprId, Grammar, Permutation};
+use crate::grammar::{Expr, Grammar};
+use crate::ids::ExprId;
+use crate::permutation::Permutation;
 
 /// When a fact holds for an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +98,7 @@ pub(crate) fn need_of_parts(permutation: Permutation<'_>) -> Need {
 /// Every expression that a rule's body or lookahead mentions, once; operands before what they stand in, but
 /// for references to rules that are on the way already.
 pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
-    enum Step {
+    enum PostOrder {
         Enter(ExprId),
         Leave(ExprId),
     }
@@ -104,15 +106,15 @@ pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
     let mut order = Vec::new();
     let mut stack = Vec::new();
     for rule in grammar.rules.iter() {
-        stack.extend(rule.lookahead.map(Step::Enter));
-        stack.push(Step::Enter(rule.body));
+        stack.extend(rule.lookahead.map(PostOrder::Enter));
+        stack.push(PostOrder::Enter(rule.body));
         while let Some(step) = stack.pop() {
             match step {
-                Step::Leave(id) => order.push(id),
-                Step::Enter(id) if std::mem::replace(&mut is_met[id.index()], true) => {}
-                Step::Enter(id) => {
-                    stack.push(Step::Leave(id));
-                    stack.extend(operands(grammar, id).iter().map(|&operand| Step::Enter(operand)));
+                PostOrder::Leave(id) => order.push(id),
+                PostOrder::Enter(id) if std::mem::replace(&mut is_met[id.index()], true) => {}
+                PostOrder::Enter(id) => {
+                    stack.push(PostOrder::Leave(id));
+                    stack.extend(operands(grammar, id).iter().map(|&operand| PostOrder::Enter(operand)));
                 }
             }
         }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
-use super::{Facts, nullable};
-use crate::{Expr, ExprId, Grammar, RuleId};
+use super::facts::Facts;
+use super::nullable;
+use crate::grammar::{Expr, Grammar};
+use crate::ids::{ExprId, RuleId};
 
 /// The left-recursive rules of a grammar, in groups that refer to one another.
 #[derive(Clone, Debug, PartialEq, Eq)]

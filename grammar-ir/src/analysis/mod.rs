@@ -1,5 +1,8 @@
 //! What can be said of a grammar without parsing.
 //!
+//! A finished grammar comes in and facts about it go out. Each analysis can be changed alone. Imports the grammar and what
+//! is below it, and no pass.
+//!
 //! Every analysis takes time in proportion to the grammar and looks at shared expressions once.
 //!
 //! | analysis | says | below regular operators |
@@ -10,6 +13,7 @@
 //! | [`left_recursion`] | which rules can begin with themselves | they are never recursive |
 //! | [`first_bytes`] | with which bytes a sentence can begin | *may*, as above |
 
+mod facts;
 mod first_bytes;
 mod horn;
 mod left_recursion;
@@ -17,6 +21,7 @@ mod nullable;
 mod productive;
 mod reachable;
 
+pub use facts::Facts;
 pub use first_bytes::{FirstBytes, first_bytes};
 pub use left_recursion::{LeftRecursion, left_recursion};
 pub use nullable::nullable;
@@ -24,29 +29,3 @@ pub use productive::productive;
 pub use reachable::reachable;
 
 pub(crate) use horn::operands_first;
-
-use crate::{ExprId, Grammar, RuleId};
-
-/// A yes or no for every expression that some rule mentions; *no* for any other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    by_expr: Vec<bool>,
-    bodies: Vec<ExprId>,
-}
-
-impl Facts {
-    fn new(grammar: &Grammar, by_expr: Vec<bool>) -> Self {
-        let bodies = grammar.rule_ids().map(|rule| grammar.rule(rule).body()).collect();
-        Self { by_expr, bodies }
-    }
-
-    /// Whether it is so for an expression. Panics for an id of another, larger grammar.
-    pub fn expr(&self, id: ExprId) -> bool {
-        self.by_expr[id.index()]
-    }
-
-    /// Whether it is so for a rule. Panics for an id of another, larger grammar.
-    pub fn rule(&self, id: RuleId) -> bool {
-        self.expr(self.bodies[id.index()])
-    }
-}

@@ -1,8 +1,10 @@
 //! Which expressions derive the empty string.
 
-use super::Facts;
+use super::facts::Facts;
 use super::horn::{Need, least_facts, need_of_parts, operands_first};
-use crate::{Dispatch, DispatchEnd, Expr, ExprId, Grammar};
+use crate::dispatch::{Dispatch, DispatchEnd};
+use crate::grammar::{Expr, Grammar};
+use crate::ids::ExprId;
 
 /// Which expressions derive the empty string. Exact, below regular operators too.
 ///

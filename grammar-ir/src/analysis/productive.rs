@@ -1,8 +1,9 @@
 //! Which expressions derive anything at all.
 
-use super::Facts;
+use super::facts::Facts;
 use super::horn::{Need, least_facts, need_of_parts};
-use crate::{DispatchEnd, Expr, Grammar};
+use crate::dispatch::DispatchEnd;
+use crate::grammar::{Expr, Grammar};
 
 /// Which expressions may derive anything at all. *No* is certain. *Yes* is exact but for regular operators:
 /// whether an intersection or a complement matches anything takes an automaton to decide; here an intersection

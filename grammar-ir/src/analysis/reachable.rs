@@ -1,6 +1,7 @@
 //! Which rules the root mentions.
 
-use crate::{Expr, Grammar, RuleId};
+use crate::grammar::{Expr, Grammar};
+use crate::ids::RuleId;
 
 /// By rule: whether the root is or mentions it, directly or through other rules. What a written lookahead
 /// mentions counts, so that dropping the other rules leaves no reference to a rule that is gone.

@@ -1,8 +1,11 @@
 //! Several grammars as one.
 
+use crate::builder::GrammarBuilder;
+use crate::error::GrammarError;
 use crate::grammar::Node;
+use crate::grammar::{Expr, Grammar};
 use crate::hash::HashMap;
-use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
+use crate::ids::{ExprId, RuleId};
 
 use super::rewrite::copy;
 

@@ -2,7 +2,9 @@
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::analysis::reachable;
-use crate::{Grammar, GrammarError, RuleId};
+use crate::error::GrammarError;
+use crate::grammar::Grammar;
+use crate::ids::RuleId;
 
 /// The grammar with fewer rules passes a limit of the builder, which only a grammar made with higher limits can
 /// cause.

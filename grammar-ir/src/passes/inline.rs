@@ -9,7 +9,9 @@ use petgraph::graph::DiGraph;
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::analysis::operands_first;
-use crate::{Expr, ExprId, Grammar, GrammarError, RuleId};
+use crate::error::GrammarError;
+use crate::grammar::{Expr, Grammar};
+use crate::ids::{ExprId, RuleId};
 
 /// Knobs of [`inline`].
 #[derive(Clone, Debug)]

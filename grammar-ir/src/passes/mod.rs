@@ -3,10 +3,14 @@
 //! Each pass is one file, one function and one error, and does not know the others; [`optimize`] is the page on
 //! which they are composed. A pass keeps rules in their order with their names, spans and lookaheads; it makes
 //! a new arena, so ids of the old grammar mean nothing in the new one. Shared expressions stay shared.
+//!
+//! A finished grammar comes in and a finished grammar goes out. A pass can be changed alone, as long as the language
+//! stays the same. Imports the builder, the analyses and everything below them.
 
 mod combine;
 mod drop_unreachable;
 mod inline;
+mod optimize;
 mod resolve_tokens;
 mod rewrite;
 mod simplify;
@@ -14,73 +18,9 @@ mod simplify;
 pub use combine::{append, append_body, concat, union};
 pub use drop_unreachable::{DropUnreachableError, below, drop_unreachable};
 pub use inline::{InlineError, InlineOptions, inline};
+pub use optimize::{PassError, PassOptions, optimize};
 pub use resolve_tokens::{
     ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens,
     resolve_tokens_with,
 };
 pub use simplify::{SimplifyError, simplify};
-
-use crate::Grammar;
-
-/// Which passes [`optimize`] runs. By default all.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PassOptions {
-    /// Whether to run [`simplify`], before and after inlining. Default true.
-    pub simplify: bool,
-    /// How to run [`inline`]; `None` switches it off. Default `Some`, with the default options.
-    pub inline: Option<InlineOptions>,
-    /// Whether to run [`drop_unreachable`]. Default true.
-    pub drop_unreachable: bool,
-}
-
-impl Default for PassOptions {
-    fn default() -> Self {
-        Self { simplify: true, inline: Some(InlineOptions::default()), drop_unreachable: true }
-    }
-}
-
-impl PassOptions {
-    /// No pass at all.
-    pub fn none() -> Self {
-        Self { simplify: false, inline: None, drop_unreachable: false }
-    }
-}
-
-/// A pass that could not be finished. `Display` says which limit it met.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(transparent)]
-pub struct PassError(#[from] PassErrorKind);
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum PassErrorKind {
-    #[error(transparent)]
-    Simplify(#[from] SimplifyError),
-    #[error(transparent)]
-    Inline(#[from] InlineError),
-    #[error(transparent)]
-    DropUnreachable(#[from] DropUnreachableError),
-}
-
-/// Runs the passes that are switched on.
-pub fn optimize(grammar: &Grammar, options: &PassOptions) -> Result<Grammar, PassError> {
-    run(grammar, options).map_err(PassError)
-}
-
-fn run(grammar: &Grammar, options: &PassOptions) -> Result<Grammar, PassErrorKind> {
-    let mut grammar = grammar.clone();
-    if options.simplify {
-        // Inlining weighs rules by their size, so they are made small first.
-        grammar = simplify(&grammar)?;
-    }
-    if let Some(inline_options) = &options.inline {
-        grammar = inline(&grammar, inline_options)?;
-        if options.simplify {
-            grammar = simplify(&grammar)?;
-        }
-    }
-    if options.drop_unreachable {
-        grammar = drop_unreachable(&grammar)?;
-    }
-    Ok(grammar)
-}

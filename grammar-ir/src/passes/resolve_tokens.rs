@@ -7,11 +7,15 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::rewrite::{Rewrite, copy, rewrite};
+use crate::builder::GrammarBuilder;
+use crate::dispatch::{Pattern, PatternPart, TagDispatch};
+use crate::error::GrammarError;
 use crate::grammar::Node;
+use crate::grammar::{Expr, Grammar};
 use crate::hash::{HashMap, Hashing};
-use crate::{
-    Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Pattern, PatternPart, Span, TagDispatch, TokenRef,
-};
+use crate::ids::ExprId;
+use crate::span::Span;
+use crate::token::TokenRef;
 
 /// What a vocabulary knows.
 pub trait TokenNames {

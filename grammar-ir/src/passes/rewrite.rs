@@ -1,6 +1,10 @@
 //! What passes share: copying a grammar into a new arena, bottom up, each expression once.
 
-use crate::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, TagDispatch};
+use crate::builder::GrammarBuilder;
+use crate::dispatch::TagDispatch;
+use crate::error::GrammarError;
+use crate::grammar::{Expr, Grammar};
+use crate::ids::{ExprId, RuleId};
 
 /// How a pass changes expressions on their way.
 pub(super) trait Rewrite {
@@ -92,24 +96,24 @@ struct Copier<'g> {
 
 impl Copier<'_> {
     fn copy(&mut self, root: ExprId, pass: &mut impl Rewrite) -> ExprId {
-        enum Step {
+        enum CopyStep {
             Enter(ExprId),
             /// Make the expression from that many operands on the list of those that are open.
             Leave(ExprId, usize),
         }
-        let mut stack = vec![Step::Enter(root)];
+        let mut stack = vec![CopyStep::Enter(root)];
         let mut open: Vec<ExprId> = Vec::new();
         let mut operands: Vec<ExprId> = Vec::new();
         while let Some(step) = stack.pop() {
             match step {
-                Step::Enter(id) if self.exprs[id.index()].is_some() => {}
-                Step::Enter(id) => {
+                CopyStep::Enter(id) if self.exprs[id.index()].is_some() => {}
+                CopyStep::Enter(id) => {
                     let before = open.len();
                     pass.operands(self.grammar, id, &mut open);
-                    stack.push(Step::Leave(id, open.len() - before));
-                    stack.extend(open[before..].iter().rev().map(|&operand| Step::Enter(operand)));
+                    stack.push(CopyStep::Leave(id, open.len() - before));
+                    stack.extend(open[before..].iter().rev().map(|&operand| CopyStep::Enter(operand)));
                 }
-                Step::Leave(id, count) => {
+                CopyStep::Leave(id, count) => {
                     operands.clear();
                     let copied = |old: ExprId| self.exprs[old.index()].expect("operands are made first");
                     operands.extend(open.drain(open.len() - count..).map(copied));

@@ -13,11 +13,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rewrite::{Rewrite, copy, rewrite};
+use crate::builder::GrammarBuilder;
+use crate::char_class::{CharRange, normalize_ranges};
+use crate::error::GrammarError;
+use crate::grammar::{Expr, Grammar};
+use crate::ids::{ExprId, RuleId};
 use crate::permutation::Counts;
-use crate::{
-    CharRange, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, Permutation, RuleId, TokenRef,
-    normalize_ranges,
-};
+use crate::permutation::Permutation;
+use crate::token::TokenRef;
 
 /// The simplified grammar passes a limit of the builder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use grammask_fsm::{CompileOptions, DeferredProgram, SizeEstimate, Toggle};
-use grammask_grammar_frontends::json_schema::{SimpleSchema, outlook};
+use grammask_grammar_frontends::json_schema::{SimpleSchema, estimate};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler};
@@ -57,9 +57,9 @@ fn text(random: &mut Random) -> String {
 /// Compiles what was estimated; it is an error if it is not so.
 fn keeps_to_it(schema: &Value, options: &StructuralTagOptions) {
     let source = schema.to_string();
-    let SimpleSchema { states, characters, .. } = outlook(&source).unwrap_or_else(|| panic!("{source}"));
+    let SimpleSchema { states, characters, .. } = estimate(&source).unwrap_or_else(|| panic!("{source}"));
     let document = tag(schema);
-    let grammar = StructuralTag::parse(&document, options).unwrap().outline(options).unwrap();
+    let grammar = StructuralTag::parse(&document, options).unwrap().skeleton(options).unwrap();
     let grammar = grammar.schemas[0].grammar(options).unwrap_or_else(|error| panic!("{source}: {error}"));
     let automata = CompileOptions::default();
     let late = DeferredProgram::from_estimate(
@@ -134,9 +134,9 @@ fn nothing_is_foretold_of_what_may_be_refused() {
         json!({"anyOf": [{}]}),
         json!(true),
     ] {
-        assert_eq!(outlook(&schema.to_string()), None, "{schema}");
+        assert_eq!(estimate(&schema.to_string()), None, "{schema}");
     }
-    assert_eq!(outlook(r#"{"type": "string"} x"#), None);
+    assert_eq!(estimate(r#"{"type": "string"} x"#), None);
 }
 
 fn vocabulary() -> Vocabulary {

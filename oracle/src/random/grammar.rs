@@ -6,7 +6,7 @@ use grammask_grammar_ir::{
 };
 
 use super::Rng;
-use crate::Recogniser;
+use crate::recogniser::Recogniser;
 
 /// Knobs of [`grammar`]. Fields named `..._weight` say how often a construct is chosen, relative to the others;
 /// 0 switches it off.

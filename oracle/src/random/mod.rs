@@ -14,51 +14,18 @@
 //!     assert_eq!(expected.len(), case.vocabulary.len());
 //! }
 //! ```
+//!
+//! A seed comes in, and grammars, tokens and texts go out. Imports `recogniser` and `chart`. A change here changes the
+//! cases of every seed that other tests name.
 
+mod case;
 mod grammar;
 mod rng;
 mod text;
 mod vocabulary;
 
+pub use case::{Case, case, case_with};
 pub use grammar::{GrammarOptions, any_grammar, grammar};
 pub use rng::Rng;
 pub use text::{mutate, sentence, walk};
 pub use vocabulary::{VocabularyOptions, vocabulary};
-
-use grammask_grammar_ir::Grammar;
-
-use crate::Recogniser;
-
-/// What a property test of an engine needs.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// A grammar whose language is not empty.
-    pub grammar: Grammar,
-    /// Tokens, by id. Some have no bytes, some have equal bytes.
-    pub vocabulary: Vec<Vec<u8>>,
-    /// A text that begins some sentence.
-    pub prefix: Vec<u8>,
-    /// Any text; often a sentence with a small mistake.
-    pub text: Vec<u8>,
-}
-
-/// A case with the default knobs.
-pub fn case(seed: u64) -> Case {
-    case_with(seed, &GrammarOptions::default(), &VocabularyOptions::default())
-}
-
-/// A case.
-pub fn case_with(seed: u64, grammar_options: &GrammarOptions, options: &VocabularyOptions) -> Case {
-    let mut rng = Rng::new(seed);
-    let grammar = grammar(&mut rng, grammar_options);
-    let recogniser = Recogniser::new(&grammar);
-    let vocabulary = vocabulary(&mut rng, &recogniser, options);
-    let prefix_length = rng.below(12);
-    let prefix = walk(&mut rng, &recogniser, prefix_length);
-    let text = match sentence(&mut rng, &recogniser, 12) {
-        Some(text) if rng.percent(50) => text,
-        Some(text) => mutate(&mut rng, &text),
-        None => mutate(&mut rng, &prefix),
-    };
-    Case { grammar, vocabulary, prefix, text }
-}

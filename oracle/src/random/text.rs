@@ -1,7 +1,7 @@
 //! Random texts of a grammar, and texts that are slightly wrong.
 
 use super::Rng;
-use crate::Recogniser;
+use crate::recogniser::Recogniser;
 
 /// A text of at most `longest` bytes that begins some sentence, made by taking allowed bytes one by one. It is
 /// shorter only where a sentence has no way on.

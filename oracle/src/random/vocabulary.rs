@@ -1,7 +1,7 @@
 //! Random vocabularies that fit a grammar, more or less.
 
 use super::{Rng, walk};
-use crate::Recogniser;
+use crate::recogniser::Recogniser;
 
 /// Knobs of [`vocabulary`]. Percentages are of tokens.
 #[derive(Clone, Debug)]

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 use grammask_oracle::{Recogniser, random};
 
-const LONGEST: usize = 5;
-const MOST: usize = 1000;
+const MAX_BYTES: usize = 5;
+const MAX_TEXTS: usize = 1000;
 
 type Texts = BTreeSet<Vec<u8>>;
 
-/// All sentences of at most `LONGEST` bytes, unless there are too many.
+/// All sentences of at most `MAX_BYTES` bytes, unless there are too many.
 fn sentences(grammar: &Grammar) -> Option<Texts> {
     let mut sets: Vec<Texts> = vec![Texts::new(); grammar.expr_count()];
     loop {
         let mut changed = false;
         for index in 0..sets.len() {
             let set = texts(grammar, ExprId::new(index).unwrap(), &sets);
-            if set.len() > MOST {
+            if set.len() > MAX_TEXTS {
                 return None;
             }
             changed |= set.len() > sets[index].len();
@@ -45,7 +45,7 @@ fn texts(grammar: &Grammar, expr: ExprId, sets: &[Texts]) -> Texts {
             let mut times: Texts = [vec![]].into();
             let mut all = Texts::new();
             // What is short has few iterations that are not empty, and bounds are small here.
-            for count in 0..=max.unwrap_or(min + LONGEST as u32) {
+            for count in 0..=max.unwrap_or(min + MAX_BYTES as u32) {
                 if count >= min {
                     all.extend(times.iter().cloned());
                 }
@@ -60,7 +60,7 @@ fn texts(grammar: &Grammar, expr: ExprId, sets: &[Texts]) -> Texts {
 
 fn join(firsts: &Texts, seconds: &Texts) -> Texts {
     let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |second| (first, second)));
-    let short = pairs.filter(|(first, second)| first.len() + second.len() <= LONGEST);
+    let short = pairs.filter(|(first, second)| first.len() + second.len() <= MAX_BYTES);
     short.map(|(first, second)| [&first[..], second].concat()).collect()
 }
 
@@ -86,7 +86,7 @@ fn random_context_free_grammars() {
             assert!(recogniser.accepts(sentence), "{sentence:?} {}", context());
             members += 1;
             let mutant = random::mutate(&mut rng, sentence);
-            if mutant.len() <= LONGEST {
+            if mutant.len() <= MAX_BYTES {
                 assert_eq!(
                     recogniser.accepts(&mutant),
                     sentences.contains(&mutant),
@@ -97,7 +97,7 @@ fn random_context_free_grammars() {
         }
         // Bytes that are allowed lead to a sentence, a short one where the walk finds one.
         for _ in 0..4 {
-            if let Some(found) = random::sentence(&mut rng, &recogniser, LONGEST) {
+            if let Some(found) = random::sentence(&mut rng, &recogniser, MAX_BYTES) {
                 assert!(sentences.contains(&found), "{found:?} {}", context());
             }
         }

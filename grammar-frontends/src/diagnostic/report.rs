@@ -1,0 +1,350 @@
+//! What every frontend answers when it refuses its input: findings with a place, a cause and a hint.
+
+use std::fmt;
+
+use grammask_grammar_ir::{Grammar, GrammarError, Interrupted, Span};
+use serde_json::{Value, json};
+
+use super::pointer;
+use super::source::{line_and_column, shorten};
+
+/// What a stage answers that stops at the first fault.
+pub(crate) type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
+
+/// How grave a [`Diagnostic`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// The input is refused.
+    Error,
+    /// The input is taken, and its author should know something about it.
+    Warning,
+}
+
+impl Severity {
+    /// `error` or `warning`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// Whether [`Diagnostics::render`] writes ANSI colour codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Color {
+    /// Plain text, for logs and files.
+    #[default]
+    Never,
+    /// Coloured text, for terminals.
+    Always,
+}
+
+/// A place in the source and what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    span: Span,
+    line: u32,
+    column: u32,
+    message: String,
+}
+
+impl Label {
+    fn new(source: &str, span: Span, message: String) -> Self {
+        let (line, column) = line_and_column(source, span.start as usize);
+        Self { span, line, column, message }
+    }
+
+    /// The bytes in question.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The line on which the span starts; the first line is 1. Lines end at `\n`.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The character of the line at which the span starts; the first is 1.
+    pub fn column(&self) -> u32 {
+        self.column
+    }
+
+    /// What stands there, in a few words; may be empty.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+/// One finding of a frontend: what is wrong, where, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    severity: Severity,
+    code: &'static str,
+    message: String,
+    /// The first label is where the trouble is; further ones point to what it clashes with.
+    labels: Vec<Label>,
+    pointer: Option<String>,
+    hint: Option<String>,
+}
+
+const CANCELLED: &str = "interrupted/cancelled";
+const DEADLINE: &str = "interrupted/deadline";
+
+impl Diagnostic {
+    /// A refusal. `code` names its cause, as `ebnf/undefined-rule` does, and never changes.
+    pub(crate) fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            pointer: None,
+            hint: None,
+        }
+    }
+
+    /// The work was stopped from outside; nothing is known of the input.
+    pub(crate) fn interrupted(reason: Interrupted) -> Self {
+        let code = match reason {
+            Interrupted::Deadline => DEADLINE,
+            _ => CANCELLED,
+        };
+        Self::error(code, reason.to_string())
+    }
+
+    /// Something that the author should know, although the input is taken.
+    #[allow(dead_code, reason = "frontends that only refuse do not need it")]
+    pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// Adds a label. The first one says where the diagnostic stands.
+    pub(crate) fn with_label(mut self, source: &str, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label::new(source, span, message.into()));
+        self
+    }
+
+    /// Places the diagnostic at a JSON pointer (RFC 6901; the empty pointer is the whole document).
+    pub(crate) fn with_pointer(mut self, pointer: impl Into<String>) -> Self {
+        self.pointer = Some(pointer.into());
+        self
+    }
+
+    /// Says what to write instead.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Looks up the JSON pointer in the document that the diagnostic is about, so that line and column are
+    /// known too. Does nothing where there is a label already, no pointer, or nothing at the pointer.
+    pub(crate) fn with_json_source(self, source: &str) -> Self {
+        match self.pointer.as_deref().and_then(|pointer| pointer::locate(source, pointer)) {
+            Some(span) if self.labels.is_empty() => self.with_label(source, span, ""),
+            _ => self,
+        }
+    }
+
+    /// Moves a diagnostic about an embedded text (a pattern, say) to the place of that text in a JSON
+    /// document. `what` names the text; the column inside it goes into the message.
+    pub(crate) fn embedded_at(mut self, pointer: &str, what: &str) -> Self {
+        let place = self.labels.first().map_or(String::new(), |label| match label.line {
+            1 => format!(", column {}", label.column),
+            line => format!(", line {line}, column {}", label.column),
+        });
+        self.message = format!("{what}{place}: {}", self.message);
+        self.labels.clear();
+        self.pointer = Some(pointer.to_owned());
+        self
+    }
+
+    /// How grave it is.
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// The cause as a fixed name, for programs: `ebnf/undefined-rule`, `regex/look-around`.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where in the source it stands, if that is known.
+    pub fn span(&self) -> Option<Span> {
+        self.labels.first().map(Label::span)
+    }
+
+    /// Line and column (both from 1, in characters), if they are known.
+    pub fn line_and_column(&self) -> Option<(u32, u32)> {
+        self.labels.first().map(|label| (label.line, label.column))
+    }
+
+    /// The places in the source: first where the trouble is, then what it clashes with.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The place in a JSON document, as a JSON pointer.
+    pub fn pointer(&self) -> Option<&str> {
+        self.pointer.as_deref()
+    }
+
+    /// What to write instead.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The diagnostic as a JSON object with the keys `severity`, `code`, `message` and, where they are known,
+    /// `line`, `column`, `start`, `end` (byte offsets), `pointer`, `hint` and `related`.
+    pub fn to_json(&self) -> Value {
+        let mut object = json!({
+            "severity": self.severity.name(),
+            "code": self.code,
+            "message": self.message,
+        });
+        if let Some((primary, related)) = self.labels.split_first() {
+            merge(&mut object, label_json(primary));
+            if !related.is_empty() {
+                object["related"] = related.iter().map(label_json).collect();
+            }
+        }
+        if let Some(pointer) = &self.pointer {
+            object["pointer"] = json!(pointer);
+        }
+        if let Some(hint) = &self.hint {
+            object["hint"] = json!(hint);
+        }
+        object
+    }
+}
+
+fn label_json(label: &Label) -> Value {
+    let mut object = json!({
+        "line": label.line,
+        "column": label.column,
+        "start": label.span.start,
+        "end": label.span.end,
+    });
+    if !label.message.is_empty() {
+        object["label"] = json!(label.message);
+    }
+    object
+}
+
+fn merge(object: &mut Value, addition: Value) {
+    if let (Value::Object(object), Value::Object(addition)) = (object, addition) {
+        object.extend(addition);
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// One line: place, severity, message, hint.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = self.pointer.as_deref().map(|pointer| shorten(pointer, MAX_POINTER_CHARS));
+        match (&pointer, self.line_and_column()) {
+            (Some(pointer), Some((line, column))) if pointer.is_empty() => write!(f, "{line}:{column}: ")?,
+            (Some(pointer), None) if pointer.is_empty() => write!(f, "at the root: ")?,
+            (Some(pointer), Some((line, column))) => write!(f, "{line}:{column} (at `{pointer}`): ")?,
+            (Some(pointer), None) => write!(f, "at `{pointer}`: ")?,
+            (None, Some((line, column))) => write!(f, "{line}:{column}: ")?,
+            (None, None) => {}
+        }
+        write!(f, "{}: {}", self.severity.name(), self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a frontend refused its input: one or more located [`Diagnostic`]s.
+///
+/// `Display` gives one plain line for each; [`render`](Self::render) shows the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics {
+    first: Box<Diagnostic>,
+    others: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Why the work was stopped from outside, if that is all there is to report.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        self.iter().find_map(|report| match report.code() {
+            CANCELLED => Some(Interrupted::Cancelled),
+            DEADLINE => Some(Interrupted::Deadline),
+            _ => None,
+        })
+    }
+
+    /// All findings, or `None` if there are none.
+    pub(crate) fn from_vec(diagnostics: Vec<Diagnostic>) -> Option<Self> {
+        let mut diagnostics = diagnostics.into_iter();
+        let first = Box::new(diagnostics.next()?);
+        Some(Self { first, others: diagnostics.collect() })
+    }
+
+    /// What the grammar builder refused, at the rule that it names.
+    pub(crate) fn from_grammar_error(source: &str, error: &GrammarError) -> Self {
+        let diagnostic = Diagnostic::error("grammar", error.to_string());
+        match error.span() {
+            Some(span) => diagnostic.with_label(source, span, "").into(),
+            None => diagnostic.into(),
+        }
+    }
+
+    /// What a later stage refused of a grammar that was read from `source`: at the place of its rule, or where
+    /// that is not known at the source as a whole.
+    pub fn from_later_stage(
+        source: &str,
+        grammar: &Grammar,
+        rule: Option<&str>,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));
+        let span = rule.and_then(|id| grammar.rule(id).span()).unwrap_or(Span::new(0, source.len()));
+        Diagnostic::error(code, message).with_label(source, span, "").into()
+    }
+
+    /// The findings, in the order in which they were made; at least one.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        std::iter::once(&*self.first).chain(&self.others)
+    }
+
+    /// The findings by value.
+    pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
+        let mut all = vec![*self.first];
+        all.extend(self.others);
+        all
+    }
+
+    /// The findings as a JSON array; see [`Diagnostic::to_json`].
+    pub fn to_json(&self) -> Value {
+        self.iter().map(Diagnostic::to_json).collect()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { first: Box::new(diagnostic), others: Vec::new() }
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)?;
+        self.others.iter().try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Pointers hold names out of the document, which may be as long as the document; a line for logs shows so many
+/// characters of them.
+const MAX_POINTER_CHARS: usize = 300;

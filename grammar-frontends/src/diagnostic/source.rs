@@ -1,0 +1,42 @@
+//! Places in a source text.
+
+use std::borrow::Cow;
+
+/// The first characters of a text; the end says that there are more.
+pub(super) fn shorten(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
+        Some((cut, _)) => format!("{}\u{2026}", &text[..cut]).into(),
+        None => text.into(),
+    }
+}
+
+/// Line and column of a byte offset, both from 1, the column in characters.
+pub(super) fn line_and_column(source: &str, offset: usize) -> (u32, u32) {
+    let before = &source[..floor_boundary(source, offset)];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    let column = before[line_start..].chars().count() + 1;
+    let clamp = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    (clamp(line), clamp(column))
+}
+
+/// The greatest character boundary that is not past `offset`.
+pub(super) fn floor_boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters() {
+        assert_eq!(line_and_column("a\n\u{e9}b", 4), (2, 2));
+        assert_eq!(line_and_column("a\n\u{e9}b", 3), (2, 1), "the middle of a character is its start");
+        assert_eq!(line_and_column("", 7), (1, 1));
+    }
+}

@@ -1,0 +1,261 @@
+//! From the text of a schema to its grammar: the stages in their order.
+
+use bumpalo::Bump;
+use grammask_grammar_ir::{Grammar, Span};
+use serde_json::Value;
+
+use super::document::ids::Draft;
+use super::document::json;
+use super::document::nodes::{Document, Sources};
+use super::lower::lowering;
+use super::normalize::normalizer::Normalizer;
+use super::options::{JsonSchemaOptions, Unsupported};
+use super::report::Report;
+use super::sets::goals::{Atom, GoalId};
+use super::sets::normal_form::Algebra;
+use super::simple::{estimate, one_sweep};
+use super::value_syntax::{ItemComparison, ValueSyntax};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// A schema as a grammar.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// The texts that satisfy the schema; the root rule is `root`.
+    pub grammar: Grammar,
+    /// What became of every keyword.
+    pub report: Report,
+}
+
+/// Compiles the text of a schema.
+pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+    let (grammar, report) = compile_text(schema, options, Some(Report::default()))?;
+    Ok(Compiled { grammar, report: report.unwrap_or_default() })
+}
+
+/// What becomes of every keyword of a schema, also where it is refused: then the keywords that are in the way are
+/// [`Treatment::Refused`], all of them at once, each with its reason.
+///
+/// # Errors
+///
+/// Where the schema is malformed, refers to nothing, has no text that satisfies it, or passes a limit.
+pub fn report(schema: &str, options: &JsonSchemaOptions) -> Result<Report, Diagnostics> {
+    let lenient = options.clone().unsupported(Unsupported::Ignore);
+    let mut report = compile(schema, &lenient)?.report;
+    if options.unsupported == Unsupported::Refuse {
+        report.refuse_ignored();
+    }
+    Ok(report)
+}
+
+/// As [`compile`], without the report, which takes up to a tenth of the time.
+pub fn compile_grammar(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
+    compile_text(schema, options, None).map(|(grammar, _)| grammar)
+}
+
+fn compile_text(
+    schema: &str,
+    options: &JsonSchemaOptions,
+    report: Option<Report>,
+) -> Result<(Grammar, Option<Report>), Diagnostics> {
+    let limit = options.limits.schema_bytes;
+    if schema.len() > limit {
+        let message = format!("the schema has {} bytes, more than {limit}", schema.len());
+        let error = Diagnostic::error("json-schema/limit", message);
+        return Err(error.with_hint("make it smaller or raise the limit `schema_bytes`").into());
+    }
+    let limit = options.limits.values;
+    // Every value but the first takes a byte at least.
+    if schema.len() >= limit && count_values(schema) > limit {
+        let error =
+            Diagnostic::error("json-schema/limit", format!("the schema holds more than {limit} values"));
+        return Err(error.with_hint("make it smaller or raise the limit `values`").into());
+    }
+    let arena = Bump::new();
+    let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
+    if report.is_none()
+        && schema.len() <= estimate::MAX_BYTES
+        && let Some(grammar) = one_sweep::grammar_if_simple(&value, options)
+    {
+        return Ok((grammar, None));
+    }
+    compile_parsed(
+        &value,
+        &with_limits_of(schema, options),
+        ValueSyntax::Json,
+        ItemComparison::Possible,
+        &[],
+        report,
+    )
+    .map_err(|error| (*error).with_json_source(schema).into())
+}
+
+/// Bytes of a schema for each schema in it that always may be reached.
+const BYTES_PER_GOAL: usize = 32;
+
+/// The options with the limits that a text of this size has.
+pub(super) fn with_limits_of(schema: &str, options: &JsonSchemaOptions) -> JsonSchemaOptions {
+    let mut options = options.clone();
+    options.limits.goals = options.limits.goals.max(schema.len() / BYTES_PER_GOAL);
+    options
+}
+
+/// Where the text stops being JSON.
+fn syntax_error(schema: &str, error: &serde_json::Error) -> Diagnostic {
+    let full = error.to_string();
+    // The parser appends the place.
+    let reason = full.rsplit_once(" at line ").map_or(&*full, |(reason, _)| reason);
+    let hint = match reason {
+        "recursion limit exceeded" => "nest less; documents may nest 128 deep",
+        "key must be a string" => "put names in double quotes",
+        "trailing comma" => "leave out the comma before the closing bracket",
+        "trailing characters" => "give one JSON value and nothing after it",
+        _ if error.is_eof() => "the text ends too early; give the whole schema",
+        _ if reason.starts_with("control character") => {
+            "close the string before the line ends; line breaks inside are written `\\n`"
+        }
+        _ => "correct the JSON",
+    };
+    let line_start = match error.line().saturating_sub(2) {
+        _ if error.line() <= 1 => 0,
+        newlines => schema.match_indices('\n').nth(newlines).map_or(0, |(newline, _)| newline + 1),
+    };
+    // Columns count bytes from 1; column 0 is the line break before the line.
+    let start = (line_start + error.column()).saturating_sub(1).min(schema.len());
+    let end = schema[..].char_indices().map(|(at, _)| at).find(|&at| at > start).unwrap_or(schema.len());
+    Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {reason}"))
+        .with_label(schema, Span::new(start, end.max(start)), "")
+        .with_hint(hint)
+}
+
+/// About how many values and names a JSON text holds, judged by the signs before them. Reading them costs many
+/// times the memory of the text, so that the text is judged first.
+fn count_values(schema: &str) -> usize {
+    let mut count = 1;
+    let mut inside = false;
+    let mut bytes = schema.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => inside = !inside,
+            b'\\' if inside => drop(bytes.next()),
+            b',' | b':' | b'[' | b'{' if !inside => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Compiles a schema that was parsed already. Limits on bytes do not apply.
+pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+    let arena = Bump::new();
+    let (schema, report) = (json::borrowed(schema, &arena), Some(Report::default()));
+    let (grammar, report) =
+        compile_parsed(&schema, options, ValueSyntax::Json, ItemComparison::Possible, &[], report)
+            .map_err(|error| Diagnostics::from(*error))?;
+    Ok(Compiled { grammar, report: report.unwrap_or_default() })
+}
+
+/// Compiles a schema that is part of another document, for values that are written in a given syntax.
+pub(crate) fn compile_within(
+    schema: &Value,
+    options: &JsonSchemaOptions,
+    syntax: ValueSyntax,
+    excludes: &[Box<str>],
+) -> Result<Grammar, Diagnostics> {
+    let arena = Bump::new();
+    within(&json::borrowed(schema, &arena), options, syntax, excludes)
+}
+
+/// As [`compile_within`], for a text that there is a [`SimpleSchema`] for.
+pub(crate) fn compile_simple(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
+    let arena = Bump::new();
+    let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
+    match one_sweep::grammar(&value, options) {
+        Some(grammar) => Ok(grammar),
+        None => within(&value, options, ValueSyntax::Json, &[]),
+    }
+}
+
+/// The general way, for schemas that the [fast path](one_sweep::grammar) may take too.
+#[cfg(test)]
+pub(super) fn compile_by_normal_forms(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+) -> Result<Grammar, Box<Diagnostic>> {
+    compile_parsed(schema, options, ValueSyntax::Json, ItemComparison::Possible, &[], None)
+        .map(|(grammar, _)| grammar)
+}
+
+fn within(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+    syntax: ValueSyntax,
+    excludes: &[Box<str>],
+) -> Result<Grammar, Diagnostics> {
+    match compile_parsed(schema, options, syntax, ItemComparison::Impossible, excludes, None) {
+        Ok((grammar, _)) => Ok(grammar),
+        Err(error) => Err((*error).into()),
+    }
+}
+
+fn compile_parsed(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+    syntax: ValueSyntax,
+    comparison: ItemComparison,
+    excludes: &[Box<str>],
+    report: Option<Report>,
+) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
+    with_normalizer(schema, options, report, |normalizer, root| {
+        let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
+        let mut report = normalizer.report;
+        if let Some(report) = &mut report {
+            report.settle();
+        }
+        Ok((grammar, report))
+    })
+}
+
+/// Calls a function with the normaliser of a document, and with the goal of the whole document.
+pub(super) fn with_normalizer<T>(
+    schema: &json::Value<'_>,
+    options: &JsonSchemaOptions,
+    report: Option<Report>,
+    then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
+) -> Result<T, Box<Diagnostic>> {
+    let arena = Bump::new();
+    let sources = Sources {
+        retriever: options.retriever.clone(),
+        arena: &arena,
+        documents: options.limits.documents,
+        values: options.limits.values,
+    };
+    let mut document = Document::new(schema, draft(schema)?, sources);
+    let entry = document.entry();
+    let algebra = Algebra::new(options.limits);
+    let mut normalizer = Box::new(Normalizer::new(document, algebra, options.clone(), report));
+    let root = match schema {
+        json::Value::Bool(true) => GoalId::ANY,
+        _ => normalizer.algebra.goals.atom(Atom::Schema(entry)),
+    };
+    then(normalizer, root)
+}
+
+/// The dialect that the document asks for; draft 2020-12 where it names none or one that is not known.
+fn draft(schema: &json::Value<'_>) -> Result<Draft, Box<Diagnostic>> {
+    let Some(name) = schema.as_object().and_then(|members| members.get("$schema")) else {
+        return Ok(Draft::Draft2020);
+    };
+    let Some(name) = name.as_str() else {
+        let error = Diagnostic::error("json-schema/malformed", "`$schema` must be a string");
+        return Err(Box::new(error.with_pointer("/$schema").with_hint("name a draft of JSON Schema")));
+    };
+    for old in ["draft-00", "draft-01", "draft-02", "draft-03"] {
+        if name.contains(&format!("json-schema.org/{old}/")) {
+            let message = format!("`$schema`: {old} is not supported");
+            let error = Diagnostic::error("json-schema/unsupported", message);
+            return Err(Box::new(error.with_pointer("/$schema").with_hint("use draft-04 or a later one")));
+        }
+    }
+    Ok(Draft::from_uri(name).unwrap_or(Draft::Draft2020))
+}

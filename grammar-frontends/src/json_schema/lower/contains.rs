@@ -1,0 +1,172 @@
+//! Arrays with obligations: `contains`, and `not` around `items`.
+//!
+//! The state is how many items were read and, for each obligation, how many of them counted; all stop at the last
+//! number that matters. Where the number of items that count has an upper bound, an item either satisfies the
+//! goal or its complement. Without one the complement is not needed: any item may go uncounted. One item may
+//! count for several obligations, so it is read in as many ways as there are sets of obligations that it may count for.
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{ExprId, RuleId};
+
+use super::lowering::SchemaLowering;
+use super::punctuation::Punctuation;
+use super::unique_items::DistinctMark;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::error::grammar_error;
+use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation};
+use crate::json_schema::sets::goals::GoalId;
+
+/// Items read, and items counted for each obligation.
+type ItemCounts = (u64, Vec<u64>);
+
+/// Obligations of one array.
+const MAX_OBLIGATIONS: usize = 6;
+
+struct Counting<'a> {
+    shape: &'a ArrayShape,
+    /// Numbers from here on are not told apart.
+    read_cap: u64,
+    counted_caps: Vec<u64>,
+    rules: HashMap<ItemCounts, RuleId>,
+    todo: Vec<ItemCounts>,
+}
+
+impl SchemaLowering<'_> {
+    /// An array with obligations.
+    pub(super) fn counted_array(
+        &mut self,
+        shape: &ArrayShape,
+        node: NodeId,
+        mark: Option<DistinctMark>,
+    ) -> Result<Option<ExprId>> {
+        let places = shape
+            .obligations
+            .iter()
+            .map(|obligation| obligation.from)
+            .chain([shape.prefix.len()])
+            .max()
+            .unwrap_or(0);
+        let read_cap = (places as u64).max(shape.min).max(shape.max.unwrap_or(0));
+        let cap = |obligation: &ItemObligation| {
+            obligation.min.max(obligation.max.map_or(0, |max| max.saturating_add(1)))
+        };
+        let counted_caps: Vec<u64> = shape.obligations.iter().map(cap).collect();
+        let limit = self.normalizer.options.limits.states as u64;
+        // Ways to read an item count as states.
+        let states = counted_caps
+            .iter()
+            .fold(read_cap.saturating_add(1), |states, cap| states.saturating_mul(cap.saturating_add(1)));
+        let ways = if counted_caps.len() > 1 { 1 << counted_caps.len().min(MAX_OBLIGATIONS) } else { 1 };
+        if counted_caps.len() > MAX_OBLIGATIONS || states.saturating_mul(ways) > limit {
+            let reason = format!("counting the items takes more than {limit} states");
+            let hint = "use smaller bounds or fewer conditions, or raise the limit `states`";
+            self.normalizer.unsupported(node, "contains", reason, hint)?;
+            return self.array(&ArrayShape { obligations: Vec::new(), ..shape.clone() }, node);
+        }
+        let first = (0, vec![0; counted_caps.len()]);
+        let mut counting =
+            Counting { shape, read_cap, counted_caps, rules: HashMap::default(), todo: Vec::new() };
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
+        let close = self.builder.literal("]");
+        let items = counting.items(&first, self)?;
+        let items = self.builder.choice(items);
+        let mut inside = vec![self.builder.sequence([before_first, items])];
+        if counting.may_end(&first) {
+            inside.push(close);
+        }
+        let inside = self.builder.choice(inside);
+        let last = self.builder.sequence([after_last, close]);
+        while let Some(state) = counting.todo.pop() {
+            let mut ways = Vec::new();
+            let items = counting.items(&state, self)?;
+            if !items.is_empty() {
+                let items = self.builder.choice(items);
+                ways.push(self.builder.sequence([comma, items]));
+            }
+            if counting.may_end(&state) {
+                ways.push(last);
+            }
+            let ways = self.builder.choice(ways);
+            let body = self.builder.sequence([space, ways]);
+            let rule = counting.rules[&state];
+            self.builder.define(rule, body).map_err(grammar_error)?;
+        }
+        let inside = self.builder.sequence([space, inside]);
+        let open = self.builder.literal("[");
+        self.enclosed(open, inside, mark).map(Some)
+    }
+}
+
+impl Counting<'_> {
+    fn may_end(&self, (read, counted): &ItemCounts) -> bool {
+        *read >= self.shape.min
+            && self
+                .shape
+                .obligations
+                .iter()
+                .zip(counted)
+                .all(|(obligation, counted)| *counted >= obligation.min)
+    }
+
+    /// The ways to read one more item, each with what follows it.
+    fn items(&mut self, state: &ItemCounts, lowering: &mut SchemaLowering<'_>) -> Result<Vec<ExprId>> {
+        let mut result = Vec::new();
+        for (goal, state) in self.steps(state, lowering) {
+            let Some(value) = lowering.value(goal)? else { continue };
+            let rule = match self.rules.get(&state) {
+                Some(&rule) => rule,
+                None => {
+                    let rule = lowering.builder.declare_fresh("items").map_err(grammar_error)?;
+                    self.rules.insert(state.clone(), rule);
+                    self.todo.push(state);
+                    rule
+                }
+            };
+            let rule = lowering.builder.rule(rule);
+            result.push(lowering.builder.sequence([value, rule]));
+        }
+        Ok(result)
+    }
+
+    /// The goals that one more item may satisfy, each with the state after it.
+    fn steps(
+        &self,
+        (read, counted): &ItemCounts,
+        lowering: &mut SchemaLowering<'_>,
+    ) -> Vec<(GoalId, ItemCounts)> {
+        if self.shape.max.is_some_and(|max| *read >= max) {
+            return Vec::new();
+        }
+        let goals = &mut lowering.normalizer.algebra.goals;
+        let item = self.shape.item(usize::try_from(*read).unwrap_or(usize::MAX));
+        let next = (read + 1).min(self.read_cap);
+        let mut steps = vec![(item, (next, counted.clone()))];
+        for (index, obligation) in self.shape.obligations.iter().enumerate() {
+            let settled = obligation.max.is_none() && counted[index] >= obligation.min;
+            if *read < obligation.from as u64 || settled {
+                continue;
+            }
+            let one_more = (counted[index] + 1).min(self.counted_caps[index]);
+            let full = obligation.max.is_some_and(|max| counted[index] >= max);
+            let mut split = Vec::with_capacity(2 * steps.len());
+            for (goal, after) in steps {
+                if !full {
+                    let mut after = after.clone();
+                    after.1[index] = one_more;
+                    split.push((goals.and(goal, obligation.goal), after));
+                }
+                let uncounted = if obligation.max.is_some() {
+                    let not = goals.not(obligation.goal);
+                    goals.and(goal, not)
+                } else {
+                    goal
+                };
+                split.push((uncounted, after));
+            }
+            steps = split;
+            steps.retain(|(goal, _)| *goal != GoalId::NEVER);
+        }
+        steps
+    }
+}

@@ -1,0 +1,86 @@
+//! Finite sets of strings and names, which are listed one by one.
+//!
+//! `^x[0-9]$` leaves ten names. Declared as such they cannot repeat, and each counts as a member of its own.
+
+use std::borrow::Cow;
+
+use grammask_fsm::TextLimits;
+use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::GrammarBuilder;
+
+use super::containers::MemberText;
+use super::lowering::SchemaLowering;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::options::FreeNames;
+use crate::json_schema::sets::inhabited;
+use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
+use crate::json_schema::sets::string_shape::StringShape;
+
+/// Names that are listed.
+const MAX_NAMES: usize = 256;
+
+/// Steps spent on the automaton of one language, some 10 ns each.
+const MAX_STEPS: usize = 500_000;
+
+impl<'s> SchemaLowering<'s> {
+    /// The strings of a shape, if there are at most `most`.
+    pub(super) fn enumerated(&self, shape: &StringShape<'s>, most: usize) -> Option<Vec<Cow<'s, str>>> {
+        if let Some(values) = &shape.values {
+            return (values.len() <= most)
+                .then(|| values.iter().map(|&value| Cow::Borrowed(value)).collect());
+        }
+        // Without a test a bound on the length leaves more strings than anybody lists.
+        if shape.tests.is_empty() {
+            return None;
+        }
+        let tests = &self.normalizer.algebra.tests;
+        let mut builder = GrammarBuilder::new();
+        let text = inhabited::expression_within(&mut builder, shape, tests)?;
+        let rule = builder.add_rule("root", text).ok()?;
+        let grammar = builder.finish(rule).ok()?;
+        let body = grammar.rule(grammar.root()).body();
+        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
+        let texts = TextAutomaton::from_expr(&grammar, body, &limits).ok()?.texts(most)?;
+        Some(texts.into_iter().map(Cow::Owned).collect())
+    }
+
+    /// Adds the free names of finite sets to the members, where names must be distinguished, and takes them out of the
+    /// shape.
+    pub(super) fn enumerate_free_names(
+        &mut self,
+        shape: &mut Cow<'_, ObjectShape<'s>>,
+        members: &mut Vec<MemberText>,
+        node: NodeId,
+    ) -> Result<()> {
+        let is_unique = self.normalizer.options.free_names == FreeNames::Unique;
+        // Obligations ask for free names.
+        if !shape.obligations.is_empty() || !is_unique && shape.min <= shape.required() + 1 {
+            return Ok(());
+        }
+        let mut declared: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
+        declared.sort_unstable();
+        let mut kept = Vec::with_capacity(shape.cells.len());
+        for cell in std::mem::take(&mut shape.to_mut().cells) {
+            let names =
+                StringShape { tests: cell.tests.clone(), excluded: declared.clone(), ..StringShape::any() };
+            let Some(names) = self.enumerated(&names, MAX_NAMES) else {
+                kept.push(cell);
+                continue;
+            };
+            let Some(value) = self.value(cell.value)? else { continue };
+            for name in names {
+                let name = self.declared_name(&name, node)?;
+                let text = self.builder.sequence([name, self.punctuation.colon, value]);
+                members.push(MemberText { text, presence: Presence::Optional });
+            }
+        }
+        shape.to_mut().cells = kept;
+        Ok(())
+    }
+
+    /// Whether two members of an object may have the same free name.
+    pub(super) fn may_repeat_names(&self, shape: &ObjectShape<'s>) -> bool {
+        shape.max.is_none_or(|max| max.saturating_sub(shape.required()) > 1)
+    }
+}

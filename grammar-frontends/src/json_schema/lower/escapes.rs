@@ -1,0 +1,152 @@
+//! The spellings of characters in strings and names: all that JSON allows, or those that [`Escapes`] leaves.
+//!
+//! [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) has every spelling. Fewer of them could be had by
+//! intersection with the texts that are spelled as wanted, but an intersection is an automaton of its own, and a
+//! repeat inside it is written out. Where a character has one spelling, spelling is a function that is never the same
+//! for two texts, and distributes over all operators: it is pushed down to characters. A complement is taken within
+//! the texts that are spelled as wanted.
+
+use std::fmt::Write as _;
+
+use grammask_grammar_ir::{CharRange, Expr, ExprId};
+
+use super::lowering::SchemaLowering;
+use crate::json_schema::options::Escapes;
+
+/// Expressions inside one another into which spelling is pushed; deeper ones are intersected.
+const MAX_DEPTH: u32 = 64;
+
+/// Characters that need no escape, by whether all of Unicode may be written so.
+const PLAIN: [&[CharRange]; 2] = [
+    &[(' ', '!'), ('#', '['), (']', '~')],
+    &[(' ', '!'), ('#', '['), (']', '\u{d7ff}'), ('\u{e000}', char::MAX)],
+];
+
+impl SchemaLowering<'_> {
+    /// The texts of an expression as they are written inside a JSON string.
+    pub(super) fn escaped(&mut self, text: ExprId) -> ExprId {
+        match self.normalizer.options.escapes {
+            Escapes::Any => self.builder.json_escaped(text),
+            Escapes::Needed | Escapes::Ascii => self.spelled_below(text, MAX_DEPTH),
+        }
+    }
+
+    fn spelled_below(&mut self, text: ExprId, depth: u32) -> ExprId {
+        if let Some(&known) = self.spelled.get(&text) {
+            return known;
+        }
+        let below = depth.saturating_sub(1);
+        let spelled = match self.builder.expr(text) {
+            Expr::Empty => text,
+            Expr::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(literal) => {
+                    let literal = escaped_literal(literal, self.normalizer.options.escapes);
+                    self.builder.literal(&literal)
+                }
+                Err(_) => self.spelled_whole(text),
+            },
+            Expr::Class(class) => {
+                let class = class.to_vec();
+                self.spelled_class(&class)
+            }
+            Expr::Sequence(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_below(part, below)).collect();
+                self.builder.sequence(parts)
+            }
+            Expr::Choice(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_below(part, below)).collect();
+                self.builder.choice(parts)
+            }
+            Expr::Repeat { body, min, max } if depth > 0 => {
+                let body = self.spelled_below(body, below);
+                self.builder.repeat(body, min, max)
+            }
+            Expr::Intersection(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_below(part, below)).collect();
+                self.builder.intersection(parts)
+            }
+            Expr::Complement(without) if depth > 0 => {
+                let without = self.spelled_below(without, below);
+                let (wanted, rest) = (self.wanted(), self.builder.complement(without));
+                self.builder.intersection([wanted, rest])
+            }
+            _ => self.spelled_whole(text),
+        };
+        self.spelled.insert(text, spelled);
+        spelled
+    }
+
+    /// The spellings of any texts, by intersection.
+    fn spelled_whole(&mut self, text: ExprId) -> ExprId {
+        let (all, wanted) = (self.builder.json_escaped(text), self.wanted());
+        self.builder.intersection([all, wanted])
+    }
+
+    /// All texts, spelled as wanted.
+    fn wanted(&mut self) -> ExprId {
+        let character = self.spelled_class(&[('\0', char::MAX)]);
+        self.builder.repeat(character, 0, None)
+    }
+
+    fn spelled_class(&mut self, class: &[CharRange]) -> ExprId {
+        let escapes = self.normalizer.options.escapes;
+        let plain = common(class, PLAIN[usize::from(escapes != Escapes::Ascii)]);
+        let mut ways = Vec::new();
+        if !plain.is_empty() {
+            ways.push(self.builder.class(plain));
+        }
+        let holds = |character: char| class.iter().any(|&(lo, hi)| (lo..=hi).contains(&character));
+        for character in ('\0'..' ').chain(['"', '\\']).filter(|&character| holds(character)) {
+            let literal = escaped_literal(character.encode_utf8(&mut [0; 4]), escapes);
+            ways.push(self.builder.literal(&literal));
+        }
+        let beyond = common(class, &[('\u{7f}', '\u{d7ff}'), ('\u{e000}', char::MAX)]);
+        if escapes == Escapes::Ascii && !beyond.is_empty() {
+            let beyond = self.builder.class(beyond);
+            let all = self.builder.json_escaped(beyond);
+            let mark = self.builder.literal("\\u");
+            let digit = self.builder.class([('0', '9'), ('a', 'f')]);
+            let number = self.builder.sequence([mark, digit, digit, digit, digit]);
+            let numbers = self.builder.repeat(number, 1, Some(2));
+            ways.push(self.builder.intersection([all, numbers]));
+        }
+        self.builder.choice(ways)
+    }
+}
+
+/// The characters of both.
+fn common(left: &[CharRange], right: &[CharRange]) -> Vec<CharRange> {
+    let pairs =
+        left.iter().flat_map(|&(lo, hi)| right.iter().map(move |&other| (lo.max(other.0), hi.min(other.1))));
+    pairs.filter(|(lo, hi)| lo <= hi).collect()
+}
+
+/// A text with the escapes that it needs.
+fn escaped_literal(text: &str, escapes: Escapes) -> String {
+    let mut spelled = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' => spelled.push_str("\\\""),
+            '\\' => spelled.push_str("\\\\"),
+            '\n' => spelled.push_str("\\n"),
+            '\r' => spelled.push_str("\\r"),
+            '\t' => spelled.push_str("\\t"),
+            '\u{8}' => spelled.push_str("\\b"),
+            '\u{c}' => spelled.push_str("\\f"),
+            _ if character < ' ' || escapes == Escapes::Ascii && character > '~' => {
+                for code in character.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(spelled, "\\u{code:04x}");
+                }
+            }
+            _ => spelled.push(character),
+        }
+    }
+    spelled
+}

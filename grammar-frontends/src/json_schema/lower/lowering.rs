@@ -1,0 +1,439 @@
+//! From normal forms to rules.
+//!
+//! Every goal, array shape and object shape that the root reaches gets one rule, made when it is first
+//! referred to and given its body later, from a list of tasks: depth of nesting and recursion cost nothing.
+//! Equal shapes share a rule.
+
+use std::rc::Rc;
+
+use grammask_grammar_ir::hash::{HashMap, Hashing};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
+use smallvec::SmallVec;
+
+use super::containers::ContainerWriter;
+use super::productive::derives_something;
+use super::punctuation;
+use super::punctuation::Punctuation;
+use super::unique_items::DistinctItems;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::nodes::Document;
+use crate::json_schema::error::{grammar_error, limit_error};
+use crate::json_schema::normalize::normalizer::Normalizer;
+use crate::json_schema::options::{EXPECTED_GOALS, Whitespace};
+use crate::json_schema::sets::array_shape::ArrayShape;
+use crate::json_schema::sets::goals::{Atom, GoalId};
+use crate::json_schema::sets::normal_form::NormalForm;
+use crate::json_schema::sets::object_shape::ObjectShape;
+use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::{Approximation, TestId};
+use crate::json_schema::value_syntax::{ItemComparison, Markup, Notation, ValueSyntax};
+
+pub(super) enum RuleTask<'s> {
+    MarkupArray(RuleId, ArrayShape, NodeId, &'static Markup),
+    MarkupObject(RuleId, ObjectShape<'s>, NodeId, &'static Markup),
+    Value(RuleId, Rc<NormalForm<'s>>, NodeId),
+    Array(RuleId, Rc<ArrayShape>, NodeId),
+    Object(RuleId, Rc<ObjectShape<'s>>, NodeId),
+}
+
+impl RuleTask<'_> {
+    fn rule(&self) -> RuleId {
+        let (Self::MarkupArray(rule, ..)
+        | Self::MarkupObject(rule, ..)
+        | Self::Value(rule, ..)
+        | Self::Array(rule, ..)
+        | Self::Object(rule, ..)) = self;
+        *rule
+    }
+
+    fn node(&self) -> NodeId {
+        let (Self::MarkupArray(_, _, node, _)
+        | Self::MarkupObject(_, _, node, _)
+        | Self::Value(_, _, node)
+        | Self::Array(_, _, node)
+        | Self::Object(_, _, node)) = self;
+        *node
+    }
+}
+
+/// Rules and expressions that values at the same depth share; all values, where lines are not indented.
+struct DepthLevel<'s> {
+    values: HashMap<GoalId, Option<ExprId>>,
+    norms: HashMap<Rc<NormalForm<'s>>, ExprId>,
+    arrays: HashMap<Rc<ArrayShape>, RuleId>,
+    objects: HashMap<Rc<ObjectShape<'s>>, RuleId>,
+}
+
+impl DepthLevel<'_> {
+    /// A level with room for what a schema of the median size has: keys are large, and to move them is to hash them.
+    fn new() -> Self {
+        Self {
+            values: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
+            norms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
+            arrays: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+            objects: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+        }
+    }
+}
+
+/// The state of lowering: the grammar under construction, and what its parts share.
+pub(super) struct SchemaLowering<'s> {
+    pub(super) normalizer: Box<Normalizer<'s>>,
+    pub(super) builder: GrammarBuilder,
+    /// How values are spelled, where that is not JSON.
+    pub(super) notation: Option<&'static Notation>,
+    /// The texts that a string may be, as it is written, where some are excluded.
+    without: Option<ExprId>,
+    /// That of the array or object that is being written.
+    pub(super) punctuation: Punctuation,
+    /// By depth; one where lines are not indented.
+    punctuations: Vec<Punctuation>,
+    levels: Vec<DepthLevel<'s>>,
+    /// At which level a value is written.
+    depth: usize,
+    pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
+    pub(super) patterns: HashMap<(TestId, Approximation), ExprId>,
+    pub(super) shared: HashMap<&'static str, RuleId>,
+    /// Texts with the escapes that the caller wants, where these are not all.
+    pub(super) spelled: HashMap<ExprId, ExprId>,
+    /// Arrays and objects whose items and members are between marks.
+    pub(super) markup_arrays: HashMap<ArrayShape, RuleId>,
+    pub(super) markup_objects: HashMap<ObjectShape<'s>, RuleId>,
+    /// With the level of each.
+    tasks: Vec<(usize, RuleTask<'s>)>,
+    pub(super) distinct: DistinctItems,
+}
+
+/// Expressions of a schema of about the median size.
+const EXPECTED_EXPRESSIONS: usize = 1 << 10;
+
+/// The grammar of the root schema, and the normalizer for its report.
+pub(crate) fn lower<'s>(
+    normalizer: Box<Normalizer<'s>>,
+    root: GoalId,
+    (syntax, comparison): (ValueSyntax, ItemComparison),
+    excludes: &[Box<str>],
+) -> Result<(Grammar, Box<Normalizer<'s>>)> {
+    let mut builder = GrammarBuilder::with_capacity(EXPECTED_EXPRESSIONS);
+    let root_rule = builder.declare("root").map_err(grammar_error)?;
+    let whitespace = &normalizer.options.whitespace;
+    let (arguments, punctuations) = match syntax {
+        ValueSyntax::Notation(notation) => {
+            let (arguments, values) = punctuation::notation(&mut builder, whitespace, notation)?;
+            (arguments, vec![values])
+        }
+        ValueSyntax::Json | ValueSyntax::Markup(_) => {
+            let punctuations = punctuation::json(&mut builder, whitespace)?;
+            (punctuations[0], punctuations)
+        }
+    };
+    let without = (!excludes.is_empty()).then(|| {
+        let any = builder.any_char();
+        let around = builder.repeat(any, 0, None);
+        let excluded: Vec<ExprId> = excludes.iter().map(|text| builder.literal(text)).collect();
+        let excluded = builder.choice(excluded);
+        let holding = builder.sequence([around, excluded, around]);
+        builder.complement(holding)
+    });
+    let mut lowering = SchemaLowering {
+        normalizer,
+        builder,
+        without,
+        notation: match syntax {
+            ValueSyntax::Notation(notation) => Some(notation),
+            ValueSyntax::Json | ValueSyntax::Markup(_) => None,
+        },
+        punctuation: punctuations[0],
+        levels: punctuations.iter().map(|_| DepthLevel::new()).collect(),
+        punctuations,
+        depth: 0,
+        strings: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+        patterns: HashMap::default(),
+        shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+        spelled: HashMap::default(),
+        markup_arrays: HashMap::default(),
+        markup_objects: HashMap::default(),
+        tasks: Vec::new(),
+        distinct: DistinctItems::new(comparison, syntax),
+    };
+    let body = match syntax {
+        ValueSyntax::Json => lowering.value(root)?,
+        ValueSyntax::Markup(markup) => lowering.markup_root(root, markup)?,
+        ValueSyntax::Notation(_) => lowering.notation_root(root, arguments)?,
+    };
+    lowering.normalizer.check_work()?;
+    let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
+    lowering.builder.define(root_rule, body).map_err(grammar_error)?;
+    let limit = lowering.normalizer.options.limits.expressions;
+    while let Some((depth, task)) = lowering.tasks.pop() {
+        let node = task.node();
+        lowering.run(depth, task)?;
+        let last = lowering.builder.empty();
+        if last.index() > limit {
+            let error = limit_error("expressions", limit);
+            return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
+        }
+    }
+    lowering.refuse_ambiguous_marks()?;
+    let SchemaLowering { normalizer, builder, .. } = lowering;
+    normalizer.check_work()?;
+    let grammar = builder.finish(root_rule).map_err(grammar_error)?;
+    if !derives_something(&grammar) {
+        return Err(unsatisfiable(&normalizer));
+    }
+    Ok((grammar, normalizer))
+}
+
+impl<'s> SchemaLowering<'s> {
+    /// The expression of a goal; `None` where nothing satisfies it.
+    pub(super) fn value(&mut self, goal: GoalId) -> Result<Option<ExprId>> {
+        if let Some(&known) = self.levels[self.depth].values.get(&goal) {
+            return Ok(known);
+        }
+        let norm = self.normalizer.norm(goal)?;
+        let expr = self.norm_value(goal, &norm)?;
+        self.levels[self.depth].values.insert(goal, expr);
+        Ok(expr)
+    }
+
+    pub(super) fn norm_value(&mut self, goal: GoalId, norm: &Rc<NormalForm<'s>>) -> Result<Option<ExprId>> {
+        if norm.is_never() {
+            return Ok(None);
+        }
+        if let Some(&known) = self.levels[self.depth].norms.get(norm) {
+            return Ok(Some(known));
+        }
+        let node = self.blame(goal);
+        let expr = if norm.is_any() {
+            let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
+            self.builder.set_common(rule);
+            self.push_task(RuleTask::Value(rule, Rc::clone(norm), node));
+            self.builder.rule(rule)
+        } else {
+            let scalars = usize::from(norm.null) + usize::from(norm.booleans != [false, false]);
+            let kinds = scalars
+                + usize::from(!norm.numbers.is_empty())
+                + usize::from(!norm.strings.is_empty())
+                + norm.arrays.len()
+                + norm.objects.len();
+            if kinds == 1 {
+                match self.alternatives(norm, node)?.first() {
+                    Some(&only) => only,
+                    None => return Ok(None),
+                }
+            } else {
+                let rule = self.builder.declare_fresh("value").map_err(grammar_error)?;
+                self.push_task(RuleTask::Value(rule, Rc::clone(norm), node));
+                self.builder.rule(rule)
+            }
+        };
+        self.levels[self.depth].norms.insert(Rc::clone(norm), expr);
+        Ok(Some(expr))
+    }
+
+    /// A string or name as it is written, without the excluded texts.
+    pub(super) fn without_excluded(&mut self, text: ExprId) -> ExprId {
+        match self.without {
+            Some(without) => self.builder.intersection([text, without]),
+            None => text,
+        }
+    }
+
+    pub(super) fn excludes_texts(&self) -> bool {
+        self.without.is_some()
+    }
+
+    /// The schema to name when a goal makes trouble.
+    pub(super) fn blame(&self, goal: GoalId) -> NodeId {
+        let atoms = self.normalizer.algebra.goals.atoms(goal);
+        let atom = atoms.iter().find(|atom| matches!(atom, Atom::Schema(_))).or(atoms.first());
+        atom.map_or(Document::ROOT, |&atom| self.normalizer.atom_node(atom))
+    }
+
+    /// A rule whose body is written later, at this depth.
+    pub(super) fn push_task(&mut self, task: RuleTask<'s>) {
+        if let Some(places) = &mut self.normalizer.rule_origins {
+            places.rule(task.rule(), task.node());
+        }
+        self.tasks.push((self.depth, task));
+    }
+
+    fn is_indented(&self) -> bool {
+        matches!(self.normalizer.options.whitespace, Whitespace::Indented { .. })
+    }
+
+    /// Whether arrays and objects may occur at this depth: the last level has scalars only.
+    fn may_nest(&self) -> bool {
+        !self.is_indented() || self.depth + 1 < self.levels.len()
+    }
+
+    fn run(&mut self, depth: usize, task: RuleTask<'s>) -> Result<()> {
+        let is_nested = self.is_indented() && matches!(task, RuleTask::Array(..) | RuleTask::Object(..));
+        self.punctuation = self.punctuations[depth];
+        self.depth = depth + usize::from(is_nested);
+        let (rule, body) = match task {
+            RuleTask::Value(rule, norm, node) => {
+                let alternatives = self.alternatives(&norm, node)?;
+                (rule, Some(self.builder.choice(alternatives)))
+            }
+            RuleTask::MarkupArray(rule, shape, node, markup) => {
+                (rule, self.markup_array(&shape, node, markup)?)
+            }
+            RuleTask::MarkupObject(rule, shape, node, markup) => {
+                (rule, self.markup_object(&shape, node, markup)?)
+            }
+            RuleTask::Array(rule, shape, node) => {
+                if !shape.obligations.is_empty() {
+                    self.distinct.add_ambiguous(rule);
+                }
+                (rule, self.array(&shape, node)?)
+            }
+            RuleTask::Object(rule, shape, node) => {
+                if !shape.obligations.is_empty() {
+                    self.distinct.add_ambiguous(rule);
+                }
+                (rule, self.object(&shape, node)?)
+            }
+        };
+        let body = match body {
+            Some(body) => body,
+            None => self.builder.never(),
+        };
+        self.builder.define(rule, body).map_err(grammar_error)
+    }
+
+    /// One expression for each kind of value.
+    fn alternatives(&mut self, norm: &NormalForm<'s>, node: NodeId) -> Result<SmallVec<[ExprId; 4]>> {
+        let mut alternatives = SmallVec::new();
+        let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
+        let words: SmallVec<[ExprId; 3]> =
+            words.into_iter().filter(|(_, allowed)| *allowed).map(|(word, _)| self.word(word)).collect();
+        if !words.is_empty() {
+            alternatives.push(self.builder.choice(words));
+        }
+        alternatives.extend(self.numbers(&norm.numbers, node)?);
+        alternatives.extend(self.string_value(&norm.strings, node)?);
+        if !self.may_nest() {
+            return Ok(alternatives);
+        }
+        for shape in &norm.arrays {
+            let rule = self.array_rule(shape, node)?;
+            alternatives.push(self.builder.rule(rule));
+            if norm.arrays.len() > 1 {
+                self.distinct.add_alternative(rule);
+            }
+        }
+        for shape in &norm.objects {
+            let rule = self.object_rule(shape, node)?;
+            alternatives.push(self.builder.rule(rule));
+            if norm.objects.len() > 1 {
+                self.distinct.add_alternative(rule);
+            }
+        }
+        Ok(alternatives)
+    }
+
+    fn array_rule(&mut self, shape: &ArrayShape, node: NodeId) -> Result<RuleId> {
+        if let Some(&known) = self.levels[self.depth].arrays.get(shape) {
+            return Ok(known);
+        }
+        let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
+        let shape = Rc::new(shape.clone());
+        self.levels[self.depth].arrays.insert(Rc::clone(&shape), rule);
+        self.push_task(RuleTask::Array(rule, shape, node));
+        Ok(rule)
+    }
+
+    fn object_rule(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<RuleId> {
+        if let Some(&known) = self.levels[self.depth].objects.get(shape) {
+            return Ok(known);
+        }
+        let rule = self.builder.declare_fresh("object").map_err(grammar_error)?;
+        let shape = Rc::new(shape.clone());
+        self.levels[self.depth].objects.insert(Rc::clone(&shape), rule);
+        self.push_task(RuleTask::Object(rule, shape, node));
+        Ok(rule)
+    }
+
+    pub(super) fn array(&mut self, shape: &ArrayShape, node: NodeId) -> Result<Option<ExprId>> {
+        if let Some(body) = self.unique_array(shape, node)? {
+            return Ok(body);
+        }
+        let compared = self.distinct_items_mark(shape)?;
+        if !shape.obligations.is_empty() {
+            return self.counted_array(shape, node, compared);
+        }
+        let mut max = shape.max.unwrap_or(u64::MAX);
+        let mut prefix = Vec::with_capacity(shape.prefix.len());
+        for (index, &goal) in shape.prefix.iter().enumerate() {
+            match self.value(goal)? {
+                Some(item) => prefix.push(item),
+                None => {
+                    max = max.min(index as u64);
+                    break;
+                }
+            }
+        }
+        let mut rest = None;
+        if max > prefix.len() as u64 {
+            rest = self.value(shape.rest)?;
+            if rest.is_none() {
+                max = max.min(prefix.len() as u64);
+            }
+        }
+        prefix.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+        if shape.min > max {
+            return Ok(None);
+        }
+        let min = match u32::try_from(shape.min) {
+            Ok(min) => min,
+            Err(_) => {
+                let reason = "no array is that long";
+                self.normalizer.unsupported(node, "minItems", reason, "use a smaller number")?;
+                0
+            }
+        };
+        let max = u32::try_from(max).ok();
+        let inside = self.container_writer().array_text(&prefix, rest, min, max)?;
+        let open = self.builder.literal("[");
+        self.enclosed(open, inside, compared).map(Some)
+    }
+
+    /// The writer of arrays and objects at this depth.
+    pub(super) fn container_writer(&mut self) -> ContainerWriter<'_> {
+        ContainerWriter { builder: &mut self.builder, punctuation: self.punctuation }
+    }
+
+    /// A rule that is built once for the whole grammar.
+    pub(super) fn shared(
+        &mut self,
+        name: &'static str,
+        body: impl FnOnce(&mut GrammarBuilder) -> ExprId,
+    ) -> Result<ExprId> {
+        if let Some(&known) = self.shared.get(name) {
+            return Ok(self.builder.rule(known));
+        }
+        let body = body(&mut self.builder);
+        let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
+        self.builder.define(rule, body).map_err(grammar_error)?;
+        self.shared.insert(name, rule);
+        Ok(self.builder.rule(rule))
+    }
+}
+
+/// Names the parts that contradict themselves, if any was met.
+fn unsatisfiable(normalizer: &Normalizer<'_>) -> Box<Diagnostic> {
+    let error = match normalizer.conflicts.last() {
+        Some((pointer, message)) => Diagnostic::error(
+            "json-schema/unsatisfiable",
+            format!("no JSON text satisfies the schema: {message}"),
+        )
+        .with_pointer(pointer.clone()),
+        None => {
+            let message = "no JSON text satisfies the schema: what it requires is excluded, or never ends";
+            Diagnostic::error("json-schema/unsatisfiable", message).with_pointer("")
+        }
+    };
+    Box::new(error.with_hint("relax one of the keywords that contradict each other"))
+}

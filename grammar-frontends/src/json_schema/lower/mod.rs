@@ -1,0 +1,22 @@
+//! From normal forms to rules. The goal of the root comes in; a grammar goes out, with one rule for each value, array
+//! and object that the root reaches. One file writes one kind of value. How a set is written may change here alone, but
+//! `simple` writes the same rules for simple schemas: a test compares both. Imports `document`, `sets` and `normalize`.
+
+pub(super) mod containers;
+pub(super) mod contains;
+pub(super) mod digits;
+pub(super) mod enumerated;
+pub(super) mod escapes;
+pub(super) mod lowering;
+pub(super) mod markup;
+pub(super) mod multiples;
+pub(super) mod notation;
+pub(super) mod numbers;
+pub(super) mod objects;
+pub(super) mod obligations;
+pub(super) mod productive;
+pub(super) mod punctuation;
+pub(super) mod strings;
+pub(super) mod unique_enumerated;
+pub(super) mod unique_items;
+pub(super) mod value_counts;

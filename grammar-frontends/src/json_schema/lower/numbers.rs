@@ -1,0 +1,542 @@
+//! Numbers.
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{ExprId, RuleId};
+
+use super::digits::{Digits, Zeros};
+use super::lowering::SchemaLowering;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::{Draft, NodeId};
+use crate::json_schema::document::nodes::Document;
+use crate::json_schema::error::grammar_error;
+use crate::json_schema::options::Numbers;
+use crate::json_schema::sets::decimal::{Decimal, Divisor};
+use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind, NumberShape};
+
+/// A state of the automaton of multiples: a position inside the digits of a whole number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct RemainderState {
+    /// Digits that are still to come, at least.
+    left: u32,
+    /// Whether more may come.
+    open: bool,
+    /// Whether all digits so far are those of the lower bound, of the upper bound.
+    at_low: bool,
+    at_high: bool,
+    remainder: u64,
+}
+
+/// Whole numbers by their remainder: multiples of one step and of none of some others.
+pub(super) struct Residues {
+    /// A common multiple of all the steps.
+    modulus: u64,
+    step: u64,
+    excluded: Vec<u64>,
+    /// Sorted: these and no others, whatever the steps.
+    listed: Option<Vec<u64>>,
+}
+
+impl Residues {
+    fn of(step: u64) -> Self {
+        Self { modulus: step, step, excluded: Vec::new(), listed: None }
+    }
+
+    /// Numbers that leave one of some remainders, which are sorted.
+    pub(super) fn with_remainders(modulus: u64, remainders: Vec<u64>) -> Self {
+        Self { listed: Some(remainders), ..Self::of(modulus) }
+    }
+
+    fn contain(&self, remainder: u64) -> bool {
+        if let Some(listed) = &self.listed {
+            return listed.binary_search(&remainder).is_ok();
+        }
+        remainder.is_multiple_of(self.step)
+            && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
+    }
+}
+
+/// Whole numbers of some residues between two bounds that have no sign.
+struct Multiples<'d> {
+    residues: &'d Residues,
+    low: &'d [u8],
+    high: Option<&'d [u8]>,
+    rules: HashMap<RemainderState, RuleId>,
+    todo: Vec<RemainderState>,
+}
+
+impl SchemaLowering<'_> {
+    /// A number out of one of the shapes.
+    pub(super) fn numbers(&mut self, shapes: &[NumberShape], node: NodeId) -> Result<Option<ExprId>> {
+        if *shapes == [NumberShape::any()] {
+            return self.any_number().map(Some);
+        }
+        if *shapes == [NumberShape::of_kind(NumberKind::Integer)] {
+            return self.any_integer().map(Some);
+        }
+        let mut alternatives = Vec::new();
+        for shape in shapes {
+            alternatives.extend(self.number(shape, node)?);
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    fn is_canonical(&self) -> bool {
+        self.normalizer.options.numbers == Numbers::Canonical
+    }
+
+    /// The whole grammar of JSON's numbers.
+    fn any_number(&mut self) -> Result<ExprId> {
+        if self.is_canonical() {
+            return self.shared("json_number", |builder| Digits { builder }.canonical());
+        }
+        self.shared("json_number", |builder| Digits { builder }.any_number())
+    }
+
+    /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
+    pub(super) fn whole_end(&mut self) -> ExprId {
+        if self.is_canonical() {
+            return self.builder.empty();
+        }
+        match self.normalizer.document.draft(Document::ROOT) {
+            Draft::Draft4 => self.builder.empty(),
+            _ => Digits { builder: &mut self.builder }.zero_fraction(),
+        }
+    }
+
+    /// Digits with a sign, and what may follow.
+    fn any_integer(&mut self) -> Result<ExprId> {
+        let (end, is_canonical) = (self.whole_end(), self.is_canonical());
+        self.shared("json_integer", |builder| match is_canonical {
+            true => Digits { builder }.canonical_integer(),
+            false => Digits { builder }.any_integer(end),
+        })
+    }
+
+    fn number(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
+        let limit = self.normalizer.options.limits.digits;
+        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
+        if bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit) {
+            let keyword = if shape.values.is_some() { "enum" } else { "minimum" };
+            let reason = format!("a number of more than {limit} digits when written without an exponent");
+            self.normalizer.unsupported(
+                node,
+                keyword,
+                reason,
+                "use fewer digits or raise the limit `digits`",
+            )?;
+            return self.any_number().map(Some);
+        }
+        if let Some(values) = &shape.values
+            && shape.kind == NumberKind::Integer
+        {
+            let end = self.whole_end();
+            let mut digits = Digits { builder: &mut self.builder };
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.whole(value)).collect();
+            if texts.is_empty() {
+                return Ok(None);
+            }
+            let texts = self.builder.choice(texts);
+            return Ok(Some(self.builder.sequence([texts, end])));
+        }
+        if let Some(values) = &shape.values {
+            let zeros = self.zeros();
+            let mut digits = Digits { builder: &mut self.builder };
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value, zeros)).collect();
+            return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
+        }
+        if !shape.not_steps.is_empty() {
+            return self.without_multiples(shape, node);
+        }
+        let mut step: Option<Divisor> = None;
+        for &next in &shape.steps {
+            step = match step.map(|step| step.least_common_multiple(next)) {
+                None => Some(next),
+                Some(Some(common)) => Some(common),
+                Some(None) => {
+                    let reason = "the steps have no common multiple of a sensible size";
+                    self.normalizer.unsupported(node, "multipleOf", reason, "use one step")?;
+                    None
+                }
+            };
+        }
+        match step {
+            Some(step) => self.stepped(shape, step, node),
+            None => Ok(self.interval(shape)),
+        }
+    }
+
+    /// Numbers that are multiples of none of some steps: the whole ones by their remainder, and all others,
+    /// which no whole step divides. Of whole numbers, those that a step with a fraction divides are those that the
+    /// least whole multiple of the step divides.
+    fn without_multiples(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
+        let one = Divisor { units: 1, places: 0 };
+        let freed = NumberShape { not_steps: Vec::new(), ..shape.clone() };
+        let whole = shape.steps.iter().try_fold(one, |step, &next| step.least_common_multiple(next));
+        let is_told =
+            shape.kind == NumberKind::Integer || shape.not_steps.iter().all(|step| step.places == 0);
+        let steps = shape.not_steps.iter().filter(|_| is_told);
+        let steps: Option<Vec<Divisor>> = steps.map(|&step| one.least_common_multiple(step)).collect();
+        let steps = steps.unwrap_or_default();
+        let common = whole.filter(|_| !steps.is_empty()).and_then(|whole| {
+            steps.iter().try_fold(whole, |common, &next| common.least_common_multiple(next))
+        });
+        let (Some(step), Some(common)) = (whole, common) else {
+            let reason = "of numbers that are no multiples, only steps that are whole and small are told";
+            self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
+            return self.number(&freed, node);
+        };
+        let mut alternatives = Vec::new();
+        if shape.kind != NumberKind::Integer {
+            alternatives.extend(self.number(&NumberShape { kind: NumberKind::Fractional, ..freed }, node)?);
+        }
+        if shape.kind != NumberKind::Fractional {
+            let excluded = steps.iter().map(|step| step.units).collect();
+            let residues = Residues { modulus: common.units, excluded, ..Residues::of(step.units) };
+            let (lower, upper) = shape.whole_bounds();
+            alternatives.extend(self.whole_multiples(&residues, lower, upper, node)?);
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    /// Zeros that a fraction may end with.
+    pub(super) fn zeros(&self) -> Zeros {
+        if self.is_canonical() { Zeros::None } else { Zeros::Any }
+    }
+
+    /// Numbers of a kind between bounds.
+    fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
+        let is_canonical = self.is_canonical();
+        let mut digits = Digits { builder: &mut self.builder };
+        match shape.kind {
+            NumberKind::Any => {
+                let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
+                if !is_canonical {
+                    return Some(between);
+                }
+                let canonical = digits.canonical();
+                Some(self.builder.intersection([between, canonical]))
+            }
+            NumberKind::Integer => {
+                let (lower, upper) = shape.whole_bounds();
+                self.whole_interval(lower.as_ref(), upper.as_ref())
+            }
+            NumberKind::Fractional => {
+                let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
+                let point = self.builder.literal(".");
+                let (any, some) = (self.builder.any_char(), self.builder.class([('1', '9')]));
+                let any = self.builder.repeat(any, 0, None);
+                let rest = if is_canonical { self.builder.empty() } else { any };
+                let fractional = self.builder.sequence([any, point, any, some, rest]);
+                Some(self.builder.intersection([between, fractional]))
+            }
+        }
+    }
+
+    fn whole_interval(&mut self, lower: Option<&Decimal>, upper: Option<&Decimal>) -> Option<ExprId> {
+        let whole = Digits { builder: &mut self.builder }.whole_between(lower, upper)?;
+        let end = self.whole_end();
+        Some(self.builder.sequence([whole, end]))
+    }
+
+    fn stepped(&mut self, shape: &NumberShape, step: Divisor, node: NodeId) -> Result<Option<ExprId>> {
+        let one = Divisor { units: 1, places: 0 };
+        let whole =
+            if shape.kind == NumberKind::Integer { step.least_common_multiple(one) } else { Some(step) };
+        match whole {
+            Some(Divisor { places: 0, .. }) if shape.kind == NumberKind::Fractional => Ok(None),
+            Some(Divisor { places: 0, units }) => {
+                let (lower, upper) = shape.whole_bounds();
+                if units == 1 {
+                    return Ok(self.whole_interval(lower.as_ref(), upper.as_ref()));
+                }
+                self.whole_multiples(&Residues::of(units), lower, upper, node)
+            }
+            Some(Divisor { units: 1, places }) => {
+                let interval = self.interval(shape);
+                Ok(interval.map(|interval| self.with_places(interval, places)))
+            }
+            Some(step) => self.fractional_multiples(shape, step, node),
+            None => {
+                let reason = "the step has too many digits";
+                self.normalizer.unsupported(
+                    node,
+                    "multipleOf",
+                    reason,
+                    "use a whole step or a power of ten",
+                )?;
+                Ok(self.interval(shape))
+            }
+        }
+    }
+
+    /// Numbers with at most so many digits after the point, zeros at the end not counted.
+    fn with_places(&mut self, interval: ExprId, places: u32) -> ExprId {
+        let builder = &mut self.builder;
+        let not_point = builder.negated_class([('.', '.')]);
+        let whole = builder.repeat(not_point, 0, None);
+        let (digit, zero) = (builder.class([('0', '9')]), builder.class([('0', '0')]));
+        let digits = builder.repeat(digit, 0, Some(places));
+        let zeros = builder.repeat(zero, 0, None);
+        let point = builder.literal(".");
+        let fraction = builder.sequence([point, digits, zeros]);
+        let fraction = builder.optional(fraction);
+        let form = builder.sequence([whole, fraction]);
+        builder.intersection([interval, form])
+    }
+
+    /// Whole numbers of some residues between whole bounds.
+    fn whole_multiples(
+        &mut self,
+        residues: &Residues,
+        lower: Option<Decimal>,
+        upper: Option<Decimal>,
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        let zero = Decimal::zero();
+        let one = Decimal::from_integer(1);
+        let mut alternatives = Vec::new();
+        if lower.as_ref().is_none_or(Decimal::is_negative) {
+            let least = upper.as_ref().filter(|upper| upper.is_negative()).map_or(one, Decimal::negated);
+            let most = lower.as_ref().map(Decimal::negated);
+            if let Some(texts) = self.multiples_between(residues, &least, most.as_ref(), node)? {
+                let minus = self.builder.literal("-");
+                alternatives.push(self.builder.sequence([minus, texts]));
+            }
+        }
+        if !upper.as_ref().is_some_and(Decimal::is_negative) {
+            let least = lower.filter(|lower| !lower.is_negative()).unwrap_or(zero);
+            alternatives.extend(self.multiples_between(residues, &least, upper.as_ref(), node)?);
+        }
+        if alternatives.is_empty() {
+            return Ok(None);
+        }
+        let whole = self.builder.choice(alternatives);
+        let end = self.whole_end();
+        Ok(Some(self.builder.sequence([whole, end])))
+    }
+
+    /// Multiples between bounds that are not negative, as right-linear rules: one for each remainder and each
+    /// place along the bounds' digits.
+    pub(super) fn multiples_between(
+        &mut self,
+        residues: &Residues,
+        low: &Decimal,
+        high: Option<&Decimal>,
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        let written = |value: &Decimal| {
+            let digits = value.whole_digits();
+            if digits.is_empty() { vec![0] } else { digits }
+        };
+        let (low, high) = (written(low), high.map(written));
+        let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
+        let limit = self.normalizer.options.limits.states as u64;
+        let step = residues.modulus;
+        if step.saturating_mul(longest) > limit {
+            let reason = format!("telling the multiples of {step} takes more than {limit} states");
+            let hint = "use a smaller step, or raise the limit `states`";
+            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
+            let mut digits = Digits { builder: &mut self.builder };
+            let bound = |digits: &[u8]| {
+                let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
+                Decimal::parse(&text)
+            };
+            return Ok(
+                digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
+            );
+        }
+        let mut multiples = Multiples {
+            residues,
+            low: &low,
+            high: high.as_deref(),
+            rules: HashMap::default(),
+            todo: Vec::new(),
+        };
+        let starts = multiples.starts();
+        let mut alternatives = Vec::new();
+        for start in starts {
+            alternatives.extend(multiples.ways(start, true, self)?);
+        }
+        while let Some(state) = multiples.todo.pop() {
+            let ways = multiples.ways(state, false, self)?;
+            let body = self.builder.choice(ways);
+            let rule = multiples.rules[&state];
+            self.builder.define(rule, body).map_err(grammar_error)?;
+        }
+        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    /// Multiples of a step with a fraction. Without bounds the digits before the point and the first few
+    /// after it are one whole number that the step's digits divide.
+    fn fractional_multiples(
+        &mut self,
+        shape: &NumberShape,
+        step: Divisor,
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
+        let limit = self.normalizer.options.limits.states as u64;
+        let is_plain = !self.is_canonical()
+            && shape.kind == NumberKind::Any
+            && shape.upper.is_none()
+            && shape.lower.as_ref().is_none_or(is_zero);
+        if !is_plain || step.units.saturating_mul(u64::from(step.places) + 2) > limit {
+            if let Some(texts) = self.multiples_by_fraction(shape, step, node)? {
+                return Ok(texts);
+            }
+            let reason =
+                format!("telling the multiples of a step with a fraction takes more than {limit} states");
+            let hint = "use a whole step or a power of ten, or raise the limit `states`";
+            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
+            return Ok(self.interval(shape));
+        }
+        let magnitude = self.fractional_magnitude(step)?;
+        if shape.lower.is_some() {
+            return Ok(Some(magnitude));
+        }
+        let minus = self.builder.literal("-");
+        let sign = self.builder.optional(minus);
+        Ok(Some(self.builder.sequence([sign, magnitude])))
+    }
+
+    fn fractional_magnitude(&mut self, step: Divisor) -> Result<ExprId> {
+        let modulus = u128::from(step.units);
+        let size = usize::try_from(step.units).unwrap_or(usize::MAX);
+        let times_ten = |remainder: usize, digit: u128| {
+            usize::try_from((remainder as u128 * 10 + digit) % modulus).unwrap_or(0)
+        };
+        // `after[r]`: what may follow with `left` places to come and remainder `r`.
+        let zero = self.builder.class([('0', '0')]);
+        let zeros = self.builder.repeat(zero, 0, None);
+        let mut after: Vec<Option<ExprId>> = (0..size).map(|at| (at == 0).then_some(zeros)).collect();
+        let mut first_places = after.clone();
+        for place in 0..step.places {
+            let mut before = Vec::with_capacity(size);
+            let mut nonempty = Vec::with_capacity(size);
+            for remainder in 0..size {
+                let mut ways = Vec::new();
+                for digit in 0..10u8 {
+                    if let Some(rest) = after[times_ten(remainder, u128::from(digit))] {
+                        let digit = Digits { builder: &mut self.builder }.digit(digit, digit);
+                        ways.push(self.builder.sequence([digit, rest]));
+                    }
+                }
+                nonempty.push((!ways.is_empty()).then(|| self.builder.choice(ways.iter().copied())));
+                let missing = (0..=place).fold(remainder, |rest, _| times_ten(rest, 0));
+                if missing == 0 {
+                    ways.push(self.builder.empty());
+                }
+                before.push(match ways.len() {
+                    0 => None,
+                    _ => {
+                        let body = self.builder.choice(ways);
+                        let rule = self.builder.declare_fresh("places").map_err(grammar_error)?;
+                        self.builder.define(rule, body).map_err(grammar_error)?;
+                        Some(self.builder.rule(rule))
+                    }
+                });
+            }
+            after = before;
+            first_places = nonempty;
+        }
+        let mut rules = Vec::with_capacity(size);
+        for _ in 0..size {
+            rules.push(self.builder.declare_fresh("multiple").map_err(grammar_error)?);
+        }
+        let point = self.builder.literal(".");
+        let mut ends = Vec::with_capacity(size);
+        for (remainder, fraction) in first_places.iter().enumerate() {
+            let mut ways = Vec::new();
+            if let Some(fraction) = fraction {
+                ways.push(self.builder.sequence([point, *fraction]));
+            }
+            if (0..step.places).fold(remainder, |rest, _| times_ten(rest, 0)) == 0 {
+                ways.push(self.builder.empty());
+            }
+            ends.push(ways);
+        }
+        let step_on = |from: usize, digit: u8, lowering: &mut Self| {
+            let rule = lowering.builder.rule(rules[times_ten(from, u128::from(digit))]);
+            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            lowering.builder.sequence([digit, rule])
+        };
+        for remainder in 0..size {
+            let mut ways = ends[remainder].clone();
+            ways.extend((0..10).map(|digit| step_on(remainder, digit, self)));
+            let body = self.builder.choice(ways);
+            self.builder.define(rules[remainder], body).map_err(grammar_error)?;
+        }
+        let mut starts: Vec<ExprId> = (1..10).map(|digit| step_on(0, digit, self)).collect();
+        let zero = self.builder.literal("0");
+        let end = self.builder.choice(ends[0].iter().copied());
+        starts.push(self.builder.sequence([zero, end]));
+        Ok(self.builder.choice(starts))
+    }
+}
+
+impl Multiples<'_> {
+    /// One start for each length that a number may have.
+    fn starts(&self) -> Vec<RemainderState> {
+        let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
+        let least = length(self.low);
+        let start =
+            |left, open, at_low, at_high| RemainderState { left, open, at_low, at_high, remainder: 0 };
+        match self.high.map(length) {
+            None => vec![start(least, false, true, false), start(least + 1, true, false, false)],
+            Some(most) => {
+                (least..=most).map(|left| start(left, false, left == least, left == most)).collect()
+            }
+        }
+    }
+
+    /// The ways on from a state. The first digit is no zero, unless it is the only one.
+    fn ways(
+        &mut self,
+        state: RemainderState,
+        is_first: bool,
+        lowering: &mut SchemaLowering<'_>,
+    ) -> Result<Vec<ExprId>> {
+        let mut ways = Vec::new();
+        if state.left == 0 {
+            if self.residues.contain(state.remainder) {
+                ways.push(lowering.builder.empty());
+            }
+            if !state.open {
+                return Ok(ways);
+            }
+        }
+        let place = |digits: &[u8]| digits[digits.len() - state.left as usize];
+        let least = if state.at_low { place(self.low) } else { 0 };
+        let least = if is_first && (state.left > 1 || state.open) { least.max(1) } else { least };
+        let most = match self.high {
+            Some(high) if state.at_high => place(high),
+            _ => 9,
+        };
+        for digit in least..=most {
+            let next = RemainderState {
+                left: state.left.saturating_sub(1),
+                open: state.open,
+                at_low: state.at_low && digit == place(self.low),
+                at_high: state.at_high && self.high.is_some_and(|high| digit == place(high)),
+                remainder: u64::try_from(
+                    (u128::from(state.remainder) * 10 + u128::from(digit))
+                        % u128::from(self.residues.modulus),
+                )
+                .unwrap_or(0),
+            };
+            let rule = match self.rules.get(&next) {
+                Some(&rule) => rule,
+                None => {
+                    let rule = lowering.builder.declare_fresh("multiple").map_err(grammar_error)?;
+                    self.rules.insert(next, rule);
+                    self.todo.push(next);
+                    rule
+                }
+            };
+            let rule = lowering.builder.rule(rule);
+            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            ways.push(lowering.builder.sequence([digit, rule]));
+        }
+        Ok(ways)
+    }
+}

@@ -1,0 +1,76 @@
+//! Whether a grammar derives anything.
+
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, analysis};
+
+/// How often rules are looked at again before all are looked at in another way.
+const MAX_VISITS: usize = 2_000;
+
+/// Whether the root derives any text. Regular operators count as if they did: what they leave of strings was
+/// decided before.
+pub(super) fn derives_something(grammar: &Grammar) -> bool {
+    // A rule is looked at again when one that it waits for turns out productive.
+    let mut known = ProductiveFacts {
+        rules: vec![false; grammar.rule_count()],
+        expressions: vec![false; grammar.expr_count()],
+        missing: Vec::with_capacity(16),
+    };
+    let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
+    let mut work: Vec<RuleId> = grammar.rule_ids().collect();
+    let mut visits = grammar.rule_count() + MAX_VISITS;
+    while let Some(rule) = work.pop() {
+        if known.rules[rule.index()] {
+            continue;
+        }
+        // An object with thousands of required members is looked at as often, which the other way is not. It takes
+        // longer for schemas of everyday size.
+        let Some(left) = visits.checked_sub(1) else {
+            return analysis::productive(grammar).expr(grammar.rule(grammar.root()).body());
+        };
+        visits = left;
+        known.missing.clear();
+        if is_productive(grammar, grammar.rule(rule).body(), &mut known) {
+            known.rules[rule.index()] = true;
+            work.append(&mut waiting[rule.index()]);
+        } else {
+            for &other in &known.missing {
+                waiting[other.index()].push(rule);
+            }
+        }
+    }
+    known.rules[grammar.root().index()]
+}
+
+/// Rules and expressions that derive something for certain: expressions are shared, and rules are looked at again.
+struct ProductiveFacts {
+    rules: Vec<bool>,
+    expressions: Vec<bool>,
+    /// The rules that the one at hand waits for.
+    missing: Vec<RuleId>,
+}
+
+/// Expressions nest only as deep as this frontend and the regex frontend nest them.
+fn is_productive(grammar: &Grammar, id: ExprId, known: &mut ProductiveFacts) -> bool {
+    if known.expressions[id.index()] {
+        return true;
+    }
+    let is = match grammar.expr(id) {
+        Expr::Class(ranges) => !ranges.is_empty(),
+        Expr::Sequence(parts) => parts.iter().all(|&part| is_productive(grammar, part, known)),
+        Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, known)),
+        Expr::Permutation(permutation) => {
+            let mut derives = |part: &ExprId| is_productive(grammar, *part, known);
+            let (required, others) = permutation.parts().split_at(permutation.required());
+            required.iter().all(&mut derives) && (!required.is_empty() || others.iter().any(derives))
+        }
+        Expr::Repeat { min: 0, .. } => true,
+        Expr::Repeat { body, .. } => is_productive(grammar, body, known),
+        Expr::Rule(rule) => {
+            let is = known.rules[rule.index()];
+            known.missing.extend((!is).then_some(rule));
+            is
+        }
+        _ => true,
+    };
+    known.expressions[id.index()] = is;
+    is
+}

@@ -1,0 +1,375 @@
+//! Strings and names.
+//!
+//! A test speaks about decoded text; [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) lays the
+//! spelling over it. Escaping distributes over everything but intersection and complement, and it is pushed
+//! down to single characters where a long counted run would otherwise be hidden from the engine's counters.
+
+use grammask_grammar_ir::{CharRange, Expr, ExprId, passes};
+
+use super::lowering::SchemaLowering;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::{Approximation, ClassRun, Polarity, TestId, TextTest, Weight};
+use crate::json_schema::value_syntax::NameSyntax;
+
+impl<'s> SchemaLowering<'s> {
+    /// A string with its quotes, out of one of the shapes.
+    pub(super) fn string_value(
+        &mut self,
+        shapes: &[StringShape<'s>],
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        if shapes.is_empty() {
+            return Ok(None);
+        }
+        if let Some(&known) = self.strings.get(shapes) {
+            return Ok(known);
+        }
+        let expr = if let Some(notation) = self.notation {
+            self.notation_string(shapes, node, notation)?
+        } else if *shapes == [StringShape::any()] && !self.excludes_texts() {
+            let quote = self.punctuation.quote;
+            let any = self.builder.any_char();
+            let any = self.escaped(any);
+            Some(self.shared("json_string", |builder| {
+                let text = builder.repeat(any, 0, None);
+                builder.sequence([quote, text, quote])
+            })?)
+        } else {
+            let mut contents = Vec::with_capacity(shapes.len());
+            for shape in shapes {
+                contents.extend(self.spelled(shape, node)?);
+            }
+            if contents.is_empty() {
+                None
+            } else {
+                let content = self.builder.choice(contents);
+                let content = self.without_excluded(content);
+                let quote = self.punctuation.quote;
+                Some(self.builder.sequence([quote, content, quote]))
+            }
+        };
+        self.strings.insert(shapes.to_vec(), expr);
+        Ok(expr)
+    }
+
+    /// One string of JSON with its quotes.
+    pub(super) fn quoted(&mut self, value: &str) -> ExprId {
+        let text = self.builder.literal(value);
+        let text = self.escaped(text);
+        let (text, quote) = (self.without_excluded(text), self.punctuation.quote);
+        self.builder.sequence([quote, text, quote])
+    }
+
+    /// The strings of a shape as they are written between quotes.
+    fn spelled(&mut self, shape: &StringShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
+        if shape.values.is_none() && shape.excluded.is_empty() {
+            if shape.tests.is_empty() {
+                let any = self.builder.any_char();
+                return self.spelled_run(&plain_run(&shape_class(), shape), any).map(Some);
+            }
+            if let [TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice()
+                && let Some(runs) = self.normalizer.algebra.tests.class_runs(*test)
+            {
+                let mut texts = Vec::with_capacity(runs.len());
+                for run in runs.into_iter().filter_map(|run| bounded_run(run, shape)) {
+                    let class = self.builder.class(run.class.iter().copied());
+                    texts.push(self.spelled_run(&run, class)?);
+                }
+                return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
+            }
+        }
+        let Some(text) = self.text(shape, node)? else { return Ok(None) };
+        let is_format = shape.tests.iter().any(|test| self.normalizer.algebra.tests.is_format(test.test));
+        if is_format {
+            return Ok(Some(self.spelled_parts(text, MAX_NESTED_PARTS)));
+        }
+        Ok(Some(self.escaped(text)))
+    }
+
+    /// The spelling of each part of a text by itself: beside an intersection, counted runs stay counted.
+    fn spelled_parts(&mut self, text: ExprId, depth: u32) -> ExprId {
+        let below = depth.saturating_sub(1);
+        match self.builder.expr(text) {
+            Expr::Sequence(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
+                self.builder.sequence(parts)
+            }
+            Expr::Choice(parts) if depth > 0 => {
+                let parts = parts.to_vec();
+                let parts: Vec<ExprId> =
+                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
+                self.builder.choice(parts)
+            }
+            _ => self.escaped(text),
+        }
+    }
+
+    fn spelled_run(&mut self, run: &ClassRun, class: ExprId) -> Result<ExprId> {
+        let before = self.spelled_places(&run.before);
+        let class = self.escaped(class);
+        let middle = self.builder.repeat(class, run.min, run.max);
+        let after = self.spelled_places(&run.after);
+        Ok(self.builder.sequence([before, middle, after]))
+    }
+
+    /// Single characters in a row; those that are fixed are written as literals.
+    fn spelled_places(&mut self, places: &[Vec<CharRange>]) -> ExprId {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        for place in places {
+            match place.as_slice() {
+                [(start, end)] if start == end => literal.push(*start),
+                class => {
+                    parts.push(self.builder.literal(&literal));
+                    literal.clear();
+                    parts.push(self.builder.class(class.iter().copied()));
+                }
+            }
+        }
+        parts.push(self.builder.literal(&literal));
+        let places = self.builder.sequence(parts);
+        let empty = self.builder.empty();
+        if self.builder.expr(places) == self.builder.expr(empty) {
+            return empty;
+        }
+        self.escaped(places)
+    }
+
+    /// The strings of a shape as decoded text.
+    pub(super) fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
+        self.text_in(shape, node, Approximation::Within)
+    }
+
+    fn text_in(
+        &mut self,
+        shape: &StringShape<'s>,
+        node: NodeId,
+        approximation: Approximation,
+    ) -> Result<Option<ExprId>> {
+        if let Some(values) = &shape.values {
+            if values.is_empty() {
+                return Ok(None);
+            }
+            let values: Vec<ExprId> = values.iter().map(|value| self.builder.literal(value)).collect();
+            return Ok(Some(self.builder.choice(values)));
+        }
+        if let Some(places) = &mut self.normalizer.rule_origins {
+            places.text(shape, &self.normalizer.algebra.tests, node);
+        }
+        if !self.normalizer.algebra.may_be_nonempty(shape) {
+            let conditions = shape.conditions(&self.normalizer.algebra.tests);
+            self.normalizer.conflict(node, &format!("no string satisfies all of this: {conditions}"));
+            return Ok(None);
+        }
+        let mut operands = Vec::new();
+        for &test in &shape.tests {
+            let bounded = shape.max.filter(|_| approximation == Approximation::Within);
+            let bounded = bounded.and_then(|max| self.normalizer.algebra.tests.format_up_to(test, max));
+            let operand = match bounded {
+                Some(texts) => passes::append_body(&mut self.builder, &texts),
+                None => self.test_text(test, node, approximation)?,
+            };
+            let Some(operand) = operand else { return Ok(None) };
+            operands.push(operand);
+        }
+        if !shape.excluded.is_empty() {
+            operands.push(self.none_of(&shape.excluded));
+        }
+        if let Some((min, max)) = self.needed_bounds(shape, node, approximation)? {
+            let any = self.builder.any_char();
+            operands.push(self.builder.repeat(any, min, max));
+        }
+        Ok(Some(self.builder.intersection(operands)))
+    }
+
+    pub(super) fn none_of(&mut self, texts: &[&'s str]) -> ExprId {
+        let texts: Vec<ExprId> = texts.iter().map(|text| self.builder.literal(text)).collect();
+        let texts = self.builder.choice(texts);
+        self.builder.complement(texts)
+    }
+
+    /// The texts that pass a test for certain, or all that may.
+    pub(super) fn test_text(
+        &mut self,
+        test: TextTest,
+        node: NodeId,
+        approximation: Approximation,
+    ) -> Result<Option<ExprId>> {
+        let of_test = if test.sense == Polarity::Holds { approximation } else { approximation.flipped() };
+        if of_test == Approximation::Around && self.normalizer.algebra.tests.has_no_complement(test.test) {
+            let name = self.normalizer.algebra.tests.name(test.test);
+            let reason = format!("of no text it is certain that it does not obey {name}");
+            self.normalizer.unsupported(node, "format", reason, "say what is wanted with a pattern")?;
+        }
+        let text = match self.normalizer.algebra.tests.shapes(test.test).map(<[_]>::to_vec) {
+            Some(shapes) => {
+                let mut texts = Vec::new();
+                for shape in &shapes {
+                    texts.extend(self.text_in(shape, node, of_test)?);
+                }
+                self.builder.choice(texts)
+            }
+            None => self.pattern_text(test.test, of_test),
+        };
+        Ok(match test.sense {
+            Polarity::Holds => Some(text),
+            Polarity::Fails => Some(self.builder.complement(text)),
+        })
+    }
+
+    fn pattern_text(&mut self, test: TestId, approximation: Approximation) -> ExprId {
+        if let Some(&known) = self.patterns.get(&(test, approximation)) {
+            return known;
+        }
+        let text = match self.normalizer.algebra.tests.build(test, approximation, &mut self.builder) {
+            Some(text) => text,
+            None => self.builder.never(),
+        };
+        self.patterns.insert((test, approximation), text);
+        text
+    }
+
+    /// The bounds on the length that the tests do not imply already, if the product that keeps them is small
+    /// enough.
+    fn needed_bounds(
+        &mut self,
+        shape: &StringShape<'s>,
+        node: NodeId,
+        approximation: Approximation,
+    ) -> Result<Option<(u32, Option<u32>)>> {
+        let tests = &self.normalizer.algebra.tests;
+        let holding = || shape.tests.iter().filter(|test| test.sense == Polarity::Holds);
+        let known: Vec<_> =
+            holding().filter_map(|test| tests.length_range(test.test, approximation)).collect();
+        let min = if known.iter().any(|range| range.0 >= shape.min) { 0 } else { shape.min };
+        let implied = |max: u64| known.iter().any(|range| range.1.is_some_and(|known| known <= max));
+        let by_parts = |max: u64| {
+            approximation == Approximation::Within
+                && holding().any(|&test| tests.is_bounded_by_parts(test, max))
+        };
+        let max = shape.max.filter(|&max| !implied(max) && !by_parts(max));
+        if min == 0 && max.is_none() {
+            return Ok(None);
+        }
+        let length = max.unwrap_or(min).saturating_add(1);
+        let weights: Vec<Weight> = shape
+            .tests
+            .iter()
+            .map(|test| {
+                let weight = tests.weight(test.test);
+                let all = weight.looping.saturating_add(weight.ending);
+                // What a pattern does not match may be of any length.
+                if test.sense == Polarity::Holds {
+                    weight
+                } else {
+                    Weight { looping: all, ending: 0, tail: 0 }
+                }
+            })
+            .collect();
+        let limit = self.normalizer.options.limits.states as u64;
+        if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(16) {
+            let keyword = if max.is_some() { "maxLength" } else { "minLength" };
+            let reason = format!(
+                "keeping a length of {} beside the pattern or format takes more than {limit} states",
+                max.unwrap_or(min)
+            );
+            let hint = "put the length into the pattern, or use a smaller bound";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+            return Ok(None);
+        }
+        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+        Ok(Some((fits(min), max.map(fits))))
+    }
+
+    /// A name that passes the tests and is none of `names`, without quotes; `None` where there is none.
+    pub(super) fn free_name(
+        &mut self,
+        tests: &[TextTest],
+        names: &[&'s str],
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        // Names that fail the tests anyway need not be taken away again.
+        let tests_of = &self.normalizer.algebra.tests;
+        let mut clashing: Vec<&'s str> = names
+            .iter()
+            .copied()
+            .filter(|name| tests.iter().all(|&test| tests_of.passes(test, name)))
+            .collect();
+        clashing.sort_unstable();
+        clashing.dedup();
+        let shape = StringShape { tests: tests.to_vec(), excluded: clashing, ..StringShape::any() };
+        if let Some(places) = &mut self.normalizer.rule_origins {
+            places.text(&shape, &self.normalizer.algebra.tests, node);
+        }
+        if !self.normalizer.algebra.may_be_nonempty(&shape) {
+            return Ok(None);
+        }
+        let StringShape { tests, excluded: clashing, .. } = shape;
+        let mut operands = Vec::new();
+        for test in tests {
+            let Some(operand) = self.test_text(test, node, Approximation::Within)? else { return Ok(None) };
+            operands.push(operand);
+        }
+        if !clashing.is_empty() {
+            operands.push(self.none_of(&clashing));
+        }
+        if operands.is_empty() {
+            let any = self.builder.any_char();
+            if self.punctuation.names == NameSyntax::Json {
+                let any = self.escaped(any);
+                let text = self.builder.repeat(any, 0, None);
+                return Ok(Some(self.without_excluded(text)));
+            }
+            operands.push(self.builder.repeat(any, 0, None));
+        }
+        let text = self.builder.intersection(operands);
+        Ok(Some(self.spelled_name(text)))
+    }
+}
+
+/// Sequences and alternatives inside one another whose parts are spelled by themselves.
+const MAX_NESTED_PARTS: u32 = 3;
+
+/// About how many states a product with a bound on the length has. Where the rest of a text is bounded, the length
+/// matters only near the bound; see `counted.rs` in `fsm`.
+fn counted_states(weights: &[Weight], length: u64) -> u64 {
+    let looping =
+        weights.iter().fold(length, |product, weight| product.saturating_mul(weight.looping.max(1)));
+    let all = |weight: &Weight| weight.looping.saturating_add(weight.ending).max(1);
+    let product = weights.iter().fold(1u64, |product, weight| product.saturating_mul(all(weight)));
+    weights.iter().fold(looping, |sum, weight| {
+        let with_end = (product / all(weight)).saturating_mul(weight.ending);
+        sum.saturating_add(with_end.saturating_mul(length.min(weight.tail.max(1))))
+    })
+}
+
+fn shape_class() -> Vec<CharRange> {
+    vec![('\0', char::MAX)]
+}
+
+fn plain_run(class: &[CharRange], shape: &StringShape<'_>) -> ClassRun {
+    let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+    ClassRun {
+        before: Vec::new(),
+        class: class.to_vec(),
+        min: fits(shape.min),
+        max: shape.max.map(fits),
+        after: Vec::new(),
+    }
+}
+
+/// A run within the shape's bounds on the length; `None` where none of its texts is.
+fn bounded_run(mut run: ClassRun, shape: &StringShape<'_>) -> Option<ClassRun> {
+    let fixed = (run.before.len() + run.after.len()) as u64;
+    let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+    run.min = run.min.max(fits(shape.min.saturating_sub(fixed)));
+    if let Some(max) = shape.max {
+        let max = fits(max.checked_sub(fixed)?);
+        run.max = Some(run.max.map_or(max, |known| known.min(max)));
+    }
+    run.max.is_none_or(|max| run.min <= max).then_some(run)
+}

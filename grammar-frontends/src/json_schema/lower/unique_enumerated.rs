@@ -1,0 +1,194 @@
+//! Arrays of different items.
+//!
+//! Items that come from a finite set of scalars (listed, whole numbers between bounds, or what a pattern with few texts
+//! matches) are parts in any order, each of which occurs at most once. Where
+//! each place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
+//! spellings, so that `1` and `1.0` are the same item. Places that have no value in common need no comparison.
+//! All other items are compared while the text is written: see [`unique_items`](super::unique_items).
+
+use std::borrow::Cow;
+
+use grammask_grammar_ir::{ExprId, Occurrence};
+
+use super::lowering::SchemaLowering;
+use super::punctuation::Punctuation;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
+use crate::json_schema::sets::decimal::Decimal;
+use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::number_shape::NumberShape;
+use crate::json_schema::sets::string_shape::StringShape;
+
+/// Most values of an item that are distinguished.
+const MAX_VALUES: usize = 4_096;
+
+/// Places with a set of values each: nesting goes as deep.
+const MAX_PLACES: usize = 8;
+
+/// Arrays that are written out.
+const MAX_ARRAYS: usize = 4_096;
+
+/// A scalar; equal values are equal.
+#[derive(Clone, PartialEq)]
+enum Scalar<'s> {
+    Word(&'static str),
+    Number(Decimal),
+    Text(Cow<'s, str>),
+}
+
+/// A scalar and its text.
+type SpelledScalar<'s> = (Scalar<'s>, ExprId);
+
+impl<'s> SchemaLowering<'s> {
+    /// The array, if equal items are forbidden and the items are scalars from finite sets; `Some(None)` where
+    /// there is no such array.
+    pub(super) fn unique_array(
+        &mut self,
+        shape: &ArrayShape,
+        node: NodeId,
+    ) -> Result<Option<Option<ExprId>>> {
+        if !matches!(shape.repetition, Repetition::Forbidden(_)) || !shape.obligations.is_empty() {
+            return Ok(None);
+        }
+        if !shape.prefix.is_empty() {
+            return self.unique_places(shape, node);
+        }
+        let Some(values) = self.finite_values(shape.rest, node)? else { return Ok(None) };
+        let most = shape.max.unwrap_or(u64::MAX).min(values.len() as u64);
+        if shape.min > most {
+            return Ok(Some(None));
+        }
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
+        let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
+        // Neither bound is above the number of values.
+        let (min, max) = (shape.min as u32, most as u32);
+        let inside = if max == 0 {
+            close
+        } else {
+            let separator = self.builder.sequence([space, comma]);
+            let parts = values.into_iter().map(|(_, value)| (value, Occurrence::Optional));
+            let items = self.builder.permutation(separator, parts, min, Some(max));
+            let items = self.builder.sequence([before_first, items, space, after_last, close]);
+            if min == 0 { self.builder.choice([close, items]) } else { items }
+        };
+        Ok(Some(Some(self.builder.sequence([open, space, inside]))))
+    }
+
+    /// An array whose places are listed.
+    fn unique_places(&mut self, shape: &ArrayShape, node: NodeId) -> Result<Option<Option<ExprId>>> {
+        let Some(length) = shape.max.and_then(|max| usize::try_from(max).ok()) else { return Ok(None) };
+        if length > MAX_PLACES {
+            return Ok(None);
+        }
+        if self.places_differ(shape, length)? {
+            let shape = ArrayShape { repetition: Repetition::Free, ..shape.clone() };
+            return self.array(&shape, node).map(Some);
+        }
+        let (mut places, mut arrays) = (Vec::with_capacity(length), 1usize);
+        for place in 0..length {
+            let Some(values) = self.finite_values(shape.item(place), node)? else { return Ok(None) };
+            arrays = arrays.saturating_mul(values.len().max(1));
+            places.push(values);
+        }
+        if arrays > MAX_ARRAYS {
+            return Ok(None);
+        }
+        let inside = self.different_items(&places, shape.min, &mut Vec::new());
+        let open = self.builder.literal("[");
+        Ok(Some(inside.map(|inside| self.builder.sequence([open, inside]))))
+    }
+
+    /// Whether no value may occur at two places.
+    fn places_differ(&mut self, shape: &ArrayShape, length: usize) -> Result<bool> {
+        for place in 0..length {
+            for other in 0..place {
+                let both = self.normalizer.algebra.goals.and(shape.item(place), shape.item(other));
+                if !self.normalizer.norm(both)?.is_never() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What follows the bracket or an item, given the items before it.
+    fn different_items(
+        &mut self,
+        places: &[Vec<SpelledScalar<'s>>],
+        min: u64,
+        read: &mut Vec<usize>,
+    ) -> Option<ExprId> {
+        let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
+        let is_first = read.is_empty();
+        let (before, after) = if is_first { (before_first, None) } else { (comma, Some(after_last)) };
+        let mut ways = Vec::new();
+        for (index, (value, text)) in places.get(read.len()).into_iter().flatten().enumerate() {
+            if read.iter().zip(places).any(|(&earlier, place)| place[earlier].0 == *value) {
+                continue;
+            }
+            read.push(index);
+            let rest = self.different_items(places, min, read);
+            read.pop();
+            if let Some(rest) = rest {
+                ways.push(self.builder.sequence([before, *text, rest]));
+            }
+        }
+        if read.len() as u64 >= min {
+            let close = self.builder.literal("]");
+            ways.push(self.builder.sequence(after.into_iter().chain([close])));
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let ways = self.builder.choice(ways);
+        Some(self.builder.sequence([space, ways]))
+    }
+
+    /// The values of a goal, if these are scalars and few.
+    fn finite_values(&mut self, goal: GoalId, node: NodeId) -> Result<Option<Vec<SpelledScalar<'s>>>> {
+        let norm = self.normalizer.norm(goal)?;
+        if !norm.arrays.is_empty() || !norm.objects.is_empty() {
+            return Ok(None);
+        }
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        for shape in &norm.numbers {
+            let Some(listed) = shape.enumerated(MAX_VALUES) else { return Ok(None) };
+            numbers.extend(listed);
+        }
+        for shape in &norm.strings {
+            // Other notations spell what the schema lists.
+            if shape.values.is_none() && self.notation.is_some() {
+                return Ok(None);
+            }
+            let Some(listed) = self.enumerated(shape, MAX_VALUES) else { return Ok(None) };
+            strings.extend(listed);
+        }
+        let numbers = NumberShape::finite(numbers).values.unwrap_or_default();
+        strings.sort_unstable();
+        strings.dedup();
+        if numbers.len() + strings.len() > MAX_VALUES {
+            return Ok(None);
+        }
+        let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
+        let words = words.into_iter().filter(|(_, allowed)| *allowed);
+        let mut values: Vec<SpelledScalar<'s>> =
+            words.map(|(word, _)| (Scalar::Word(word), self.word(word))).collect();
+        for number in numbers {
+            let holding = norm.numbers.iter().filter(|shape| shape.contains(&number));
+            let alone = NumberShape::finite(vec![number.clone()]);
+            let shapes: Vec<NumberShape> =
+                holding.map(|shape| NumberShape { kind: shape.kind, ..alone.clone() }).collect();
+            let text = self.numbers(&shapes, node)?;
+            values.extend(text.map(|text| (Scalar::Number(number), text)));
+        }
+        for string in strings {
+            let text = match &string {
+                Cow::Borrowed(value) => self.string_value(&[StringShape::finite(vec![value])], node)?,
+                Cow::Owned(value) => Some(self.quoted(value)),
+            };
+            values.extend(text.map(|text| (Scalar::Text(string), text)));
+        }
+        Ok(Some(values))
+    }
+}

@@ -1,0 +1,272 @@
+//! Items that differ, compared while the text is written.
+//!
+//! No grammar expresses that items from an unbounded set differ. Such an array is lowered as if its items were free,
+//! and its inside becomes a rule that is marked ([`Distinct::Items`]): the engine that follows a text compares the
+//! items. Here it is decided whether that is exact:
+//!
+//! * wherever an item may begin there is a value left for it. The values of each place are counted; more than a text can
+//!   hold count as endless;
+//! * inside of items that are arrays or objects no name repeats, so that wherever a member with a free name may begin there
+//!   is a name left for it;
+//! * a text shows which array it is in. Where alternatives of one type are read side by side (`anyOf` of two objects), an
+//!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
+//!   arrays below such alternatives are refused.
+
+use grammask_grammar_ir::hash::{HashMap, HashSet};
+use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
+
+use super::lowering::SchemaLowering;
+use super::value_counts::UNBOUNDED;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::error::grammar_error;
+use crate::json_schema::options::FreeNames;
+use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
+use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::object_shape::ObjectShape;
+use crate::json_schema::value_syntax::ItemComparison;
+use crate::json_schema::value_syntax::ValueSyntax;
+
+/// Marked arrays and objects, and the arrays and objects that may contain them.
+pub(super) struct DistinctItems {
+    comparison: ItemComparison,
+    /// The marked insides beside which there may be some that are not marked, with the keyword that asks for them.
+    marked: HashMap<RuleId, DistinctMark>,
+    /// Arrays and objects that are read beside others of their type.
+    alternatives: HashSet<RuleId>,
+    /// Arrays and objects whose items or members are read in several ways.
+    ambiguous: HashSet<RuleId>,
+}
+
+/// A mark: which values are compared, and the keyword that asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DistinctMark {
+    what: Distinct,
+    node: NodeId,
+    keyword: &'static str,
+}
+
+impl DistinctItems {
+    pub(super) fn new(comparison: ItemComparison, syntax: ValueSyntax) -> Self {
+        let comparison = match syntax {
+            ValueSyntax::Json => comparison,
+            ValueSyntax::Markup(_) | ValueSyntax::Notation(_) => ItemComparison::Impossible,
+        };
+        Self {
+            comparison,
+            marked: HashMap::default(),
+            alternatives: HashSet::default(),
+            ambiguous: HashSet::default(),
+        }
+    }
+
+    /// The array or object is one of several alternatives of its type.
+    pub(super) fn add_alternative(&mut self, rule: RuleId) {
+        self.alternatives.insert(rule);
+    }
+
+    /// The items or members of the array or object are read in several ways.
+    pub(super) fn add_ambiguous(&mut self, rule: RuleId) {
+        self.ambiguous.insert(rule);
+    }
+}
+
+impl<'s> SchemaLowering<'s> {
+    /// The schema that asks for items that differ, if the array has to be marked for it.
+    pub(super) fn distinct_items_mark(&mut self, shape: &ArrayShape) -> Result<Option<DistinctMark>> {
+        let at = match shape.repetition {
+            Repetition::Free => return Ok(None),
+            Repetition::Forbidden(at) => at,
+            Repetition::Demanded(at) => {
+                let reason = "`not` of `uniqueItems` asks for equal items, and items are not compared";
+                self.normalizer.unsupported(at, "uniqueItems", reason, "remove it")?;
+                return Ok(None);
+            }
+        };
+        let (reason, hint) = match self.distinct.comparison {
+            ItemComparison::Possible => match self.reason_not_comparable(shape)? {
+                None => {
+                    return Ok(Some(DistinctMark {
+                        what: Distinct::Items,
+                        node: at,
+                        keyword: "uniqueItems",
+                    }));
+                }
+                Some(reason) => reason,
+            },
+            ItemComparison::Impossible => {
+                ("items are not compared with one another here", "remove it, or list the values under `enum`")
+            }
+        };
+        self.normalizer.unsupported(at, "uniqueItems", reason, hint)?;
+        Ok(None)
+    }
+
+    /// Why the items cannot be kept apart, and what to change.
+    fn reason_not_comparable(&mut self, shape: &ArrayShape) -> Result<Option<(&'static str, &'static str)>> {
+        let places = shape.max.map_or(u64::MAX, |max| max.max(1));
+        let listed = shape.prefix.len() as u64;
+        let mut needs: Vec<(GoalId, u64)> =
+            shape.prefix.iter().enumerate().map(|(place, &goal)| (goal, place as u64 + 1)).collect();
+        if places > listed && shape.rest != GoalId::NEVER {
+            needs.push((shape.rest, places));
+        }
+        match shape.obligations.as_slice() {
+            [] => {}
+            // A witness counts at any place, so that values are left as long as some obligation is open.
+            [obligation] if obligation.max.is_none() && shape.prefix.is_empty() => {
+                needs.push((self.normalizer.algebra.goals.and(shape.rest, obligation.goal), obligation.min));
+            }
+            _ => {
+                return Ok(Some((
+                    "beside `maxContains`, `prefixItems` or another `contains`, values may run out",
+                    "remove it, or list the values under `enum`",
+                )));
+            }
+        }
+        for &(goal, needed) in &needs {
+            let norm = self.normalizer.norm(goal)?;
+            if !norm.is_never() && self.values_at_least(goal)? < needed.min(UNBOUNDED) {
+                return Ok(Some((
+                    "there may be more items than values that they may have, as far as these can be counted",
+                    "bound the number of items with `maxItems`, or list the values under `enum`",
+                )));
+            }
+        }
+        if self.names_may_run_out(needs.into_iter().map(|(goal, _)| goal).collect())? {
+            return Ok(Some((
+                "names inside of items do not repeat, and there may be more members than names that they may have",
+                "declare all names and close the objects, or let free names be any",
+            )));
+        }
+        Ok(None)
+    }
+
+    /// Whether the names of an object are compared: where the caller wants free ones unique, in all objects, so that it
+    /// never depends on the reading; else where members are counted, and only different names count.
+    pub(super) fn distinct_names_mark(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        node: NodeId,
+        has_free: bool,
+    ) -> Result<Option<DistinctMark>> {
+        let is_unique = self.normalizer.options.free_names == FreeNames::Unique;
+        let is_counted = has_free && shape.min > shape.required() + 1;
+        let can_repeat = has_free && self.may_repeat_names(shape);
+        let (keyword, hint) = match is_unique {
+            true => (
+                "additionalProperties",
+                "declare all names and close the object, or allow free names to repeat",
+            ),
+            false => (
+                "minProperties",
+                "declare the names and set `additionalProperties: false`, or ask for at most one member",
+            ),
+        };
+        if !is_unique && !is_counted {
+            return Ok(None);
+        }
+        let mark = DistinctMark { what: Distinct::Names, node, keyword };
+        let is_possible = self.distinct.comparison == ItemComparison::Possible;
+        if is_possible && (!can_repeat || shape.obligations.is_empty() && self.has_names(shape)?) {
+            return Ok(Some(mark));
+        }
+        if can_repeat && is_unique {
+            let reason = "it leaves names free, and here they are not kept from repeating";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+        }
+        if is_counted {
+            let reason = "two members of one free name count once, and here free names are not told apart";
+            self.normalizer.unsupported(node, "minProperties", reason, hint)?;
+        }
+        Ok(None)
+    }
+
+    /// A bracket and what it encloses, which is marked if it is compared.
+    pub(super) fn enclosed(
+        &mut self,
+        open: ExprId,
+        inside: ExprId,
+        mark: Option<DistinctMark>,
+    ) -> Result<ExprId> {
+        let Some(mark) = mark else { return Ok(self.builder.sequence([open, inside])) };
+        let rule = self.builder.declare_fresh("different").map_err(grammar_error)?;
+        self.builder.define(rule, inside).map_err(grammar_error)?;
+        let options = RuleOptions { distinct: Some(mark.what), ..RuleOptions::default() };
+        self.builder.set_options(rule, options);
+        let is_everywhere =
+            mark.what == Distinct::Names && self.normalizer.options.free_names == FreeNames::Unique;
+        if !is_everywhere {
+            self.distinct.marked.insert(rule, mark);
+        }
+        let inside = self.builder.rule(rule);
+        Ok(self.builder.sequence([open, inside]))
+    }
+
+    /// Refuses marked arrays that may be read beside arrays that are not marked.
+    pub(super) fn refuse_ambiguous_marks(&mut self) -> Result<()> {
+        if self.distinct.marked.is_empty() {
+            return Ok(());
+        }
+        let DistinctItems { marked, alternatives, ambiguous, .. } = &self.distinct;
+        let mut unclear: Vec<(RuleId, DistinctMark)> = Vec::new();
+        let mut met: HashSet<RuleId> = HashSet::default();
+        let mut left: Vec<RuleId> = Vec::new();
+        for &rule in alternatives {
+            if met.insert(rule) {
+                left.push(rule);
+            }
+        }
+        for &rule in ambiguous {
+            // The array itself is the only one of its type.
+            let inside = rules_of(&self.builder, rule);
+            let inside = inside.into_iter().flat_map(|rule| match marked.contains_key(&rule) {
+                true => rules_of(&self.builder, rule),
+                false => vec![rule],
+            });
+            for rule in inside {
+                if met.insert(rule) {
+                    left.push(rule);
+                }
+            }
+        }
+        while let Some(rule) = left.pop() {
+            unclear.extend(marked.get(&rule).map(|&at| (rule, at)));
+            left.extend(rules_of(&self.builder, rule).into_iter().filter(|&inner| met.insert(inner)));
+        }
+        unclear.sort_unstable_by_key(|&(rule, _)| rule.index());
+        for (rule, DistinctMark { node, keyword, .. }) in unclear {
+            let reason = "it stands below one of several alternatives of one type, which are read side by side, so \
+                          that it is not clear whose items or members they are";
+            let hint =
+                "ask for it in one schema for all alternatives, or tell the alternatives apart by type";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+            self.builder.set_options(rule, RuleOptions::default());
+        }
+        Ok(())
+    }
+}
+
+/// The rules that a rule refers to.
+fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
+    let mut rules = Vec::new();
+    let mut met: HashSet<ExprId> = HashSet::default();
+    let mut left: Vec<ExprId> = builder.body(rule).into_iter().collect();
+    while let Some(id) = left.pop() {
+        if !met.insert(id) {
+            continue;
+        }
+        match builder.expr(id) {
+            Expr::Rule(rule) => rules.push(rule),
+            Expr::Sequence(parts) | Expr::Choice(parts) => left.extend(parts),
+            Expr::Repeat { body, .. } => left.push(body),
+            Expr::Permutation(permutation) => {
+                left.extend(permutation.parts());
+                left.push(permutation.separator());
+            }
+            // Below regular operators there is only text.
+            _ => {}
+        }
+    }
+    rules
+}

@@ -1,0 +1,258 @@
+//! How many values a goal has at least.
+//!
+//! Items that differ need a value that is left wherever one may begin. Counting them exactly is more than is needed:
+//! what more values than a text can hold are left of is endless, and one member with a string of any length makes an
+//! object so. What is not counted within a bound on the work counts as nothing.
+
+use grammask_fsm::TextLimits;
+use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::GrammarBuilder;
+use grammask_grammar_ir::hash::HashSet;
+
+use super::lowering::SchemaLowering;
+use crate::diagnostic::Result;
+use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
+use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::inhabited;
+use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
+use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
+use crate::json_schema::sets::string_shape::StringShape;
+
+/// So many values are endless: no text holds more of them.
+pub(super) const UNBOUNDED: u64 = 1 << 20;
+
+/// Steps spent on the automaton of one language, some 10 ns each.
+const MAX_STEPS: usize = 500_000;
+
+/// Whole numbers that are counted one by one.
+const MAX_NUMBERS: usize = 4_096;
+
+/// Values inside of values that are counted.
+const MAX_DEPTH: u32 = 6;
+
+/// Goals that one count visits.
+const MAX_VISITS: u32 = 500;
+
+/// Goals inside of items that are looked at for objects whose names may run out.
+const MAX_GOALS: usize = 5_000;
+
+/// One count.
+struct ValueCount {
+    visits_left: u32,
+}
+
+impl<'s> SchemaLowering<'s> {
+    /// A number of values that satisfy a goal at least.
+    pub(super) fn values_at_least(&mut self, goal: GoalId) -> Result<u64> {
+        self.count(goal, MAX_DEPTH, &mut ValueCount { visits_left: MAX_VISITS })
+    }
+
+    fn count(&mut self, goal: GoalId, depth: u32, work: &mut ValueCount) -> Result<u64> {
+        match goal {
+            GoalId::ANY => return Ok(UNBOUNDED),
+            GoalId::NEVER => return Ok(0),
+            _ if depth == 0 || work.visits_left == 0 => return Ok(0),
+            _ => work.visits_left -= 1,
+        }
+        let norm = self.normalizer.norm(goal)?;
+        let words = u64::from(norm.null) + norm.booleans.iter().map(|&word| u64::from(word)).sum::<u64>();
+        // What two shapes have in common is not counted twice if the larger one alone counts.
+        let numbers = norm.numbers.iter().map(numbers_at_least).max().unwrap_or(0);
+        let strings = norm.strings.iter().map(|shape| self.strings_at_least(shape)).max().unwrap_or(0);
+        let mut values = words.saturating_add(numbers).saturating_add(strings);
+        let mut most = 0;
+        for shape in &norm.arrays {
+            if values.saturating_add(most) < UNBOUNDED {
+                most = most.max(self.arrays_at_least(shape, depth - 1, work)?);
+            }
+        }
+        values = values.saturating_add(most);
+        most = 0;
+        for shape in &norm.objects {
+            if values.saturating_add(most) < UNBOUNDED {
+                most = most.max(self.objects_at_least(shape, depth - 1, work)?);
+            }
+        }
+        Ok(values.saturating_add(most))
+    }
+
+    fn arrays_at_least(&mut self, shape: &ArrayShape, depth: u32, work: &mut ValueCount) -> Result<u64> {
+        if !shape.obligations.is_empty() || shape.is_empty() {
+            return Ok(0);
+        }
+        if shape.repetition != Repetition::Free {
+            // Arrays of one item, or choices from endless ones.
+            let is_simple = shape.prefix.is_empty() && matches!(shape.repetition, Repetition::Forbidden(_));
+            let items = if is_simple { self.count(shape.rest, depth, work)? } else { 0 };
+            return Ok(if items >= shape.min.max(1) { items } else { 0 });
+        }
+        // Arrays of one length: as long as they must be, or one item longer.
+        let length = shape.max.unwrap_or(u64::MAX).min(shape.min.max(shape.prefix.len() as u64).max(1));
+        let mut arrays: u64 = 1;
+        for index in 0..shape.prefix.len().min(usize::try_from(length).unwrap_or(usize::MAX)) {
+            arrays = arrays.saturating_mul(self.count(shape.prefix[index], depth, work)?);
+        }
+        if length <= shape.prefix.len() as u64 {
+            return Ok(arrays);
+        }
+        let items = self.count(shape.rest, depth, work)?;
+        // With items of one value lengths still differ.
+        Ok(match (items, shape.max) {
+            (0, _) => 0,
+            (_, None) => arrays.saturating_mul(UNBOUNDED),
+            (_, Some(_)) => arrays.saturating_mul(items),
+        })
+    }
+
+    fn objects_at_least(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        depth: u32,
+        work: &mut ValueCount,
+    ) -> Result<u64> {
+        if !shape.obligations.is_empty() {
+            return Ok(0);
+        }
+        let mut objects: u64 = 1;
+        for property in shape.properties.iter().filter(|one| one.presence == Presence::Required) {
+            objects = objects.saturating_mul(self.count(property.value, depth, work)?);
+        }
+        if objects == 0 || shape.max.is_some_and(|max| max < shape.required()) {
+            return Ok(0);
+        }
+        let room = shape.max.map_or(u64::MAX, |max| max - shape.required());
+        let missing = shape.min.saturating_sub(shape.required());
+        if objects >= UNBOUNDED && missing == 0 || room == 0 {
+            return Ok(if missing == 0 { objects } else { 0 });
+        }
+        if room > missing && self.has_endless_names(shape, depth, work)? {
+            return Ok(UNBOUNDED);
+        }
+        if missing > 0 {
+            return Ok(0);
+        }
+        // Each of them may be left out, alone where there is room for one.
+        for property in shape.properties.iter().filter(|one| one.presence == Presence::Optional) {
+            let values = self.count(property.value, depth, work)?;
+            match room > shape.properties.len() as u64 {
+                true => objects = objects.saturating_mul(values.saturating_add(1)),
+                false => objects = objects.max(values),
+            }
+        }
+        Ok(objects)
+    }
+
+    /// Whether a free name and a value for it can always be found.
+    fn has_endless_names(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        depth: u32,
+        work: &mut ValueCount,
+    ) -> Result<bool> {
+        for cell in &shape.cells {
+            if self.names_of(shape, cell) >= UNBOUNDED && self.count(cell.value, depth, work)? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A number of free names that a cell has at least.
+    fn names_of(&self, shape: &ObjectShape<'s>, cell: &crate::json_schema::sets::object_shape::Cell) -> u64 {
+        if cell.value == GoalId::NEVER {
+            return 0;
+        }
+        let mut excluded: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
+        excluded.sort_unstable();
+        self.strings_at_least(&StringShape { tests: cell.tests.clone(), excluded, ..StringShape::any() })
+    }
+
+    /// Whether there are always free names left.
+    pub(super) fn has_names(&mut self, shape: &ObjectShape<'s>) -> Result<bool> {
+        // Those of the largest cell are enough.
+        let mut names = 0;
+        for cell in &shape.cells {
+            if cell.value != GoalId::NEVER && !self.normalizer.norm(cell.value)?.is_never() {
+                names = names.max(self.names_of(shape, cell));
+            }
+        }
+        Ok(names >= UNBOUNDED || shape.max.is_some_and(|max| names >= max))
+    }
+
+    /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.
+    pub(super) fn names_may_run_out(&mut self, goals: Vec<GoalId>) -> Result<bool> {
+        let mut met: HashSet<GoalId> = goals.iter().copied().collect();
+        let mut left = goals;
+        while let Some(goal) = left.pop() {
+            if goal == GoalId::ANY || goal == GoalId::NEVER {
+                continue;
+            }
+            if met.len() > MAX_GOALS {
+                return Ok(true);
+            }
+            let norm = self.normalizer.norm(goal)?;
+            let mut inside: Vec<GoalId> = Vec::new();
+            for shape in &norm.arrays {
+                inside.extend(shape.prefix.iter().copied().chain([shape.rest]));
+                inside.extend(shape.obligations.iter().map(|obligation| obligation.goal));
+            }
+            for shape in &norm.objects {
+                inside.extend(shape.properties.iter().map(|property| property.value));
+                inside.extend(shape.cells.iter().map(|cell| cell.value));
+                inside.extend(shape.obligations.iter().map(|obligation| obligation.value));
+                let is_finished = shape.is_closed() && shape.obligations.is_empty();
+                if !is_finished && (!shape.obligations.is_empty() || !self.has_names(shape)?) {
+                    return Ok(true);
+                }
+            }
+            left.extend(inside.into_iter().filter(|&goal| met.insert(goal)));
+        }
+        Ok(false)
+    }
+
+    /// A number of strings that a shape has at least.
+    fn strings_at_least(&self, shape: &StringShape<'s>) -> u64 {
+        if let Some(values) = &shape.values {
+            return values.len() as u64;
+        }
+        if shape.tests.is_empty() {
+            // A character alone makes more of them than are endless, by 60,000.
+            let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
+            return characters.saturating_sub(shape.excluded.len() as u64);
+        }
+        let count = || {
+            let mut builder = GrammarBuilder::new();
+            let text = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
+            let rule = builder.add_rule("root", text).ok()?;
+            let grammar = builder.finish(rule).ok()?;
+            let body = grammar.rule(grammar.root()).body();
+            let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
+            Some(TextAutomaton::from_expr(&grammar, body, &limits).ok()?.count())
+        };
+        count().unwrap_or(0)
+    }
+}
+
+/// A number of numbers that a shape has at least.
+fn numbers_at_least(shape: &NumberShape) -> u64 {
+    if let Some(values) = &shape.values {
+        return values.len() as u64;
+    }
+    let is_open = shape.lower.is_none() || shape.upper.is_none();
+    let is_dense = shape.kind != NumberKind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty();
+    if is_open
+        || is_dense
+            && shape.lower.as_ref().map(|bound| &bound.value)
+                != shape.upper.as_ref().map(|bound| &bound.value)
+    {
+        return u64::MAX;
+    }
+    match shape.enumerated(MAX_NUMBERS) {
+        Some(listed) => listed.len() as u64,
+        // More than were listed, if they can be listed at all.
+        None if shape.kind == NumberKind::Integer && shape.steps.is_empty() && shape.not_steps.is_empty() => {
+            MAX_NUMBERS as u64
+        }
+        None => 0,
+    }
+}

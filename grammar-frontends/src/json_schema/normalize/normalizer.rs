@@ -1,0 +1,364 @@
+//! The normaliser: normal forms of goals and of their atoms, each computed once; errors, limits and the report.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use grammask_grammar_ir::Interrupted;
+use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
+use smallvec::SmallVec;
+
+use super::evaluated::EvaluationCase;
+use super::rule_origins::RuleOrigins;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::json::Value;
+use crate::json_schema::document::nodes::{Document, PathStep};
+use crate::json_schema::document::{equality, keyword_table};
+use crate::json_schema::error::limit_error;
+use crate::json_schema::options::{EXPECTED_GOALS, JsonSchemaOptions, Unsupported};
+use crate::json_schema::report::{Report, ReportEntry, Treatment};
+use crate::json_schema::sets::goals::{Atom, GoalId};
+use crate::json_schema::sets::normal_form::{Algebra, NormalForm, TooManyAlternatives};
+
+/// Reads schemas into normal forms, each once.
+pub(crate) struct Normalizer<'s> {
+    pub(crate) document: Document<'s>,
+    pub(crate) algebra: Algebra<'s>,
+    pub(crate) options: JsonSchemaOptions,
+    /// The treatment of the keywords, where the caller wants to know.
+    pub(crate) report: Option<Report>,
+    /// Parts that nothing satisfies, with their places, for the message about an unsatisfiable schema.
+    pub(crate) conflicts: Vec<(String, String)>,
+    atoms: HashMap<Atom, Rc<NormalForm<'s>>>,
+    /// Complements of goals, where they are written out.
+    pub(crate) complements: HashMap<GoalId, Option<Rc<NormalForm<'s>>>>,
+    /// By goal.
+    norms: Vec<Option<Rc<NormalForm<'s>>>>,
+    /// Atoms that are being read: one that is met again refers to itself.
+    pub(crate) open: HashSet<Atom>,
+    /// The cases of schemas by what they evaluate, where `unevaluated*` asks for them.
+    pub(crate) cases: HashMap<NodeId, Rc<Vec<EvaluationCase<'s>>>>,
+    pub(crate) evaluating: HashSet<NodeId>,
+    pub(super) reported: HashSet<NodeId>,
+    /// The atom that is read at present, for messages.
+    pub(super) at: Option<Atom>,
+    /// The normal forms of schemas that have a `type` and no other assertion.
+    type_only_norms: [Option<Rc<NormalForm<'s>>>; TYPE_ONLY.len()],
+    /// Where places are asked for.
+    pub(crate) rule_origins: Option<RuleOrigins>,
+    /// Set once the caller has interrupted the work. A proof that meets it gives up and goes on; nothing else does.
+    interrupted: Cell<Option<Interrupted>>,
+}
+
+/// Types whose values a schema can leave as they are.
+pub(crate) const TYPE_ONLY: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
+
+/// Conflicts kept for the message.
+const MAX_CONFLICTS: usize = 16;
+
+impl<'s> Normalizer<'s> {
+    pub(crate) fn new(
+        document: Document<'s>,
+        algebra: Algebra<'s>,
+        options: JsonSchemaOptions,
+        report: Option<Report>,
+    ) -> Self {
+        Self {
+            document,
+            algebra,
+            options,
+            report,
+            conflicts: Vec::new(),
+            atoms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
+            complements: HashMap::default(),
+            norms: Vec::with_capacity(EXPECTED_GOALS),
+            open: HashSet::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+            cases: HashMap::default(),
+            evaluating: HashSet::default(),
+            reported: HashSet::default(),
+            at: None,
+            type_only_norms: [const { None }; TYPE_ONLY.len()],
+            rule_origins: None,
+            interrupted: Cell::new(None),
+        }
+    }
+
+    /// The normal form of a goal.
+    pub(crate) fn norm(&mut self, goal: GoalId) -> Result<Rc<NormalForm<'s>>> {
+        if let Some(Some(known)) = self.norms.get(goal.index()) {
+            return Ok(Rc::clone(known));
+        }
+        if goal == GoalId::NEVER {
+            return Ok(Rc::new(NormalForm::never()));
+        }
+        self.at = self.algebra.goals.atoms(goal).first().copied();
+        let limit = self.options.limits.goals;
+        if self.algebra.goals.len() > limit || self.document.len() > limit {
+            return Err(self.limit_here("goals", limit));
+        }
+        self.check_work()?;
+        let mut norm = self.joined(goal)?;
+        if norm.objects.iter().any(|shape| !shape.obligations.is_empty())
+            && let Some(&first) = self.algebra.goals.atoms(goal).first()
+        {
+            norm = Rc::new(self.with_split_obligations(&norm, first)?);
+        }
+        if self.norms.len() <= goal.index() {
+            self.norms.resize(self.algebra.goals.len(), None);
+        }
+        self.norms[goal.index()] = Some(Rc::clone(&norm));
+        Ok(norm)
+    }
+
+    /// The conjunction of the atoms of a goal, in their order. A complement is subtracted from the set that
+    /// the other atoms leave, where in their order there are too many alternatives.
+    fn joined(&mut self, goal: GoalId) -> Result<Rc<NormalForm<'s>>> {
+        let atoms: SmallVec<[Atom; 4]> = SmallVec::from_slice(self.algebra.goals.atoms(goal));
+        let mut joined: Option<Rc<NormalForm<'s>>> = None;
+        let mut complements = Vec::new();
+        for &atom in &atoms {
+            let part = match atom {
+                Atom::Not(inner) if atoms.len() > 1 => match self.complement_of(inner)? {
+                    Some(part) => part,
+                    None => {
+                        complements.push(inner);
+                        continue;
+                    }
+                },
+                _ => self.atom_norm(atom)?,
+            };
+            let Some(norm) = &joined else {
+                joined = Some(part);
+                continue;
+            };
+            match (norm.and(&part, &mut self.algebra), atom) {
+                (Ok(both), _) => joined = Some(Rc::new(both)),
+                (Err(TooManyAlternatives), Atom::Not(inner)) => complements.push(inner),
+                (Err(TooManyAlternatives), _) => {
+                    let node = self.atom_node(atom);
+                    self.too_many(node, None)?;
+                }
+            }
+        }
+        let mut joined = joined.unwrap_or_else(|| Rc::new(NormalForm::any()));
+        for inner in complements {
+            match self.subtract_goal(&joined, inner)? {
+                Ok(norm) => joined = Rc::new(norm),
+                Err(TooManyAlternatives) => {
+                    let node = self.goal_node(inner);
+                    self.too_many(node, Some("not"))?;
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    pub(crate) fn check_work(&self) -> Result<()> {
+        if self.interrupted.get().is_none() {
+            self.interrupted.set(self.options.interrupt.check().err());
+        }
+        if let Some(reason) = self.interrupted.get() {
+            return Err(Box::new(Diagnostic::interrupted(reason)));
+        }
+        let limit = self.options.limits.work;
+        if self.algebra.work > limit as u64 {
+            return Err(self.limit_here("work", limit));
+        }
+        if let Some((test, node)) = self.algebra.tests.undecided() {
+            let name = self.algebra.tests.name(test);
+            let message =
+                format!("`format`: of a name or a constant it is not certain whether it obeys {name}");
+            return Err(Box::new(
+                Diagnostic::error("json-schema/unsupported", message)
+                    .with_pointer(format!("{}/format", self.document.pointer(node)))
+                    .with_hint("leave out the format, or the constant"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn with_split_obligations(&mut self, norm: &NormalForm<'s>, atom: Atom) -> Result<NormalForm<'s>> {
+        let mut result = NormalForm { objects: Vec::new(), ..norm.clone() };
+        let budget = self.options.limits.alternatives;
+        for shape in &norm.objects {
+            let Algebra { goals, tests, .. } = &mut self.algebra;
+            match shape.split_obligations(goals, tests, budget) {
+                Some(cases) => result.objects.extend(cases),
+                None => {
+                    let node = self.atom_node(atom);
+                    self.too_many(node, None)?;
+                    result.objects.push(shape.clone());
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// A node to blame an atom's trouble on.
+    pub(crate) fn atom_node(&self, atom: Atom) -> NodeId {
+        let mut atom = atom;
+        loop {
+            match atom {
+                Atom::Schema(node) | Atom::Const(node) => return node,
+                Atom::Not(goal) => match self.algebra.goals.atoms(goal).first() {
+                    Some(&inner) => atom = inner,
+                    None => return Document::ROOT,
+                },
+            }
+        }
+    }
+
+    /// A node to blame a goal's trouble on.
+    pub(crate) fn goal_node(&self, goal: GoalId) -> NodeId {
+        let atom = self.algebra.goals.atoms(goal).first();
+        atom.map_or(Document::ROOT, |&atom| self.atom_node(atom))
+    }
+
+    fn atom_norm(&mut self, atom: Atom) -> Result<Rc<NormalForm<'s>>> {
+        if let Some(known) = self.atoms.get(&atom) {
+            return Ok(Rc::clone(known));
+        }
+        let node = self.atom_node(atom);
+        if self.open.len() >= self.options.limits.depth {
+            let error = limit_error("depth", self.options.limits.depth);
+            return Err(Box::new(error.with_pointer(self.document.pointer(node))));
+        }
+        let type_only = self.type_only(atom);
+        if let Some(known) = type_only.and_then(|type_only| self.type_only_norms[type_only].as_ref()) {
+            return Ok(Rc::clone(known));
+        }
+        if !self.open.insert(atom) {
+            let message = "this schema refers to itself without a step into an item or a property, so it says \
+                           nothing";
+            return Err(Box::new(
+                Diagnostic::error("json-schema/reference", message)
+                    .with_pointer(self.document.pointer(node))
+                    .with_hint("remove the reference that leads back here"),
+            ));
+        }
+        let norm = match atom {
+            Atom::Schema(node) => self.schema_norm(node),
+            Atom::Const(node) => self.const_norm(node),
+            Atom::Not(goal) => self.negation(goal, node),
+        };
+        self.open.remove(&atom);
+        let norm = Rc::new(norm?);
+        self.atoms.insert(atom, Rc::clone(&norm));
+        if let Some(type_only) = type_only {
+            self.type_only_norms[type_only] = Some(Rc::clone(&norm));
+        }
+        Ok(norm)
+    }
+
+    fn negation(&mut self, goal: GoalId, node: NodeId) -> Result<NormalForm<'s>> {
+        if let Some(complement_of) = self.complement_of(goal)? {
+            return Ok((*complement_of).clone());
+        }
+        match self.subtract_goal(&NormalForm::any(), goal)? {
+            Ok(norm) => Ok(norm),
+            Err(TooManyAlternatives) => {
+                self.too_many(node, Some("not"))?;
+                Ok(NormalForm::any())
+            }
+        }
+    }
+
+    /// Refuses a keyword, or notes in the report that it is ignored.
+    pub(crate) fn unsupported(
+        &mut self,
+        node: NodeId,
+        keyword: &str,
+        reason: impl Into<String>,
+        hint: &str,
+    ) -> Result<()> {
+        debug_assert!(
+            keyword_table::find(keyword).is_some_and(|keyword| !keyword.refused.is_empty()),
+            "the table of keywords does not say that `{keyword}` may be refused",
+        );
+        let reason = reason.into();
+        let mut pointer = self.document.pointer(node);
+        // Where several schemas make the trouble together, the one to name need not have the keyword.
+        if self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword)) {
+            pointer = format!("{pointer}/{keyword}");
+        }
+        match self.options.unsupported {
+            Unsupported::Refuse => Err(Box::new(
+                Diagnostic::error("json-schema/unsupported", format!("`{keyword}`: {reason}"))
+                    .with_pointer(pointer)
+                    .with_hint(hint),
+            )),
+            Unsupported::Ignore => {
+                if let Some(report) = &mut self.report {
+                    let keyword = keyword.to_owned();
+                    let note = Some(reason);
+                    report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Result<()> {
+        // What was given up on for an interrupt may be why there are so many.
+        self.check_work()?;
+        let limit = self.options.limits.alternatives;
+        let reason = format!("written out as alternatives, the combination has more than {limit} of them");
+        let hint = "use fewer or smaller alternatives, or raise the limit `alternatives`";
+        match keyword {
+            Some(keyword) => self.unsupported(node, keyword, reason, hint),
+            None => {
+                let error = Diagnostic::error("json-schema/unsupported", reason).with_hint(hint);
+                Err(Box::new(error.with_pointer(self.document.pointer(node))))
+            }
+        }
+    }
+
+    pub(crate) fn malformed(&self, node: NodeId, keyword: &str, expected: &str) -> Box<Diagnostic> {
+        let pointer = match keyword {
+            "" => self.document.pointer(node),
+            _ => format!("{}/{keyword}", self.document.pointer(node)),
+        };
+        let (subject, hint) = match keyword {
+            "" => ("this".to_owned(), "write such a value here"),
+            _ => (format!("`{keyword}`"), "write such a value, or leave the keyword out"),
+        };
+        Box::new(
+            Diagnostic::error("json-schema/malformed", format!("{subject} must be {expected}"))
+                .with_pointer(pointer)
+                .with_hint(hint),
+        )
+    }
+
+    /// The goal of a sub-schema.
+    pub(crate) fn subschema(
+        &mut self,
+        node: NodeId,
+        step: PathStep<'s>,
+        value: &'s Value<'s>,
+    ) -> Result<GoalId> {
+        match value {
+            Value::Bool(true) => Ok(GoalId::ANY),
+            Value::Bool(false) => Ok(GoalId::NEVER),
+            Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
+            Value::Object(members) => {
+                // A report has an entry for every place, and so has an index of places.
+                let child = match self.report.is_none() && self.rule_origins.is_none() {
+                    true if equality::asserts_nothing(members) => return Ok(GoalId::ANY),
+                    true => self.document.schema(node, step, value, members),
+                    false => self.document.child(node, step, value),
+                };
+                Ok(self.algebra.goals.atom(Atom::Schema(child)))
+            }
+            _ => {
+                let child = self.document.child(node, step, value);
+                Err(self.malformed(child, "", "a schema: an object, `true` or `false`"))
+            }
+        }
+    }
+
+    pub(crate) fn conflict(&mut self, node: NodeId, message: &str) {
+        if self.conflicts.len() < MAX_CONFLICTS {
+            self.conflicts.push((self.document.pointer(node), message.to_owned()));
+        }
+    }
+}

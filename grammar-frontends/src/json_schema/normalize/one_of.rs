@@ -1,0 +1,106 @@
+//! `oneOf`: each alternative without the others.
+//!
+//! The naive way is the union, over the alternatives, of one and the complements of all others. Complements of
+//! objects have an alternative for each property, and products of several grow without end. Most alternatives
+//! exclude each other anyway, and then no complement is needed. Whether they do is looked at beside the other
+//! keywords of the schema: what the schema requires or closes tells alternatives apart that would overlap alone.
+//! Alternatives that nothing satisfies beside the other keywords are left out.
+
+use super::normalizer::Normalizer;
+use super::proofs::MAX_PROOF_DEPTH;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::json::Value;
+use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
+
+/// An alternative.
+pub(crate) struct OneOfBranch<'s> {
+    pub(crate) goal: GoalId,
+    /// The values that satisfy it and the context.
+    pub(crate) within: NormalForm<'s>,
+    /// The goal that must hold in addition: the complements of those others that it is not known to exclude.
+    pub(crate) others_fail: Vec<GoalId>,
+}
+
+impl<'s> Normalizer<'s> {
+    /// The values that satisfy the context and one alternative.
+    pub(crate) fn one_of(
+        &mut self,
+        node: NodeId,
+        value: &'s Value<'s>,
+        context: &NormalForm<'s>,
+    ) -> Result<NormalForm<'s>> {
+        let Some(branches) = self.viable_branches(node, value, context)? else { return Ok(context.clone()) };
+        let mut result = NormalForm::never();
+        for branch in branches {
+            let Ok(alone) = self.excluding_other_branches(&branch)? else {
+                self.too_many(node, Some("oneOf"))?;
+                return Ok(context.clone());
+            };
+            if result.or(&alone, &mut self.algebra).is_err() {
+                self.too_many(node, Some("oneOf"))?;
+                return Ok(context.clone());
+            }
+        }
+        Ok(result)
+    }
+
+    /// The values that satisfy an alternative and none of the others.
+    fn excluding_other_branches(
+        &mut self,
+        branch: &OneOfBranch<'s>,
+    ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
+        let mut alone = branch.within.clone();
+        for &fails in &branch.others_fail {
+            match self.conjoin_goal(&alone, fails)? {
+                Ok(both) => alone = both,
+                Err(TooManyAlternatives) => {
+                    return self.subtract_in_order(&branch.within, &branch.others_fail);
+                }
+            }
+        }
+        Ok(Ok(alone))
+    }
+
+    /// The alternatives that can hold; none where there are too many and the caller wants to go on.
+    pub(crate) fn viable_branches(
+        &mut self,
+        node: NodeId,
+        value: &'s Value<'s>,
+        context: &NormalForm<'s>,
+    ) -> Result<Option<Vec<OneOfBranch<'s>>>> {
+        let goals = self.branches(node, "oneOf", value)?;
+        if goals.len() > self.options.limits.alternatives {
+            self.too_many(node, Some("oneOf"))?;
+            return Ok(None);
+        }
+        let mut branches: Vec<OneOfBranch<'s>> = Vec::with_capacity(goals.len());
+        for goal in goals {
+            let norm = self.norm(goal)?;
+            let Ok(within) = self.conjoin(context, &norm) else {
+                self.too_many(node, Some("oneOf"))?;
+                return Ok(None);
+            };
+            if !self.surely_empty(&within, MAX_PROOF_DEPTH) {
+                branches.push(OneOfBranch { goal, within, others_fail: Vec::new() });
+            }
+        }
+        for right in 1..branches.len() {
+            self.check_work()?;
+            let (before, rest) = branches.split_at_mut(right);
+            let right = &mut rest[0];
+            for left in before {
+                let disjoint = match left.within.and(&right.within, &mut self.algebra) {
+                    Ok(both) => self.surely_empty(&both, MAX_PROOF_DEPTH),
+                    Err(TooManyAlternatives) => false,
+                };
+                if !disjoint {
+                    left.others_fail.push(self.algebra.goals.not(right.goal));
+                    right.others_fail.push(self.algebra.goals.not(left.goal));
+                }
+            }
+        }
+        Ok(Some(branches))
+    }
+}

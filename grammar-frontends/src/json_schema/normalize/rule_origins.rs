@@ -1,0 +1,53 @@
+//! Which schema each rule was made for.
+
+use grammask_fsm::TextLimits;
+use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::{GrammarBuilder, RuleId};
+
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::sets::inhabited;
+use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::TextTests;
+
+/// The schema of each rule, recorded while a schema is compiled to locate a refusal.
+pub(crate) struct RuleOrigins {
+    /// Those of a text by itself, where one of them was too large.
+    limits: Option<TextLimits>,
+    /// The first rule that was made for a schema, in the order of the rules; those up to the next one are for it too.
+    rules: Vec<(RuleId, NodeId)>,
+    /// The first schema whose texts pass the limits.
+    too_large: Option<NodeId>,
+}
+
+impl RuleOrigins {
+    pub(crate) fn new(limits: Option<TextLimits>) -> Self {
+        Self { limits, rules: Vec::new(), too_large: None }
+    }
+
+    pub(crate) fn too_large(&self) -> Option<NodeId> {
+        self.too_large
+    }
+
+    pub(crate) fn rule(&mut self, rule: RuleId, node: NodeId) {
+        self.rules.push((rule, node));
+    }
+
+    /// Tries the texts of a shape, unless some were found already.
+    pub(crate) fn text<'s>(&mut self, shape: &StringShape<'s>, tests: &TextTests<'s>, node: NodeId) {
+        let Some(limits) = self.limits.filter(|_| self.too_large.is_none()) else { return };
+        let mut builder = GrammarBuilder::new();
+        let result = inhabited::expression_within(&mut builder, shape, tests).and_then(|text| {
+            let rule = builder.add_rule("root", text).ok()?;
+            let grammar = builder.finish(rule).ok()?;
+            Some(TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits))
+        });
+        if result.is_some_and(|result| result.is_err()) {
+            self.too_large = Some(node);
+        }
+    }
+
+    pub(crate) fn of_rule(&self, rule: RuleId) -> Option<NodeId> {
+        let until = |limit: RuleId| self.rules.iter().filter(move |(first, _)| *first <= limit);
+        until(rule).max_by_key(|(first, _)| *first).map(|&(_, node)| node)
+    }
+}

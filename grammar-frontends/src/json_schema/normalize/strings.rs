@@ -1,0 +1,97 @@
+//! `minLength`, `maxLength`, `pattern`, `format`.
+
+use super::normalizer::Normalizer;
+use super::numbers::count;
+use crate::diagnostic::Result;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::json::Members;
+use crate::json_schema::options::{Formats, Unsupported};
+use crate::json_schema::report::{ReportEntry, Treatment};
+use crate::json_schema::sets::formats::{self, StringFormat};
+use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::{Polarity, TextTest};
+use crate::regex::Matching;
+
+pub(crate) fn read<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members<'s>,
+) -> Result<StringShape<'s>> {
+    let mut shape = StringShape::any();
+    shape.min = count(n, node, members, "minLength")?.unwrap_or(0);
+    shape.max = count(n, node, members, "maxLength")?;
+    if let Some(value) = members.get("pattern") {
+        let Some(pattern) = value.as_str() else {
+            return Err(n.malformed(node, "pattern", "a string"));
+        };
+        shape.tests.extend(pattern_test(n, node, "pattern", pattern)?);
+    }
+    if let Some(value) = members.get("format") {
+        let Some(name) = value.as_str() else {
+            return Err(n.malformed(node, "format", "a string"));
+        };
+        shape.tests.extend(format_test(n, node, name)?);
+    }
+    shape.tests.sort_unstable();
+    shape.tests.dedup();
+    Ok(shape)
+}
+
+/// The test of an ECMA-262 pattern; none where it is refused and the caller wants to go on without it.
+pub(crate) fn pattern_test(
+    n: &mut Normalizer<'_>,
+    node: NodeId,
+    keyword: &str,
+    pattern: &str,
+) -> Result<Option<TextTest>> {
+    match n.algebra.tests.pattern(pattern, Matching::Search) {
+        Ok(test) => Ok(Some(TextTest { test, sense: Polarity::Holds })),
+        Err(diagnostics) => {
+            let pointer = format!("{}/{keyword}", n.document.pointer(node));
+            let first = diagnostics.into_vec().swap_remove(0);
+            match n.options.unsupported {
+                Unsupported::Refuse => Err(Box::new(first.embedded_at(&pointer, "pattern"))),
+                Unsupported::Ignore => {
+                    if let Some(report) = &mut n.report {
+                        report.push(ReportEntry {
+                            pointer,
+                            keyword: keyword.to_owned(),
+                            treatment: Treatment::Ignored,
+                            note: Some(first.message().to_owned()),
+                        });
+                    }
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Result<Option<TextTest>> {
+    let found = match n.options.formats {
+        Formats::Annotation => StringFormat::Unknown,
+        Formats::Enforced => formats::find(name),
+    };
+    let (test, note) = match (n.options.formats, found) {
+        (Formats::Annotation, _) => (None, "formats are annotations by the caller's choice"),
+        (_, StringFormat::Unknown) => (None, "not a format of JSON Schema"),
+        (_, StringFormat::NotEnforced) => {
+            let hint = "remove the format, or ask for formats to be annotations";
+            return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
+        }
+        (_, StringFormat::Enforced(texts)) => {
+            let test = n.algebra.tests.format(texts, node);
+            (Some(TextTest { test, sense: Polarity::Holds }), "")
+        }
+    };
+    let treatment = if test.is_some() { Treatment::Enforced } else { Treatment::Annotation };
+    if let Some(report) = &mut n.report {
+        report.push(ReportEntry {
+            pointer: format!("{}/format", n.document.pointer(node)),
+            keyword: "format".to_owned(),
+            treatment,
+            note: Some(note.to_owned()).filter(|note| !note.is_empty()),
+        });
+    }
+    Ok(test)
+}

@@ -1,0 +1,146 @@
+//! Sets of strings.
+
+use super::text_tests::{Approximation, Polarity, TextTest, TextTests};
+
+/// The strings that pass some tests, have a length between bounds and are not excluded; or a finite set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StringShape<'s> {
+    /// A finite set, sorted; everything else is unconstrained then.
+    pub(crate) values: Option<Vec<&'s str>>,
+    /// Sorted.
+    pub(crate) excluded: Vec<&'s str>,
+    /// Sorted.
+    pub(crate) tests: Vec<TextTest>,
+    /// Least number of characters.
+    pub(crate) min: u64,
+    /// Greatest number of characters.
+    pub(crate) max: Option<u64>,
+}
+
+impl<'s> StringShape<'s> {
+    pub(crate) fn any() -> Self {
+        Self { values: None, excluded: Vec::new(), tests: Vec::new(), min: 0, max: None }
+    }
+
+    pub(crate) fn finite(mut values: Vec<&'s str>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self { values: Some(values), ..Self::any() }
+    }
+
+    /// Whether a text belongs to the set; see [`TextTests::passes`].
+    pub(crate) fn contains(&self, text: &str, tests: &TextTests<'s>) -> bool {
+        self.contains_if(text, |test| tests.passes(test, text))
+    }
+
+    /// Whether a text belongs to the set for certain, or may.
+    pub(crate) fn contains_in(
+        &self,
+        text: &str,
+        tests: &TextTests<'s>,
+        approximation: Approximation,
+    ) -> bool {
+        self.contains_if(text, |test| tests.passes_in(test, text, approximation))
+    }
+
+    fn contains_if(&self, text: &str, passes: impl Fn(TextTest) -> bool) -> bool {
+        if let Some(values) = &self.values {
+            return values.binary_search(&text).is_ok();
+        }
+        let length = text.chars().count() as u64;
+        self.min <= length
+            && self.max.is_none_or(|max| length <= max)
+            && self.excluded.binary_search(&text).is_err()
+            && self.tests.iter().all(|&test| passes(test))
+    }
+
+    pub(crate) fn and(&self, other: &Self, tests: &TextTests<'s>) -> Self {
+        let (finite, filter) = match (&self.values, &other.values) {
+            (Some(_), _) => (self, other),
+            (_, Some(_)) => (other, self),
+            _ => return self.and_open(other),
+        };
+        let values = finite.values.iter().flatten().copied();
+        Self::finite(values.filter(|value| filter.contains(value, tests)).collect())
+    }
+
+    fn and_open(&self, other: &Self) -> Self {
+        let joined = |left: &[TextTest], right: &[TextTest]| {
+            let mut all = [left, right].concat();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let mut excluded = [self.excluded.as_slice(), &other.excluded].concat();
+        excluded.sort_unstable();
+        excluded.dedup();
+        Self {
+            values: None,
+            excluded,
+            tests: joined(&self.tests, &other.tests),
+            min: self.min.max(other.min),
+            max: [self.max, other.max].into_iter().flatten().min(),
+        }
+    }
+
+    /// Whether the set is known to be empty.
+    pub(crate) fn is_empty(&self, tests: &TextTests<'s>) -> bool {
+        if let Some(values) = &self.values {
+            return values.is_empty();
+        }
+        let contradiction = self.tests.windows(2).any(|pair| pair[0].test == pair[1].test);
+        let lengths = self.tests.iter().filter(|test| test.sense == Polarity::Holds);
+        let ranges = lengths.filter_map(|test| tests.length_range(test.test, Approximation::Around));
+        let too_short_or_long = ranges.into_iter().any(|(min, max)| {
+            self.max.is_some_and(|bound| min > bound) || max.is_some_and(|max| max < self.min)
+        });
+        contradiction
+            || too_short_or_long
+            || self.max.is_some_and(|max| max < self.min)
+            || (self.max == Some(0) && self.excluded.first() == Some(&""))
+    }
+
+    /// The conditions in words, for a message that says they contradict each other.
+    pub(crate) fn conditions(&self, tests: &TextTests<'s>) -> String {
+        let mut conditions: Vec<String> = Vec::new();
+        for test in &self.tests {
+            let name = tests.name(test.test);
+            conditions.push(match test.sense {
+                Polarity::Holds => name,
+                Polarity::Fails => format!("the opposite of {name}"),
+            });
+        }
+        if self.min > 0 {
+            conditions.push(format!("a length of at least {}", self.min));
+        }
+        if let Some(max) = self.max {
+            conditions.push(format!("a length of at most {max}"));
+        }
+        if !self.excluded.is_empty() {
+            conditions.push("the values that are excluded".to_owned());
+        }
+        conditions.join(", ")
+    }
+
+    /// The strings outside the set.
+    pub(crate) fn complement(&self) -> Vec<Self> {
+        let mut result = Vec::new();
+        if let Some(values) = &self.values {
+            return vec![Self { excluded: values.clone(), ..Self::any() }];
+        }
+        if !self.excluded.is_empty() {
+            result.push(Self { values: Some(self.excluded.clone()), ..Self::any() });
+        }
+        for test in &self.tests {
+            let test = TextTest { sense: test.sense.flipped(), ..*test };
+            result.push(Self { tests: vec![test], ..Self::any() });
+        }
+        if self.min > 0 {
+            result.push(Self { max: Some(self.min - 1), ..Self::any() });
+        }
+        if let Some(max) = self.max {
+            result.push(Self { min: max.saturating_add(1), ..Self::any() });
+        }
+        result
+    }
+}

@@ -1,0 +1,546 @@
+//! Conditions on decoded texts: patterns, formats, and whole string languages (`propertyNames`).
+//!
+//! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
+//! about one text, and be built as an expression of the grammar.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::passes;
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
+
+use super::formats::{FormatTexts, OuterLanguage};
+use super::string_shape::StringShape;
+use super::whole_match::matches_whole;
+use crate::diagnostic::Diagnostics;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::nodes::Document;
+use crate::regex::{self, RegexOptions};
+
+/// An interned condition on decoded texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TestId(u32);
+
+/// Whether a test must hold or must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Polarity {
+    Holds,
+    Fails,
+}
+
+impl Polarity {
+    pub(crate) fn flipped(self) -> Self {
+        match self {
+            Polarity::Holds => Polarity::Fails,
+            Polarity::Fails => Polarity::Holds,
+        }
+    }
+}
+
+/// A test and its polarity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TextTest {
+    pub(crate) test: TestId,
+    pub(crate) sense: Polarity,
+}
+
+/// Which approximation of a language is taken, where a [format](super::formats) is not known exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Approximation {
+    /// Texts that belong to it for certain: these are generated.
+    Within,
+    /// All texts that may belong to it: this must be empty before anything is called impossible.
+    Around,
+}
+
+impl Approximation {
+    pub(crate) fn flipped(self) -> Self {
+        match self {
+            Approximation::Within => Approximation::Around,
+            Approximation::Around => Approximation::Within,
+        }
+    }
+}
+
+/// Least and greatest number of characters, the latter where there is one.
+type LengthRange = (u64, Option<u64>);
+
+/// A class of characters repeated, between two stretches of fixed length: what length bounds can be applied
+/// to without a product of automata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClassRun {
+    pub(crate) before: Vec<Vec<CharRange>>,
+    pub(crate) class: Vec<CharRange>,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) after: Vec<Vec<CharRange>>,
+}
+
+enum TestKind<'s> {
+    Pattern {
+        grammar: Grammar,
+        pattern: Box<str>,
+    },
+    /// With the schema that asked for it first.
+    Format(Arc<FormatTexts>, NodeId),
+    Language(Vec<StringShape<'s>>),
+}
+
+/// All tests.
+#[derive(Default)]
+pub(crate) struct TextTests<'s> {
+    kinds: Vec<TestKind<'s>>,
+    patterns: HashMap<(Box<str>, regex::Matching), TestId>,
+    formats: HashMap<&'static str, TestId>,
+    languages: HashMap<Vec<StringShape<'s>>, TestId>,
+    /// The ranges of lengths that were asked for.
+    ranges: RefCell<HashMap<(TestId, Approximation), Option<LengthRange>>>,
+    /// The weights that were asked for.
+    weights: RefCell<HashMap<TestId, Weight>>,
+    /// A test and a text of which it is not known whether they pass, of those that were asked for.
+    undecided: Cell<Option<TestId>>,
+}
+
+impl<'s> TextTests<'s> {
+    /// The test of an ECMA-262 pattern.
+    pub(crate) fn pattern(
+        &mut self,
+        pattern: &str,
+        matching: regex::Matching,
+    ) -> Result<TestId, Diagnostics> {
+        let key = (Box::from(pattern), matching);
+        if let Some(&known) = self.patterns.get(&key) {
+            return Ok(known);
+        }
+        let options = RegexOptions { matching, ..RegexOptions::json_schema() };
+        let grammar = regex::parse(pattern, &options)?;
+        let id = self.push(TestKind::Pattern { grammar, pattern: pattern.into() });
+        self.patterns.insert(key, id);
+        Ok(id)
+    }
+
+    /// The test of a format.
+    pub(crate) fn format(&mut self, texts: Arc<FormatTexts>, node: NodeId) -> TestId {
+        let name = texts.name;
+        if let Some(&known) = self.formats.get(name) {
+            return known;
+        }
+        let id = self.push(TestKind::Format(texts, node));
+        self.formats.insert(name, id);
+        id
+    }
+
+    /// The test of belonging to one of some shapes.
+    pub(crate) fn language(&mut self, shapes: Vec<StringShape<'s>>) -> TestId {
+        if let Some(&known) = self.languages.get(&shapes) {
+            return known;
+        }
+        let id = self.push(TestKind::Language(shapes.clone()));
+        self.languages.insert(shapes, id);
+        id
+    }
+
+    fn push(&mut self, kind: TestKind<'s>) -> TestId {
+        // Every test comes from a keyword of a bounded document.
+        let id = TestId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        self.kinds.push(kind);
+        id
+    }
+
+    fn kind(&self, test: TestId) -> &TestKind<'s> {
+        &self.kinds[test.0 as usize]
+    }
+
+    /// Whether a text passes. Where that is not known it does not, and [`undecided`](Self::undecided) says so.
+    pub(crate) fn passes(&self, condition: TextTest, text: &str) -> bool {
+        let passes = self.passes_in(condition, text, Approximation::Within);
+        if !passes && !self.is_exact(condition.test) && self.passes_in(condition, text, Approximation::Around)
+        {
+            self.undecided.set(Some(condition.test));
+        }
+        passes
+    }
+
+    /// Whether a text passes for certain, or may pass.
+    pub(crate) fn passes_in(&self, condition: TextTest, text: &str, approximation: Approximation) -> bool {
+        let (of_test, negated) = match condition.sense {
+            Polarity::Holds => (approximation, false),
+            Polarity::Fails => (approximation.flipped(), true),
+        };
+        let holds = match self.kind(condition.test) {
+            TestKind::Language(shapes) => shapes.iter().any(|shape| shape.contains_in(text, self, of_test)),
+            TestKind::Format(texts, _)
+                if of_test == Approximation::Around && matches!(texts.around, OuterLanguage::Unknown) =>
+            {
+                true
+            }
+            _ => self.grammar(condition.test, of_test).is_some_and(|grammar| matches_whole(grammar, text)),
+        };
+        holds != negated
+    }
+
+    /// A format of which it was asked whether some text obeys, and it is not known; with a schema that has it.
+    pub(crate) fn undecided(&self) -> Option<(TestId, NodeId)> {
+        let asked = self.undecided.get()?;
+        let mut open = vec![asked];
+        while let Some(test) = open.pop() {
+            match self.kind(test) {
+                TestKind::Format(_, node) => return Some((test, *node)),
+                TestKind::Language(shapes) => {
+                    open.extend(shapes.iter().flat_map(|shape| &shape.tests).map(|test| test.test));
+                }
+                TestKind::Pattern { .. } => {}
+            }
+        }
+        Some((asked, Document::ROOT))
+    }
+
+    /// Whether it is known of every text whether it passes.
+    fn is_exact(&self, test: TestId) -> bool {
+        match self.kind(test) {
+            TestKind::Pattern { .. } => true,
+            TestKind::Format(texts, _) => matches!(texts.around, OuterLanguage::Same),
+            TestKind::Language(_) => false,
+        }
+    }
+
+    /// The name of a test in messages.
+    pub(crate) fn name(&self, test: TestId) -> String {
+        match self.kind(test) {
+            TestKind::Pattern { pattern, .. } => format!("the pattern `{pattern}`"),
+            TestKind::Format(texts, _) => format!("the format `{}`", texts.name),
+            TestKind::Language(_) => "`propertyNames`".to_owned(),
+        }
+    }
+
+    /// The shapes of a language test.
+    pub(crate) fn shapes(&self, test: TestId) -> Option<&[StringShape<'s>]> {
+        match self.kind(test) {
+            TestKind::Language(shapes) => Some(shapes),
+            TestKind::Pattern { .. } | TestKind::Format(..) => None,
+        }
+    }
+
+    /// The texts of a format that are no longer than a bound, where the format has them.
+    pub(crate) fn format_up_to(&self, test: TextTest, most: u64) -> Option<Grammar> {
+        match (self.kind(test.test), test.sense) {
+            (TestKind::Format(texts, _), Polarity::Holds) => texts.up_to(most),
+            _ => None,
+        }
+    }
+
+    /// Whether [`format_up_to`](Self::format_up_to) has texts for a bound.
+    pub(crate) fn is_bounded_by_parts(&self, test: TextTest, most: u64) -> bool {
+        matches!((self.kind(test.test), test.sense),
+            (TestKind::Format(texts, _), Polarity::Holds) if texts.is_bounded_by_parts(most))
+    }
+
+    /// Whether no text is known that fails the test.
+    pub(crate) fn has_no_complement(&self, test: TestId) -> bool {
+        matches!(self.kind(test), TestKind::Format(texts, _) if matches!(texts.around, OuterLanguage::Unknown))
+    }
+
+    /// Whether the test is a format.
+    pub(crate) fn is_format(&self, test: TestId) -> bool {
+        matches!(self.kind(test), TestKind::Format(..))
+    }
+
+    /// The pattern as an expression.
+    pub(crate) fn build(
+        &self,
+        test: TestId,
+        approximation: Approximation,
+        builder: &mut GrammarBuilder,
+    ) -> Option<ExprId> {
+        if approximation == Approximation::Around && self.has_no_complement(test) {
+            let any = builder.any_char();
+            return Some(builder.repeat(any, 0, None));
+        }
+        passes::append_body(builder, self.grammar(test, approximation)?)
+    }
+
+    /// The pattern's grammar, for analyses; `None` where anything may match.
+    pub(crate) fn grammar(&self, test: TestId, approximation: Approximation) -> Option<&Grammar> {
+        match self.kind(test) {
+            TestKind::Pattern { grammar, .. } => Some(grammar),
+            TestKind::Format(texts, _) => match (approximation, &texts.around) {
+                (Approximation::Within, _) | (_, OuterLanguage::Same) => Some(&texts.within),
+                (Approximation::Around, OuterLanguage::Wider(grammar)) => Some(grammar),
+                (Approximation::Around, OuterLanguage::Unknown) => None,
+            },
+            TestKind::Language(_) => None,
+        }
+    }
+
+    /// Whether the texts of two tests begin with different literals.
+    pub(crate) fn have_disjoint_prefixes(&self, left: TestId, right: TestId) -> bool {
+        let [left, right] =
+            [left, right].map(|test| self.grammar(test, Approximation::Around).map(leading_literal));
+        let (Some(left), Some(right)) = (left, right) else { return false };
+        left.iter().zip(right).any(|(one, other)| one != other)
+    }
+
+    /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
+    /// Not exact: the true range may be smaller.
+    pub(crate) fn length_range(&self, test: TestId, approximation: Approximation) -> Option<LengthRange> {
+        let grammar = self.grammar(test, approximation)?;
+        let known = self.ranges.borrow().get(&(test, approximation)).copied();
+        known.unwrap_or_else(|| {
+            let range = length_range(grammar, grammar.rule(grammar.root()).body());
+            self.ranges.borrow_mut().insert((test, approximation), range);
+            range
+        })
+    }
+
+    /// The pattern as a union of class runs, if it is one.
+    pub(crate) fn class_runs(&self, test: TestId) -> Option<Vec<ClassRun>> {
+        let grammar = self.grammar(test, Approximation::Within)?;
+        class_runs(grammar, grammar.rule(grammar.root()).body())
+    }
+
+    /// About how many states the pattern's automaton has.
+    pub(crate) fn weight(&self, test: TestId) -> Weight {
+        let known = self.weights.borrow().get(&test).copied();
+        known.unwrap_or_else(|| {
+            let weight = self.weigh(test);
+            self.weights.borrow_mut().insert(test, weight);
+            weight
+        })
+    }
+
+    fn weigh(&self, test: TestId) -> Weight {
+        let Some(grammar) = self.grammar(test, Approximation::Within) else {
+            return Weight { looping: 64, ending: 0, tail: 0 };
+        };
+        let body = grammar.rule(grammar.root()).body();
+        let all = weight(grammar, body);
+        let looping = looping_weight(grammar, body, Tail::Ends).min(all);
+        Weight { looping, ending: all - looping, tail: longest_end(grammar, body) }
+    }
+}
+
+/// About how many states an automaton has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weight {
+    /// Of them, those from which on a text may be of any length.
+    pub(crate) looping: u64,
+    /// The others.
+    pub(crate) ending: u64,
+    /// How many characters can follow the others at most.
+    pub(crate) tail: u64,
+}
+
+/// Whether what follows an expression may be of any length.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Ends,
+    Loops,
+}
+
+/// The part of the weight from which a repeat without a bound can be reached. Nesting is bounded by the regex
+/// frontend.
+fn looping_weight(grammar: &Grammar, id: ExprId, tail: Tail) -> u64 {
+    if tail == Tail::Loops {
+        return weight(grammar, id);
+    }
+    match grammar.expr(id) {
+        Expr::Bytes(_) | Expr::Class(_) | Expr::Empty => 0,
+        Expr::Sequence(parts) => {
+            let mut tail = tail;
+            parts.iter().rev().fold(0, |sum: u64, &part| {
+                let looping = looping_weight(grammar, part, tail);
+                if looping > 0 {
+                    tail = Tail::Loops;
+                }
+                sum.saturating_add(looping)
+            })
+        }
+        Expr::Choice(parts) => parts
+            .iter()
+            .fold(0, |sum: u64, &part| sum.saturating_add(looping_weight(grammar, part, Tail::Ends))),
+        Expr::Repeat { max: None, .. } => weight(grammar, id),
+        Expr::Repeat { body, .. } => {
+            let looping = looping_weight(grammar, body, Tail::Ends);
+            if looping > 0 { weight(grammar, id) } else { 0 }
+        }
+        _ => weight(grammar, id),
+    }
+}
+
+/// How many characters can follow a place inside behind which there is no repeat without a bound. Nesting is bounded
+/// by the regex frontend.
+fn longest_end(grammar: &Grammar, id: ExprId) -> u64 {
+    if let Some((_, Some(longest))) = length_range(grammar, id) {
+        return longest;
+    }
+    match grammar.expr(id) {
+        Expr::Sequence(parts) => {
+            let mut end = 0u64;
+            for &part in parts.iter().rev() {
+                match length_range(grammar, part) {
+                    Some((_, Some(longest))) => end = end.saturating_add(longest),
+                    _ => return end.saturating_add(longest_end(grammar, part)),
+                }
+            }
+            end
+        }
+        Expr::Choice(parts) => parts.iter().map(|&part| longest_end(grammar, part)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn length_range(grammar: &Grammar, id: ExprId) -> Option<LengthRange> {
+    Some(match grammar.expr(id) {
+        Expr::Empty => (0, Some(0)),
+        Expr::Bytes(bytes) => {
+            let count = std::str::from_utf8(bytes).ok()?.chars().count() as u64;
+            (count, Some(count))
+        }
+        Expr::Class(_) => (1, Some(1)),
+        Expr::Sequence(parts) => {
+            let mut sum = (0u64, Some(0u64));
+            for &part in parts {
+                let range = length_range(grammar, part)?;
+                sum.0 = sum.0.saturating_add(range.0);
+                sum.1 = sum.1.zip(range.1).map(|(left, right)| left.saturating_add(right));
+            }
+            sum
+        }
+        Expr::Choice(alternatives) => {
+            let mut union: Option<LengthRange> = None;
+            for &alternative in alternatives {
+                let range = length_range(grammar, alternative)?;
+                union = Some(union.map_or(range, |known| {
+                    (known.0.min(range.0), known.1.zip(range.1).map(|(left, right)| left.max(right)))
+                }));
+            }
+            union?
+        }
+        Expr::Repeat { body, min, max } => {
+            let range = length_range(grammar, body)?;
+            let most = match (range.1, max) {
+                (Some(0), _) => Some(0),
+                (Some(length), Some(max)) => Some(length.saturating_mul(u64::from(max))),
+                _ => None,
+            };
+            (range.0.saturating_mul(u64::from(min)), most)
+        }
+        Expr::Intersection(parts) => {
+            let known = || parts.iter().filter_map(|&part| length_range(grammar, part));
+            let most = known().filter_map(|range| range.1).min();
+            (known().map(|range| range.0).max()?, most)
+        }
+        _ => return None,
+    })
+}
+
+/// Counts a repeat as often as it may run: a product of automata spells it out.
+fn weight(grammar: &Grammar, id: ExprId) -> u64 {
+    let operands = |ids: &[ExprId]| ids.iter().fold(0u64, |sum, &id| sum.saturating_add(weight(grammar, id)));
+    match grammar.expr(id) {
+        Expr::Bytes(bytes) => bytes.len() as u64,
+        Expr::Repeat { body, min, max } => {
+            let times = u64::from(max.unwrap_or(min)).max(1);
+            weight(grammar, body).saturating_mul(times)
+        }
+        Expr::Class(_) | Expr::Empty => 1,
+        // Products.
+        Expr::Intersection(parts) => {
+            parts.iter().fold(1, |product: u64, &part| product.saturating_mul(weight(grammar, part).max(1)))
+        }
+        _ => operands(grammar.operands(id)),
+    }
+}
+
+/// Class runs that one pattern may be a union of.
+const MAX_RUNS: usize = 16;
+
+fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
+    let parts = match grammar.expr(id) {
+        Expr::Sequence(parts) => parts.to_vec(),
+        _ => vec![id],
+    };
+    let mut before = vec![Vec::new()];
+    let mut run: Option<(&[CharRange], u32, Option<u32>)> = None;
+    let mut after = vec![Vec::new()];
+    for part in parts {
+        if let Expr::Repeat { body, min, max } = grammar.expr(part)
+            && max != Some(min)
+        {
+            let Expr::Class(class) = grammar.expr(body) else { return None };
+            if run.is_some() {
+                return None;
+            }
+            run = Some((class, min, max));
+            continue;
+        }
+        let fixed = fixed(grammar, part)?;
+        let approximation = if run.is_some() { &mut after } else { &mut before };
+        *approximation = product(approximation, &fixed)?;
+    }
+    let (class, min, max) = run?;
+    let class = class.to_vec();
+    let pairs = before.iter().flat_map(|before| after.iter().map(move |after| (before, after)));
+    let runs = pairs.map(|(before, after)| {
+        let (before, class, after) = (before.clone(), class.clone(), after.clone());
+        ClassRun { before, class, min, max, after }
+    });
+    Some(runs.collect()).filter(|runs: &Vec<_>| runs.len() <= MAX_RUNS)
+}
+
+/// Characters in a row, each out of a class.
+type TestPlaces = Vec<Vec<CharRange>>;
+
+/// An expression as a few alternatives of fixed length.
+fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
+    Some(match grammar.expr(id) {
+        Expr::Empty => vec![Vec::new()],
+        Expr::Class(class) => vec![vec![class.to_vec()]],
+        Expr::Bytes(bytes) => {
+            vec![std::str::from_utf8(bytes).ok()?.chars().map(|only| vec![(only, only)]).collect()]
+        }
+        Expr::Repeat { body, min, max } if max == Some(min) && min <= 64 => {
+            let Expr::Class(class) = grammar.expr(body) else { return None };
+            vec![vec![class.to_vec(); min as usize]]
+        }
+        Expr::Sequence(parts) => {
+            let mut all = vec![Vec::new()];
+            for &part in parts {
+                all = product(&all, &fixed(grammar, part)?)?;
+            }
+            all
+        }
+        Expr::Choice(alternatives) => {
+            let mut all = Vec::new();
+            for &alternative in alternatives {
+                all.extend(fixed(grammar, alternative)?);
+                if all.len() > MAX_RUNS {
+                    return None;
+                }
+            }
+            all
+        }
+        _ => return None,
+    })
+}
+
+fn product(left: &[TestPlaces], right: &[TestPlaces]) -> Option<Vec<TestPlaces>> {
+    if left.len() * right.len() > MAX_RUNS {
+        return None;
+    }
+    let pairs = left.iter().flat_map(|left| right.iter().map(move |right| [left.as_slice(), right].concat()));
+    Some(pairs.collect())
+}
+
+/// The bytes with which every text of a pattern begins, as far as one literal says it.
+fn leading_literal(grammar: &Grammar) -> &[u8] {
+    let mut id = grammar.rule(grammar.root()).body();
+    loop {
+        match grammar.expr(id) {
+            Expr::Bytes(bytes) => return bytes,
+            Expr::Sequence(parts) if !parts.is_empty() => id = parts[0],
+            _ => return &[],
+        }
+    }
+}

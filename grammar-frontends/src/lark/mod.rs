@@ -1,0 +1,75 @@
+//! Grammars in Lark's notation, in the dialect that llguidance and xgrammar read.
+//!
+//! ```text
+//! start: "<call>" call "</call>" | answer
+//! call: NAME "(" %json {"type": "object"} ")"
+//! answer[suffix="\n\n"]: /(.|\n)*/
+//! NAME: /[a-z_]+/ & ~KEYWORD
+//! KEYWORD: "if" | "else"
+//! %import common.WS
+//! %ignore WS
+//! ```
+//!
+//! # The language
+//!
+//! - A statement stands on a line of its own; lines that begin with `|`, `&` or `->` go on with the one before.
+//!   Comments begin with `//` or `#`. The text is what the rule `start` derives.
+//! - Names in lower case are rules, names in upper case terminals; leading underscores do not count. Terminals
+//!   are made of strings, regular expressions and terminals.
+//! - `"text"` with JSON's escapes, `"text"i` without regard to the case of ASCII letters, `"a".."z"`,
+//!   `/pattern/flags` in the syntax of the `regex` crate with the flags `i`, `s` and `u`.
+//! - `a b`, `a | b`, `(a)`, `[a]` and `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{,m}`, `a{n,m}`, `a~n`, `a~n..m`. On terminals
+//!   also `a & b` (both match) and `~a` (does not match).
+//! - `%ignore X` lets `X` stand any number of times behind every terminal and literal of a rule; before the
+//!   first one only with `%grammar_options {"allow_initial_skip": true}` (`%llguidance` does the same).
+//! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.
+//! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any;
+//!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name` a
+//!   grammar given with the options.
+//! - In rules and terminals: `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}` are
+//!   stretches of a text.
+//! - Attributes, `name[a, b=1]: ...`, on rules whose body is as a terminal's: `lazy` keeps the shortest match,
+//!   `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first ends,
+//!   `max_chars=n` bounds the characters of what stands before that end, or of the whole where there is none.
+//! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
+//!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
+//!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
+//!
+//!   So that the parts can be told, `capture` and `stop_capture` need an end whose possible lengths are few, and
+//!   `max_tokens` one before which the same texts may stand whatever its form: every string is, and `/[.!?]/`;
+//!   `/[ab]b/` is not.
+//!
+//! `?` and `!` before a rule's name and `-> name` behind an alternative shape parse trees, which do not exist
+//! here; they are read and mean nothing.
+//!
+//! # No lexer
+//!
+//! Other implementations cut the text into terminals first, longest match first, and so refuse texts that the
+//! grammar describes (`A: "a"+` in `start: A "ab"`). Here a grammar stands for the texts that can be read in
+//! some way. The other side of it: where a name and a keyword overlap, or nothing has to stand between two names,
+//! a text may be read in more ways than a lexer would. Say what is meant: `NAME: /[a-z]+/ & ~KEYWORD`.
+//!
+//! # Errors and limits
+//!
+//! [`Diagnostics`](crate::Diagnostics) with the line, its place and what to write instead; priorities, templates, rules that carry a
+//! number (`name::value`, `%if`), `substring_words` and `%declare` are refused. [`LarkLimits`] bounds what is read.
+//!
+//! # In this folder
+//!
+//! A source and [`LarkOptions`] come in, a [`Grammar`](grammask_grammar_ir::Grammar) or all mistakes in the source go
+//! out: `token` is the lexer, `syntax` the parser, `lower` writes rules, with `terminator` for rules that end with a
+//! `suffix` or `stop`. Each stage can be changed alone. Imports `diagnostic`, `language`, `regex` and `json_schema`.
+
+mod attributes;
+mod common_terminals;
+mod fault;
+mod lower;
+mod options;
+mod parse;
+mod syntax;
+mod terminated;
+mod terminator;
+mod token;
+
+pub use options::{LarkLimits, LarkOptions, NamedGrammar};
+pub use parse::parse;

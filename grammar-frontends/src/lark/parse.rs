@@ -1,0 +1,111 @@
+//! The entry: reads a source and all grammars that it names.
+
+use std::collections::HashMap;
+
+use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId};
+
+use super::fault::Fault;
+use super::lower::{self, Shared, SourceOrigin};
+use super::options::{LarkOptions, MAX_NESTING};
+use super::{syntax, token};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// Reads a grammar. Its root is `root`.
+///
+/// # Errors
+///
+/// Everything that is wrong, up to [`LarkLimits::reports`] mistakes.
+///
+/// # Examples
+///
+/// ```
+/// use grammask_grammar_frontends::lark::{LarkOptions, parse};
+///
+/// let grammar = parse("start: \"a\"~2..3 [TAIL]\nTAIL: /[0-9]+/\n", &LarkOptions::default())?;
+/// assert_eq!(grammar.rule(grammar.root()).name(), "root");
+///
+/// let refused = parse("start: NUMBER\n", &LarkOptions::default()).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "1:8: error: `NUMBER` is not defined; write `%import common.NUMBER` on a line of its own"
+/// );
+/// # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
+/// ```
+pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics> {
+    let mut shared = Shared {
+        builder: GrammarBuilder::new(),
+        options,
+        named: HashMap::new(),
+        unread: Vec::new(),
+        ends: 0,
+        origin: SourceOrigin::Main,
+    };
+    let root =
+        shared.builder.declare("root").map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    let start = read(&mut shared, source).map_err(|faults| located(source, faults, options))?;
+    define(&mut shared.builder, root, start)
+        .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    shared.origin = SourceOrigin::Named;
+    while let Some((name, named_source, rule)) = shared.unread.pop() {
+        let start = read(&mut shared, named_source).map_err(|faults| {
+            let inner = located(named_source, faults, options);
+            let about = inner.into_vec().into_iter().map(|inner| {
+                let (line, column) = inner.line_and_column().unwrap_or((1, 1));
+                let message = format!(
+                    "in the grammar named `{name}`, line {line}, column {column}: {}",
+                    inner.message()
+                );
+                let hint = inner.hint().unwrap_or("correct the named grammar").to_owned();
+                Diagnostic::error(inner.code(), message).with_hint(hint)
+            });
+            Diagnostics::from_vec(about.collect()).unwrap_or_else(|| nothing_found(name))
+        })?;
+        define(&mut shared.builder, rule, start)
+            .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    }
+    shared.builder.finish(root).map_err(|error| Diagnostics::from_grammar_error(source, &error))
+}
+
+fn define(
+    builder: &mut GrammarBuilder,
+    rule: RuleId,
+    start: RuleId,
+) -> Result<(), grammask_grammar_ir::GrammarError> {
+    let body = builder.rule(start);
+    builder.define(rule, body)
+}
+
+/// Reads one source and hands out its start rule, or all that is wrong with it.
+fn read(shared: &mut Shared<'_>, source: &str) -> Result<RuleId, Vec<Fault>> {
+    let limits = shared.options.limits;
+    if source.len() > limits.source_bytes {
+        let message =
+            format!("the grammar is {} bytes long, more than {}", source.len(), limits.source_bytes);
+        return Err(vec![Fault::limit(message, "shorten it or raise the limit `source_bytes`")]);
+    }
+    let tokens = token::lex(source, limits.tokens).map_err(|fault| vec![fault])?;
+    let most = limits.reports.max(1);
+    let mut faults = Vec::new();
+    let mut report = |fault| {
+        if faults.len() < most {
+            faults.push(fault);
+        }
+    };
+    let file = syntax::parse(source, &tokens.all, limits.nesting.min(MAX_NESTING), &mut report);
+    let start = lower::lower(shared, source, &tokens.values, &file, &mut report);
+    match start {
+        Some(start) if faults.is_empty() => Ok(start),
+        _ => Err(faults),
+    }
+}
+
+fn located(source: &str, faults: Vec<Fault>, options: &LarkOptions) -> Diagnostics {
+    let mut found: Vec<Diagnostic> = faults.into_iter().map(|fault| fault.into_diagnostic(source)).collect();
+    found.sort_by_key(|diagnostic| diagnostic.span().map(|span| (span.start, span.end)));
+    Diagnostics::from_vec(found).unwrap_or_else(|| nothing_found(&options.start))
+}
+
+/// Every source that has no start was reported; this is what would be said if one was not.
+fn nothing_found(name: &str) -> Diagnostics {
+    Diagnostic::error("lark/start", format!("`{name}` has no start rule")).with_hint("define it").into()
+}

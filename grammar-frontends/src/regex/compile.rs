@@ -1,0 +1,75 @@
+//! The entry: from a pattern to a grammar, step by step.
+
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::hir::translate::TranslatorBuilder;
+
+use super::options::{Dialect, LetterCase, RegexOptions};
+use super::translated::Translated;
+use super::{anchors, ecma, look_ahead, refusal};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// The grammar of a pattern, with the one rule `root`.
+///
+/// A pattern that matches no text (`a^b`) gives a root that matches nothing.
+pub fn parse(pattern: &str, options: &RegexOptions) -> Result<Grammar, Diagnostics> {
+    let mut builder = GrammarBuilder::new();
+    let body = compile_into(&mut builder, pattern, options)?;
+    builder
+        .add_rule("root", body)
+        .and_then(|root| builder.finish(root))
+        .map_err(|error| Diagnostics::from_grammar_error(pattern, &error))
+}
+
+/// Builds the expression of a pattern in `builder`. It has no rule references: it is an operand that the
+/// regular operators take.
+pub fn compile_into(
+    builder: &mut GrammarBuilder,
+    pattern: &str,
+    options: &RegexOptions,
+) -> Result<ExprId, Diagnostics> {
+    let limits = &options.limits;
+    if pattern.len() > limits.pattern_bytes {
+        return Err(refusal::limit(
+            format!("the pattern is {} bytes long, more than {}", pattern.len(), limits.pattern_bytes),
+            "shorten it or raise the limit `pattern_bytes`",
+        )
+        .into());
+    }
+    let translated = match options.dialect {
+        Dialect::Perl => Translated::identity(pattern),
+        Dialect::Ecma => ecma::translate(pattern)?,
+    };
+    let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
+    let ast = ParserBuilder::new()
+        .nest_limit(limits.nesting)
+        .build()
+        .parse(&translated.text)
+        .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;
+    let flags = refusal::check_ast(&ast, options).map_err(refuse)?;
+    let hir = TranslatorBuilder::new()
+        .utf8(true)
+        .unicode(true)
+        .case_insensitive(options.letter_case == LetterCase::Ignored)
+        .build()
+        .translate(&translated.text, &ast)
+        .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
+    let compile = if translated.look_ahead.is_some() { look_ahead::compile } else { anchors::compile };
+    compile(builder, &hir, options).map_err(|problem| match problem {
+        anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),
+        anchors::Problem::TooLarge => refusal::limit(
+            format!("the pattern needs more than {} expressions", limits.expressions),
+            "move anchors (`^`, `$`) to the ends of the pattern, shorten it, or raise the limit `expressions`",
+        )
+        .into(),
+        anchors::Problem::LookAround => {
+            let (code, message, hint) = refusal::LOOK_AHEAD_IN_REPEAT;
+            let place = translated.look_ahead.unwrap_or_else(|| Span::new(0, pattern.len()));
+            Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
+        }
+        anchors::Problem::Unsupported => Diagnostic::error("regex/not-text", "the pattern matches what is not text")
+            .with_label(pattern, Span::new(0, pattern.len()), "")
+            .with_hint("leave out `(?-u)`")
+            .into(),
+    })
+}

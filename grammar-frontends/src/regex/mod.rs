@@ -1,0 +1,39 @@
+//! Regular expressions, parsed by `regex-syntax`.
+//!
+//! A pattern is read in one of two [dialects](Dialect) and stands for the texts that it matches
+//! [as a whole](Matching::Whole) or [somewhere](Matching::Search). Groups, names and greediness do not matter
+//! to that and are dropped. Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
+//!
+//! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
+//! method), and look-ahead in the ECMA dialect where no repeat is around it or the repeat reads single characters
+//! up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). What a regular language over characters cannot
+//! say, or what only makes sense line by line, is refused by name and place: look-behind, other look-ahead,
+//! back-references, word boundaries and multi-line anchors.
+//!
+//! ```
+//! use grammask_grammar_frontends::regex::{RegexOptions, parse};
+//!
+//! let grammar = parse(r"[a-z]+(-[0-9]{2,4})?", &RegexOptions::default())?;
+//! assert_eq!(grammar.rule(grammar.root()).name(), "root");
+//!
+//! let refused = parse(r"(?=a)b", &RegexOptions::default()).unwrap_err();
+//! assert!(refused.to_string().starts_with("1:1: error: look-around"));
+//! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
+//! ```
+//!
+//! # In this folder
+//!
+//! A pattern and [`RegexOptions`] come in, and an expression in a grammar builder goes out. `ecma` rewrites the
+//! dialect of ECMA-262, `refusal` explains what is refused, `anchors` and `look_ahead` write the expression. Each can be
+//! changed alone, as long as the language stays the same. Imports `diagnostic` only.
+
+mod anchors;
+mod compile;
+mod ecma;
+mod look_ahead;
+mod options;
+mod refusal;
+mod translated;
+
+pub use compile::{compile_into, parse};
+pub use options::{Dialect, LetterCase, Matching, RegexLimits, RegexOptions};

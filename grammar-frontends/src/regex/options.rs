@@ -1,0 +1,84 @@
+//! How a pattern is read, and bounds on it.
+
+/// How a pattern is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// The syntax of the `regex` crate: Perl's, with Unicode classes, inline flags and class set operations.
+    #[default]
+    Perl,
+    /// ECMA-262 in Unicode mode, as JSON Schema's `pattern` is meant, together with those spellings of
+    /// Annex B that cannot be mistaken: `[\w-.]`, a literal `{`, `}` or `]`, escaped punctuation. Group names
+    /// in Python's manner (`(?P<name>...)`) and inline flags `i` and `s` are taken too.
+    Ecma,
+}
+
+/// Which texts belong to the language of a pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Matching {
+    /// Texts that the pattern matches from their first to their last character.
+    #[default]
+    Whole,
+    /// Texts in which the pattern matches somewhere, as `RegExp.prototype.test` and JSON Schema have it.
+    Search,
+}
+
+/// Whether upper and lower case differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LetterCase {
+    /// They do.
+    #[default]
+    Exact,
+    /// They do not (Unicode simple case folding); the same as an `(?i)` before the pattern.
+    Ignored,
+}
+
+/// How to read a pattern, and how much of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegexOptions {
+    /// The syntax; by default that of the `regex` crate.
+    pub dialect: Dialect,
+    /// Whole texts (the default) or any part of them.
+    pub matching: Matching,
+    /// Whether case counts; it does by default.
+    pub letter_case: LetterCase,
+    /// Bounds on what is taken.
+    pub limits: RegexLimits,
+}
+
+impl RegexOptions {
+    /// The options for JSON Schema's `pattern`: ECMA-262, matching anywhere.
+    pub fn json_schema() -> Self {
+        Self { dialect: Dialect::Ecma, matching: Matching::Search, ..Self::default() }
+    }
+}
+
+/// Bounds on a pattern and on what is made of it. Past them the pattern is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegexLimits {
+    /// Longest pattern in bytes; 64 KiB by default.
+    pub pattern_bytes: usize,
+    /// Deepest nesting of groups, repeats and classes; 250 by default.
+    pub nesting: u32,
+    /// Most places that stand for a large Unicode class (`\w`, `\p{L}`, a case-insensitive class); 2,000 by
+    /// default. Each is up to some 800 ranges.
+    pub unicode_classes: usize,
+    /// Most characters that case folding may have to look up, where case is ignored; 40 million by default,
+    /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million.
+    pub folded_characters: usize,
+    /// Most expressions in the grammar that results, counted as a tree; 500,000 by default. Only anchors in
+    /// the middle of a pattern make it grow faster than the pattern.
+    pub expressions: usize,
+}
+
+impl Default for RegexLimits {
+    fn default() -> Self {
+        Self {
+            pattern_bytes: 64 << 10,
+            nesting: 250,
+            unicode_classes: 2_000,
+            folded_characters: 40_000_000,
+            expressions: 500_000,
+        }
+    }
+}

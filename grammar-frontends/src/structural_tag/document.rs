@@ -1,0 +1,69 @@
+//! A whole document, in the form of today or the older one.
+
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::format::{AfterMatch, Begin, End, Format, Minimum, Style, Tag, TriggeredTags};
+use super::options::{MAX_NESTING, StructuralTagOptions};
+use super::place::{Place, malformed};
+use super::schema_value::SchemaValue;
+use super::{read, triggers};
+use crate::diagnostic::Result;
+
+/// Reads a document. Where a schema was taken out of it, its index in `schemas` stands.
+pub(super) fn format(
+    document: &Value,
+    options: &StructuralTagOptions,
+    schemas: &[SchemaValue],
+) -> Result<Format> {
+    let root = Place::root("", options.limits.nesting.min(MAX_NESTING) + 1).with_schemas(schemas);
+    let Value::Object(members) = document else {
+        let message = "a structural tag must be an object";
+        return Err(malformed(&root, message, "write {\"type\": \"structural_tag\", \"format\": ...}"));
+    };
+    if members.get("type").is_some_and(|kind| kind != "structural_tag") {
+        let message = "Structural tag's type must be \"structural_tag\"";
+        return Err(malformed(&root.key("type"), message, "write \"structural_tag\""));
+    }
+    let mut fields = Fields::new(members, &root);
+    let format = match members.contains_key("structures") {
+        true => legacy(&mut fields)?,
+        false => {
+            let value = fields.required("format")?;
+            read::format(value, &fields.place("format"))?
+        }
+    };
+    fields.finish("structural_tag")?;
+    Ok(format)
+}
+
+/// The older form: `structures`, each with `begin`, `schema` and `end`, and `triggers`.
+fn legacy(fields: &mut Fields<'_>) -> Result<Format> {
+    let structures = fields.list("structures")?;
+    let at = fields.place("structures");
+    let mut tags = Vec::with_capacity(structures.len());
+    for (index, structure) in structures.iter().enumerate() {
+        let place = at.index(index);
+        let Value::Object(members) = structure else {
+            let message = "a structure must be an object";
+            return Err(malformed(&place, message, "write `begin`, `schema` and `end`"));
+        };
+        let mut fields = Fields::new(members, &place);
+        let begin = fields.text("begin")?;
+        let end = fields.text("end")?;
+        let schema = read::legacy_schema(&mut fields)?;
+        fields.finish("structure")?;
+        let mut schema = read::schema_format(schema, Style::Json);
+        schema.origin = Some(format!("/structures/{index}/schema").into());
+        tags.push(Tag {
+            begin: Begin::Text(begin.into()),
+            content: Format::JsonSchema(schema),
+            end: End::text(end),
+        });
+    }
+    let triggers = fields.full_texts("triggers")?;
+    let (at_triggers, at_tags) = (fields.place("triggers"), fields.place("structures"));
+    triggers::check(&triggers, &tags, &[], &at_triggers, &at_tags)?;
+    let (minimum, after_match) = (Minimum::Zero, AfterMatch::Continue);
+    Ok(Format::TriggeredTags(TriggeredTags { triggers, tags, minimum, after_match, excludes: Vec::new() }))
+}

@@ -1,0 +1,124 @@
+//! A structural tag with its schemas left out, so that schemas that were compiled before need not be compiled again.
+
+use std::sync::Arc;
+
+use grammask_grammar_ir::{Grammar, RuleId};
+
+use super::error::in_schema;
+use super::format::{JsonSchemaFormat, MemberOrder, Style};
+use super::options::StructuralTagOptions;
+use super::schema_value::SchemaValue;
+use crate::diagnostic::Diagnostics;
+use crate::json_schema::{self, SimpleSchema, Whitespace};
+
+/// A grammar with rules that stand for JSON Schemas.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GrammarSkeleton {
+    /// The grammar. The body of a schema's rule is a literal that means nothing.
+    pub grammar: Grammar,
+    /// The schemas, equal ones once.
+    pub schemas: Vec<EmbeddedSchema>,
+}
+
+/// A JSON Schema of a structural tag, and the rule that stands for it in the [`GrammarSkeleton`].
+#[derive(Clone, Debug)]
+pub struct EmbeddedSchema {
+    pub(super) rule: RuleId,
+    content: SchemaContent,
+    /// Where the schema stands in the document.
+    prefix: Box<str>,
+}
+
+/// What the grammar of a schema depends on, beside the options.
+#[derive(Clone, Debug)]
+pub(super) struct SchemaContent {
+    schema: SchemaValue,
+    style: Style,
+    key_order: MemberOrder,
+    max_whitespace: Option<u32>,
+    excludes: Vec<Box<str>>,
+    key: Arc<str>,
+}
+
+impl SchemaContent {
+    pub(super) fn new(it: &JsonSchemaFormat) -> Self {
+        let JsonSchemaFormat { schema, style, key_order, max_whitespace, excludes, .. } = it;
+        let how = format!("{style:?} {key_order:?} {max_whitespace:?} {excludes:?} ");
+        Self {
+            key: match schema.text() {
+                Some(text) => (how + text).into(),
+                None => format!("{how}{}", schema.value()).into(),
+            },
+            schema: schema.clone(),
+            style: *style,
+            key_order: *key_order,
+            max_whitespace: *max_whitespace,
+            excludes: excludes.clone(),
+        }
+    }
+
+    pub(super) fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    pub(super) fn at(self, rule: RuleId, prefix: Box<str>) -> EmbeddedSchema {
+        EmbeddedSchema { rule, content: self, prefix }
+    }
+
+    pub(super) fn grammar(
+        &self,
+        options: &StructuralTagOptions,
+        prefix: &str,
+    ) -> Result<Grammar, Diagnostics> {
+        let mut options = options.json_schema.clone();
+        if self.key_order == MemberOrder::Any {
+            options = options.key_order(json_schema::KeyOrder::Any);
+        }
+        if let Some(max) = self.max_whitespace {
+            options.whitespace = Whitespace::Free { max_run: Some(max) };
+        }
+        let grammar = match self.schema.unread() {
+            Some(text) if self.style == Style::Json && self.excludes.is_empty() => {
+                json_schema::compile_simple(text, &options)
+            }
+            _ => json_schema::compile_within(
+                self.schema.value(),
+                &options,
+                self.style.written(),
+                &self.excludes,
+            ),
+        };
+        grammar.map_err(|error| (*in_schema(error, prefix)).into())
+    }
+}
+
+impl EmbeddedSchema {
+    /// The rule that stands for the schema.
+    pub fn rule(&self) -> RuleId {
+        self.rule
+    }
+
+    /// A text that spells all that the grammar depends on but the options: equal keys have equal grammars.
+    pub fn key(&self) -> &str {
+        &self.content.key
+    }
+
+    /// What is known of the [grammar](Self::grammar) before it is written, where one look at the schema tells.
+    pub fn simple_schema(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
+        let SchemaContent { schema, style, key_order, max_whitespace: _, excludes, key: _ } = &self.content;
+        let is_plain = *style == Style::Json && *key_order == MemberOrder::Declared && excludes.is_empty();
+        (is_plain && SimpleSchema::holds_under(&options.json_schema))
+            .then(|| schema.simple_schema())
+            .flatten()
+    }
+
+    /// The grammar of the schema alone.
+    ///
+    /// # Errors
+    ///
+    /// Where the schema is refused, with the JSON pointer into the whole document.
+    pub fn grammar(&self, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
+        self.content.grammar(options, &self.prefix)
+    }
+}

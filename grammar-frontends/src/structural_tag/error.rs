@@ -1,0 +1,24 @@
+//! What a structural tag is refused with.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// The beginning of a name that may be of any length.
+pub(super) fn shortened(name: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    match name.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// What is wrong with a schema that stands at a place of this document.
+pub(super) fn in_schema(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
+    let first = errors.into_vec().swap_remove(0);
+    let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());
+    Box::new(first.with_pointer(pointer))
+}
+
+/// The first of several findings: structural tags report one.
+pub(super) fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    Box::new(errors.into_vec().swap_remove(0))
+}

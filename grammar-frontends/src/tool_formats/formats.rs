@@ -1,0 +1,31 @@
+//! Formats that every model family uses.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::request::ToolRequest;
+use crate::structural_tag::format::{Format, JsonSchemaFormat, Style};
+
+pub(super) fn literal(text: &str) -> Format {
+    Format::ConstString(text.into())
+}
+
+/// A value of a schema that stands elsewhere.
+pub(super) fn schema_format(
+    schema: &Arc<Value>,
+    style: Style,
+    origin: &str,
+    request: &ToolRequest,
+) -> Format {
+    let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
+    format.origin = Some(origin.into());
+    format.max_whitespace = request.max_whitespace;
+    Format::JsonSchema(format)
+}
+
+/// The value of the response format.
+pub(super) fn response(request: &ToolRequest) -> Option<Format> {
+    let schema = request.response.as_ref()?;
+    Some(schema_format(schema, Style::Json, "/response_format/json_schema/schema", request))
+}
