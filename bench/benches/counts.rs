@@ -8,15 +8,15 @@ mod common;
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
-use grammask::{Vocabulary, VocabularyOptions};
+use grammask::{TokenSets, Vocabulary, VocabularyOptions};
 
 use common::{Batch, Text, compile, compiler};
 
 /// Every byte, every pair of printable characters, and words of two and three syllables with a space before them and
 /// without.
 fn vocabulary() -> Arc<Vocabulary> {
-    static VOCABULARY: OnceLock<Arc<Vocabulary>> = OnceLock::new();
-    Arc::clone(VOCABULARY.get_or_init(|| {
+    static SETS: OnceLock<Arc<TokenSets>> = OnceLock::new();
+    let sets = SETS.get_or_init(|| {
         const SYLLABLES: [&str; 12] =
             ["al", "be", "ch", "de", "en", "ing", "no", "re", "st", "the", "ver", "ß"];
         let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
@@ -33,10 +33,11 @@ fn vocabulary() -> Arc<Vocabulary> {
         tokens.dedup();
         let options = VocabularyOptions::default().stop_ids([u32::try_from(tokens.len()).unwrap_or(0)]);
         let vocabulary = Vocabulary::from_tokens(tokens.into_iter().map(Some).chain([None]), &options);
-        let vocabulary = vocabulary.expect("the tokens are sound");
-        vocabulary.prepare();
-        Arc::new(vocabulary)
-    }))
+        let sets = TokenSets::shared(&Arc::new(vocabulary.expect("the tokens are sound")));
+        sets.prepare();
+        sets
+    });
+    Arc::clone(sets.vocabulary())
 }
 
 /// What is counted. The functions are found by their names and must not be inlined; what they return is dropped by

@@ -69,8 +69,8 @@ pub use grammask_grammar_ir::{
     self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted, Toggle,
 };
 pub use grammask_mask_cache::{
-    Clock, MaskCounts, MaskOptions, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary,
-    VocabularyError, VocabularyOptions, WayCount, words_for,
+    Clock, MaskCounts, MaskOptions, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, TokenSets,
+    Vocabulary, VocabularyError, VocabularyOptions, WayCount, words_for,
 };
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BufferTooSmall,

@@ -1,6 +1,6 @@
 //! Vocabularies, token masks, and how masks are computed and kept.
 //!
-//! A language model emits tokens, a parser reads bytes. This crate stands between them: a [`Vocabulary`] knows the
+//! A language model emits tokens, a parser reads bytes. This crate connects them: a [`Vocabulary`] knows the
 //! bytes of every token, and a mask says for each token whether a parser state, reached through any
 //! [`Backend`](grammask_parser_backend::Backend), can read all of them.
 //!
@@ -31,8 +31,10 @@
 //! Ids are `0..len`, and each is one of four [kinds](TokenKind): text, special, stop, or empty. Only text tokens
 //! have bytes. Special tokens have a name, which never matches text; empty ids (holes, padding, empty strings) are
 //! never allowed. A vocabulary is immutable, made once per process (30 to 50 ms for a `tokenizer.json` of 128,000
-//! tokens) and shared in an `Arc`. It owns the prefix [`Trie`] of its text tokens, and its [slices](Slice): for
-//! some classes of characters the tokens made of that class, and the trie of all others.
+//! tokens) and shared in an `Arc`. It owns the prefix [`Trie`] of its text tokens.
+//!
+//! [`TokenSets`] are computed from a vocabulary and shared by all its grammars. They hold its [slices](Slice): for some
+//! classes of characters the tokens made of that class, and the trie of all others.
 //!
 //! # Masks
 //!
@@ -62,45 +64,38 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod beginnings;
-mod cost;
-mod counts;
-mod difference;
-mod expansion;
-mod lists;
-mod local;
-mod masks;
-mod named;
-mod openings;
-mod options;
-mod pool;
-mod recent;
-mod rests;
-mod saved;
-mod separated;
-mod slices;
-mod sparse;
-mod stored_mask;
-mod token_mask;
-mod trie;
+// The modules in the order in which data flows: each imports only those above it.
+mod byte_set;
+mod ids;
+
+mod mask;
+
 mod vocabulary;
+
 mod walk;
 
-pub use cost::mask_cost;
-pub use counts::{Clock, MaskCounters, MaskCounts, WayCount};
+mod token_sets;
+
+mod compute;
+
+mod cache;
+
+pub use cache::counters::{Clock, MaskCounters, MaskCounts, WayCount};
+pub use cache::local_pool::LocalPool;
+pub use cache::memo::MaskMemo;
+pub use cache::options::MaskOptions;
+pub use cache::saved_pool::{SavedPool, SavedPoolError};
+pub use compute::cost::mask_cost;
+pub use compute::whole_tokens::{names_token, read_token};
 pub use grammask_grammar_ir::Toggle;
-pub use masks::MaskMemo;
-pub use named::{names_token, read_token};
-pub use options::MaskOptions;
-pub use pool::LocalPool;
-pub use saved::{SavedPool, SavedPoolError};
-pub use separated::ValuePosition;
-pub use slices::Slice;
-pub use stored_mask::StoredMask;
-pub use token_mask::{TokenMask, bits, words_for};
-pub use trie::{Trie, TrieNode};
+pub use ids::{TokenId, TokenKind};
+pub use mask::bits::{self, words_for};
+pub use mask::stored_mask::StoredMask;
+pub use mask::token_mask::TokenMask;
+pub use token_sets::json_tokens::multi_value::ValuePosition;
+pub use token_sets::sets::TokenSets;
+pub use token_sets::slices::Slice;
 pub use vocabulary::{
-    STOP_TOKEN_NAMES, TokenCoding, TokenId, TokenKind, TokenTexts, Vocabulary, VocabularyError,
-    VocabularyOptions,
+    STOP_TOKEN_NAMES, TokenCoding, TokenTexts, Trie, TrieNode, Vocabulary, VocabularyError, VocabularyOptions,
 };
-pub use walk::Scratch;
+pub use walk::scratch::Scratch;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use grammask_earley::Engine;
 use grammask_fsm::Program;
-use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, Vocabulary};
+use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, TokenSets, Vocabulary};
 use grammask_parser_backend::{Backend, BuildError, StepError};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -84,7 +84,7 @@ pub(crate) struct Generation<B: Backend> {
 impl<B: Backend> Generation<B> {
     fn new(engine: B, parts: &Parts) -> Self {
         let Parts { vocabulary, limits, ways, pool, budget, counters, .. } = parts;
-        let masks = MaskMemo::new(Arc::clone(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
+        let masks = MaskMemo::new(TokenSets::shared(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
             .with_options(*ways)
             .with_counters(Arc::clone(&counters.masks));
         counters.generations.fetch_add(1, Ordering::Relaxed);

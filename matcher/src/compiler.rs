@@ -15,7 +15,7 @@ use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_frontends::structural_tag::{SchemaCache, TagText};
 use grammask_grammar_ir::passes::{ResolveTokensError, SpecialNames, mentions_tokens, resolve_tokens_with};
 use grammask_grammar_ir::{Grammar, Interrupt, Pattern, PatternPart, TokenRef};
-use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, Vocabulary};
+use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
 use grammask_parser_backend::{BuildError, Requirement};
 
 use crate::budget::Cache;
@@ -51,6 +51,8 @@ type Grammars<B> = CompileCache<CompiledGrammar<B>>;
 #[derive(Clone, Debug)]
 struct Parts {
     vocabulary: Arc<Vocabulary>,
+    /// Keeps what is computed from the vocabulary, for all grammars over it.
+    token_sets: Arc<TokenSets>,
     limits: Limits,
     automata: CompileOptions,
     masks: MaskOptions,
@@ -164,9 +166,9 @@ impl<B: BuildBackend> CompilerBuilder<B> {
 
     /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
     pub fn build(mut self) -> Compiler<B> {
-        let Parts { vocabulary, budget, .. } = &self.compiler.parts;
+        let Parts { token_sets, budget, .. } = &self.compiler.parts;
         let limits = self.compiler.parts.limits;
-        vocabulary.prepare();
+        token_sets.prepare();
         // Builders may be copied before their settings differ; what is kept depends on the settings.
         let cache = Arc::new(CompileCache::new(Some(limits.max_cache_bytes)));
         let as_cache: Arc<dyn Cache> = Arc::clone(&cache) as Arc<dyn Cache>;
@@ -187,8 +189,10 @@ impl<B: BuildBackend> CompilerBuilder<B> {
 impl Compiler {
     /// A builder with the default limits and the Earley engine.
     pub fn builder(vocabulary: impl Into<Arc<Vocabulary>>) -> CompilerBuilder {
+        let vocabulary = vocabulary.into();
         let parts = Parts {
-            vocabulary: vocabulary.into(),
+            token_sets: TokenSets::shared(&vocabulary),
+            vocabulary,
             limits: Limits::default(),
             automata: CompileOptions::default(),
             masks: MaskOptions::default(),

@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use grammask_mask_cache::{ValuePosition, Vocabulary};
+use grammask_mask_cache::{TokenSets, ValuePosition};
 use grammask_parser_backend::{Backend, DistinctScope, Fuel, StepError};
 
 use self::number::canonical;
@@ -213,8 +213,8 @@ impl Scopes {
     }
 
     /// Whether no single token of a vocabulary can write anything twice while nothing is open.
-    pub(crate) fn is_harmless(&self, vocabulary: &Vocabulary) -> bool {
-        vocabulary.tokens_across_values(ValuePosition::Text).is_empty()
+    pub(crate) fn is_harmless(&self, sets: &TokenSets) -> bool {
+        sets.tokens_across_values(ValuePosition::Text).is_empty()
     }
 
     /// This place.

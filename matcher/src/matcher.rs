@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use grammask_earley::Engine;
 use grammask_mask_cache::{
-    Scratch, StoredMask, TokenId, TokenMask, TokenTexts, Vocabulary, bits, names_token, read_token,
+    Scratch, StoredMask, TokenId, TokenMask, TokenTexts, bits, names_token, read_token,
 };
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
@@ -280,7 +280,7 @@ impl<B: Backend> Matcher<B> {
         if self.stop != StopTokens::Vocabulary {
             return self.fill_with_own_stop_tokens(mask.as_mut_words());
         }
-        self.fill_with(|stored, vocabulary| mask.load(stored, vocabulary))
+        self.fill_with(|stored| mask.load(stored))
     }
 
     /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
@@ -290,7 +290,7 @@ impl<B: Backend> Matcher<B> {
         if self.stop != StopTokens::Vocabulary {
             return self.fill_with_own_stop_tokens(words);
         }
-        self.fill_with(|stored, vocabulary| stored.write(vocabulary, words))
+        self.fill_with(|stored| stored.write(words))
     }
 
     /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
@@ -337,7 +337,7 @@ impl<B: Backend> Matcher<B> {
         let name = self.mask_name();
         let known = if name.0 == ALTERED { None } else { self.generation().masks.known(&name.1) };
         let Some(mask) = known else { return Known::No(name) };
-        mask.write(self.grammar.vocabulary(), words);
+        mask.write(words);
         let found = NamedMask { name, mask };
         let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
         match unchanged {
@@ -547,7 +547,7 @@ impl<B: Backend> Matcher<B> {
         };
         let vocabulary = self.grammar.vocabulary();
         match &found {
-            Some(found) => found.mask.write(vocabulary, words),
+            Some(found) => found.mask.write(words),
             None => words.fill(0),
         }
         let engine = &self.generation().engine;
@@ -582,18 +582,15 @@ impl<B: Backend> Matcher<B> {
     }
 
     /// Fills the mask of the next token in some way of writing one.
-    fn fill_with(
-        &mut self,
-        write: impl FnOnce(&Arc<StoredMask>, &Vocabulary),
-    ) -> Result<MaskKind, MatchError> {
+    fn fill_with(&mut self, write: impl FnOnce(&Arc<StoredMask>)) -> Result<MaskKind, MatchError> {
         let name = self.mask_name();
         if let Some(last) = self.last_mask_if(name) {
-            write(&last.mask, self.grammar.vocabulary());
+            write(&last.mask);
             self.counts.recent.unchanged += 1;
             return Ok(MaskKind::Unchanged);
         }
         let found = self.find_other_mask(name)?;
-        write(&found.mask, self.grammar.vocabulary());
+        write(&found.mask);
         // Different states may have equal masks, which are kept once.
         let is_same = self.last_mask.as_ref().is_some_and(|last| Arc::ptr_eq(&last.mask, &found.mask));
         let kind = if is_same { MaskKind::Unchanged } else { found.kind() };

@@ -79,7 +79,7 @@ impl<B: Backend> Matcher<B> {
         let work = grammar.limits().max_work_per_call;
         let mut fuel = Fuel::new(work);
         let mut candidates = Candidates::default();
-        for id in mask.to_mask(vocabulary).iter().take(TOKENS_TRIED) {
+        for id in mask.to_mask().iter().take(TOKENS_TRIED) {
             match read_token(engine, state, vocabulary, id, &mut fuel) {
                 Ok(Ok(next)) => candidates.add(&generation, next, |weight| weight + 1),
                 Ok(Err(_)) => {}
@@ -146,7 +146,7 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
             let Ok(ways) = ways_on(engine, states[place], fuel) else { break };
             let each = likelihood / (ways.len() as u64).max(1);
             for next in ways {
-                let cost = mask_cost(engine, next, masks.vocabulary(), fuel).max(1);
+                let cost = mask_cost(engine, next, masks.token_sets(), fuel).max(1);
                 candidates.add(generation, next, |worth| worth.saturating_add(each.saturating_mul(cost)));
                 if seen.insert(next) {
                     left.push((each, Reverse(states.len())));

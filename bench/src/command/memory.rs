@@ -7,7 +7,8 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use clap::Args;
 use grammask::{
-    CompiledGrammar, Compiler, JsonSchemaOptions, Limits, TokenId, TokenMask, Vocabulary, words_for,
+    CompiledGrammar, Compiler, JsonSchemaOptions, Limits, TokenId, TokenMask, TokenSets, Vocabulary,
+    words_for,
 };
 
 use crate::engine::ours::vocabulary;
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<()> {
         "{}, {}\n\nThe vocabulary with its slices: {} MiB.\n",
         host::processor(),
         host::today(),
-        vocabulary.memory_usage() >> 20
+        (vocabulary.memory_usage() + TokenSets::shared(&vocabulary).memory_usage()) >> 20
     );
     let choice = Choice { only: None, sample: args.sample, seed: args.seed };
     let cases = pack::read(&args.pack, &choice)?

@@ -1,11 +1,11 @@
 //! This project's engine.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use grammask::{
     BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
-    Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions,
+    Matcher, StructuralTagOptions, TokenId, TokenMask, TokenSets, Vocabulary, VocabularyOptions,
 };
 
 use super::interface::{Engine, EngineId, KeyOrder, PLACE, Source};
@@ -23,10 +23,18 @@ pub(crate) struct Grammask<B: BuildBackend> {
 /// Loads our vocabulary of a tokenizer.
 pub(crate) fn vocabulary(tokenizer: &LoadedTokenizer) -> Result<Arc<Vocabulary>> {
     let options = VocabularyOptions::default().stop_ids([tokenizer.end]).size(tokenizer.size);
-    let vocabulary = Vocabulary::from_tokenizer_json(&tokenizer.json, &options)?;
-    // Once a process: a server does this before its first request.
-    vocabulary.prepare();
-    Ok(Arc::new(vocabulary))
+    let vocabulary = Arc::new(Vocabulary::from_tokenizer_json(&tokenizer.json, &options)?);
+    keep_token_sets(&vocabulary);
+    Ok(vocabulary)
+}
+
+/// Computes the token sets of a vocabulary and keeps them until the process ends: a server does this before its first
+/// request.
+pub(crate) fn keep_token_sets(vocabulary: &Arc<Vocabulary>) {
+    static KEPT: Mutex<Vec<Arc<TokenSets>>> = Mutex::new(Vec::new());
+    let sets = TokenSets::shared(vocabulary);
+    sets.prepare();
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(sets);
 }
 
 /// A compiler with its defaults.

@@ -66,15 +66,15 @@ impl Words {
         let special: Vec<u32> =
             special.iter().flat_map(|name| encoding.encode_with_special_tokens(name)).collect();
         let options = VocabularyOptions::default().special_ids(special.clone()).stop_ids([HARMONY_END]);
-        let vocabulary = Vocabulary::from_tokens(tokens.iter().map(Some), &options)?;
-        vocabulary.prepare();
+        let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options)?);
+        ours::keep_token_sets(&vocabulary);
         for id in special {
             tokens[id as usize].insert(0, TokTrie::SPECIAL_TOKEN_MARKER);
         }
         let trie = TokTrie::from(&TokRxInfo::new(HARMONY_SIZE, HARMONY_END), &tokens);
         Ok(Self {
             format: CallFormat::Harmony,
-            vocabulary: Arc::new(vocabulary),
+            vocabulary,
             environment: Arc::new(ApproximateTokEnv::new(trie)),
             end: HARMONY_END,
             tokenizer: Tokenizer::O200k(Box::new(encoding)),

@@ -74,7 +74,7 @@ impl GrammarMatcher {
             };
         }
         let mask = known.map_err(|error| match_error(py, &error))?;
-        mask.write(self.matcher.grammar().vocabulary(), row);
+        mask.write(row);
         Ok(!mask.allows_all())
     }
 

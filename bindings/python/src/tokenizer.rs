@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
+use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -43,6 +43,8 @@ const STOP_TOKENS: [&str; 8] = [
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct TokenizerInfo {
     pub(crate) vocabulary: Arc<Vocabulary>,
+    /// Keeps what is computed from the vocabulary, for all compilers that come and go.
+    _token_sets: Arc<TokenSets>,
     vocab_type: u8,
     add_prefix_space: bool,
 }
@@ -126,7 +128,7 @@ impl TokenizerInfo {
             .size(vocab_size.unwrap_or(tokens.len()));
         let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
         let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
-        Ok(Self { vocabulary, vocab_type, add_prefix_space })
+        Ok(Self { _token_sets: TokenSets::shared(&vocabulary), vocabulary, vocab_type, add_prefix_space })
     }
 
     /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
@@ -247,7 +249,12 @@ impl TokenizerInfo {
             .size(tokens.len());
         let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
         let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
-        Ok(Self { vocabulary, vocab_type: vocab_type.min(2), add_prefix_space })
+        Ok(Self {
+            _token_sets: TokenSets::shared(&vocabulary),
+            vocabulary,
+            vocab_type: vocab_type.min(2),
+            add_prefix_space,
+        })
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

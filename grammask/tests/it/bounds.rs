@@ -148,7 +148,7 @@ fn still_works() {
     let grammar = compile(Syntax::Regex, "[0-9]{3}").unwrap();
     let mut matcher = grammar.matcher();
     matcher.accept_bytes(b"12").unwrap();
-    let mask = matcher.mask().unwrap().to_mask(grammar.vocabulary());
+    let mask = matcher.mask().unwrap().to_mask();
     assert_eq!(mask.count(), 12, "ten digits as bytes, and `0` and `1` once more as words");
 }
 

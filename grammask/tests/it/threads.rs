@@ -22,7 +22,7 @@ fn record(grammar: &CompiledGrammar, seed: u64) -> Trace {
     let mut matcher = grammar.matcher();
     let mut trace = Trace { masks: Vec::new(), tokens: Vec::new(), ending: Vec::new() };
     for _ in 0..60 {
-        let mask = matcher.mask().unwrap().to_mask(grammar.vocabulary());
+        let mask = matcher.mask().unwrap().to_mask();
         let stop = |id: &TokenId| grammar.vocabulary().is_stop(*id);
         let allowed: Vec<TokenId> = mask.iter().filter(|id| !stop(id)).collect();
         trace.masks.push(mask);

@@ -2,14 +2,38 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::derived::DerivedTables;
+use super::error::VocabularyError;
+use super::options::VocabularyOptions;
 use super::stop_tokens::{END, RETURN, STOP_TOKEN_NAMES};
-use super::texts::TokenTexts;
-use super::{TokenId, Vocabulary, VocabularyError, VocabularyOptions};
-use crate::slices::SliceCells;
-use crate::{TokenMask, Trie};
+use super::token_texts::TokenTexts;
+use super::tokens::Vocabulary;
+use crate::ids::TokenId;
+use crate::mask::token_mask::TokenMask;
+use crate::vocabulary::trie::Trie;
+
+impl Vocabulary {
+    /// The vocabulary of tokens given in the order of their ids. `None` and empty strings are ids that are never
+    /// allowed. Of special and stop ids, the bytes given are the name.
+    ///
+    /// # Errors
+    ///
+    /// If an option names an id that is not there, `size` is less than the number of tokens, or a limit is
+    /// passed.
+    pub fn from_tokens<B: AsRef<[u8]>>(
+        tokens: impl IntoIterator<Item = Option<B>>,
+        options: &VocabularyOptions,
+    ) -> Result<Self, VocabularyError> {
+        let mut builder = VocabularyBuilder::new(options);
+        for token in tokens {
+            builder.push(token.as_ref().map_or(&[], |bytes| bytes.as_ref()))?;
+        }
+        builder.finish()
+    }
+}
 
 /// Tokens as they come in, in any order of ids.
-pub(super) struct Draft<'o> {
+pub(super) struct VocabularyBuilder<'o> {
     options: &'o VocabularyOptions,
     bytes: Vec<u8>,
     /// Start and length of each id's bytes. No id with bytes has length 0.
@@ -17,7 +41,7 @@ pub(super) struct Draft<'o> {
     special: Vec<u32>,
 }
 
-impl<'o> Draft<'o> {
+impl<'o> VocabularyBuilder<'o> {
     pub(super) fn new(options: &'o VocabularyOptions) -> Self {
         Self { options, bytes: Vec::new(), spans: Vec::new(), special: options.special_ids.clone() }
     }
@@ -71,7 +95,6 @@ impl<'o> Draft<'o> {
         let max_token_len = sorted.iter().map(|&id| token(id).len()).max().unwrap_or(0);
         let missing_bytes = (0..=u8::MAX).filter(|&byte| trie.find(&[byte]).is_none()).collect();
         let fingerprint = fingerprint(&bytes, &offsets, &special, &stop, &names);
-        let slices = SliceCells::default();
         Ok(Vocabulary {
             texts: TokenTexts::new(&bytes, &offsets),
             special,
@@ -82,10 +105,7 @@ impl<'o> Draft<'o> {
             missing_bytes,
             max_token_len,
             fingerprint,
-            slices,
-            lists: std::sync::OnceLock::new(),
-            openings: std::sync::OnceLock::new(),
-            separated: std::sync::OnceLock::new(),
+            derived: DerivedTables::new(),
         })
     }
 
@@ -198,7 +218,7 @@ fn fingerprint(
 }
 
 /// Hashes a list of numbers so that no two different lists of lists have the same bytes: little-endian, the
-/// length behind them.
+/// length after them.
 fn update_numbers(hash: &mut Xxh3, numbers: impl Iterator<Item = u32>) {
     let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
     hash.update(&bytes);

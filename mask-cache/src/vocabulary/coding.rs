@@ -37,19 +37,19 @@ impl TokenCoding {
 
 /// One step of a decoder.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum DecoderStep {
     /// The byte-level alphabet.
     ByteLevel,
     /// `<0xHH>` is a byte.
     ByteFallback,
     /// Every occurrence of a text becomes another text. The pattern is not empty.
     Replace {
-        /// What is replaced.
+        /// The text that is replaced.
         pattern: Vec<u8>,
         /// By what.
         by: Vec<u8>,
     },
-    /// A character is cut off both ends, at most so many times.
+    /// A character is cut off both ends, at most this many times.
     Strip {
         /// The character.
         character: char,
@@ -64,17 +64,17 @@ pub(super) enum Step {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Decoder {
     /// The steps.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<DecoderStep>,
 }
 
 impl From<TokenCoding> for Decoder {
     fn from(coding: TokenCoding) -> Self {
         let steps = match coding {
             TokenCoding::Plain => vec![],
-            TokenCoding::ByteLevel => vec![Step::ByteLevel],
+            TokenCoding::ByteLevel => vec![DecoderStep::ByteLevel],
             TokenCoding::ByteFallback => vec![
-                Step::ByteFallback,
-                Step::Replace { pattern: "\u{2581}".as_bytes().to_vec(), by: b" ".to_vec() },
+                DecoderStep::ByteFallback,
+                DecoderStep::Replace { pattern: "\u{2581}".as_bytes().to_vec(), by: b" ".to_vec() },
             ],
         };
         Self { steps }
@@ -84,7 +84,7 @@ impl From<TokenCoding> for Decoder {
 impl Decoder {
     /// Whether the byte-level alphabet is used.
     pub(super) fn is_byte_level(&self) -> bool {
-        self.steps.contains(&Step::ByteLevel)
+        self.steps.contains(&DecoderStep::ByteLevel)
     }
 
     /// Appends the bytes of a token to `into`.
@@ -93,15 +93,15 @@ impl Decoder {
         into.extend_from_slice(spelled.as_bytes());
         for step in &self.steps {
             match step {
-                Step::ByteLevel => from_alphabet(into, from),
-                Step::ByteFallback => {
+                DecoderStep::ByteLevel => from_alphabet(into, from),
+                DecoderStep::ByteFallback => {
                     if let Some(byte) = fallback_byte(&into[from..]) {
                         into.truncate(from);
                         into.push(byte);
                     }
                 }
-                Step::Replace { pattern, by } => replace(into, from, pattern, by),
-                Step::Strip { character, start, end } => strip(into, from, *character, *start, *end),
+                DecoderStep::Replace { pattern, by } => replace(into, from, pattern, by),
+                DecoderStep::Strip { character, start, end } => strip(into, from, *character, *start, *end),
             }
         }
     }
@@ -247,8 +247,8 @@ mod tests {
         let mut bytes = b"__".to_vec();
         let decoder = Decoder {
             steps: vec![
-                Step::Replace { pattern: b"_".to_vec(), by: b" ".to_vec() },
-                Step::Strip { character: ' ', start: 1, end: 5 },
+                DecoderStep::Replace { pattern: b"_".to_vec(), by: b" ".to_vec() },
+                DecoderStep::Strip { character: ' ', start: 1, end: 5 },
             ],
         };
         decoder.decode("__a_b__", &mut bytes);

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Vocabulary, VocabularyError, VocabularyOptions};
+use super::error::VocabularyError;
+use super::options::VocabularyOptions;
+use super::tokens::Vocabulary;
 
 /// Number of ids of o200k_harmony.
 const SIZE: u32 = 201_088;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::TokenId;
+use crate::ids::TokenId;
 
 /// A vocabulary was refused. `Display` says where the reason lies (a JSON pointer, or a line and column) and
 /// what to change.

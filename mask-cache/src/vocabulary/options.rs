@@ -1,6 +1,7 @@
-//! What the caller knows about a vocabulary that its tokens do not say.
+//! Options for loading a vocabulary: facts that the tokens do not tell.
 
-use crate::{TokenCoding, TokenId};
+use crate::ids::TokenId;
+use crate::vocabulary::coding::TokenCoding;
 
 /// Options of the constructors of [`Vocabulary`](crate::Vocabulary).
 ///

@@ -11,11 +11,35 @@ use ahash::AHashMap;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::build::Draft;
-use super::coding::{ALPHABET_SHIFTED, Decoder, Step, alphabet_byte, fallback_byte};
-use super::{TokenCoding, Vocabulary, VocabularyError, VocabularyOptions};
+use super::build::VocabularyBuilder;
+use super::coding::{ALPHABET_SHIFTED, Decoder, DecoderStep, TokenCoding, alphabet_byte, fallback_byte};
+use super::error::VocabularyError;
+use super::options::VocabularyOptions;
+use super::tokens::Vocabulary;
 
-pub(super) fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, VocabularyError> {
+impl Vocabulary {
+    /// The vocabulary of a Hugging Face `tokenizer.json`.
+    ///
+    /// Read are the models `BPE` and `Unigram`, the decoder (or, where there is none, the pre-tokenizer) for how
+    /// bytes are spelled, and the added tokens. Added tokens that the file marks `special` are special; the others
+    /// are text, spelled as they stand in byte-level files and as the decoder prints them elsewhere. An added
+    /// token wins over a model's token with the same id. Where the file says nothing on how bytes are spelled, the
+    /// tokens decide: at least 128 tokens such as `<0x0A>`, or the letters of the byte-level alphabet.
+    ///
+    /// A tokenizer may drop the space at the very start of a text (`add_prefix_space`, `prepend_scheme`, a `Strip`
+    /// after a `Fuse`); a token's bytes keep it, as they are in the middle of a text.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not such a tokenizer; if the text of a token depends on its neighbours (`WordPiece`,
+    /// `WordLevel`, end-of-word suffixes), since then it has no bytes of its own; and as for
+    /// [`from_tokens`](Self::from_tokens). The error says where in the file.
+    pub fn from_tokenizer_json(json: &[u8], options: &VocabularyOptions) -> Result<Self, VocabularyError> {
+        load(json, options)
+    }
+}
+
+fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, VocabularyError> {
     let json = std::str::from_utf8(json).map_err(|error| {
         let before = &json[..error.valid_up_to()];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
@@ -29,10 +53,10 @@ pub(super) fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabular
         Some(coding) => Decoder::from(coding),
         None => decoder_of(&file)?,
     };
-    let mut draft = Draft::new(options);
-    add_model_tokens(&mut draft, &file.model.vocab, &decoder)?;
-    add_added_tokens(&mut draft, file.added_tokens.as_deref().unwrap_or_default(), &decoder)?;
-    draft.finish()
+    let mut builder = VocabularyBuilder::new(options);
+    add_model_tokens(&mut builder, &file.model.vocab, &decoder)?;
+    add_added_tokens(&mut builder, file.added_tokens.as_deref().unwrap_or_default(), &decoder)?;
+    builder.finish()
 }
 
 #[derive(serde::Deserialize)]
@@ -208,8 +232,8 @@ fn decoder_of(file: &TokenizerFile<'_>) -> Result<Decoder, VocabularyError> {
     }
     // The encoder makes byte tokens from bytes, whether or not the decoder undoes it.
     let falls_back = file.model.byte_fallback == Some(true);
-    if falls_back && !decoder.steps.contains(&Step::ByteFallback) && !decoder.is_byte_level() {
-        decoder.steps.insert(0, Step::ByteFallback);
+    if falls_back && !decoder.steps.contains(&DecoderStep::ByteFallback) && !decoder.is_byte_level() {
+        decoder.steps.insert(0, DecoderStep::ByteFallback);
     }
     Ok(decoder)
 }
@@ -220,7 +244,7 @@ const MAX_STEPS: usize = 16;
 const MAX_PATTERN: usize = 64;
 
 /// The steps of a decoder that change what one token says.
-fn decoder_steps(decoder: &Value) -> Result<Vec<Step>, VocabularyError> {
+fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
     let mut steps = Vec::new();
     let mut fused = false;
     for (place, part) in flatten(decoder, "/decoder", "decoders") {
@@ -230,8 +254,8 @@ fn decoder_steps(decoder: &Value) -> Result<Vec<Step>, VocabularyError> {
             return Err(VocabularyError::at(place, message));
         }
         match kind_of(part) {
-            "ByteLevel" => steps.push(Step::ByteLevel),
-            "ByteFallback" => steps.push(Step::ByteFallback),
+            "ByteLevel" => steps.push(DecoderStep::ByteLevel),
+            "ByteFallback" => steps.push(DecoderStep::ByteFallback),
             "Fuse" => fused = true,
             "Metaspace" => steps.push(metaspace(part, &place)?),
             "Replace" => steps.push(replacement(part, &place)?),
@@ -256,10 +280,10 @@ fn decoder_steps(decoder: &Value) -> Result<Vec<Step>, VocabularyError> {
 }
 
 /// The undoing of what a pre-tokenizer does, for files without a decoder.
-fn pre_tokenizer_step(pre_tokenizer: &Value) -> Option<Step> {
+fn pre_tokenizer_step(pre_tokenizer: &Value) -> Option<DecoderStep> {
     flatten(pre_tokenizer, "/pre_tokenizer", "pretokenizers").into_iter().find_map(|(place, part)| {
         match kind_of(part) {
-            "ByteLevel" => Some(Step::ByteLevel),
+            "ByteLevel" => Some(DecoderStep::ByteLevel),
             "Metaspace" => metaspace(part, &place).ok(),
             _ => None,
         }
@@ -287,7 +311,7 @@ fn kind_of(part: &Value) -> &str {
     part.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn metaspace(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+fn metaspace(part: &Value, place: &str) -> Result<DecoderStep, VocabularyError> {
     let replacement = match part.get("replacement") {
         None => "\u{2581}",
         Some(value) => value.as_str().filter(|text| text.chars().count() == 1).ok_or_else(|| {
@@ -297,10 +321,10 @@ fn metaspace(part: &Value, place: &str) -> Result<Step, VocabularyError> {
             )
         })?,
     };
-    Ok(Step::Replace { pattern: replacement.as_bytes().to_vec(), by: b" ".to_vec() })
+    Ok(DecoderStep::Replace { pattern: replacement.as_bytes().to_vec(), by: b" ".to_vec() })
 }
 
-fn replacement(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+fn replacement(part: &Value, place: &str) -> Result<DecoderStep, VocabularyError> {
     let pattern = part.pointer("/pattern/String").and_then(Value::as_str).filter(|text| !text.is_empty());
     let Some(pattern) = pattern else {
         return Err(VocabularyError::at(
@@ -327,10 +351,10 @@ fn replacement(part: &Value, place: &str) -> Result<Step, VocabularyError> {
             "longer than the pattern it replaces, which is not supported: use `from_tokens`",
         ));
     }
-    Ok(Step::Replace { pattern: pattern.as_bytes().to_vec(), by: by.as_bytes().to_vec() })
+    Ok(DecoderStep::Replace { pattern: pattern.as_bytes().to_vec(), by: by.as_bytes().to_vec() })
 }
 
-fn stripping(part: &Value, place: &str) -> Result<Step, VocabularyError> {
+fn stripping(part: &Value, place: &str) -> Result<DecoderStep, VocabularyError> {
     let mut characters = part.get("content").and_then(Value::as_str).unwrap_or_default().chars();
     let (Some(character), None) = (characters.next(), characters.next()) else {
         let message = "not one character; write the one to cut off";
@@ -342,7 +366,7 @@ fn stripping(part: &Value, place: &str) -> Result<Step, VocabularyError> {
             VocabularyError::at(format!("{place}/{name}"), "not a count; write how often to cut, 0 for never")
         })
     };
-    Ok(Step::Strip { character, start: times("start")?, end: times("stop")? })
+    Ok(DecoderStep::Strip { character, start: times("start")?, end: times("stop")? })
 }
 
 /// What the tokens themselves say about how bytes are spelled.
@@ -371,14 +395,14 @@ fn guess(tokens: &Tokens<'_>) -> TokenCoding {
 }
 
 fn add_model_tokens(
-    draft: &mut Draft<'_>,
+    builder: &mut VocabularyBuilder<'_>,
     tokens: &Tokens<'_>,
     decoder: &Decoder,
 ) -> Result<(), VocabularyError> {
     match tokens {
         Tokens::Scores(tokens) => {
             for (id, token) in tokens.iter().enumerate() {
-                draft
+                builder
                     .put(id, |bytes| decoder.decode(&token.0, bytes))
                     .map_err(|error| error.within(format!("/model/vocab/{id}")))?;
             }
@@ -387,12 +411,12 @@ fn add_model_tokens(
             for (token, id) in tokens {
                 let index = to_index(*id);
                 let place = || format!("/model/vocab/{}", pointer_part(&token.0));
-                if draft.has(index) {
+                if builder.has(index) {
                     let first =
                         tokens.iter().find(|(_, other)| other == id).map_or("", |(token, _)| &token.0);
                     return Err(VocabularyError::given_twice(place(), *id, first, &token.0));
                 }
-                draft
+                builder
                     .put(index, |bytes| decoder.decode(&token.0, bytes))
                     .map_err(|error| error.within(place()))?;
             }
@@ -402,7 +426,7 @@ fn add_model_tokens(
 }
 
 fn add_added_tokens(
-    draft: &mut Draft<'_>,
+    builder: &mut VocabularyBuilder<'_>,
     tokens: &[AddedToken<'_>],
     decoder: &Decoder,
 ) -> Result<(), VocabularyError> {
@@ -422,11 +446,11 @@ fn add_added_tokens(
                 decoder.decode(&token.content.0, bytes);
             }
         };
-        draft
+        builder
             .put(to_index(token.id), write)
             .map_err(|error| error.within(format!("/added_tokens/{place}")))?;
         if token.special {
-            draft.mark_special(token.id);
+            builder.mark_special(token.id);
         }
     }
     Ok(())

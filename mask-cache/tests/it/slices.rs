@@ -1,6 +1,8 @@
 //! Slices against a check of every token, character by character.
 
-use grammask_mask_cache::{Slice, Trie, Vocabulary, bits, words_for};
+use std::sync::Arc;
+
+use grammask_mask_cache::{Slice, TokenSets, Trie, Vocabulary, bits, words_for};
 use proptest::prelude::*;
 
 use crate::support::{ids, token_lists, vocabulary};
@@ -44,9 +46,11 @@ fn trie_tokens(trie: &Trie) -> Vec<u32> {
     tokens
 }
 
-fn check(vocabulary: &Vocabulary) {
+fn check(vocabulary: Vocabulary) {
+    let vocabulary = &Arc::new(vocabulary);
+    let sets = TokenSets::shared(vocabulary);
     let words = words_for(vocabulary.len());
-    for slice in vocabulary.slices() {
+    for slice in sets.slices() {
         let (mut inside, mut residual, mut lengths) = (vec![], vec![], vec![]);
         for id in ids(vocabulary) {
             let bytes = vocabulary.token_bytes(id);
@@ -84,22 +88,22 @@ proptest! {
 
     #[test]
     fn slices_hold_the_texts_over_their_class(tokens in token_lists()) {
-        check(&vocabulary(&tokens));
+        check(vocabulary(&tokens));
     }
 }
 
 #[test]
 fn vocabularies_of_no_and_one_token() {
-    check(&vocabulary(&[]));
-    check(&vocabulary(&[None]));
-    check(&vocabulary(&[Some(b"a".to_vec())]));
-    check(&vocabulary(&[Some(b"\"".to_vec())]));
+    check(vocabulary(&[]));
+    check(vocabulary(&[None]));
+    check(vocabulary(&[Some(b"a".to_vec())]));
+    check(vocabulary(&[Some(b"\"".to_vec())]));
 }
 
 #[test]
 fn no_class_holds_an_earlier_one() {
-    let vocabulary = vocabulary(&[]);
-    let classes: Vec<_> = vocabulary.slices().map(|slice| *slice.class()).collect();
+    let sets = TokenSets::shared(&Arc::new(vocabulary(&[])));
+    let classes: Vec<_> = sets.slices().map(|slice| *slice.class()).collect();
     for (place, later) in classes.iter().enumerate() {
         for earlier in &classes[..place] {
             assert!(
@@ -108,14 +112,14 @@ fn no_class_holds_an_earlier_one() {
             );
         }
     }
-    assert!(vocabulary.slices().enumerate().all(|(place, slice)| slice.place() == place));
-    assert!(vocabulary.slice(classes.len() - 1).is_some());
-    assert!(vocabulary.slice(classes.len()).is_none());
+    assert!(sets.slices().enumerate().all(|(place, slice)| slice.place() == place));
+    assert!(sets.slice(classes.len() - 1).is_some());
+    assert!(sets.slice(classes.len()).is_none());
 }
 
 #[test]
 fn a_class_may_begin_where_all_its_first_bytes_can() {
-    let vocabulary = vocabulary(&[]);
+    let sets = TokenSets::shared(&Arc::new(vocabulary(&[])));
     let first_bytes = |slice: Slice<'_>| {
         let class = slice.class();
         let mut next = [0_u64; 4];
@@ -129,7 +133,7 @@ fn a_class_may_begin_where_all_its_first_bytes_can() {
         }
         next
     };
-    for slice in vocabulary.slices() {
+    for slice in sets.slices() {
         let next = first_bytes(slice);
         assert!(slice.may_begin(&next));
         assert!(slice.may_begin(&[u64::MAX; 4]));
@@ -143,21 +147,21 @@ fn a_class_may_begin_where_all_its_first_bytes_can() {
 
 #[test]
 fn preparing_builds_all_slices() {
-    let vocabulary = vocabulary(&[Some(b"a".to_vec())]);
-    let before = vocabulary.memory_usage();
-    assert!(vocabulary.slices().all(|slice| !slice.is_ready()));
-    vocabulary.prepare();
-    assert!(vocabulary.slices().all(|slice| slice.is_ready()));
-    assert!(vocabulary.memory_usage() > before);
+    let sets = TokenSets::shared(&Arc::new(vocabulary(&[Some(b"a".to_vec())])));
+    let before = sets.memory_usage();
+    assert!(sets.slices().all(|slice| !slice.is_ready()));
+    sets.prepare();
+    assert!(sets.slices().all(|slice| slice.is_ready()));
+    assert!(sets.memory_usage() > before);
 }
 
 #[test]
 fn one_slice_is_the_inside_of_json_strings() {
-    let vocabulary = vocabulary(&[Some(b"a".to_vec())]);
+    let sets = TokenSets::shared(&Arc::new(vocabulary(&[Some(b"a".to_vec())])));
     let outside = ["\"", "\\", "\n"];
     let inside = |slice: &grammask_mask_cache::Slice<'_>| {
         slice.is_inside("é\u{7f} 'x".as_bytes())
             && outside.iter().all(|text| !slice.is_inside(text.as_bytes()))
     };
-    assert!(vocabulary.slices().any(|slice| inside(&slice)));
+    assert!(sets.slices().any(|slice| inside(&slice)));
 }

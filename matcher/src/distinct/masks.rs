@@ -8,7 +8,7 @@
 //! * beyond that point a token would have to end the value, and write a whole other one behind a comma. There are some
 //!   dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
 
-use grammask_mask_cache::{StoredMask, TokenId, Trie, ValuePosition, Vocabulary, bits, words_for};
+use grammask_mask_cache::{StoredMask, TokenId, TokenSets, Trie, ValuePosition, Vocabulary, bits, words_for};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::{Lex, Mark, Read, Scopes, Subject};
@@ -21,10 +21,11 @@ impl Scopes {
         engine: &B,
         state: B::State,
         mask: &StoredMask,
-        vocabulary: &Vocabulary,
+        sets: &TokenSets,
         fuel: &mut Fuel,
     ) -> Result<Vec<TokenId>, StepError> {
-        let across = vocabulary.tokens_across_values(match self.lex {
+        let vocabulary = sets.vocabulary();
+        let across = sets.tokens_across_values(match self.lex {
             Lex::Outside => ValuePosition::Text,
             Lex::String { .. } => ValuePosition::String,
             _ => ValuePosition::Array,
@@ -34,7 +35,7 @@ impl Scopes {
         }
         let mut words = std::mem::take(&mut self.words);
         words.resize(words_for(vocabulary.len()), 0);
-        mask.write(vocabulary, &mut words);
+        mask.write(&mut words);
         let found = self.refused_of(engine, state, &words, across, vocabulary, fuel);
         let found = found.and_then(|found| {
             found.iter().for_each(|id| bits::clear(&mut words, id.index()));

@@ -12,7 +12,7 @@ impl<B: Backend> Matcher<B> {
     /// Whether the mask may be another one than that of the parser's state alone.
     pub(super) fn alters_masks(&self) -> bool {
         let Some(scopes) = self.scopes.as_deref() else { return false };
-        scopes.is_open() || !scopes.is_harmless(self.grammar.vocabulary())
+        scopes.is_open() || !scopes.is_harmless(self.generation().masks.token_sets())
     }
 
     /// Runs a call with what has occurred, from the same place each time that it is begun anew. The place stays as the
@@ -96,12 +96,11 @@ impl<B: Backend> Matcher<B> {
             }
             None => self.compute_mask()?.mask,
         };
-        let vocabulary = std::sync::Arc::clone(self.grammar.vocabulary());
         let allowed: &StoredMask = &mask;
         let refused = self.look_with_scopes(|generation, state, scopes, fuel| {
-            scopes.refused_tokens(&generation.engine, state, allowed, &vocabulary, fuel)
+            scopes.refused_tokens(&generation.engine, state, allowed, generation.masks.token_sets(), fuel)
         })?;
-        Ok(NamedMask { name: (ALTERED, key), mask: mask.without(&refused, &vocabulary) })
+        Ok(NamedMask { name: (ALTERED, key), mask: mask.without(&refused) })
     }
 
     pub(super) fn jump_forward_scoped(&mut self) -> Result<Vec<u8>, MatchError> {

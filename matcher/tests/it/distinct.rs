@@ -296,8 +296,8 @@ fn check_place<B: BuildBackend>(
     matcher.fill_mask_words(&mut words).unwrap();
     assert_eq!(mask.as_words(), words, "{shown}");
     let shared = matcher.mask().unwrap();
-    assert_eq!(shared.to_mask(&vocabulary).as_words(), words, "{shown}");
-    let known = matcher.known_mask().map(|known| known.to_mask(&vocabulary));
+    assert_eq!(shared.to_mask().as_words(), words, "{shown}");
+    let known = matcher.known_mask().map(|known| known.to_mask());
     assert!(known.is_none_or(|known| known.as_words() == words), "{shown}");
     let mut allowed = Vec::new();
     for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {

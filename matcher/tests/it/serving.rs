@@ -70,9 +70,9 @@ fn known_masks_are_those_that_were_computed() {
     let grammar = compile("a*");
     let mut matcher = grammar.matcher();
     assert!(matcher.known_mask().is_none());
-    let mask = matcher.mask().unwrap().to_mask(grammar.vocabulary());
+    let mask = matcher.mask().unwrap().to_mask();
     let known = grammar.matcher().known_mask().unwrap();
-    assert_eq!(known.to_mask(grammar.vocabulary()), mask);
+    assert_eq!(known.to_mask(), mask);
 }
 
 #[test]

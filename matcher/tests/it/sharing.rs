@@ -31,7 +31,7 @@ fn list(number: usize) -> String {
 fn follow(matcher: &mut Matcher, text: &[u8]) -> Vec<TokenMask> {
     let mut masks = Vec::new();
     for &byte in text {
-        masks.push(matcher.mask().unwrap().to_mask(matcher.grammar().vocabulary()));
+        masks.push(matcher.mask().unwrap().to_mask());
         matcher.accept_bytes(&[byte]).unwrap();
     }
     masks

@@ -27,7 +27,7 @@ const TEXT: &[u8] = br#"[{"name": "abc", "age": 12, "kind": "xyz"}, {"name": "",
 fn follow(matcher: &mut Matcher) -> Vec<TokenMask> {
     let mut masks = Vec::new();
     for &byte in TEXT {
-        masks.push(matcher.mask().unwrap().to_mask(matcher.grammar().vocabulary()));
+        masks.push(matcher.mask().unwrap().to_mask());
         matcher.accept_bytes(&[byte]).unwrap();
     }
     masks
@@ -89,7 +89,7 @@ fn next_masks_are_those_of_the_next_token() {
     assert!(matcher.warm_next(1) == 1 && matcher.known_mask().is_some());
     while matcher.warm_next(2) > 0 {}
     let vocabulary = grammar.vocabulary();
-    let mask = matcher.mask().unwrap().to_mask(vocabulary);
+    let mask = matcher.mask().unwrap().to_mask();
     let steps = matcher.steps();
     for id in mask.iter() {
         let mut fork = matcher.fork();

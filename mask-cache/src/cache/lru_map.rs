@@ -1,0 +1,353 @@
+//! A map with a budget that evicts the least recently used entries and is read without locks.
+//!
+//! The naive way keeps the entries in the order of their uses under a lock, and so writes to memory that all threads
+//! share each time one is read. Here time is counted in *ages*: one ends when an eighth of the budget was added. An
+//! entry knows the age of its last use, which is written only if it is another one, so that reads in one age write at
+//! most once. When the budget is used up the entries of the oldest ages go, a quarter of the budget at once, so that
+//! looking for them costs little for each one added.
+//!
+//! A lock that is only ever read is still a counter that every reader writes: with all threads on one grammar its cache
+//! line wanders from core to core at every step. So readers hold on to a *table* for as long as they look (an
+//! [`ArcSwap`], whose readers write to memory of their own thread), and the slots of a table are written once. A
+//! writer takes a lock, updates its counts, and writes the next free slot of the entry's probe sequence. A table that is
+//! full, or from which entries are evicted, is replaced by a new one, and freed when the last reader lets go of it.
+//!
+//! Each compiled grammar has several of these maps, most of them with a handful of entries. Concurrent maps that free
+//! their entries by epochs or hazards keep some kilobytes a map for the records of each thread: 48 KB a grammar, which had
+//! to be cleared while it was compiled, and a dozen system calls. Here an empty map holds nothing.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arc_swap::ArcSwap;
+
+/// The part of the budget that is added in one age.
+const AGES: usize = 8;
+
+/// The part of the budget that may be held by entries that were replaced.
+const STALE_SHARE: usize = 64;
+
+/// Slots of the first table that holds something.
+const MIN_SLOTS: usize = 8;
+
+/// A map with a budget in bytes. Values are handed out as clones and outlive their entry.
+pub(crate) struct LruMap<K, V> {
+    table: ArcSwap<SlotTable<K, V>>,
+    hasher: ahash::RandomState,
+    /// Held while entries are changed.
+    writer: Mutex<WriterState>,
+    /// The current age.
+    age: AtomicU32,
+    bytes: AtomicUsize,
+    len: AtomicUsize,
+    max_bytes: usize,
+}
+
+/// Counts that only writers need.
+#[derive(Default)]
+struct WriterState {
+    /// Bytes added in the current age.
+    added: usize,
+    /// Slots of the current table that are written.
+    slots: usize,
+    /// Bytes of its entries that were replaced.
+    stale: usize,
+}
+
+/// Entries in a power of two of slots, at most three quarters of them written; an entry is found on the way from the slot
+/// of its hash to the next one that is empty.
+struct SlotTable<K, V> {
+    slots: Box<[Slot<K, V>]>,
+}
+
+type Slot<K, V> = OnceLock<Arc<MapEntry<K, V>>>;
+
+struct MapEntry<K, V> {
+    hash: u64,
+    key: K,
+    value: V,
+    bytes: usize,
+    /// The age of the last use.
+    used: AtomicU32,
+    /// Whether another entry with the key has taken its place.
+    is_stale: AtomicBool,
+}
+
+impl<K, V> fmt::Debug for LruMap<K, V> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LruMap")
+            .field("bytes", &self.bytes)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K, V> SlotTable<K, V> {
+    /// A table with capacity for a number of entries.
+    fn with_capacity(entries: usize) -> Self {
+        let slots = match entries {
+            0 => 0,
+            entries => (entries + entries / 3 + 1).next_power_of_two().max(MIN_SLOTS),
+        };
+        Self { slots: (0..slots).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// How many slots may be written: one at least stays empty, where a search ends.
+    fn capacity(&self) -> usize {
+        self.slots.len() / 4 * 3
+    }
+
+    /// The slots from that of a hash on, each once.
+    fn probe(&self, hash: u64) -> impl Iterator<Item = &Slot<K, V>> {
+        let first = if self.slots.is_empty() { 0 } else { hash as usize & (self.slots.len() - 1) };
+        self.slots[first..].iter().chain(&self.slots[..first])
+    }
+
+    fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Arc<MapEntry<K, V>>>
+    where
+        K: Borrow<Q>,
+    {
+        self.probe(hash).map_while(OnceLock::get).find(|entry| {
+            entry.hash == hash && entry.key.borrow() == key && !entry.is_stale.load(Ordering::Acquire)
+        })
+    }
+
+    /// Adds an entry. The caller holds the lock, and has made sure that a slot is free.
+    fn add(&self, entry: Arc<MapEntry<K, V>>) {
+        if let Some(slot) = self.probe(entry.hash).find(|slot| slot.get().is_none()) {
+            let _ = slot.set(entry);
+        }
+    }
+
+    /// The entries that are found.
+    fn entries(&self) -> impl Iterator<Item = &Arc<MapEntry<K, V>>> {
+        let entries = self.slots.iter().filter_map(OnceLock::get);
+        entries.filter(|entry| !entry.is_stale.load(Ordering::Acquire))
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self {
+            table: ArcSwap::from_pointee(SlotTable::with_capacity(0)),
+            hasher: ahash::RandomState::default(),
+            writer: Mutex::default(),
+            age: AtomicU32::new(0),
+            bytes: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            max_bytes,
+        }
+    }
+
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        if self.len() == 0 {
+            return None;
+        }
+        let table = self.table.load();
+        let entry = table.find(self.hasher.hash_one(key), key)?;
+        let age = self.age.load(Ordering::Relaxed);
+        if entry.used.load(Ordering::Relaxed) != age {
+            entry.used.store(age, Ordering::Relaxed);
+        }
+        Some(entry.value.clone())
+    }
+
+    /// Adds an entry of a number of bytes, in place of one with the same key. An entry larger than the whole budget is
+    /// not kept. Returns how many entries were evicted.
+    pub(crate) fn keep(&self, key: K, value: V, bytes: usize) -> u64 {
+        if bytes > self.max_bytes {
+            return 0;
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = self.memory_usage() + bytes <= self.max_bytes;
+        let evicted = if fits { 0 } else { self.shrink(&mut writer, bytes) };
+        writer.added += bytes;
+        if writer.added > self.max_bytes / AGES {
+            writer.added = 0;
+            self.age.fetch_add(1, Ordering::Relaxed);
+        }
+        let hash = self.hasher.hash_one(&key);
+        let mut table = self.table.load_full();
+        let before = table.find(hash, &key).cloned();
+        if writer.slots >= table.capacity() {
+            // Twice as many as there are, so that entries are moved once on average.
+            table = self.rebuild(&mut writer, table.entries(), 2 * self.len().max(1));
+        }
+        let used = AtomicU32::new(self.age.load(Ordering::Relaxed));
+        // The entry becomes visible when its slot is set, which `OnceLock` orders after the writes of its fields. The
+        // older entry is marked stale afterwards, so that a reader always finds one of the two.
+        table.add(Arc::new(MapEntry { hash, key, value, bytes, used, is_stale: AtomicBool::new(false) }));
+        writer.slots += 1;
+        let mut total = self.memory_usage() + bytes;
+        match before {
+            Some(before) => {
+                before.is_stale.store(true, Ordering::Release);
+                total -= before.bytes;
+                writer.stale += before.bytes;
+                if writer.stale > self.max_bytes / STALE_SHARE {
+                    self.rebuild(&mut writer, table.entries(), self.len());
+                }
+            }
+            None => {
+                self.len.fetch_add(1, Ordering::Release);
+            }
+        }
+        self.bytes.store(total, Ordering::Relaxed);
+        evicted
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// Bytes of all entries, as given when they were added.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn all(&self) -> Vec<(K, V)>
+    where
+        K: Clone,
+    {
+        self.table.load().entries().map(|entry| (entry.key.clone(), entry.value.clone())).collect()
+    }
+
+    /// Drops the entries that were not used for longest, until there is room for this many bytes and a quarter of the
+    /// budget is free.
+    fn shrink(&self, writer: &mut WriterState, capacity: usize) -> u64 {
+        let target = self.max_bytes - (self.max_bytes / 4).max(capacity);
+        let table = self.table.load_full();
+        let mut oldest_first: Vec<_> =
+            table.entries().map(|entry| (entry.used.load(Ordering::Relaxed), entry)).collect();
+        oldest_first.sort_by_key(|&(age, _)| age);
+        let mut total = self.memory_usage();
+        let mut count = 0;
+        for (_, entry) in &oldest_first {
+            if total <= target {
+                break;
+            }
+            total -= entry.bytes;
+            count += 1;
+        }
+        let kept = &oldest_first[count..];
+        self.rebuild(writer, kept.iter().map(|&(_, entry)| entry), 2 * kept.len());
+        self.len.store(kept.len(), Ordering::Release);
+        self.bytes.store(total, Ordering::Relaxed);
+        count as u64
+    }
+
+    /// Replaces the current table by one with these entries and this capacity.
+    fn rebuild<'e>(
+        &self,
+        writer: &mut WriterState,
+        entries: impl Iterator<Item = &'e Arc<MapEntry<K, V>>>,
+        capacity: usize,
+    ) -> Arc<SlotTable<K, V>>
+    where
+        K: 'e,
+        V: 'e,
+    {
+        let table = SlotTable::with_capacity(capacity);
+        (writer.slots, writer.stale) = (0, 0);
+        for entry in entries {
+            table.add(Arc::clone(entry));
+            writer.slots += 1;
+        }
+        let table = Arc::new(table);
+        self.table.store(Arc::clone(&table));
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(map: &LruMap<u32, u32>) -> Vec<u32> {
+        let mut keys: Vec<u32> = map.all().into_iter().map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    #[test]
+    fn what_was_used_stays_and_the_oldest_goes() {
+        let map = LruMap::new(1_000);
+        for key in 0..10 {
+            assert_eq!(map.keep(key, key, 100), 0);
+            assert_eq!(map.get(&0), Some(0), "used all the time");
+        }
+        assert_eq!((map.keep(10, 10, 100), map.memory_usage()), (3, 800));
+        assert!(map.get(&0).is_some() && map.get(&10).is_some());
+        assert!((1..3).all(|key| map.get(&key).is_none()), "{:?}", keys(&map));
+        assert!(map.get(&3).is_some() != map.get(&4).is_some(), "one of the two of an age: {:?}", keys(&map));
+        assert!((5..11).all(|key| map.get(&key).is_some()), "{:?}", keys(&map));
+    }
+
+    #[test]
+    fn the_budget_holds_with_entries_of_any_size() {
+        let map = LruMap::new(1_000);
+        let sizes = [1, 999, 0, 1_000, 7, 500, 501, 1_001, 3, 250];
+        for (key, &size) in (0..).zip(sizes.iter().cycle().take(200)) {
+            map.keep(key % 37, key, size);
+            assert!(map.memory_usage() <= 1_000);
+            assert_eq!(map.get(&(key % 37)).is_some_and(|value| value == key), size <= 1_000);
+        }
+        assert!(map.len() < 37);
+    }
+
+    #[test]
+    fn an_entry_takes_the_place_of_one_with_its_key() {
+        let map = LruMap::new(100);
+        map.keep(1, 1, 60);
+        assert_eq!(map.keep(1, 2, 40), 0);
+        assert_eq!((map.get(&1), map.len(), map.memory_usage()), (Some(2), 1, 40));
+    }
+
+    /// Readers find a value that was kept under their key, or none, while others add and the budget makes entries go.
+    #[test]
+    fn readers_see_whole_entries_while_entries_come_and_go() {
+        const KEYS: u32 = 97;
+        let map: LruMap<u32, std::sync::Arc<[u32; 4]>> = LruMap::new(4_000);
+        let (map, wrong) = (&map, &AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                scope.spawn(move || {
+                    for step in 0..4_000_u32 {
+                        let key = (step * 31 + thread * 7) % KEYS;
+                        match map.get(&key) {
+                            Some(value) => {
+                                wrong.fetch_add(usize::from(*value != [key; 4]), Ordering::Relaxed);
+                            }
+                            None => {
+                                map.keep(key, std::sync::Arc::new([key; 4]), 100);
+                            }
+                        }
+                        wrong.fetch_add(usize::from(map.memory_usage() > 4_000), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(wrong.load(Ordering::Relaxed), 0);
+        assert_eq!(map.memory_usage(), 100 * map.len());
+    }
+
+    #[test]
+    fn what_goes_is_freed() {
+        let map = LruMap::new(1_000);
+        let value = std::sync::Arc::new(());
+        for key in 0..1_000 {
+            map.keep(key, std::sync::Arc::clone(&value), 10);
+        }
+        let held = std::sync::Arc::strong_count(&value) - 1;
+        assert_eq!(held, map.len());
+        drop(map);
+        assert_eq!(std::sync::Arc::strong_count(&value), 1);
+    }
+}

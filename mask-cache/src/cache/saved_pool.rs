@@ -1,0 +1,214 @@
+//! The masks of a pool, to be kept for another process.
+//!
+//! Computing the local part of a JSON string takes some milliseconds, and every process that serves JSON needs it.
+//! The saved form is no copy of memory: bits become the lengths of runs, the trie of suffixes the list of them. Saved
+//! data become a mask only if they could be one over this vocabulary: bits mean text tokens, suffixes end the tokens
+//! that they are listed for, and ids with equal bytes have equal bits.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::local_pool::LocalPool;
+use crate::compute::local_part::{LocalPartMask, UncertainSuffixes};
+use crate::ids::{TokenId, TokenKind};
+use crate::mask::bits::{self, words_for};
+use crate::vocabulary::tokens::Vocabulary;
+
+/// The content of a [`LocalPool`], to be written with any serde format.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct SavedPool {
+    masks: Vec<SavedMask>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+struct SavedMask {
+    structure: Vec<u32>,
+    /// Lengths of runs of ids, in turns not accepted and accepted.
+    runs: Vec<u32>,
+    /// Ascending.
+    suffixes: Vec<SavedSuffix>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+struct SavedSuffix {
+    bytes: Vec<u8>,
+    ids: Vec<u32>,
+}
+
+/// The saved data are not the masks of a pool over this vocabulary; nothing of them is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedPoolError {
+    what: &'static str,
+}
+
+impl fmt::Display for SavedPoolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the saved masks do not fit the vocabulary ({}); save them anew", self.what)
+    }
+}
+
+impl std::error::Error for SavedPoolError {}
+
+impl SavedPool {
+    /// How many masks there are.
+    pub fn len(&self) -> usize {
+        self.masks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.masks.is_empty()
+    }
+}
+
+impl LocalPool {
+    /// The content of the pool, in an order that depends on the content alone.
+    pub fn save(&self) -> SavedPool {
+        let mut masks: Vec<SavedMask> =
+            self.all().into_iter().map(|(structure, mask)| SavedMask::new(structure, &mask)).collect();
+        masks.sort_unstable_by(|a, b| a.structure.cmp(&b.structure));
+        SavedPool { masks }
+    }
+
+    /// Adds what was saved of a pool over the same vocabulary and the same kind of backend. Returns how many masks
+    /// were there; whether all are kept is a matter of the pool's budget.
+    ///
+    /// # Errors
+    ///
+    /// Where a mask cannot be one of the vocabulary. Other damage is not noticed, so the place where the
+    /// saved masks are kept must be trusted.
+    pub fn restore(&self, saved: &SavedPool, vocabulary: &Vocabulary) -> Result<usize, SavedPoolError> {
+        let read = saved.masks.iter().map(|mask| Ok((mask.structure.clone(), mask.read(vocabulary)?)));
+        let read = read.collect::<Result<Vec<_>, SavedPoolError>>()?;
+        let count = read.len();
+        for (structure, mask) in read {
+            self.keep(structure, &Arc::new(mask));
+        }
+        Ok(count)
+    }
+}
+
+fn require(holds: bool, what: &'static str) -> Result<(), SavedPoolError> {
+    if holds { Ok(()) } else { Err(SavedPoolError { what }) }
+}
+
+impl SavedMask {
+    fn new(structure: Box<[u32]>, mask: &LocalPartMask) -> Self {
+        let suffixes = mask.suffixes.list().into_iter();
+        let suffixes = suffixes.map(|(bytes, ids)| SavedSuffix { bytes, ids: ids.to_vec() }).collect();
+        Self { structure: structure.into(), runs: runs(&mask.words), suffixes }
+    }
+
+    fn read(&self, vocabulary: &Vocabulary) -> Result<LocalPartMask, SavedPoolError> {
+        let words = words(&self.runs, vocabulary)?;
+        let mut before: &[u8] = &[];
+        let mut left = Vec::new();
+        for SavedSuffix { bytes, ids } in &self.suffixes {
+            require(before < bytes.as_slice() && !ids.is_empty(), "the order of suffixes")?;
+            require(ids.is_sorted_by(|a, b| a < b), "the order of tokens")?;
+            for &id in ids {
+                let id = vocabulary.id(id).ok_or(SavedPoolError { what: "a token" })?;
+                let token = vocabulary.token_bytes(id);
+                let ends = token.len() > bytes.len() && token.ends_with(bytes);
+                require(ends && !bits::contains(&words, id.index()), "the token of a suffix")?;
+                left.push((bytes.as_slice(), id));
+            }
+            before = bytes;
+        }
+        let suffixes =
+            UncertainSuffixes::from_sorted(&left).ok_or(SavedPoolError { what: "too many suffixes" })?;
+        Ok(LocalPartMask { words: words.into(), suffixes })
+    }
+}
+
+fn runs(words: &[u32]) -> Vec<u32> {
+    let mut runs = Vec::new();
+    let (mut side, mut length) = (0, 0);
+    for word in words {
+        let (mut bits, mut left) = (*word, u32::BITS);
+        while left > 0 {
+            let same = if side == 0 { bits.trailing_zeros() } else { bits.trailing_ones() }.min(left);
+            length += same;
+            left -= same;
+            bits = bits.checked_shr(same).unwrap_or(0);
+            if left > 0 {
+                runs.push(std::mem::take(&mut length));
+                side ^= 1;
+            }
+        }
+    }
+    if side == 1 {
+        runs.push(length);
+    }
+    runs
+}
+
+fn words(runs: &[u32], vocabulary: &Vocabulary) -> Result<Vec<u32>, SavedPoolError> {
+    let mut words = vec![0; words_for(vocabulary.len())];
+    let mut place: usize = 0;
+    for (number, &length) in runs.iter().enumerate() {
+        let end = place.saturating_add(length as usize);
+        require(end <= vocabulary.len(), "more tokens than there are")?;
+        if number % 2 == 1 {
+            for id in place..end {
+                let text = u32::try_from(id).ok().and_then(TokenId::new);
+                let text = text.is_some_and(|id| vocabulary.kind(id) == TokenKind::Text);
+                require(text, "a token that is no text")?;
+                bits::set(&mut words, id);
+            }
+        }
+        place = end;
+    }
+    let is_equal = |&(first, other): &(TokenId, TokenId)| {
+        bits::contains(&words, first.index()) == bits::contains(&words, other.index())
+    };
+    require(vocabulary.trie().duplicates().iter().all(is_equal), "tokens with equal bytes")?;
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::options::VocabularyOptions;
+
+    fn vocabulary() -> Vocabulary {
+        let tokens = ["a", "b", "ab", "b", "cab", "c"].map(Some);
+        let fill = (0..70).map(|_| Some("x"));
+        Vocabulary::from_tokens(tokens.into_iter().chain(fill), &VocabularyOptions::default()).unwrap()
+    }
+
+    fn check(runs: &[u32], suffixes: &[(&str, &[u32])]) -> Result<Vec<u32>, &'static str> {
+        let suffixes = suffixes
+            .iter()
+            .map(|(bytes, ids)| SavedSuffix { bytes: bytes.as_bytes().into(), ids: ids.to_vec() });
+        let mask = SavedMask { structure: vec![1, 2], runs: runs.to_vec(), suffixes: suffixes.collect() };
+        let pool = LocalPool::new(1 << 20);
+        let saved = SavedPool { masks: vec![mask.clone()] };
+        pool.restore(&saved, &vocabulary()).map_err(|error| error.what)?;
+        let again = pool.save();
+        assert_eq!(format!("{again:?}"), format!("{saved:?}"));
+        Ok(pool.get(&[1, 2]).unwrap().words.to_vec())
+    }
+
+    #[test]
+    fn what_is_saved_is_what_is_restored() {
+        assert_eq!(check(&[], &[]), Ok(vec![0; 3]));
+        assert_eq!(check(&[0, 1], &[("ab", &[4]), ("b", &[2, 4])]), Ok(vec![1, 0, 0]));
+        assert_eq!(check(&[6, 70], &[]), Ok(vec![!0 << 6, !0, 0xFFF]));
+        assert_eq!(check(&[1, 1, 1, 1], &[]), Ok(vec![0b1010, 0, 0]));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert_eq!(check(&[77], &[]), Err("more tokens than there are"));
+        assert_eq!(check(&[u32::MAX, u32::MAX], &[]), Err("more tokens than there are"));
+        assert_eq!(check(&[1, 1], &[]), Err("tokens with equal bytes"));
+        assert_eq!(check(&[], &[("b", &[1])]), Err("the token of a suffix"));
+        assert_eq!(check(&[], &[("a", &[2])]), Err("the token of a suffix"));
+        assert_eq!(check(&[0, 1, 1, 1], &[("b", &[2])]), Err("the token of a suffix"));
+        assert_eq!(check(&[], &[("b", &[76])]), Err("a token"));
+        assert_eq!(check(&[], &[("b", &[4, 2])]), Err("the order of tokens"));
+        assert_eq!(check(&[], &[("b", &[2]), ("ab", &[4])]), Err("the order of suffixes"));
+        assert_eq!(check(&[], &[("", &[2])]), Err("the order of suffixes"));
+    }
+}

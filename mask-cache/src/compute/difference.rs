@@ -1,0 +1,191 @@
+//! The mask of a state as a difference to that of another one.
+//!
+//! While the name of a property is being written, each letter leads to a new state, for another name may be
+//! excluded or declared; but all of these states differ from "some other name" in a few tokens only. Reading
+//! almost any letter from them leads to that state, which leads back to itself: the *reference*. Two states are
+//! walked side by side over the trie, and where they come to the same state, no token below can differ. From the
+//! second letter of a name to its reference that takes a few hundred steps, where a walk of its own takes five
+//! thousand.
+//!
+//! Where both states let every text over a class pass, as they do while names are free, no token of its
+//! [slice](crate::Slice) can differ either, and the others alone are walked: those that go on after the end of a name.
+//! The letters of declared names are then stepped where a token holds such a name and its quote, and not for every
+//! token that begins like one.
+
+use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+
+use crate::byte_set;
+use crate::ids::TokenId;
+use crate::token_sets::sets::TokenSets;
+use crate::token_sets::slices::Slice;
+use crate::vocabulary::trie::Trie;
+use crate::walk::token_trials::reads_all_bytes;
+
+/// Nodes that a comparison may visit. Beyond, the states have too little in common.
+const MAX_VISITED: usize = 10_000;
+
+/// Letters that are tried to find a reference: common and uncommon ones.
+const PROBES: &[u8] = b"QZ7~jx";
+
+/// The tokens by which two masks differ.
+#[derive(Debug, Default)]
+pub(crate) struct MaskDifference {
+    pub(crate) added: Vec<u32>,
+    pub(crate) removed: Vec<u32>,
+}
+
+/// The state that most letters lead to, if letters lead it back to itself and it is another one.
+pub(crate) fn reference<B: Backend>(
+    backend: &B,
+    state: B::State,
+    fuel: &mut Fuel,
+) -> Result<Option<B::State>, StepError> {
+    let mut targets: Vec<B::State> = Vec::with_capacity(PROBES.len());
+    for &probe in PROBES {
+        let Some(target) = backend.step(state, probe, fuel)? else { return Ok(None) };
+        targets.push(target);
+    }
+    let votes = |target: &B::State| targets.iter().filter(|other| *other == target).count();
+    let Some(&winner) = targets.iter().max_by_key(|target| votes(target)) else { return Ok(None) };
+    if winner == state || 2 * votes(&winner) <= PROBES.len() {
+        return Ok(None);
+    }
+    for &probe in PROBES {
+        if backend.step(winner, probe, fuel)? != Some(winner) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(winner))
+}
+
+/// Compares the masks of two states, stop tokens included. `None` where they have too little in common.
+pub(crate) fn difference<B: Backend>(
+    backend: &B,
+    state: B::State,
+    reference: B::State,
+    sets: &TokenSets,
+    fuel: &mut Fuel,
+) -> Result<Option<MaskDifference>, StepError> {
+    let vocabulary = sets.vocabulary();
+    let bytes = backend.next_bytes(state);
+    let other_bytes = backend.next_bytes(reference);
+    let both_run_over = |slice: &Slice<'_>| {
+        slice.may_begin(&bytes)
+            && slice.may_begin(&other_bytes)
+            && backend.run_over(reference, slice.class(), fuel) == Run::Unbounded
+            && backend.run_over(state, slice.class(), fuel) == Run::Unbounded
+    };
+    let trie = sets.slices().find(both_run_over).map_or(vocabulary.trie(), Slice::residual);
+    let mut walk = PairWalk { backend, trie, visited: 0, found: MaskDifference::default(), fuel };
+    let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
+    let side = |state| Some((state, backend.row(state)));
+    let mut stack = vec![(side(state), side(reference))];
+    for byte in byte_set::iter(&either) {
+        if !walk.subtree(byte, &mut stack)? {
+            return Ok(None);
+        }
+    }
+    let PairWalk { mut found, fuel, .. } = walk;
+    for &id in vocabulary.trie().long_tokens() {
+        let bytes = vocabulary.token_bytes(id);
+        let (here, there) = (
+            reads_all_bytes(backend, state, bytes, fuel)?,
+            reads_all_bytes(backend, reference, bytes, fuel)?,
+        );
+        found.note(id.get(), here, there);
+    }
+    add_duplicates(trie, &mut found.added);
+    add_duplicates(trie, &mut found.removed);
+    for &id in vocabulary.stop_tokens() {
+        found.note(id.get(), backend.is_complete(state), backend.is_complete(reference));
+    }
+    Ok(Some(found))
+}
+
+impl MaskDifference {
+    fn note(&mut self, id: u32, here: bool, there: bool) {
+        match (here, there) {
+            (true, false) => self.added.push(id),
+            (false, true) => self.removed.push(id),
+            _ => {}
+        }
+    }
+}
+
+struct PairWalk<'w, B: Backend> {
+    backend: &'w B,
+    trie: &'w Trie,
+    visited: usize,
+    found: MaskDifference,
+    fuel: &'w mut Fuel,
+}
+
+/// The state of a side after the bytes of a path, with its row; `None` where the side has died.
+type Side<'w, B> = Option<(<B as Backend>::State, <B as Backend>::Row<'w>)>;
+
+impl<'w, B: Backend> PairWalk<'w, B> {
+    /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
+    fn subtree(&mut self, byte: u8, stack: &mut Vec<(Side<'w, B>, Side<'w, B>)>) -> Result<bool, StepError> {
+        let nodes = self.trie.nodes();
+        let range = self.trie.first_byte(byte);
+        let (mut index, end) = (range.start as usize, range.end as usize);
+        while index < end {
+            let node = nodes[index];
+            let depth = usize::from(node.depth());
+            let (here, there) = stack[depth - 1];
+            let pair = (self.step(here, node.byte())?, self.step(there, node.byte())?);
+            self.visited += 1;
+            if pair.0 == pair.1 {
+                index = node.skip() as usize;
+                continue;
+            }
+            if self.visited > MAX_VISITED {
+                return Ok(false);
+            }
+            if node.token() != self.trie.no_token() {
+                self.found.note(node.token(), pair.0.is_some(), pair.1.is_some());
+            }
+            if node.skip() as usize > index + 1 {
+                let below = (self.below(here, pair.0), self.below(there, pair.1));
+                match stack.get_mut(depth) {
+                    Some(place) => *place = below,
+                    None => stack.push(below),
+                }
+            }
+            index += 1;
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, side: Side<'w, B>, byte: u8) -> Result<Option<B::State>, StepError> {
+        match side {
+            Some((state, row)) => self.backend.step_in(row, state, byte, self.fuel),
+            None => Ok(None),
+        }
+    }
+
+    /// A state with its row, reached from a side.
+    fn below(&self, from: Side<'w, B>, state: Option<B::State>) -> Side<'w, B> {
+        let state = state?;
+        let row = match from {
+            Some((from, row)) => self.backend.row_from(from, row, state),
+            None => self.backend.row(state),
+        };
+        Some((state, row))
+    }
+}
+
+/// Ids with equal bytes differ in the same way.
+fn add_duplicates(trie: &Trie, ids: &mut Vec<u32>) {
+    if trie.duplicates().is_empty() || ids.is_empty() {
+        return;
+    }
+    ids.sort_unstable();
+    let others: Vec<u32> = trie
+        .duplicates()
+        .iter()
+        .filter(|(primary, _)| ids.binary_search(&primary.get()).is_ok())
+        .map(|(_, other): &(TokenId, TokenId)| other.get())
+        .collect();
+    ids.extend(others);
+}

@@ -1,0 +1,204 @@
+//! Tokens that open a JSON string, or begin a number.
+//!
+//! Where a value or a name may begin, a quote may, by itself or after a space, and a vocabulary has some hundred tokens
+//! that go on after it with characters of the string. A walk of them, where names are declared, makes a set for each of
+//! their letters. But which of them stay inside of the string depends on the vocabulary alone: where the state after
+//! the quote lets any text over the characters of strings pass, perhaps up to a length, they are taken from a list,
+//! shortest first, and only those that leave the string again are walked.
+//!
+//! The same holds of the digits that a number begins with: the first one is not 0, unless it is the only one, so that where
+//! a number may begin not every text of digits may follow. But after the first one it may.
+
+use std::ops::Range;
+
+use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
+
+use super::class_lists::ClassList;
+use crate::mask::sparse_words::SparseWords;
+use crate::token_sets::char_classes::{DIGITS, STRING, chars_inside, may_begin};
+use crate::token_sets::length_prefixes::LengthPrefixes;
+use crate::vocabulary::tokens::Vocabulary;
+use crate::vocabulary::trie::Trie;
+
+/// The digits of a number.
+static NUMBER: CharClass = CharClass { ascii: DIGITS, non_ascii: false };
+
+/// The tokens that open a string or begin a number.
+pub(crate) struct JsonOpeners {
+    /// Those that begin with a quote.
+    pub(crate) quote: JsonOpener,
+    /// Those that begin with a space and a quote.
+    pub(crate) spaced_quote: JsonOpener,
+    /// The nodes after a space and a quote, the quote's included, among the [other](ClassList::residual) tokens that
+    /// begin with whitespace.
+    pub(crate) spaced_quote_nodes: Range<u32>,
+    /// Those that begin with a digit but 0.
+    pub(crate) number: JsonOpener,
+}
+
+impl JsonOpeners {
+    pub(crate) fn new(vocabulary: &Vocabulary, whitespace: &ClassList) -> Self {
+        let spaced_quote = JsonOpener::new(vocabulary, &[b" ", b"\""], &STRING);
+        let spaced_quote_nodes = whitespace.residual().subtree(b" \"");
+        let quote = JsonOpener::new(vocabulary, &[b"\""], &STRING);
+        let number = JsonOpener::new(vocabulary, &[b"123456789"], &NUMBER);
+        Self { quote, spaced_quote, spaced_quote_nodes, number }
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.quote.memory_usage() + self.spaced_quote.memory_usage() + self.number.memory_usage()
+    }
+}
+
+/// The tokens that begin with a prefix, by the characters that follow it.
+pub(crate) struct JsonOpener {
+    /// At each place one of these bytes, in order; only at the last place there is more than one.
+    prefix: &'static [&'static [u8]],
+    class: &'static CharClass,
+    /// The tokens that stay inside of the class, by their characters after the prefix, a cut one counted: as a trie has
+    /// them, one of those with equal bytes, and none that is too long for one.
+    tokens: LengthPrefixes,
+    /// The other tokens that begin with the prefix.
+    others: Trie,
+}
+
+impl JsonOpener {
+    fn new(vocabulary: &Vocabulary, prefix: &'static [&'static [u8]], class: &'static CharClass) -> Self {
+        let sorted = vocabulary.sorted_text_tokens();
+        let least: Vec<u8> = prefix.iter().map(|bytes| bytes[0]).collect();
+        let first = sorted.partition_point(|&id| vocabulary.token_bytes(id) < &*least);
+        let mut inside: Vec<(usize, u32)> = Vec::new();
+        let mut others = Vec::new();
+        let mut last: &[u8] = &[];
+        for &id in &sorted[first..] {
+            let bytes = vocabulary.token_bytes(id);
+            let Some((start, text)) = bytes.split_at_checked(prefix.len()) else { break };
+            if !prefix.iter().zip(start).all(|(bytes, byte)| bytes.contains(byte)) {
+                break;
+            }
+            match chars_inside(class, text) {
+                None => others.push((id, bytes)),
+                Some(chars) if bytes.len() <= Trie::MAX_DEPTH && bytes != last => {
+                    inside.push((chars, id.get()));
+                    last = bytes;
+                }
+                Some(_) => {}
+            }
+        }
+        let others = Trie::from_sorted(vocabulary.len(), others)
+            .expect("a part of the tokens, in the same order, from which the whole trie was built");
+        Self { prefix, class, tokens: LengthPrefixes::new(inside, vocabulary.len()), others }
+    }
+
+    /// The tokens that stay inside of the class, as far as a state allows them, if it lets all of at most some length pass.
+    pub(crate) fn allowed<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<Option<&SparseWords>, StepError> {
+        let mut at = state;
+        for &bytes in self.prefix {
+            let Some(next) = only_target(backend, at, bytes, fuel)? else { return Ok(None) };
+            at = next;
+        }
+        if self.tokens.is_empty() || !may_begin(self.class, &backend.next_bytes(at)) {
+            return Ok(None);
+        }
+        Ok(self.tokens.allowed(backend.run_over(at, self.class, fuel)))
+    }
+
+    /// The other tokens that begin with the prefix.
+    pub(crate) fn others(&self) -> &Trie {
+        &self.others
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.tokens.memory_usage() + self.others.memory_usage()
+    }
+}
+
+/// The state that all of some bytes lead to, if there is one.
+fn only_target<B: Backend>(
+    backend: &B,
+    state: B::State,
+    bytes: &[u8],
+    fuel: &mut Fuel,
+) -> Result<Option<B::State>, StepError> {
+    let mut found = None;
+    for &byte in bytes {
+        let Some(target) = backend.step(state, byte, fuel)? else { return Ok(None) };
+        if *found.get_or_insert(target) != target {
+            return Ok(None);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::TokenId;
+    use crate::mask::bits;
+    use crate::vocabulary::options::VocabularyOptions;
+
+    #[test]
+    fn tokens_that_stay_inside_are_listed_and_the_others_are_a_trie() {
+        let texts: [&[u8]; 21] = [
+            b"\"",
+            b"\"a",
+            b"\"ab",
+            b"\"ab",
+            "\"\u{e9}".as_bytes(),
+            b"\"a\xC3",
+            b"\"a\xA9",
+            b"\"a\"",
+            b"\"\\",
+            b" \"",
+            b" \"b",
+            b" \"\\",
+            b" b",
+            b"b",
+            b"0",
+            b"01",
+            b"1",
+            b"10",
+            b"10",
+            b"1st",
+            b"9",
+        ];
+        let vocabulary =
+            Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default()).unwrap();
+        let [whitespace, _] = &ClassList::all(&vocabulary);
+        let JsonOpeners { quote, spaced_quote, spaced_quote_nodes, number } =
+            JsonOpeners::new(&vocabulary, whitespace);
+        let texts_of = |ids: &[u32]| ids.iter().map(|&id| texts[id as usize]).collect::<Vec<_>>();
+        let held_by = |opening: &JsonOpener, chars| {
+            let mut ids: Vec<u32> = opening.tokens.at_most(chars).ids().collect();
+            ids.sort_unstable();
+            texts_of(&ids)
+        };
+        let e_acute = "\"\u{e9}".as_bytes();
+        assert_eq!(held_by(&quote, 0), [b"\""]);
+        assert_eq!(held_by(&quote, 1), [b"\"".as_slice(), b"\"a", e_acute]);
+        assert_eq!(held_by(&quote, 2), [b"\"".as_slice(), b"\"a", b"\"ab", e_acute, b"\"a\xC3"]);
+        assert_eq!(held_by(&spaced_quote, 9), [b" \"".as_slice(), b" \"b"]);
+        let others = |opening: &JsonOpener| {
+            let mut words = vec![0];
+            let ids = opening.others().nodes().iter().map(|node| node.token());
+            ids.filter(|&id| id < texts.len() as u32).for_each(|id| bits::set(&mut words, id as usize));
+            texts_of(&bits::iter(&words).map(|id| id as u32).collect::<Vec<_>>())
+        };
+        assert_eq!(others(&quote), [b"\"a\xA9".as_slice(), b"\"a\"", b"\"\\"]);
+        assert_eq!(others(&spaced_quote), [b" \"\\".as_slice()]);
+        assert_eq!(held_by(&number, 0), [b"1", b"9"]);
+        assert_eq!(held_by(&number, 1), [b"1".as_slice(), b"10", b"9"]);
+        assert_eq!(others(&number), [b"1st".as_slice()]);
+        let nodes = &whitespace.residual().nodes()
+            [spaced_quote_nodes.start as usize..spaced_quote_nodes.end as usize];
+        let held = nodes
+            .iter()
+            .filter_map(|node| TokenId::new(node.token()).and_then(|_| texts.get(node.token() as usize)));
+        assert_eq!(held.copied().collect::<Vec<_>>(), [b" \"".as_slice(), b" \"\\", b" \"b"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! All sets of tokens that depend on a vocabulary alone.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::json_tokens::class_lists::ClassList;
+use super::json_tokens::multi_value::{MultiValueTokens, ValuePosition};
+use super::json_tokens::openers::JsonOpeners;
+use super::slices::{Slice, SliceCells};
+use crate::ids::TokenId;
+use crate::vocabulary::tokens::Vocabulary;
+
+/// Sets of tokens that are computed from a [`Vocabulary`] once, when first asked for, and that all its grammars share.
+///
+/// All of them together take some 50 ms for 128,000 tokens. They are kept as long as somebody holds them: a compiler
+/// holds those of its vocabulary.
+///
+/// # Example
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use grammask_mask_cache::{TokenSets, Vocabulary, VocabularyOptions};
+///
+/// let tokens = [Some("a"), Some("\""), Some("a\"")];
+/// let vocabulary = Arc::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default())?);
+/// let sets = TokenSets::shared(&vocabulary);
+/// let letters = sets.slices().find(|slice| !slice.class().contains_ascii(b'"')).ok_or("there is one")?;
+/// assert_eq!(letters.tokens(), [0b1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TokenSets {
+    vocabulary: Arc<Vocabulary>,
+    slices: SliceCells,
+    class_lists: OnceLock<[ClassList; 2]>,
+    openers: OnceLock<JsonOpeners>,
+    multi_value: OnceLock<MultiValueTokens>,
+}
+
+impl TokenSets {
+    /// The sets of a vocabulary: those that somebody holds already, or new ones.
+    pub fn shared(vocabulary: &Arc<Vocabulary>) -> Arc<Self> {
+        vocabulary.derived().get_or_make(|| Self {
+            vocabulary: Arc::clone(vocabulary),
+            slices: SliceCells::default(),
+            class_lists: OnceLock::new(),
+            openers: OnceLock::new(),
+            multi_value: OnceLock::new(),
+        })
+    }
+
+    /// The vocabulary that the tokens belong to.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// The slices, in the order in which to try them: those that leave less to walk come first. Their tables are built
+    /// when first asked for.
+    pub fn slices(&self) -> impl ExactSizeIterator<Item = Slice<'_>> {
+        Slice::all(&self.vocabulary, &self.slices)
+    }
+
+    /// The slice at a [place](Slice::place).
+    pub fn slice(&self, place: usize) -> Option<Slice<'_>> {
+        self.slices().nth(place)
+    }
+
+    /// The lists of whitespace and of digits.
+    pub(crate) fn class_lists(&self) -> &[ClassList; 2] {
+        self.class_lists.get_or_init(|| ClassList::all(&self.vocabulary))
+    }
+
+    pub(crate) fn openers(&self) -> &JsonOpeners {
+        let [whitespace, _] = self.class_lists();
+        self.openers.get_or_init(|| JsonOpeners::new(&self.vocabulary, whitespace))
+    }
+
+    /// The tokens that may hold a whole item of an array, or name of an object, beside another one: all that could,
+    /// and perhaps more. Found once, in a millisecond.
+    pub fn tokens_across_values(&self, position: ValuePosition) -> &[TokenId] {
+        self.multi_value.get_or_init(|| MultiValueTokens::new(&self.vocabulary)).at(position)
+    }
+
+    /// Computes all sets now; the first masks would otherwise wait for them. Some 50 ms for 128,000 tokens, once.
+    pub fn prepare(&self) {
+        for slice in self.slices() {
+            slice.prepare();
+        }
+        self.openers();
+        self.tokens_across_values(ValuePosition::Array);
+    }
+
+    /// Bytes of memory held by the sets computed so far, without the vocabulary.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>()
+            + self.slices.memory_usage()
+            + self.class_lists.get().map_or(0, |lists| lists.iter().map(ClassList::memory_usage).sum())
+            + self.openers.get().map_or(0, JsonOpeners::memory_usage)
+            + self.multi_value.get().map_or(0, MultiValueTokens::memory_usage)
+    }
+}
+
+impl fmt::Debug for TokenSets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TokenSets").field("vocabulary", &self.vocabulary).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::options::VocabularyOptions;
+
+    #[test]
+    fn sets_are_shared_as_long_as_somebody_holds_them() {
+        let options = VocabularyOptions::default();
+        let vocabulary = Arc::new(Vocabulary::from_tokens([Some("a")], &options).unwrap());
+        let sets = TokenSets::shared(&vocabulary);
+        assert!(Arc::ptr_eq(&sets, &TokenSets::shared(&vocabulary)));
+        sets.prepare();
+        drop(sets);
+        assert_eq!(Arc::strong_count(&vocabulary), 1);
+        assert!(TokenSets::shared(&vocabulary).slices().all(|slice| !slice.is_ready()));
+    }
+}
