@@ -62,6 +62,15 @@ impl Syntax {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Reasoning {
+    Enabled,
+    Disabled,
+    Auto,
+    /// The reasoning is there and empty
+    Empty,
+}
+
 /// The structure that texts shall obey: exactly one of these.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]

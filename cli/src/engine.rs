@@ -21,10 +21,9 @@ use grammask::{
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
 use crate::arguments::{
-    Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax,
+    self, Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax,
     VocabularyArguments,
 };
-use crate::command::tools;
 use crate::progress;
 use crate::style;
 
@@ -302,14 +301,18 @@ pub(crate) struct ToolStructure {
 }
 
 impl ToolStructure {
-    pub(crate) fn make(model: &str, request: &StructureText, reasoning: tools::Reasoning) -> Result<Self> {
+    pub(crate) fn make(
+        model: &str,
+        request: &StructureText,
+        reasoning: arguments::Reasoning,
+    ) -> Result<Self> {
         let format = ToolFormat::named(model).map_err(|error| anyhow!("{error}"))?;
         let read = ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?;
         let read = read.reasoning(match reasoning {
-            tools::Reasoning::Enabled => Reasoning::Enabled,
-            tools::Reasoning::Disabled => Reasoning::Disabled,
-            tools::Reasoning::Auto => Reasoning::Auto,
-            tools::Reasoning::Empty => Reasoning::Empty,
+            arguments::Reasoning::Enabled => Reasoning::Enabled,
+            arguments::Reasoning::Disabled => Reasoning::Disabled,
+            arguments::Reasoning::Auto => Reasoning::Auto,
+            arguments::Reasoning::Empty => Reasoning::Empty,
         });
         let tag = format.structure(&read).map_err(|error| reject(request, &error))?;
         Ok(Self { tag })

@@ -15,6 +15,7 @@ mod sampler;
 mod style;
 mod table;
 mod token_class;
+mod verdict;
 mod writer;
 
 use std::process::ExitCode;
@@ -41,7 +42,7 @@ Colours follow the terminal; NO_COLOR and --color switch them off.";
 /// Exact token masks for language models, from the command line.
 #[derive(Parser)]
 #[command(name = "grammask", version, after_help = EXIT_CODES)]
-struct Arguments {
+struct CommandLine {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
@@ -51,23 +52,23 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Writes a random text that obeys a structure, token by token, as a model would under masks
-    Generate(command::generate::Arguments),
+    Generate(command::generate::GenerateArguments),
     /// Says whether a text obeys a structure, and if not, where and why it stops to do so
-    Check(command::check::Arguments),
+    Check(command::check::CheckArguments),
     /// Shows the tokens that may follow a text
-    Mask(command::mask::Arguments),
+    Mask(command::mask::MaskArguments),
     /// Prints a structure as EBNF
-    Convert(command::convert::Arguments),
+    Convert(command::convert::ConvertArguments),
     /// Draws the automaton of a structure
-    Viz(command::viz::Arguments),
+    Viz(command::viz::VizArguments),
     /// Shows what a model may answer to a request with tools, writes such an answer, or checks one
-    Tools(command::tools::Arguments),
+    Tools(command::tools::ToolsArguments),
     /// Describes a vocabulary, or some of its tokens
-    Vocab(command::vocab::Arguments),
+    Vocab(command::vocab::VocabArguments),
 }
 
 fn main() -> ExitCode {
-    let Arguments { global, command } = Arguments::parse();
+    let CommandLine { global, command } = CommandLine::parse();
     global.color.write_global();
     let result = match &command {
         Command::Generate(arguments) => command::generate::run(&global, arguments),

@@ -137,6 +137,13 @@ define_id! {
     PartId
 }
 
+/// The lowest byte of a number, which is the number where it is below 256.
+#[inline]
+pub(crate) fn low_byte(number: u32) -> u8 {
+    let [.., low] = number.to_be_bytes();
+    low
+}
+
 /// A hash as two: one of a slot in a table that is smaller than 2^32, and one to compare.
 #[inline]
 pub(crate) fn halves(hash: u64) -> (usize, u32) {

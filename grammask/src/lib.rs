@@ -75,11 +75,11 @@ pub use grammask_mask_cache::{
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BufferTooSmall,
     BuildBackend, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
-    CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, Limits,
-    MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, Stats, StopTokens, Threads, ThreadsError,
-    Usage,
+    CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, GrammarStats,
+    GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, StopTokens,
+    Threads, ThreadsError,
 };
 #[cfg(feature = "store")]
-pub use grammask_matcher::{DirectoryUse, StoreDirectory, StoreError};
+pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
 pub use grammask_pda as pda;

@@ -41,49 +41,55 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod background;
-mod batch;
-mod budget;
-mod build_backend;
+// In the order in which data flows. Each folder imports only folders above it.
+
+// Limits, errors, counters, threads.
+mod base;
+
+// What is kept between compilations, and the budget of memory.
 mod cache;
-mod compile_tags;
-mod compiled;
-mod compiler;
-mod content_hash;
-mod distinct;
-mod error;
-mod explain;
-mod limits;
+
+// The compiled grammar and its tables.
+mod grammar;
+
+// From a source text to a compiled grammar.
+mod compile;
+
+// Items and names that must differ.
+mod unique;
+
+// One text on a compiled grammar.
 mod matcher;
-mod room;
-mod shared_work;
-mod spelled;
-mod stats;
-mod stop_tokens;
+
+// Batches, compiling in the background, masks ahead of time.
+mod serving;
+
+// Grammars and masks as bytes and files.
 #[cfg(feature = "store")]
 mod store;
-mod tag_pieces;
-mod threads;
-mod token_names;
-mod trace;
-mod warm;
 
-pub use background::{BackgroundCompile, BackgroundMatcher};
-pub use batch::{BatchMatcher, BatchRow};
-pub use budget::Budget;
-pub use build_backend::{BackendSettings, BuildBackend};
-pub use cache::CompileCache;
-pub use compiled::{CompiledGrammar, Usage};
-pub use compiler::{Compiler, CompilerBuilder};
-pub use error::{CompileError, MatchError};
-pub use explain::Explanation;
-pub use limits::Limits;
-pub use matcher::{
-    Capture, CaptureEnds, DraftError, DraftRow, DraftTree, ForcedTokens, MaskKind, Matcher, OtherRows, Replay,
-};
-pub use room::BufferTooSmall;
-pub use stats::{CompileTimes, CompilerStats, MatcherStats, Stats};
-pub use stop_tokens::StopTokens;
+pub use base::buffer_size::BufferTooSmall;
+pub use base::error::{CompileError, MatchError};
+pub use base::limits::Limits;
+pub use base::stats::{CompileTimes, CompilerStats, GrammarStats, GrammarUsage, MatcherStats};
+pub use base::threads::{Threads, ThreadsError};
+pub use cache::budget::Budget;
+pub use cache::compile_cache::CompileCache;
+pub use compile::backend::{BackendSettings, BuildBackend};
+pub use compile::builder::CompilerBuilder;
+pub use compile::compiler::Compiler;
+pub use grammar::compiled::CompiledGrammar;
+pub use matcher::attributes::{Capture, CaptureEnds};
+pub use matcher::draft::{DraftError, DraftRow, DraftTree, OtherRows};
+pub use matcher::explain::Explanation;
+pub use matcher::forced::ForcedTokens;
+pub use matcher::mask_kind::MaskKind;
+pub use matcher::matcher::Matcher;
+pub use matcher::stop_tokens::StopTokens;
+pub use matcher::switch::Replay;
+pub use serving::background::{BackgroundCompile, BackgroundMatcher};
+pub use serving::batch::{BatchMatcher, BatchRow};
 #[cfg(feature = "store")]
-pub use store::{DirectoryUse, StoreDirectory, StoreError};
-pub use threads::{Threads, ThreadsError};
+pub use store::bytes::StoreError;
+#[cfg(feature = "store")]
+pub use store::directory::{DirectoryStats, StoreDirectory};

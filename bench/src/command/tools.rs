@@ -146,7 +146,7 @@ fn few_tools(trace: &Trace) -> Vec<Tool> {
 
 /// Times of one engine, by place.
 #[derive(Default)]
-struct Times {
+struct ToolTimes {
     compile: Vec<u64>,
     first_mask: Vec<u64>,
     masks: [Vec<u64>; Place::ALL.len()],
@@ -185,7 +185,7 @@ fn traces_table(
         "commit p50",
     ]);
     for (pack, traces) in packs {
-        let mut times: Vec<Times> = engines.iter().map(|_| Times::default()).collect();
+        let mut times: Vec<ToolTimes> = engines.iter().map(|_| ToolTimes::default()).collect();
         engines.iter_mut().for_each(|engine| engine.drop_caches());
         for (turn, trace) in traces.iter().enumerate() {
             let tag = structural_tag(words.format, &trace.tools);
@@ -234,7 +234,7 @@ fn follow(
     source: Source<'_>,
     tokens: &[(u32, Place)],
     end: u32,
-    times: &mut Times,
+    times: &mut ToolTimes,
     clock: Clock,
 ) -> Result<()> {
     let start = Stopwatch::start(clock);

@@ -36,7 +36,8 @@ impl Tree {
         seconds: f64,
     ) -> PyResult<(Vec<DraftRow>, bool)> {
         let wrong = |error: DraftError| {
-            let name = if matches!(error, DraftError::Room(_)) { "BitmaskError" } else { "MatcherError" };
+            let name =
+                if matches!(error, DraftError::BufferTooSmall(_)) { "BitmaskError" } else { "MatcherError" };
             raise(py, name, error.to_string())
         };
         let tree = DraftTree::new(&self.child, &self.sibling, &self.token).map_err(wrong)?;

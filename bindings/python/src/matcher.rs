@@ -59,7 +59,7 @@ impl GrammarMatcher {
         if self.matcher.is_terminated() {
             return Err(match_error(py, &MatchError::Terminated));
         }
-        let known = match self.matcher.known_mask() {
+        let known = match self.matcher.cached_mask() {
             Some(mask) => Ok(mask),
             None => self.compute(py),
         };
@@ -369,7 +369,7 @@ impl GrammarMatcher {
                 details.set_item("reason", "too_early_to_stop")?;
                 details.set_item("possible", byte_list(&possible))?;
             }
-            Explanation::Dies { offset, byte, possible, may_end } => {
+            Explanation::Refused { offset, byte, possible, may_end } => {
                 details.set_item("reason", "byte_refused")?;
                 details.set_item("offset", offset)?;
                 details.set_item("byte", byte)?;

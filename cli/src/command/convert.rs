@@ -9,14 +9,14 @@ use crate::arguments::{Global, SchemaArguments, StructureArguments};
 use crate::engine;
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConvertArguments {
     #[command(flatten)]
     structure: StructureArguments,
     #[command(flatten)]
     schema: SchemaArguments,
 }
 
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ConvertArguments) -> Result<ExitCode> {
     let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
     let ebnf = engine::to_ebnf(&grammar);
     if global.json {

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::check::captures_as_json;
 use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
 use crate::style;
 use crate::table::{self, Column};
+use crate::verdict::captures_as_json;
 use crate::writer::{Writer, Writing};
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct GenerateArguments {
     #[command(flatten)]
     structure: StructureArguments,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     trace: bool,
 }
 
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &GenerateArguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
     let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;

@@ -17,7 +17,7 @@ use crate::style;
 use crate::table::{self, Column};
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct MaskArguments {
     #[command(flatten)]
     structure: StructureArguments,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     limit: usize,
 }
 
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &MaskArguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let prefix = match &arguments.prefix_file {
         Some(file) => read_text(file)?,

@@ -6,15 +6,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::arguments::{Global, StructureText, Syntax, VocabularyArguments, read_bytes, read_text};
-use crate::command::check;
+use crate::arguments::{
+    Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
+};
 use crate::engine::{ToolStructure, Vocabulary, model_families};
 use crate::style;
 use crate::table::{self, Column};
+use crate::verdict::{report, trim};
 use crate::writer::Writer;
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ToolsArguments {
     /// The model family, such as `qwen_3` or `harmony`; see `--list`
     #[arg(long, value_name = "FAMILY", required_unless_present = "list")]
     model: Option<String>,
@@ -49,16 +51,7 @@ pub(crate) struct Arguments {
     list: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Reasoning {
-    Enabled,
-    Disabled,
-    Auto,
-    /// The reasoning is there and empty
-    Empty,
-}
-
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCode> {
     let (Some(model), Some(tools)) = (&arguments.model, &arguments.tools) else {
         list(global)?;
         return Ok(ExitCode::SUCCESS);
@@ -67,9 +60,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
     let made = ToolStructure::make(model, &request, arguments.reasoning)?;
     if let Some(file) = &arguments.check {
         let mut answer = read_bytes(file)?;
-        check::trim(&mut answer);
+        trim(&mut answer);
         let structure = made.compile(&request, &Vocabulary::of_bytes()?)?;
-        return check::report(global, &structure, &answer);
+        return report(global, &structure, &answer);
     }
     let Some(count) = arguments.sample else {
         anstream::println!("{}", serde_json::to_string_pretty(&made.as_json())?);
@@ -93,7 +86,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The request as text: what the file holds, with the options of the command line put in.
-fn request(tools: &str, arguments: &Arguments) -> Result<StructureText> {
+fn request(tools: &str, arguments: &ToolsArguments) -> Result<StructureText> {
     let text = read_text(tools)?;
     let origin = if tools == "-" { "standard input".to_owned() } else { tools.to_owned() };
     let as_is = StructureText { syntax: Syntax::Tools, text, origin };

@@ -11,7 +11,7 @@ use crate::arguments::{Global, SchemaArguments, StructureArguments};
 use crate::engine::{self, Drawing};
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct VizArguments {
     #[command(flatten)]
     structure: StructureArguments,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &VizArguments) -> Result<ExitCode> {
     let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
     let drawing = engine::draw(&grammar, arguments.rule.as_deref(), arguments.form())?;
     match &arguments.output {
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Arguments {
+impl VizArguments {
     fn form(&self) -> Drawing {
         let ending = self.output.as_ref().and_then(|file| file.extension());
         let is_dot = ending.is_some_and(|ending| ending == "dot" || ending == "gv");

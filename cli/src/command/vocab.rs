@@ -14,7 +14,7 @@ use crate::style;
 use crate::table::{self, Column};
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct VocabArguments {
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// Shows these ids only, for example `--ids 0,7,100-120`
@@ -36,7 +36,7 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-pub(crate) fn run(global: &Global, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &VocabArguments) -> Result<ExitCode> {
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
     if !arguments.ids.is_empty() {
         return list(global, &vocabulary, &numbered(&vocabulary, &arguments.ids)?);

@@ -27,9 +27,8 @@ use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::labels::Labels;
 use crate::error::Failure;
-use crate::ids::{Id, IdVec, ids};
+use crate::ids::{Id, IdVec, ids, low_byte};
 use crate::program::tables::LabelId;
-use crate::text::chars::low_byte;
 use crate::utf8::{LEADS, Position, Segment};
 
 /// A byte, or a token label. Bytes come first.
@@ -43,7 +42,7 @@ const ROOT: PrefixId = PrefixId::FIRST;
 
 /// The states of one tag dispatch, from which it is written.
 pub(crate) struct DispatchBuilder {
-    nodes: IdVec<PrefixId, Node>,
+    nodes: IdVec<PrefixId, PatternPrefix>,
     /// Whether a stop string may end the dispatch.
     stops_end: bool,
     end: DispatchEnd,
@@ -51,7 +50,7 @@ pub(crate) struct DispatchBuilder {
 }
 
 /// The beginning of a pattern.
-struct Node {
+struct PatternPrefix {
     depth: u32,
     /// The pattern's symbols with which a longer beginning is reached, sorted.
     children: Vec<(Symbol, PrefixId)>,
@@ -95,7 +94,7 @@ impl DispatchBuilder {
         max_edges: usize,
     ) -> Result<Self, Failure> {
         let mut this = Self {
-            nodes: vec![Node::new(0, None, Position::Boundary)].into(),
+            nodes: vec![PatternPrefix::new(0, None, Position::Boundary)].into(),
             stops_end: dispatch.end != DispatchEnd::AfterDispatch,
             end: dispatch.end,
             after: dispatch.after,
@@ -149,13 +148,13 @@ impl DispatchBuilder {
             }
             Err(at) => at,
         };
-        let Node { depth, before_token, place, .. } = self.nodes[parent];
+        let PatternPrefix { depth, before_token, place, .. } = self.nodes[parent];
         let (before_token, place) = match symbol {
             // Texts of patterns are UTF-8, so the byte may follow.
             Symbol::Byte(byte) => (before_token, place.after(byte).unwrap_or(Position::Boundary)),
             Symbol::Token(_) => (before_token.or(Some(depth)), Position::Boundary),
         };
-        let mut node = Node::new(depth + 1, before_token, place);
+        let mut node = PatternPrefix::new(depth + 1, before_token, place);
         node.begins_end = ends == EndsText::Yes;
         let child = self.nodes.push(node);
         self.nodes[parent].children.insert(at, (symbol, child));
@@ -188,7 +187,7 @@ impl DispatchBuilder {
     }
 
     /// The nodes that a text at a node ends with, the longest first, the root not included.
-    fn ends(&self, node: PrefixId) -> impl Iterator<Item = &Node> {
+    fn ends(&self, node: PrefixId) -> impl Iterator<Item = &PatternPrefix> {
         let chain = std::iter::successors(Some(node), |&node| Some(self.nodes[node].failure));
         chain.take_while(|&node| node != ROOT).map(|node| &self.nodes[node])
     }
@@ -241,7 +240,7 @@ enum EndsText {
 }
 
 /// Whether an end of the text holds all tokens of the longest one.
-fn keeps(longest: &Node, end: &Node) -> bool {
+fn keeps(longest: &PatternPrefix, end: &PatternPrefix) -> bool {
     longest.before_token.is_none_or(|before| longest.depth - end.depth <= before)
 }
 
@@ -259,7 +258,7 @@ fn overlay(below: &[(Symbol, PrefixId)], above: &[(Symbol, PrefixId)]) -> Vec<(S
     row
 }
 
-impl Node {
+impl PatternPrefix {
     fn new(depth: u32, before_token: Option<u32>, place: Position) -> Self {
         Self {
             depth,
@@ -373,7 +372,7 @@ impl Writer<'_> {
     }
 
     /// The bytes that no pattern goes on with.
-    fn others(&self, draft: &mut Draft, from: DraftStateId, node: &Node) {
+    fn others(&self, draft: &mut Draft, from: DraftStateId, node: &PatternPrefix) {
         let (low, high, next) = plain_bytes(node.place);
         self.gaps(draft, from, node, (low, high, next));
         if node.place != Position::Boundary {
@@ -387,7 +386,7 @@ impl Writer<'_> {
     }
 
     /// Those of a range of bytes that the node's row does not mention.
-    fn gaps(&self, draft: &mut Draft, from: DraftStateId, node: &Node, (low, high, next): Segment) {
+    fn gaps(&self, draft: &mut Draft, from: DraftStateId, node: &PatternPrefix, (low, high, next): Segment) {
         let mut start = u16::from(low);
         let first = node.row.partition_point(|&(symbol, _)| symbol < Symbol::Byte(low));
         let mentioned = node.row[first..].iter().map_while(|&(symbol, _)| match symbol {

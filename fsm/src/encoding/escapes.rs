@@ -12,10 +12,9 @@ use grammask_grammar_ir::hash::HashMap;
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::prebuilt::{Ending, Prebuilt, PrebuiltFragment, PrebuiltStates};
-use crate::ids::Id;
+use crate::ids::{Id, low_byte};
 use crate::program::fragment_name::FragmentName;
 use crate::program::tables::StateId;
-use crate::text::chars::low_byte;
 use crate::text::json_encoder::SHORT_ESCAPES;
 
 /// The fragments of escapes made so far. All of them begin after the backslash.

@@ -15,10 +15,10 @@ use crate::draft::prebuilt::{Ending, Prebuilt};
 use crate::encoding::escapes::prebuilt_fragment;
 use crate::encoding::ids::{CharClassId, LayoutId, WayId};
 use crate::encoding::utf8_encoder::Utf8Encoder;
-use crate::ids::{Id, IdVec, Rows, ids};
+use crate::ids::{Id, IdVec, Rows, ids, low_byte};
 use crate::program::tables::StateId;
 use crate::text::alphabet::CompressedAlphabet;
-use crate::text::chars::{CharArc, low_byte};
+use crate::text::chars::CharArc;
 use crate::text::ids::TextStateId;
 use crate::text::json_encoder::{JsonEncoder, UNESCAPED};
 

@@ -22,9 +22,9 @@ use grammask_grammar_ir::hash::HashMap;
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::encoding::escapes::Escapes;
-use crate::ids::Id;
+use crate::ids::{Id, low_byte};
 use crate::program::fragment_name::FragmentName;
-use crate::text::chars::{CharArc, CharOutput, Sharing, low_byte};
+use crate::text::chars::{CharArc, CharOutput, Sharing};
 use crate::text::json_encoder::JsonEncoder;
 use crate::utf8::{BLOCK_SIZES, CODE_POINTS, SEQUENCES};
 

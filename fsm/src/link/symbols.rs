@@ -5,7 +5,7 @@
 //! section 3): it begins a token, and the token's id follows in groups of seven bits, so that every 0xFF begins one. Bytes
 //! are ordered as symbols are, tokens behind all bytes and by their ids.
 
-use crate::text::chars::low_byte;
+use crate::ids::low_byte;
 
 /// Begins a token.
 const TOKEN: u8 = 0xFF;

@@ -6,9 +6,8 @@
 
 use crate::draft::automata::{Draft, DraftFragment, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
-use crate::ids::{Id, IdVec};
+use crate::ids::{Id, IdVec, low_byte};
 use crate::options::{CompileOptions, TextLimits};
-use crate::text::chars::low_byte;
 use crate::text::dfa::RangeDfa;
 use crate::text::ids::NfaStateId;
 use crate::text::meter::Meter;

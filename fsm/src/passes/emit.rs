@@ -536,7 +536,7 @@ fn push_edge(program: &mut Program, first: usize, (label, target): (Label, State
     } else if let Some(callee) = label.as_call() {
         program.calls.push(Call { fragment: numbering.fragment_number[callee], target });
     } else if let Some(label) = label.as_token() {
-        program.token_edges.push(TokenEdge { label: label, target });
+        program.token_edges.push(TokenEdge { label, target });
     } else {
         program.epsilons.push(target);
     }

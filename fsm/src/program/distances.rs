@@ -28,7 +28,7 @@ impl Distances {
         let Ok((whole, numbers)) = program.numbered() else {
             return Self { states: IdVec::default(), numbers: IdMap::default() };
         };
-        let mut search = Search::new(&whole);
+        let mut search = ShortestLengths::new(&whole);
         search.run();
         Self { states: search.distance, numbers }
     }
@@ -92,7 +92,7 @@ fn parts_length(
 }
 
 /// Knuth's algorithm over all states of a program at once.
-struct Search<'p> {
+struct ShortestLengths<'p> {
     program: &'p Program,
     distance: IdVec<StateId, u64>,
     settled: IdVec<StateId, bool>,
@@ -109,7 +109,7 @@ struct Search<'p> {
     queue: BinaryHeap<Reverse<(u64, StateId)>>,
 }
 
-impl<'p> Search<'p> {
+impl<'p> ShortestLengths<'p> {
     fn new(program: &'p Program) -> Self {
         let states = program.state_count();
         let ids = || ids::<StateId>(states);

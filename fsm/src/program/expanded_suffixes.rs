@@ -86,7 +86,7 @@ impl ExpandedSuffixes {
             return FollowAnswer { may_follow: vec![true; texts.len()], work: 0 };
         }
         let program = self.whole.as_deref().unwrap_or(program);
-        let mut search = Search {
+        let mut search = SuffixSearch {
             program,
             suffixes: self,
             met: IdVec::of(0, program.state_count()),
@@ -141,7 +141,7 @@ fn owners(program: &Program) -> IdVec<StateId, Option<FragmentId>> {
 }
 
 /// Steps sets of states of all automata at once, without a stack.
-struct Search<'p> {
+struct SuffixSearch<'p> {
     program: &'p Program,
     suffixes: &'p ExpandedSuffixes,
     /// The generation in which each state was met.
@@ -151,7 +151,7 @@ struct Search<'p> {
     max_work: u64,
 }
 
-impl Search<'_> {
+impl SuffixSearch<'_> {
     fn is_spent(&self) -> bool {
         self.work >= self.max_work
     }

@@ -116,7 +116,7 @@ pub(crate) fn write(
     tree.part(program, BranchId::FIRST..sorted.common.next_id(), Offset::FIRST, labels);
     program.push_row(true);
     let mut next = 0;
-    while let Some(Node { range, depth, fork, edge }) = tree.nodes.get(next).cloned() {
+    while let Some(PrefixNode { range, depth, fork, edge }) = tree.nodes.get(next).cloned() {
         let state = next_state(program);
         edge.lead_to(program, state);
         let text = tree.begin(range.start).to(fork.index()).from(depth.index());
@@ -131,7 +131,7 @@ pub(crate) fn write(
 
 /// Branches that begin alike: from a depth on, up to where they part.
 #[derive(Clone)]
-struct Node {
+struct PrefixNode {
     range: Range<BranchId>,
     depth: Offset,
     fork: Offset,
@@ -159,7 +159,7 @@ impl Edge {
 struct Tree<'t> {
     sorted: &'t Sorted<'t>,
     done: StateId,
-    nodes: Vec<Node>,
+    nodes: Vec<PrefixNode>,
 }
 
 impl<'t> Tree<'t> {
@@ -184,7 +184,7 @@ impl<'t> Tree<'t> {
             let fork = begun.iter().fold(end, |fork, &common| fork.min(common));
             // Where it leads is known when the node is written.
             let edge = push_symbol(program, symbol, self.done, labels);
-            self.nodes.push(Node { range: at..at.plus(same), depth: depth.plus(length), fork, edge });
+            self.nodes.push(PrefixNode { range: at..at.plus(same), depth: depth.plus(length), fork, edge });
             at = at.plus(same);
         }
     }

@@ -49,13 +49,6 @@ pub(crate) enum Sharing {
     NotSupported,
 }
 
-/// The lowest byte of a number, which is the number where it is below 256.
-#[inline]
-pub(crate) fn low_byte(number: u32) -> u8 {
-    let [.., low] = number.to_be_bytes();
-    low
-}
-
 /// The ranges of arcs, those that touch joined.
 pub(crate) fn join_ranges<S>(arcs: &[CharArc<S>], ranges: &mut Vec<(u32, u32)>) {
     ranges.clear();

@@ -7,8 +7,8 @@
 
 use grammask_grammar_ir::hash::HashMap;
 
-use super::chars::{CharArc, CharOutput, Sharing, join_ranges, low_byte};
-use crate::ids::Id;
+use super::chars::{CharArc, CharOutput, Sharing, join_ranges};
+use crate::ids::{Id, low_byte};
 
 /// The letters of short escapes, in order, and the characters that they stand for.
 pub(crate) const SHORT_ESCAPES: [(u8, u8); 8] = [

@@ -34,7 +34,7 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
 }
 
 /// What becomes of every keyword of a schema, also where it is refused: then the keywords that are in the way are
-/// [`Treatment::Refused`], all of them at once, each with its reason.
+/// [`Treatment::Refused`](crate::json_schema::Treatment::Refused), all of them at once, each with its reason.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ pub(crate) fn compile_within(
     within(&json::borrowed(schema, &arena), options, syntax, excludes)
 }
 
-/// As [`compile_within`], for a text that there is a [`SimpleSchema`] for.
+/// As [`compile_within`], for a text with an [estimate](estimate::SimpleSchema).
 pub(crate) fn compile_simple(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;

@@ -1,6 +1,6 @@
 //! JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12.
 //!
-//! [`compile`] turns a schema into a grammar of the JSON texts that satisfy it, and into a [`Report`] of what
+//! [`compile()`] turns a schema into a grammar of the JSON texts that satisfy it, and into a [`Report`] of what
 //! became of every keyword. A keyword is enforced exactly, or the schema is refused with the keyword's JSON
 //! pointer and a reason; nothing is dropped silently. Not for validating documents that exist: a validator
 //! takes any order of keys and any spelling of numbers.
@@ -75,7 +75,7 @@
 //!
 //! # Errors and limits
 //!
-//! [`Diagnostics`] with a JSON pointer, a code that names the cause (`json-schema/syntax`, `/malformed`,
+//! [`Diagnostics`](crate::Diagnostics) with a JSON pointer, a code that names the cause (`json-schema/syntax`, `/malformed`,
 //! `/unsupported`, `/reference`, `/unsatisfiable`, `/limit`) and a hint. [`JsonSchemaLimits`] bounds size and
 //! work. Documents nest at most 128 deep.
 

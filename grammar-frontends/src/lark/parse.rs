@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 ///
 /// # Errors
 ///
-/// Everything that is wrong, up to [`LarkLimits::reports`] mistakes.
+/// Everything that is wrong, up to [`LarkLimits::reports`](crate::lark::LarkLimits::reports) mistakes.
 ///
 /// # Examples
 ///

@@ -12,8 +12,10 @@ use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::words_for;
 use grammask_parser_backend::Backend;
 
-use super::Matcher;
-use crate::{BufferTooSmall, MaskKind, MatchError};
+use super::mask_kind::MaskKind;
+use super::matcher::Matcher;
+use crate::base::buffer_size::BufferTooSmall;
+use crate::base::error::MatchError;
 
 /// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its token, -1
 /// where there is none. Node 0 is the root; its token was accepted before and is not looked at.
@@ -54,7 +56,7 @@ pub enum DraftError {
     },
     /// The masks do not fit into the words.
     #[error(transparent)]
-    Room(#[from] BufferTooSmall),
+    BufferTooSmall(#[from] BufferTooSmall),
 }
 
 /// What became of a node of a draft.
@@ -107,7 +109,7 @@ impl<'t> DraftTree<'t> {
         let mut seen = vec![false; tokens.len()];
         for links in [first_child, next_sibling] {
             for (by, &named) in links.iter().enumerate().filter(|(_, named)| **named != -1) {
-                match node(named).filter(|&node| node != 0).and_then(|node| seen.get_mut(node)) {
+                match node_index(named).filter(|&node| node != 0).and_then(|node| seen.get_mut(node)) {
                     Some(seen) if !*seen => *seen = true,
                     _ => return Err(DraftError::NotATree { by, named }),
                 }
@@ -127,16 +129,16 @@ impl<'t> DraftTree<'t> {
     }
 
     fn child(&self, place: usize) -> Option<usize> {
-        node(self.first_child[place])
+        node_index(self.first_child[place])
     }
 
     /// The root has no siblings, whatever the array says.
     fn sibling(&self, place: usize) -> Option<usize> {
-        if place == 0 { None } else { node(self.next_sibling[place]) }
+        if place == 0 { None } else { node_index(self.next_sibling[place]) }
     }
 }
 
-fn node(number: i64) -> Option<usize> {
+fn node_index(number: i64) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
@@ -227,7 +229,7 @@ impl<B: Backend> Matcher<B> {
             if interrupt.check().is_err() {
                 return;
             }
-            let entered = if place == 0 { Ok(()) } else { self.accept_number(tree.tokens[place]) };
+            let entered = if place == 0 { Ok(()) } else { self.accept_raw_id(tree.tokens[place]) };
             if let Err(row) = entered {
                 if row == DraftRow::Refused {
                     refuse_below(tree, place, rows);
@@ -250,7 +252,7 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
-    fn accept_number(&mut self, number: i64) -> Result<(), DraftRow> {
+    fn accept_raw_id(&mut self, number: i64) -> Result<(), DraftRow> {
         let id = u32::try_from(number).ok().and_then(|number| self.grammar.vocabulary().id(number));
         match self.accept_token(id.ok_or(DraftRow::Refused)?) {
             Ok(()) => Ok(()),

@@ -26,8 +26,8 @@ use std::collections::BTreeSet;
 use grammask_mask_cache::{TokenId, Vocabulary};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
-use super::Matcher;
-use crate::MatchError;
+use super::matcher::Matcher;
+use crate::base::error::MatchError;
 
 /// Tokens that the model would write in any case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl<B: Backend> Matcher<B> {
         let mut end = text.len();
         let mut certain = None;
         for _ in 0..MAX_TRIES {
-            let places = self.places(&vocabulary, &text, before, end)?;
-            match common(&places, &text, &vocabulary, &mut encode) {
+            let places = self.token_boundaries(&vocabulary, &text, before, end)?;
+            match common_encoding(&places, &text, &vocabulary, &mut encode) {
                 Ok(tokens) => {
                     certain = Some(tokens);
                     break;
@@ -86,7 +86,7 @@ impl<B: Backend> Matcher<B> {
         }
         let tokens = certain.unwrap_or_default();
         let stops = tokens.iter().position(|&id| self.stop.contains(id, &vocabulary));
-        Ok(after_context(
+        Ok(relative_to_context(
             context,
             &tokens[..stops.unwrap_or(tokens.len())],
             before,
@@ -96,7 +96,7 @@ impl<B: Backend> Matcher<B> {
     }
 
     /// Where the token can begin that holds the byte before `end` and reaches beyond, or `end` itself.
-    fn places(
+    fn token_boundaries(
         &mut self,
         vocabulary: &Vocabulary,
         text: &[u8],
@@ -187,7 +187,7 @@ fn child(trie: &grammask_mask_cache::Trie, level: std::ops::Range<u32>, byte: u8
 }
 
 /// What the encodings of the text up to all places begin with; or a place up to which it cannot be encoded.
-fn common(
+fn common_encoding(
     places: &BTreeSet<usize>,
     text: &[u8],
     vocabulary: &Vocabulary,
@@ -196,7 +196,7 @@ fn common(
     let mut common: Option<Vec<TokenId>> = None;
     for &place in places.iter().rev() {
         let tokens = if place == 0 { Some(Vec::new()) } else { encode(&text[..place]) };
-        let tokens = tokens.filter(|tokens| spell(tokens, &text[..place], vocabulary)).ok_or(place)?;
+        let tokens = tokens.filter(|tokens| spells(tokens, &text[..place], vocabulary)).ok_or(place)?;
         let shared = match &common {
             None => tokens,
             Some(common) => {
@@ -213,7 +213,7 @@ fn common(
 }
 
 /// Whether the tokens spell the text and nothing else.
-fn spell(tokens: &[TokenId], text: &[u8], vocabulary: &Vocabulary) -> bool {
+fn spells(tokens: &[TokenId], text: &[u8], vocabulary: &Vocabulary) -> bool {
     let mut left = text;
     for &id in tokens {
         let bytes = match vocabulary.id(id.get()) {
@@ -229,7 +229,7 @@ fn spell(tokens: &[TokenId], text: &[u8], vocabulary: &Vocabulary) -> bool {
 }
 
 /// What is to be taken back and appended so that the text ends with the certain tokens.
-fn after_context(
+fn relative_to_context(
     context: &[TokenId],
     certain: &[TokenId],
     before: usize,

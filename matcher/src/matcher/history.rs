@@ -13,7 +13,7 @@ pub(super) struct History {
 
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'h> {
+pub(super) enum HistoryStep<'h> {
     Token(TokenId),
     Bytes(&'h [u8]),
 }
@@ -41,13 +41,17 @@ impl History {
     }
 
     /// The steps from one on.
-    pub(super) fn from(&self, first: usize, vocabulary: &Vocabulary) -> impl Iterator<Item = Step<'_>> {
+    pub(super) fn from(
+        &self,
+        first: usize,
+        vocabulary: &Vocabulary,
+    ) -> impl Iterator<Item = HistoryStep<'_>> {
         let (before, steps) = self.steps.split_at(first.min(self.steps.len()));
         let texts = before.iter().filter(|&&step| step == BYTES).count();
         let mut texts = self.texts.iter().skip(texts);
         steps.iter().filter_map(move |&step| match step {
-            BYTES => texts.next().map(|text| Step::Bytes(text)),
-            id => vocabulary.id(id).map(Step::Token),
+            BYTES => texts.next().map(|text| HistoryStep::Bytes(text)),
+            id => vocabulary.id(id).map(HistoryStep::Token),
         })
     }
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use grammask_parser_backend::Backend;
 
-use super::Matcher;
-use super::history::Step;
-use crate::{CompiledGrammar, MatchError};
+use super::history::HistoryStep;
+use super::matcher::Matcher;
+use crate::base::error::MatchError;
+use crate::grammar::compiled::CompiledGrammar;
 
 /// What of the text so far another grammar reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl<B: Backend> Matcher<B> {
     /// [`stats`](Self::stats) count anew.
     ///
     /// To add tools to a conversation, or to take some away, compile the new set (only what is new in it is
-    /// compiled, see [`Compiler::structure`](crate::Compiler::structure)) and switch to it.
+    /// compiled, see [`Compiler::tag`](crate::Compiler::tag)) and switch to it.
     ///
     /// # Errors
     ///
@@ -56,8 +57,8 @@ impl<B: Backend> Matcher<B> {
         let mut next = grammar.matcher().with_stop_tokens(self.stop.clone());
         for (step, read) in (first..).zip(self.history.from(first, new)) {
             let read = match read {
-                Step::Token(id) => next.accept_token(id),
-                Step::Bytes(bytes) => next.accept_bytes(bytes),
+                HistoryStep::Token(id) => next.accept_token(id),
+                HistoryStep::Bytes(bytes) => next.accept_bytes(bytes),
             };
             read.map_err(|error| match error {
                 MatchError::Limit(_) => error,
@@ -72,7 +73,11 @@ impl<B: Backend> Matcher<B> {
     /// compared, so that where the text has moved over to other tables since, its beginning is the answer; and so it is
     /// where rules have options, since how many tokens a rule has read, or what has occurred, is no part of a state.
     fn last_return(&self) -> usize {
-        if !self.former.is_empty() || self.terminated || self.following.is_some() || self.scopes.is_some() {
+        if !self.former_tables.is_empty()
+            || self.terminated
+            || self.tracker.is_some()
+            || self.scopes.is_some()
+        {
             return 0;
         }
         self.states.iter().rposition(|state| *state == self.states[0]).unwrap_or(0)

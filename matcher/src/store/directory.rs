@@ -18,8 +18,11 @@ use std::time::SystemTime;
 use grammask_fsm::Program;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Content, FORMAT, StoreError, open, seal};
-use crate::{BuildBackend, CompileError, CompiledGrammar, Compiler};
+use super::bytes::{ContentKind, FORMAT, StoreError, open, seal};
+use crate::base::error::CompileError;
+use crate::compile::backend::BuildBackend;
+use crate::compile::compiler::Compiler;
+use crate::grammar::compiled::CompiledGrammar;
 
 const GRAMMAR: &str = "grammar";
 const POOL: &str = "masks";
@@ -34,12 +37,12 @@ const UNFINISHED: &str = "unfinished";
 pub struct StoreDirectory {
     path: PathBuf,
     max_bytes: u64,
-    counts: Counts,
+    counts: DirectoryCounters,
     last_error: std::sync::Mutex<Option<String>>,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct DirectoryCounters {
     hits: AtomicU64,
     misses: AtomicU64,
     unreadable: AtomicU64,
@@ -50,7 +53,7 @@ struct Counts {
 /// What a [`StoreDirectory`] was good for since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
-pub struct DirectoryUse {
+pub struct DirectoryStats {
     /// Grammars that were read.
     pub hits: u64,
     /// Grammars that were not there.
@@ -73,7 +76,12 @@ impl StoreDirectory {
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64) -> io::Result<Self> {
         let path = path.into();
         fs::create_dir_all(&path)?;
-        Ok(Self { path, max_bytes, counts: Counts::default(), last_error: std::sync::Mutex::default() })
+        Ok(Self {
+            path,
+            max_bytes,
+            counts: DirectoryCounters::default(),
+            last_error: std::sync::Mutex::default(),
+        })
     }
 
     /// The directory.
@@ -118,7 +126,7 @@ impl StoreDirectory {
         count(&self.counts.misses);
         let grammar = compile()?;
         if let Some(program) = grammar.program() {
-            let entry = seal(Content::Entry, compiler.vocabulary(), &(key, &**program));
+            let entry = seal(ContentKind::Entry, compiler.vocabulary(), &(key, &**program));
             self.write(&name, entry);
         }
         Ok(grammar)
@@ -136,10 +144,10 @@ impl StoreDirectory {
     }
 
     /// What the directory was good for since it was opened.
-    pub fn usage(&self) -> DirectoryUse {
-        let Counts { hits, misses, unreadable, unwritable, evicted } = &self.counts;
+    pub fn usage(&self) -> DirectoryStats {
+        let DirectoryCounters { hits, misses, unreadable, unwritable, evicted } = &self.counts;
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        DirectoryUse {
+        DirectoryStats {
             hits: load(hits),
             misses: load(misses),
             unreadable: load(unreadable),
@@ -266,7 +274,7 @@ fn read_entry<B: BuildBackend>(
     key: &str,
     bytes: &[u8],
 ) -> Result<Option<CompiledGrammar<B>>, StoreError> {
-    let (found, program): (String, Program) = open(Content::Entry, compiler.vocabulary(), bytes)?;
+    let (found, program): (String, Program) = open(ContentKind::Entry, compiler.vocabulary(), bytes)?;
     if found != key {
         return Ok(None);
     }

@@ -297,7 +297,7 @@ fn check_place<B: BuildBackend>(
     assert_eq!(mask.as_words(), words, "{shown}");
     let shared = matcher.mask().unwrap();
     assert_eq!(shared.to_mask().as_words(), words, "{shown}");
-    let known = matcher.known_mask().map(|known| known.to_mask());
+    let known = matcher.cached_mask().map(|known| known.to_mask());
     assert!(known.is_none_or(|known| known.as_words() == words), "{shown}");
     let mut allowed = Vec::new();
     for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
@@ -313,7 +313,7 @@ fn check_place<B: BuildBackend>(
         assert_eq!(fork.accept_token(id).is_ok(), expected, "accept: {token:?} after {shown:?}");
         let explained = matcher.explain(id).unwrap();
         assert_eq!(explained == Explanation::Allowed, expected, "{token:?} after {shown:?}");
-        if let Explanation::Dies { offset, possible, .. } = explained {
+        if let Explanation::Refused { offset, possible, .. } = explained {
             let read = [text, &bytes[..offset]].concat();
             assert!(right.beginnings.contains(&read), "{token:?} after {shown:?}");
             assert_eq!(bytes_of(possible), right.next_bytes(&read), "{token:?} after {shown:?}");

@@ -225,7 +225,7 @@ fn arrays_that_are_no_tree() {
             OtherRows::Clear,
             &Interrupt::never(),
         );
-        assert!(matches!(filled, Err(DraftError::Room(_))), "{filled:?}");
+        assert!(matches!(filled, Err(DraftError::BufferTooSmall(_))), "{filled:?}");
     }
 }
 

@@ -110,7 +110,7 @@ fn endings_are_shortest() {
 #[test]
 fn explanations_name_the_byte() {
     let mut matcher = compile("ab+").matcher();
-    let Explanation::Dies { offset, byte, possible, may_end } = matcher.explain(token(3)).unwrap() else {
+    let Explanation::Refused { offset, byte, possible, may_end } = matcher.explain(token(3)).unwrap() else {
         panic!("`ba` is refused");
     };
     assert_eq!((offset, byte, may_end), (0, b'b', false));

@@ -69,9 +69,9 @@ fn own_stop_tokens_are_all_that_is_left_at_the_end() {
 fn known_masks_are_those_that_were_computed() {
     let grammar = compile("a*");
     let mut matcher = grammar.matcher();
-    assert!(matcher.known_mask().is_none());
+    assert!(matcher.cached_mask().is_none());
     let mask = matcher.mask().unwrap().to_mask();
-    let known = grammar.matcher().known_mask().unwrap();
+    let known = grammar.matcher().cached_mask().unwrap();
     assert_eq!(known.to_mask(), mask);
 }
 

@@ -43,7 +43,7 @@ fn warming_up_changes_no_mask_and_saves_some() {
         let computed = warm.warm_up(masks, &Interrupt::never());
         assert!((1..=masks).contains(&computed), "{computed} of {masks}");
         assert_eq!(warm.usage().masks, computed);
-        assert!(warm.matcher().known_mask().is_some(), "the first mask comes first");
+        assert!(warm.matcher().cached_mask().is_some(), "the first mask comes first");
         let mut matcher = warm.matcher();
         assert_eq!(follow(&mut matcher), expected, "{masks}");
         misses.push(matcher.stats().misses);
@@ -86,7 +86,7 @@ fn next_masks_are_those_of_the_next_token() {
     let grammar = schema(&compiler(Limits::default(), 0));
     let mut matcher = grammar.matcher();
     matcher.accept_bytes(br#"[{""#).unwrap();
-    assert!(matcher.warm_next(1) == 1 && matcher.known_mask().is_some());
+    assert!(matcher.warm_next(1) == 1 && matcher.cached_mask().is_some());
     while matcher.warm_next(2) > 0 {}
     let vocabulary = grammar.vocabulary();
     let mask = matcher.mask().unwrap().to_mask();
@@ -95,7 +95,7 @@ fn next_masks_are_those_of_the_next_token() {
         let mut fork = matcher.fork();
         fork.accept_token(id).unwrap();
         // Not every state has a mask: a beginning of a character that no token goes on with has none.
-        assert!(fork.known_mask().is_some() || fork.mask().is_err(), "{:?}", vocabulary.token_name(id));
+        assert!(fork.cached_mask().is_some() || fork.mask().is_err(), "{:?}", vocabulary.token_name(id));
     }
     assert_eq!(matcher.steps(), steps);
     let end = TokenId::new(264).unwrap();
@@ -116,5 +116,5 @@ fn in_the_background() {
     while grammar.usage().masks < 10 {
         std::thread::yield_now();
     }
-    assert!(grammar.matcher().known_mask().is_some());
+    assert!(grammar.matcher().cached_mask().is_some());
 }

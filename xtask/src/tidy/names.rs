@@ -20,7 +20,7 @@ const MAX_USES: usize = 2;
 const PREFIXES: [(&str, &str); 2] = [("MOST_", "MAX_"), ("LEAST_", "MIN_")];
 
 /// Crates that still use some name for more things.
-const CROWDED: [&str; 2] = ["fsm", "matcher"];
+const CROWDED: [&str; 0] = [];
 
 /// Means the same in every file that has one: what a verb of a program takes.
 const IN_EVERY_FILE: [&str; 1] = ["Arguments"];

@@ -83,7 +83,7 @@ pub(crate) struct Members<'t> {
     sorted: &'t [u32],
     /// The [`mark`]s of all names: most names that are looked for are not there.
     marks: u64,
-    /// See [`same`].
+    /// See [`equality`].
     fingerprint: u32,
 }
 

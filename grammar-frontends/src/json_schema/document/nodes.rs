@@ -75,7 +75,7 @@ pub(crate) struct Sources<'s> {
 pub(crate) struct Document<'s> {
     nodes: Vec<Node<'s>>,
     by_address: HashMap<(*const Value<'s>, DynamicScope), NodeId>,
-    /// The first schema of each fingerprint in the resource of the root; see [`same`].
+    /// The first schema of each fingerprint in the resource of the root; see [`equality`].
     by_fingerprint: HashMap<u32, NodeId>,
     identifiers: Option<Identifiers<'s>>,
     scopes: DynamicScopes,

@@ -8,9 +8,9 @@
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
 
+use super::distinct_marks::DistinctMark;
 use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
-use super::unique_items::DistinctMark;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::error::grammar_error;

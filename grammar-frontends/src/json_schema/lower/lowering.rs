@@ -11,10 +11,10 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 use smallvec::SmallVec;
 
 use super::containers::ContainerWriter;
+use super::distinct_marks::DistinctItems;
 use super::productive::derives_something;
 use super::punctuation;
 use super::punctuation::Punctuation;
-use super::unique_items::DistinctItems;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;

@@ -5,6 +5,7 @@
 pub(super) mod containers;
 pub(super) mod contains;
 pub(super) mod digits;
+pub(super) mod distinct_marks;
 pub(super) mod enumerated;
 pub(super) mod escapes;
 pub(super) mod lowering;

@@ -2,7 +2,7 @@
 //!
 //! In the order in which they are declared, the members are a [chain](super::containers).
 //!
-//! In any order ([`KeyOrder::Any`](super::KeyOrder::Any)) members are the parts of one
+//! In any order ([`KeyOrder::Any`]) members are the parts of one
 //! [`Expr::Permutation`](grammask_grammar_ir::Expr::Permutation), and bounds on their number are its bounds.
 
 use std::borrow::Cow;
@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use grammask_grammar_ir::{ExprId, Occurrence};
 
 use super::containers::{FreeMembers, MemberCounts, MemberText};
+use super::distinct_marks::DistinctMark;
 use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
-use super::unique_items::DistinctMark;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::KeyOrder;

@@ -12,9 +12,10 @@
 //!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
 //!   arrays below such alternatives are refused.
 
-use grammask_grammar_ir::hash::{HashMap, HashSet};
+use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
 
+use super::distinct_marks::{DistinctItems, DistinctMark};
 use super::lowering::SchemaLowering;
 use super::value_counts::UNBOUNDED;
 use crate::diagnostic::Result;
@@ -25,51 +26,6 @@ use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::value_syntax::ItemComparison;
-use crate::json_schema::value_syntax::ValueSyntax;
-
-/// Marked arrays and objects, and the arrays and objects that may contain them.
-pub(super) struct DistinctItems {
-    comparison: ItemComparison,
-    /// The marked insides beside which there may be some that are not marked, with the keyword that asks for them.
-    marked: HashMap<RuleId, DistinctMark>,
-    /// Arrays and objects that are read beside others of their type.
-    alternatives: HashSet<RuleId>,
-    /// Arrays and objects whose items or members are read in several ways.
-    ambiguous: HashSet<RuleId>,
-}
-
-/// A mark: which values are compared, and the keyword that asks for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DistinctMark {
-    what: Distinct,
-    node: NodeId,
-    keyword: &'static str,
-}
-
-impl DistinctItems {
-    pub(super) fn new(comparison: ItemComparison, syntax: ValueSyntax) -> Self {
-        let comparison = match syntax {
-            ValueSyntax::Json => comparison,
-            ValueSyntax::Markup(_) | ValueSyntax::Notation(_) => ItemComparison::Impossible,
-        };
-        Self {
-            comparison,
-            marked: HashMap::default(),
-            alternatives: HashSet::default(),
-            ambiguous: HashSet::default(),
-        }
-    }
-
-    /// The array or object is one of several alternatives of its type.
-    pub(super) fn add_alternative(&mut self, rule: RuleId) {
-        self.alternatives.insert(rule);
-    }
-
-    /// The items or members of the array or object are read in several ways.
-    pub(super) fn add_ambiguous(&mut self, rule: RuleId) {
-        self.ambiguous.insert(rule);
-    }
-}
 
 impl<'s> SchemaLowering<'s> {
     /// The schema that asks for items that differ, if the array has to be marked for it.

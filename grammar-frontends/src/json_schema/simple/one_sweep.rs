@@ -238,7 +238,7 @@ impl<'v, 't> SimpleShapes<'v, 't> {
     }
 }
 
-/// Writes the rules of shapes, as [`SchemaLowering`](crate::json_schema::lower::lowering::SchemaLowering) does.
+/// Writes the rules of shapes, as `SchemaLowering` does.
 struct ShapeWriter<'b, 's, 'v, 't> {
     containers: ContainerWriter<'b>,
     shapes: &'s SimpleShapes<'v, 't>,

@@ -1,0 +1,150 @@
+//! Whether a text obeys a structure: the report of `grammask check`, and of `grammask tools` for an answer.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::arguments::Global;
+use crate::engine::{Capture, Structure};
+use crate::escape::{byte_set, quoted, shortened};
+use crate::place::Place;
+use crate::style;
+
+/// What is wrong with a text.
+struct Refusal {
+    place: Place,
+    /// The first character that is not allowed; `None` where the text is cut short.
+    found: Option<String>,
+    /// What was possible there.
+    expected: Vec<String>,
+    /// What must come there, if only one text can.
+    forced: Vec<u8>,
+}
+
+/// Editors and shells end texts with a line feed that the structure knows nothing of.
+pub(crate) fn trim(text: &mut Vec<u8>) {
+    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
+    text.truncate(end);
+}
+
+/// Says whether a text obeys a structure.
+pub(crate) fn report(global: &Global, structure: &Structure, text: &[u8]) -> Result<ExitCode> {
+    let outcome = examine(structure, text)?;
+    if global.json {
+        print_json(&outcome);
+    } else {
+        print(&outcome, text.len());
+    }
+    Ok(ExitCode::from(u8::from(outcome.is_err())))
+}
+
+/// What the rules with a name have read, or what is wrong.
+type Outcome = Result<Vec<Capture>, Refusal>;
+
+fn examine(structure: &Structure, text: &[u8]) -> Result<Outcome> {
+    let mut cursor = structure.cursor();
+    let read = cursor.read(text)?;
+    if read == text.len() && cursor.is_complete() {
+        return Ok(Ok(cursor.captures()?));
+    }
+    let mut expected = byte_set(cursor.next_bytes());
+    if cursor.is_complete() {
+        expected.push("the end of the text".to_owned());
+    }
+    let found = (read < text.len()).then(|| quoted(character_at(text, read)));
+    Ok(Err(Refusal { place: Place::of(text, read), found, expected, forced: cursor.forced()? }))
+}
+
+/// The character that begins at or holds a byte; the byte itself where the text is not UTF-8 there.
+fn character_at(text: &[u8], byte: usize) -> &[u8] {
+    let start = (byte.saturating_sub(3)..=byte).rev().find(|&at| text[at] & 0xc0 != 0x80).unwrap_or(byte);
+    let end = (start + 1..text.len().min(start + 4)).find(|&at| text[at] & 0xc0 != 0x80);
+    let whole = &text[start..end.unwrap_or(text.len().min(start + 4))];
+    if std::str::from_utf8(whole).is_ok() { whole } else { &text[byte..=byte] }
+}
+
+impl Refusal {
+    fn message(&self) -> String {
+        match &self.found {
+            Some(found) => format!("{found} is not allowed here"),
+            None => "the text ends too early".to_owned(),
+        }
+    }
+}
+
+fn print(outcome: &Outcome, length: usize) {
+    let (ok, error, text, forced, faint) =
+        (style::OK, style::ERROR, style::TEXT, style::FORCED, style::FAINT);
+    let refusal = match outcome {
+        Ok(captures) => {
+            anstream::println!("{ok}ok{ok:#}: the text obeys the structure ({length} bytes)");
+            for capture in captures {
+                let (start, bytes) = (capture.range.start, quoted(&capture.bytes));
+                anstream::println!("{} at byte {start}: {text}{bytes}{text:#}", capture.name);
+            }
+            return;
+        }
+        Err(refusal) => refusal,
+    };
+    let place = &refusal.place;
+    anstream::println!(
+        "{error}refused{error:#} at line {}, column {} (byte {}): {}",
+        place.line,
+        place.column,
+        place.byte,
+        refusal.message(),
+    );
+    let number = place.line.to_string();
+    anstream::println!("{faint}{number} |{faint:#} {}", place.excerpt);
+    let margin = " ".repeat(number.len());
+    anstream::println!("{faint}{margin} |{faint:#} {}{error}^{error:#}", " ".repeat(place.caret));
+    if !refusal.forced.is_empty() {
+        let required = shortened(&quoted(&refusal.forced), 60);
+        anstream::println!("only this may follow: {forced}{required}{forced:#}");
+    } else if !refusal.expected.is_empty() {
+        let expected = refusal.expected.iter().take(16).cloned().collect::<Vec<_>>().join(", ");
+        let more = if refusal.expected.len() > 16 { ", ..." } else { "" };
+        anstream::println!("possible here: {text}{expected}{more}{text:#}");
+    }
+}
+
+/// Captures as JSON, with their places in bytes.
+pub(crate) fn captures_as_json(captures: &[Capture]) -> Value {
+    let as_json = |capture: &Capture| {
+        let (range, text) = (&capture.range, String::from_utf8_lossy(&capture.bytes));
+        json!({ "name": capture.name, "text": text, "start": range.start, "end": range.end })
+    };
+    captures.iter().map(as_json).collect()
+}
+
+fn print_json(outcome: &Outcome) {
+    let value = match outcome {
+        Ok(captures) if captures.is_empty() => json!({ "ok": true }),
+        Ok(captures) => json!({ "ok": true, "captures": captures_as_json(captures) }),
+        Err(refusal) => json!({
+            "ok": false,
+            "message": refusal.message(),
+            "line": refusal.place.line,
+            "column": refusal.place.column,
+            "byte": refusal.place.byte,
+            "expected": refusal.expected,
+            "forced": String::from_utf8_lossy(&refusal.forced),
+        }),
+    };
+    anstream::println!("{value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_shown_as_its_character() {
+        let text = "a€b".as_bytes();
+        assert_eq!(character_at(text, 0), b"a");
+        assert_eq!(character_at(text, 2), "€".as_bytes());
+        assert_eq!(character_at(text, 4), b"b");
+        assert_eq!(character_at(b"a\x80\x80", 2), b"\x80");
+    }
+}

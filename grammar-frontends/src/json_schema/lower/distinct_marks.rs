@@ -1,0 +1,51 @@
+//! Marks of arrays and objects whose items or names are compared while the text is written.
+
+use grammask_grammar_ir::hash::{HashMap, HashSet};
+use grammask_grammar_ir::{Distinct, RuleId};
+
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::value_syntax::{ItemComparison, ValueSyntax};
+
+/// Marked arrays and objects, and the arrays and objects that may contain them.
+pub(super) struct DistinctItems {
+    pub(super) comparison: ItemComparison,
+    /// The marked insides beside which there may be some that are not marked, with the keyword that asks for them.
+    pub(super) marked: HashMap<RuleId, DistinctMark>,
+    /// Arrays and objects that are read beside others of their type.
+    pub(super) alternatives: HashSet<RuleId>,
+    /// Arrays and objects whose items or members are read in several ways.
+    pub(super) ambiguous: HashSet<RuleId>,
+}
+
+/// A mark: which values are compared, and the keyword that asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DistinctMark {
+    pub(super) what: Distinct,
+    pub(super) node: NodeId,
+    pub(super) keyword: &'static str,
+}
+
+impl DistinctItems {
+    pub(super) fn new(comparison: ItemComparison, syntax: ValueSyntax) -> Self {
+        let comparison = match syntax {
+            ValueSyntax::Json => comparison,
+            ValueSyntax::Markup(_) | ValueSyntax::Notation(_) => ItemComparison::Impossible,
+        };
+        Self {
+            comparison,
+            marked: HashMap::default(),
+            alternatives: HashSet::default(),
+            ambiguous: HashSet::default(),
+        }
+    }
+
+    /// The array or object is one of several alternatives of its type.
+    pub(super) fn add_alternative(&mut self, rule: RuleId) {
+        self.alternatives.insert(rule);
+    }
+
+    /// The items or members of the array or object are read in several ways.
+    pub(super) fn add_ambiguous(&mut self, rule: RuleId) {
+        self.ambiguous.insert(rule);
+    }
+}

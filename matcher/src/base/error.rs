@@ -1,0 +1,141 @@
+//! What can go wrong, by who can mend it.
+
+use grammask_fsm::{Cause, CompileOptions};
+use grammask_grammar_frontends::Diagnostics;
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use grammask_grammar_ir::passes::ResolveTokensError;
+use grammask_grammar_ir::{Grammar, Interrupted};
+use grammask_mask_cache::TokenId;
+use grammask_parser_backend::{BuildError, StepError};
+
+/// A structure that cannot be compiled. `Display` says why and what to change.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CompileError {
+    kind: CompileErrorKind,
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+enum CompileErrorKind {
+    #[error(transparent)]
+    Source(#[from] Diagnostics),
+    #[error(transparent)]
+    Automata(#[from] grammask_fsm::BuildError),
+    #[error(transparent)]
+    Tokens(#[from] ResolveTokensError),
+    #[error(transparent)]
+    Backend(#[from] BuildError),
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    #[error(
+        "the compilation ended without an answer, which is a mistake of this library; please report the structure"
+    )]
+    NoOutcome,
+}
+
+impl CompileError {
+    /// The located reports of the frontend, if the source text is at fault.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        match &self.kind {
+            CompileErrorKind::Source(diagnostics) => Some(diagnostics),
+            _ => None,
+        }
+    }
+
+    /// Why the work was stopped from outside, if it was. Nothing is known of the structure then.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match &self.kind {
+            CompileErrorKind::Source(diagnostics) => diagnostics.interrupted(),
+            CompileErrorKind::Automata(error) => error.interrupted(),
+            CompileErrorKind::Interrupted(reason) => Some(*reason),
+            _ => None,
+        }
+    }
+
+    /// Whoever compiled has gone without an answer.
+    pub(crate) fn no_outcome() -> Self {
+        Self { kind: CompileErrorKind::NoOutcome }
+    }
+}
+
+impl CompileError {
+    /// The same error, with its rule's place in the source.
+    pub(crate) fn located(self, source: &str, grammar: &Grammar) -> Self {
+        let CompileErrorKind::Automata(error) = &self.kind else { return self };
+        if error.interrupted().is_some() {
+            return self;
+        }
+        let code = match error.cause() {
+            Cause::EmptyLanguage => "grammar/empty",
+            Cause::LimitReached => "grammar/limit",
+            _ => "grammar",
+        };
+        Diagnostics::from_later_stage(source, grammar, error.rule(), code, error.to_string()).into()
+    }
+}
+
+impl CompileError {
+    /// The same error, with its place in a JSON schema.
+    pub(crate) fn in_schema(
+        self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+        automata: &CompileOptions,
+    ) -> Self {
+        let CompileErrorKind::Automata(error) = &self.kind else { return self };
+        let code = match error.cause() {
+            Cause::Interrupted => return self,
+            Cause::EmptyLanguage => "json-schema/unsatisfiable",
+            Cause::LimitReached => "json-schema/limit",
+            _ => "json-schema/unsupported",
+        };
+        let message = error.clone().without_rule().to_string();
+        json_schema::located(schema, options, error.rule(), &automata.text, (code, &message)).into()
+    }
+}
+
+impl<E: Into<CompileErrorKind>> From<E> for CompileError {
+    fn from(error: E) -> Self {
+        Self { kind: error.into() }
+    }
+}
+
+/// Why a matcher refuses a call. The matcher is left as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatchError {
+    /// The structure does not allow the token.
+    #[error("token {} is not allowed here", .0.index())]
+    TokenRefused(TokenId),
+    /// The structure does not allow a byte.
+    #[error("byte {byte:#04x} at offset {offset} is not allowed here")]
+    ByteRefused {
+        /// Offset in the bytes that were given.
+        offset: usize,
+        /// The byte.
+        byte: u8,
+    },
+    /// The text has ended with a stop token.
+    #[error("the text has ended with a stop token; roll back or reset first")]
+    Terminated,
+    /// A rollback reaches back further than the text goes.
+    #[error("cannot roll back {asked} steps: only {taken} were taken")]
+    RollbackTooFar {
+        /// Steps asked for.
+        asked: usize,
+        /// Steps that can be taken back.
+        taken: usize,
+    },
+    /// Another grammar, to which the matcher was to switch, does not allow the text.
+    #[error("the other grammar does not allow step {step} of the text; stay with this one, or replay less")]
+    TextRefused {
+        /// The step, counted from the beginning of the text.
+        step: usize,
+    },
+    /// Another grammar, to which the matcher was to switch, is for other tokens.
+    #[error("the other grammar was compiled for another vocabulary")]
+    OtherVocabulary,
+    /// A limit was reached; nothing is known of the token.
+    #[error(transparent)]
+    Limit(#[from] StepError),
+}

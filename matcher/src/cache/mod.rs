@@ -1,0 +1,11 @@
+//! What is kept between compilations, and how much memory it may hold.
+//!
+//! Keys come in (a syntax, options, a source text), and compiled values go out: grammars, the automata of schemas,
+//! tags. The budget counts the bytes of all tables and drops those that were unused for longest. How entries are
+//! found, counted and evicted may be changed here alone, because a miss only costs time. This folder imports `base`;
+//! the budget sees grammars and caches through two traits, so that it need not know them.
+
+pub(crate) mod budget;
+pub(crate) mod compile_cache;
+pub(crate) mod options_key;
+pub(crate) mod tag_cache;

@@ -1,0 +1,61 @@
+//! Options as parts of cache keys: what they print.
+//!
+//! Most calls come with the options of the call before. To print them takes some microseconds, to compare them next to
+//! nothing.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
+use grammask_grammar_ir::Interrupt;
+
+/// The keys of options, by their type.
+#[derive(Debug, Default)]
+pub(crate) struct OptionsKeys {
+    pub(crate) schemas: OptionsKey<JsonSchemaOptions>,
+    pub(crate) tags: OptionsKey<StructuralTagOptions>,
+}
+
+/// The options that were printed last, and the text that they printed.
+#[derive(Debug)]
+pub(crate) struct OptionsKey<O>(Mutex<Option<(O, Arc<str>)>>);
+
+impl<O> Default for OptionsKey<O> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<O: Clone + Debug + PartialEq> OptionsKey<O> {
+    /// What the options print. They hold no functions.
+    pub(crate) fn get(&self, options: &O) -> Arc<str> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((known, text)) if known == options => Arc::clone(text),
+            _ => {
+                let text: Arc<str> = format!("{options:?}").into();
+                *last = Some((options.clone(), Arc::clone(&text)));
+                text
+            }
+        }
+    }
+}
+
+/// Whether what options print is all that they are.
+pub(crate) fn holds_no_functions(options: &JsonSchemaOptions) -> bool {
+    options.retriever.is_none() && options.interrupt == Interrupt::never()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_options_print_other_keys() {
+        let key = OptionsKey::default();
+        for text in ["a", "a", "b", "a"] {
+            assert_eq!(&*key.get(&text), format!("{text:?}"));
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The compiler: what all compilations of a process share, and the way from a grammar to its first tables.
+
+use std::fmt::Debug;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use grammask_earley::Engine;
+use grammask_fsm::{CompileOptions, LinkedProgram, Program, compile_with};
+use grammask_grammar_frontends::structural_tag::SchemaCache;
+use grammask_grammar_ir::passes::SpecialNames;
+use grammask_grammar_ir::{Grammar, Interrupt};
+use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
+use grammask_parser_backend::{BuildError, Requirement};
+
+use super::backend::{BackendSettings, BuildBackend};
+use super::token_names::TokenResolver;
+use crate::base::error::CompileError;
+use crate::base::limits::Limits;
+use crate::base::stats::{CompileTimes, CompilerStats, GrammarCounters};
+use crate::base::threads::Threads;
+use crate::base::trace::span;
+use crate::cache::budget::{Budget, BudgetCache};
+use crate::cache::compile_cache::{CompileCache, SchemaPrograms, SourceKey};
+use crate::cache::options_key::OptionsKeys;
+use crate::cache::tag_cache::TagCache;
+use crate::grammar::compiled::CompiledGrammar;
+use crate::grammar::generation::GrammarParts;
+
+/// Compiles structures for one vocabulary. Immutable and `Sync`; one a process is enough.
+///
+/// `B` is the parser backend that grammars are compiled for; see [`CompilerBuilder::backend`](crate::CompilerBuilder::backend).
+pub struct Compiler<B: BuildBackend = Engine> {
+    pub(super) parts: CompilerParts,
+    /// What was compiled from a source. A clone of the compiler shares it too.
+    pub(super) cache: Arc<Grammars<B>>,
+}
+
+/// Grammars by the content of their source.
+type Grammars<B> = CompileCache<CompiledGrammar<B>>;
+
+/// All of a compiler but its backend.
+#[derive(Clone, Debug)]
+pub(super) struct CompilerParts {
+    pub(super) vocabulary: Arc<Vocabulary>,
+    /// Keeps what is computed from the vocabulary, for all grammars over it.
+    pub(super) token_sets: Arc<TokenSets>,
+    pub(super) limits: Limits,
+    pub(super) automata: CompileOptions,
+    pub(super) masks: MaskOptions,
+    /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
+    pub(super) pool: Arc<LocalPool>,
+    pub(super) threads: Arc<Threads>,
+    /// The automata of schemas that structures have in common. A clone of the compiler shares them too.
+    pub(super) schema_programs: Arc<SchemaPrograms>,
+    /// The schemas themselves, by their texts. Shared with clones, too.
+    pub(super) parsed_schemas: Arc<SchemaCache>,
+    /// Tags of structures, compiled, by their texts. Shared with clones, too.
+    pub(super) tags: Arc<TagCache>,
+    /// The names of the vocabulary's special tokens, once a grammar names tokens.
+    pub(super) names: Arc<OnceLock<SpecialNames>>,
+    pub(super) options_keys: Arc<OptionsKeys>,
+    /// What tables and masks of all grammars count for.
+    pub(super) budget: Arc<Budget>,
+    pub(super) clock: Clock,
+    /// Stops what this clone compiles.
+    pub(super) interrupt: Interrupt,
+}
+
+impl<B: BuildBackend> Clone for Compiler<B> {
+    fn clone(&self) -> Self {
+        Self { parts: self.parts.clone(), cache: Arc::clone(&self.cache) }
+    }
+}
+
+impl<B: BuildBackend> std::fmt::Debug for Compiler<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Compiler");
+        shown.field("backend", &std::any::type_name::<B>()).field("parts", &self.parts).finish()
+    }
+}
+
+impl<B: BuildBackend> Compiler<B> {
+    /// The vocabulary that masks are for.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.parts.vocabulary
+    }
+
+    /// Masks that the grammars of this compiler share.
+    #[cfg(feature = "store")]
+    pub(crate) fn pool(&self) -> &Arc<LocalPool> {
+        &self.parts.pool
+    }
+
+    /// The threads for work in the background.
+    pub fn threads(&self) -> &Arc<Threads> {
+        &self.parts.threads
+    }
+
+    /// The same compiler, under an interrupt (in place of one in the options of a call): what it compiles ends
+    /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a millisecond
+    /// after the interrupt comes; single passes over large automata take some tens of milliseconds, and reading an
+    /// EBNF source is not interrupted, which takes 0.1 s for a megabyte. Everything else is shared with this
+    /// compiler.
+    #[must_use]
+    pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
+        let parts = CompilerParts { interrupt, ..self.parts.clone() };
+        Self { parts, cache: Arc::clone(&self.cache) }
+    }
+
+    /// The numbers of this compiler and those that share its cache.
+    pub fn stats(&self) -> CompilerStats {
+        let CompilerParts { pool, budget, .. } = &self.parts;
+        let (cache_hits, cache_misses) = self.cache.hits_and_misses();
+        let (schema_hits, schema_misses) = self.schema_programs().hits_and_misses();
+        CompilerStats {
+            cache_hits,
+            cache_misses,
+            schema_hits,
+            schema_misses,
+            cache_entries: self.cache.len(),
+            pool_masks: pool.len(),
+            pool_bytes: pool.memory_usage(),
+            budget_bytes: budget.memory_usage(),
+            budget_max_bytes: budget.max_bytes(),
+            budget_evicted: budget.evicted(),
+        }
+    }
+
+    /// What the tables and masks of the grammars count for.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.parts.budget
+    }
+
+    /// The keys of options.
+    pub(crate) fn options_keys(&self) -> &OptionsKeys {
+        &self.parts.options_keys
+    }
+
+    /// The automata of schemas, which structures share.
+    pub(crate) fn schema_programs(&self) -> &Arc<SchemaPrograms> {
+        &self.parts.schema_programs
+    }
+
+    /// The schemas that structures share.
+    pub(crate) fn parsed_schemas(&self) -> &SchemaCache {
+        &self.parts.parsed_schemas
+    }
+
+    /// The tags that structures share.
+    pub(crate) fn tag_cache(&self) -> &Arc<TagCache> {
+        &self.parts.tags
+    }
+
+    pub(crate) fn automata(&self) -> &CompileOptions {
+        &self.parts.automata
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.parts.clock.now()
+    }
+
+    /// Drops the grammars that are kept by their sources. Those in use elsewhere stay valid.
+    pub fn clear_cache(&self) {
+        self.cache.clear();
+        self.parts.schema_programs.clear();
+        self.parts.parsed_schemas.clear();
+        self.parts.tags.clear();
+    }
+
+    /// What stops this compiler's work.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.parts.interrupt
+    }
+
+    /// What was compiled of a source before, or is compiled now. The key holds the whole content; without options
+    /// to print there is none.
+    pub(crate) fn cached_by_options<O: Debug>(
+        &self,
+        syntax: &'static str,
+        options: Option<&O>,
+        source: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let spelled = options.filter(|_| self.caches_sources()).map(|options| format!("{options:?}"));
+        self.cached(syntax, spelled.as_deref(), source, compile)
+    }
+
+    pub(crate) fn caches_sources(&self) -> bool {
+        self.parts.limits.max_cache_bytes > 0
+    }
+
+    /// As [`cached_by_options`](Self::cached_by_options), under options that are printed already.
+    pub(crate) fn cached(
+        &self,
+        syntax: &'static str,
+        options: Option<&str>,
+        source: &str,
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let Some(options) = options.filter(|_| self.caches_sources()) else { return compile() };
+        let key = SourceKey([syntax, options, source]);
+        self.cache.get_or_compile_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
+    }
+
+    /// Compiles a grammar, some of whose rules were compiled before.
+    pub(crate) fn grammar_with(
+        &self,
+        grammar: &Grammar,
+        parts: &[LinkedProgram<'_>],
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let automata = self.automata_under_interrupt();
+        let compile = |grammar: &Grammar| compile_with(grammar, &automata, parts);
+        self.compile_grammar(grammar, compile, frontend)
+    }
+
+    pub(super) fn compile_grammar(
+        &self,
+        grammar: &Grammar,
+        compile: impl FnOnce(&Grammar) -> Result<Program, grammask_fsm::BuildError>,
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let start = self.now();
+        let program = {
+            span!("automata");
+            let grammar = self.resolver().resolve(grammar)?;
+            compile(&grammar)?
+        };
+        let automata = self.now().saturating_sub(start);
+        self.build_grammar(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })
+    }
+
+    /// What puts ids in the place of tokens' names.
+    pub(crate) fn resolver(&self) -> TokenResolver {
+        TokenResolver::new(Arc::clone(&self.parts.vocabulary), Arc::clone(&self.parts.names))
+    }
+
+    /// Puts automata that were compiled before over the vocabulary. Their token ids must be of this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// Where the backend does not serve them.
+    pub fn program(&self, program: Arc<Program>) -> Result<CompiledGrammar<B>, CompileError> {
+        self.build_grammar(program, CompileTimes::default())
+    }
+
+    pub(crate) fn build_grammar(
+        &self,
+        program: Arc<Program>,
+        times: CompileTimes,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        span!("backend");
+        let CompilerParts { vocabulary, limits, masks, pool, interrupt, budget, clock, .. } = &self.parts;
+        let settings = BackendSettings {
+            longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
+            max_table_bytes: limits.max_table_bytes,
+            max_items_per_set: limits.max_items_per_set,
+        };
+        let start = clock.now();
+        let engine = B::build(Arc::clone(&program), &settings)?;
+        if program.has_options(|options| options.max_tokens > 0) && !engine.serves(Requirement::Attributes) {
+            return Err(BuildError::new(
+                "this backend does not count the tokens of a rule (`max_tokens`); use the Earley engine, or `max_chars`",
+            )
+            .into());
+        }
+        if program.has_options(|options| options.distinct.is_some()) {
+            check_distinct(&program, &engine)?;
+        }
+        let times = CompileTimes { backend: clock.now().saturating_sub(start), ..times };
+        interrupt.check()?;
+        let parts = GrammarParts {
+            vocabulary: Arc::clone(vocabulary),
+            limits: *limits,
+            mask_options: *masks,
+            pool: Arc::clone(pool),
+            budget: Arc::clone(budget),
+            counters: Arc::new(GrammarCounters::new(MaskCounters::new(clock.clone()))),
+            program: Some(program),
+        };
+        Ok(CompiledGrammar::from_parts(engine, parts, times))
+    }
+}
+
+/// Items and names that must differ are compared beside the backend, which has to say where they are.
+fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
+    let message = if !engine.serves(Requirement::Distinct) {
+        "this backend does not say where items or names must differ (`distinct`); use the Earley engine"
+    } else if !program.labels().is_empty() {
+        "a grammar that names tokens cannot have rules with the option `distinct`; leave one out"
+    } else if program.has_options(|options| options.max_tokens > 0) {
+        "a grammar with bounds on tokens (`max_tokens`) cannot have rules with the option `distinct`; leave one out"
+    } else {
+        return Ok(());
+    };
+    Err(BuildError::new(message))
+}
+
+impl<B: BuildBackend> BudgetCache for Grammars<B> {
+    fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64 {
+        self.evict_while(is_passed, CompiledGrammar::is_unshared)
+    }
+}

@@ -1,0 +1,177 @@
+//! One method for each syntax.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use grammask_fsm::{CompileOptions, compile_deferred};
+use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
+use grammask_grammar_frontends::lark::{self, LarkOptions};
+use grammask_grammar_frontends::regex::{self, RegexOptions};
+use grammask_grammar_ir::{Grammar, Interrupt};
+
+use super::backend::BuildBackend;
+use super::compiler::Compiler;
+use crate::base::error::CompileError;
+use crate::base::trace::span;
+use crate::cache::options_key::holds_no_functions;
+use crate::grammar::compiled::CompiledGrammar;
+
+/// Edges of automata that a schema may have for each of its bytes, and for each a state; those of objects with short
+/// names, one in the other, have half as many.
+const EDGES_PER_BYTE: usize = 4;
+
+impl<B: BuildBackend> Compiler<B> {
+    /// Compiles a JSON Schema given as JSON text. Equal schemas with equal options are compiled once, also where
+    /// several threads ask at the same time, and share their tables; so it is with the other syntaxes. Where
+    /// options hold functions (a retriever of documents, an interrupt), every call compiles.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no schema, uses a keyword that is not enforced, or cannot be satisfied; with the JSON
+    /// pointer and the keyword.
+    pub fn json_schema(
+        &self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let key = holds_no_functions(options).then(|| self.options_keys().schemas.get(options));
+        self.cached("json schema", key.as_deref(), schema, || {
+            let read = || {
+                Ok(match *self.interrupt() == Interrupt::never() {
+                    true => json_schema::compile_grammar(schema, options)?,
+                    false => json_schema::compile_grammar(schema, &self.interrupted_by(options))?,
+                })
+            };
+            let automata = self.automata_of_schema(schema);
+            self.read_and_compile(read, &automata, |error, _| error.in_schema(schema, options, &automata))
+        })
+    }
+
+    /// Large schemas of many small parts are ordinary: their automata may grow with the text.
+    fn automata_of_schema(&self, schema: &str) -> CompileOptions {
+        let mut automata = self.automata_under_interrupt();
+        automata.max_states = automata.max_states.max(schema.len());
+        automata.max_edges = automata.max_edges.max(schema.len().saturating_mul(EDGES_PER_BYTE));
+        automata
+    }
+
+    /// Compiles a JSON Schema, and says of every keyword what became of it. What was compiled before is not used.
+    pub fn json_schema_with_report(
+        &self,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
+        let compiled = match *self.interrupt() == Interrupt::never() {
+            true => json_schema::compile(schema, options)?,
+            false => json_schema::compile(schema, &self.interrupted_by(options))?,
+        };
+        let automata = self.automata_of_schema(schema);
+        let grammar = self.grammar_deferred(&Arc::new(compiled.grammar), &automata, Duration::ZERO);
+        Ok((grammar.map_err(|error| error.in_schema(schema, options, &automata))?, compiled.report))
+    }
+
+    fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
+        options.clone().interrupt(self.interrupt().clone())
+    }
+
+    /// Compiles a grammar in EBNF.
+    ///
+    /// # Errors
+    ///
+    /// Where the source is not a grammar: all faults at once, each with its line and column.
+    pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
+        self.cached_by_options("ebnf", Some(options), source, || {
+            self.read_from(source, || Ok(ebnf::parse(source, options)?))
+        })
+    }
+
+    /// Compiles a grammar in GBNF, the dialect of llama.cpp.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ebnf`](Self::ebnf).
+    pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
+        self.cached_by_options("gbnf", Some(options), source, || {
+            self.read_from(source, || Ok(gbnf::parse(source, options)?))
+        })
+    }
+
+    /// Compiles a grammar in Lark's notation.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ebnf`](Self::ebnf).
+    pub fn lark(&self, source: &str, options: &LarkOptions) -> Result<CompiledGrammar<B>, CompileError> {
+        // What options print does not tell one grammar as data from another.
+        let is_cacheable = options.named.is_empty() && holds_no_functions(&options.json_schema);
+        self.cached_by_options("lark", is_cacheable.then_some(options), source, || {
+            self.read_from(source, || Ok(lark::parse(source, options)?))
+        })
+    }
+
+    /// Compiles a regular expression, which the whole text must match by default.
+    ///
+    /// # Errors
+    ///
+    /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
+    pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar<B>, CompileError> {
+        self.cached_by_options("regex", Some(options), pattern, || {
+            self.read_from(pattern, || Ok(regex::parse(pattern, options)?))
+        })
+    }
+
+    /// Compiles a grammar that is read from a source whose places its rules know.
+    fn read_from(
+        &self,
+        source: &str,
+        read: impl FnOnce() -> Result<Grammar, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.read_and_compile(read, &self.automata_under_interrupt(), |error, grammar| {
+            error.located(source, grammar)
+        })
+    }
+
+    /// Compiles a grammar that is read first.
+    pub(crate) fn read_and_compile(
+        &self,
+        read: impl FnOnce() -> Result<Grammar, CompileError>,
+        automata: &CompileOptions,
+        locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let start = self.parts.clock.now();
+        let grammar = Arc::new({
+            span!("frontend");
+            read()?
+        });
+        let frontend = self.parts.clock.now().saturating_sub(start);
+        self.grammar_deferred(&grammar, automata, frontend).map_err(|error| locate(error, &grammar))
+    }
+
+    /// Compiles a grammar given as data. Every call compiles.
+    ///
+    /// # Errors
+    ///
+    /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
+    pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
+        let automata = self.automata_under_interrupt();
+        let compile =
+            |grammar: &Grammar| compile_deferred(grammar, &automata, |whole| Arc::new(whole.clone()));
+        self.compile_grammar(grammar, compile, Duration::ZERO)
+    }
+
+    /// Compiles a grammar of which some may wait until it is read.
+    fn grammar_deferred(
+        &self,
+        grammar: &Arc<Grammar>,
+        automata: &CompileOptions,
+        frontend: Duration,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let share = |whole: &Grammar| match std::ptr::eq(whole, &**grammar) {
+            true => Arc::clone(grammar),
+            false => Arc::new(whole.clone()),
+        };
+        self.compile_grammar(grammar, |grammar| compile_deferred(grammar, automata, share), frontend)
+    }
+}

@@ -1,0 +1,297 @@
+//! Structural tags and tool calls.
+//!
+//! Requests come with sets of tools that overlap from one to the next. Where a document is plainly a list of tags in
+//! something around them, each tag is compiled once, by its text, and so is what stands around: what is known costs
+//! the bytes of the tag's beginning, and a reference to its automata. Other structures are compiled without their
+//! schemas, whose automata are kept by their content, and then linked with them: what is known costs a copy of its
+//! tables.
+
+use std::sync::Arc;
+
+use grammask_fsm::{
+    CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
+};
+use grammask_grammar_frontends::json_schema::SimpleSchema;
+use grammask_grammar_frontends::structural_tag::{
+    EmbeddedSchema, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent, TagExtent,
+    TagTemplate, TagText,
+};
+use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
+use grammask_grammar_ir::Interrupt;
+
+use super::backend::BuildBackend;
+use super::compiler::Compiler;
+use super::token_names::TokenResolver;
+use crate::base::error::CompileError;
+use crate::base::parallel_map::parallel_map;
+use crate::base::stats::CompileTimes;
+use crate::cache::compile_cache::{SchemaPrograms, SourceKey};
+use crate::cache::options_key::holds_no_functions;
+use crate::cache::tag_cache::{CachedTag, CachedTemplate};
+use crate::grammar::compiled::CompiledGrammar;
+
+/// So many new schemas, about a millisecond of work where they can wait, are worth a thread.
+const MIN_ITEMS_PER_THREAD: usize = 96;
+
+impl<B: BuildBackend> Compiler<B> {
+    /// Compiles a structural tag given as JSON text, in the form of today or the older one. Where the beginning or
+    /// the end of a tag spells a special token of the vocabulary, it stands for that token.
+    ///
+    /// Where its JSON Schemas were compiled before, in whatever structural tag, their automata are used again; many
+    /// new ones are compiled side by side on the compiler's [`threads`](Self::threads).
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no structural tag, asks for what is not supported, or names a token that the vocabulary
+    /// does not have; with the JSON pointer.
+    pub fn structural_tag(
+        &self,
+        document: &str,
+        options: &StructuralTagOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let key = holds_no_functions(&options.json_schema).then(|| self.options_keys().tags.get(options));
+        self.cached("structural tag", key.as_deref(), document, || {
+            if let Some(linked) = key.as_ref().and_then(|key| self.link_tags(document, options, key)) {
+                return Ok(linked);
+            }
+            self.tag(&StructuralTag::parse_with(document, options, self.parsed_schemas())?, options)
+        })
+    }
+
+    /// Compiles a structural tag that was read or made.
+    ///
+    /// # Errors
+    ///
+    /// As for [`structural_tag`](Self::structural_tag).
+    pub fn tag(
+        &self,
+        tag: &StructuralTag,
+        options: &StructuralTagOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let start = self.now();
+        let skeleton = tag.skeleton(options)?;
+        let rules: Vec<_> = skeleton.schemas.iter().map(EmbeddedSchema::rule).collect();
+        let programs = self.compile_schemas(skeleton.schemas, options)?;
+        let frontend = self.now().saturating_sub(start);
+        let parts =
+            rules.iter().zip(&programs).map(|(&rule, program)| LinkedProgram::referred(rule, program));
+        self.grammar_with(&skeleton.grammar, &parts.collect::<Vec<_>>(), frontend)
+    }
+
+    /// What a structural tag is whose tags are compiled one by one and put together by reference. `None` where it is
+    /// not plain, or something is wrong with it.
+    fn link_tags(
+        &self,
+        document: &str,
+        options: &StructuralTagOptions,
+        options_key: &Arc<str>,
+    ) -> Option<CompiledGrammar<B>> {
+        if !self.caches_sources() || document.len() > options.limits.document_bytes {
+            return None;
+        }
+        let start = self.now();
+        let cache = self.tag_cache();
+        // One for each tag, in their order.
+        let mut found = Vec::with_capacity(16);
+        let pieces = SplitTags::cut(document, |text| {
+            let tag = cache.tag(text);
+            let length = tag.as_ref().map(|tag| tag.text.len());
+            found.push(tag);
+            length
+        })?;
+        let template = self.template(&pieces, options, options_key)?;
+        let tags = self.compile_tags(&pieces.tags, found, &template, options)?;
+        let frontend = self.now().saturating_sub(start);
+        let arms: Vec<&TemplateArm> = tags.iter().map(|tag| &tag.arm).collect();
+        let program = template.template.link(&arms, self.automata())?;
+        let automata = self.now().saturating_sub(start).saturating_sub(frontend);
+        let times = CompileTimes { frontend, automata, ..CompileTimes::default() };
+        self.build_grammar(Arc::new(program), times).ok()
+    }
+
+    fn template(
+        &self,
+        pieces: &SplitTags<'_>,
+        options: &StructuralTagOptions,
+        options_key: &Arc<str>,
+    ) -> Option<Arc<CachedTemplate>> {
+        let key = [options_key, pieces.head, pieces.tail].join("\0");
+        if let Some(cached) = self.tag_cache().template(&key) {
+            return Some(cached);
+        }
+        let TagTemplate { grammar, placeholder, extent: reach, .. } =
+            TagTemplate::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
+        let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
+        let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), placeholder).ok()?;
+        let context = format!("{reach:?} {options_key}").into();
+        let made = Arc::new(CachedTemplate { template, reach, context });
+        self.tag_cache().insert_template(&key, &made);
+        Some(made)
+    }
+
+    /// All tags; new ones are compiled side by side.
+    fn compile_tags(
+        &self,
+        texts: &[&str],
+        found: Vec<Option<Arc<CachedTag>>>,
+        template: &Arc<CachedTemplate>,
+        options: &StructuralTagOptions,
+    ) -> Option<Vec<Arc<CachedTag>>> {
+        let mut tags = self.tag_cache().tags(texts, found, &template.context);
+        let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
+        let hits = tags.iter().flatten().map(|tag| tag.schemas).sum();
+        self.schema_programs().note_hits(hits);
+        if !missing.is_empty() {
+            let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
+            let compiler = self.tag_compiler(options);
+            let (cache, template) = (Arc::clone(self.tag_cache()), Arc::clone(template));
+            let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text| {
+                let made = Arc::new(compiler.tag(text, &template)?);
+                cache.insert_tag(&made);
+                Some(made)
+            });
+            for (at, made) in missing.into_iter().zip(made) {
+                tags[at] = Some(made?);
+            }
+        }
+        tags.into_iter().collect()
+    }
+
+    /// The automata of each schema.
+    fn compile_schemas(
+        &self,
+        schemas: Vec<EmbeddedSchema>,
+        options: &StructuralTagOptions,
+    ) -> Result<Vec<Arc<DeferredProgram>>, CompileError> {
+        let compiler = self.tag_compiler(options);
+        let mut programs: Vec<Option<Arc<DeferredProgram>>> =
+            schemas.iter().map(|schema| compiler.schemas.get(compiler.key(schema)?)).collect();
+        let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
+            schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
+        let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema| {
+            compiler.schema_program(schema)
+        });
+        for (place, made) in places.into_iter().zip(made) {
+            programs[place] = Some(made?);
+        }
+        Ok(programs.into_iter().flatten().collect())
+    }
+
+    fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler {
+        let mut later = options.clone();
+        later.json_schema.interrupt = Interrupt::never();
+        TagCompiler {
+            options_key: holds_no_functions(&options.json_schema)
+                .then(|| self.options_keys().schemas.get(&options.json_schema)),
+            options: options.clone(),
+            options_later: Arc::new(later),
+            automata: self.automata_under_interrupt(),
+            resolver: self.resolver(),
+            schemas: Arc::clone(self.schema_programs()),
+            interrupt: self.interrupt().clone(),
+        }
+    }
+
+    /// How automata are compiled, under the compiler's interrupt.
+    pub(crate) fn automata_under_interrupt(&self) -> CompileOptions {
+        let automata = self.automata();
+        match *self.interrupt() == Interrupt::never() {
+            true => automata.clone(),
+            false => CompileOptions { interrupt: self.interrupt().clone(), ..automata.clone() },
+        }
+    }
+
+    /// Compiles what a model of a family may answer to a request: text, reasoning and tool calls.
+    ///
+    /// # Errors
+    ///
+    /// Where the family cannot do what the request asks for, or a schema is refused; with the JSON pointer into the
+    /// request.
+    pub fn tools(
+        &self,
+        format: ToolFormat,
+        request: &ToolRequest,
+        options: &StructuralTagOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.tag(&format.structure(request)?, options)
+    }
+}
+
+/// Compiles the parts of a structural tag, on any thread.
+struct TagCompiler {
+    /// What the options for schemas print, where compiled schemas may be kept.
+    options_key: Option<Arc<str>>,
+    options: StructuralTagOptions,
+    /// For what is compiled when nobody waits any more who could interrupt it.
+    options_later: Arc<StructuralTagOptions>,
+    automata: CompileOptions,
+    resolver: TokenResolver,
+    schemas: Arc<SchemaPrograms>,
+    interrupt: Interrupt,
+}
+
+impl TagCompiler {
+    fn key<'k>(&'k self, schema: &'k EmbeddedSchema) -> Option<SourceKey<'k>> {
+        Some(SourceKey(["", self.options_key.as_deref()?, schema.key()]))
+    }
+
+    /// The automata of a schema, if they are not cached. Whatever is wrong with it is found now, while they are made
+    /// when a text comes to them.
+    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<DeferredProgram>, CompileError> {
+        let compile = || -> Result<Arc<DeferredProgram>, CompileError> {
+            if let Some(deferred) = self.deferred_from_estimate(schema) {
+                return Ok(Arc::new(deferred));
+            }
+            let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
+            Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
+        };
+        match self.key(schema) {
+            Some(key) => self.schemas.get_or_compile_until(
+                key,
+                &self.interrupt,
+                |program| program.memory_usage(),
+                compile,
+            ),
+            None => compile(),
+        }
+    }
+
+    /// The automata of a schema whose grammar can wait, too: nothing is wrong with it.
+    fn deferred_from_estimate(&self, schema: &EmbeddedSchema) -> Option<DeferredProgram> {
+        let SimpleSchema { states, characters, .. } = schema.simple_schema(&self.options)?;
+        // Grammars of schemas name no tokens.
+        let (schema, options) = (schema.clone(), Arc::clone(&self.options_later));
+        let write = move || schema.grammar(&options).ok();
+        DeferredProgram::from_estimate(&SizeEstimate { states, characters }, write, &self.automata)
+    }
+
+    /// A tag, ready to be put into a template. `None` where it is not plain, or something is wrong with it.
+    fn tag(&self, text: &str, template: &CachedTemplate) -> Option<CachedTag> {
+        let TagArm { begin, content, end, .. } = TagArm::new(text, &template.reach, &self.options)?;
+        if let (TagExtent::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&template.reach, &begin)
+            && !self.resolver.can_split(trigger, begin)?
+        {
+            return None;
+        }
+        let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
+        let (content, schemas) = match content {
+            TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),
+            TagContent::Grammar(rest) => {
+                let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
+                let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Result<_, _>>().ok()?;
+                let grammar = self.resolver.resolve(&rest.grammar).ok()?;
+                // Sub-programs have no sub-programs of their own: what is in a tag is copied into what the tag becomes.
+                let whole: Vec<_> =
+                    programs.iter().map(|program| program.program()).collect::<Result<_, _>>().ok()?;
+                let parts = rest.schemas.iter().zip(whole);
+                let parts: Vec<LinkedProgram<'_>> =
+                    parts.map(|(schema, program)| LinkedProgram::copied(schema.rule(), program)).collect();
+                let program = grammask_fsm::compile_with(&grammar, &self.automata, &parts).ok()?;
+                (Arc::new(DeferredProgram::from(Arc::new(program))), programs.len() as u64)
+            }
+        };
+        let size = content.memory_usage();
+        let arm = TemplateArm::new(&begin, content, &end)?;
+        Some(CachedTag { text: text.into(), context: Arc::clone(&template.context), arm, schemas, size })
+    }
+}

@@ -1,0 +1,105 @@
+//! What a vocabulary tells a grammar that names its tokens, and the ids that take the place of such names.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use grammask_grammar_frontends::structural_tag::TagText;
+use grammask_grammar_ir::passes::{
+    ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens_with,
+};
+use grammask_grammar_ir::{Grammar, Pattern, PatternPart, TokenRef};
+use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
+
+use crate::base::error::CompileError;
+
+/// A vocabulary, and the names of its special tokens once they are needed.
+pub(crate) struct TokenResolver {
+    vocabulary: Arc<Vocabulary>,
+    names: Arc<OnceLock<SpecialNames>>,
+}
+
+impl TokenResolver {
+    pub(super) fn new(vocabulary: Arc<Vocabulary>, names: Arc<OnceLock<SpecialNames>>) -> Self {
+        Self { vocabulary, names }
+    }
+
+    /// The grammar with ids in place of tokens' names. Rules keep their numbers.
+    pub(crate) fn resolve<'g>(&self, grammar: &'g Grammar) -> Result<Cow<'g, Grammar>, CompileError> {
+        if !mentions_tokens(grammar) {
+            return Ok(Cow::Borrowed(grammar));
+        }
+        let tokens = VocabularyNames(&self.vocabulary);
+        Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, self.names()?)?))
+    }
+
+    /// As [`resolve`](Self::resolve); nothing is copied where no token is named.
+    pub(crate) fn resolve_owned(&self, grammar: Grammar) -> Result<Grammar, CompileError> {
+        match self.resolve(&grammar)? {
+            Cow::Owned(resolved) => Ok(resolved),
+            Cow::Borrowed(_) => Ok(grammar),
+        }
+    }
+
+    /// A text of a tag with ids in place of tokens' names. `None` where a token is not there.
+    pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
+        let names = self.names().ok()?;
+        match text {
+            TagText::Text(text) => Some(names.split(text)),
+            TagText::Token(token) => {
+                let id = names.id(token, &VocabularyNames(&self.vocabulary))?;
+                Some(vec![PatternPart::Token(TokenRef::Id(id))])
+            }
+        }
+    }
+
+    /// Whether two texts one after the other are the texts and tokens that each is by itself.
+    pub(crate) fn can_split(&self, one: &str, other: &str) -> Option<bool> {
+        let names = self.names().ok()?;
+        let apart: Pattern = [one, other].into_iter().flat_map(|text| names.split(text)).collect();
+        Some(names.split(&[one, other].concat()).into_iter().collect::<Pattern>() == apart)
+    }
+
+    pub(super) fn names(&self) -> Result<&SpecialNames, ResolveTokensError> {
+        match self.names.get() {
+            Some(names) => Ok(names),
+            None => {
+                let names = SpecialNames::new(&VocabularyNames(&self.vocabulary))?;
+                Ok(self.names.get_or_init(|| names))
+            }
+        }
+    }
+}
+
+/// A vocabulary, as a grammar asks it.
+struct VocabularyNames<'v>(&'v Vocabulary);
+
+impl TokenNames for VocabularyNames<'_> {
+    fn special(&self) -> Vec<(&str, u32)> {
+        let text = |(id, name): (TokenId, _)| {
+            Some((std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?, id.get()))
+        };
+        self.0.special_names().filter_map(text).collect()
+    }
+
+    fn text(&self, bytes: &[u8]) -> Option<u32> {
+        self.0.text_token(bytes).map(|id| id.get())
+    }
+
+    fn kind(&self, id: u32) -> TokenSort {
+        match self.0.id(id).map(|id| self.0.kind(id)) {
+            Some(TokenKind::Text) => TokenSort::Text,
+            Some(TokenKind::Special) => TokenSort::Special,
+            Some(TokenKind::Stop) => TokenSort::Stop,
+            Some(TokenKind::Empty) | None => TokenSort::Nothing,
+        }
+    }
+
+    fn stop(&self) -> Vec<u32> {
+        self.0.stop_tokens().iter().map(|id| id.get()).collect()
+    }
+
+    fn count(&self) -> usize {
+        let special = self.0.special_tokens().count() - self.0.stop_tokens().len();
+        self.0.sorted_text_tokens().len() + special
+    }
+}

@@ -1,0 +1,76 @@
+//! The tables of one grammar: an engine and the masks of its states, as one generation that can be replaced.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use grammask_fsm::Program;
+use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, TokenSets, Vocabulary};
+use grammask_parser_backend::{Backend, StepError};
+
+use crate::base::limits::Limits;
+use crate::base::stats::GrammarCounters;
+use crate::cache::budget::Budget;
+
+/// What a grammar is made of, but for its backend.
+pub(crate) struct GrammarParts {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) limits: Limits,
+    pub(crate) mask_options: MaskOptions,
+    pub(crate) pool: Arc<LocalPool>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) counters: Arc<GrammarCounters>,
+    /// What the engine was made of, where a compiler made it.
+    pub(crate) program: Option<Arc<Program>>,
+}
+
+/// An engine and the masks of its states. Their bytes count for a budget as long as somebody holds them.
+pub(crate) struct Generation<B: Backend> {
+    pub(crate) engine: B,
+    pub(crate) masks: MaskMemo,
+    budget: Arc<Budget>,
+    /// Bytes that the budget knows of.
+    pub(super) reported_bytes: AtomicUsize,
+    /// Whether others took its place to keep the budget: whoever needs more of it moves over.
+    pub(super) retired: AtomicBool,
+}
+
+impl<B: Backend> Generation<B> {
+    pub(super) fn new(engine: B, parts: &GrammarParts) -> Self {
+        let GrammarParts { vocabulary, limits, mask_options, pool, budget, counters, .. } = parts;
+        let masks = MaskMemo::new(TokenSets::shared(vocabulary), Arc::clone(pool), limits.max_mask_bytes)
+            .with_options(*mask_options)
+            .with_counters(Arc::clone(&counters.masks));
+        counters.generations.fetch_add(1, Ordering::Relaxed);
+        let (reported_bytes, retired) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let this = Self { engine, masks, budget: Arc::clone(budget), reported_bytes, retired };
+        this.report_growth();
+        this
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        size_of::<Self>() + self.engine.memory_usage() + self.masks.memory_usage()
+    }
+
+    /// Tells the budget what came to the tables since the last time.
+    pub(super) fn report_growth(&self) {
+        let now = self.memory_usage();
+        let before = self.reported_bytes.swap(now, Ordering::Relaxed);
+        self.budget.change(before, now);
+    }
+
+    #[inline]
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+}
+
+impl<B: Backend> Drop for Generation<B> {
+    fn drop(&mut self) {
+        self.budget.change(*self.reported_bytes.get_mut(), 0);
+    }
+}
+
+/// Whether a new generation of tables may help.
+pub(crate) fn is_full(error: &StepError) -> bool {
+    matches!(error, StepError::OutOfMemory { .. })
+}

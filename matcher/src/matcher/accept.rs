@@ -1,0 +1,140 @@
+//! Accepting tokens and bytes.
+//!
+//! Nearly every token is one whose bytes are steps that some text took before. Those are read without fuel, without
+//! shared counts and without a look at the budget; everything else goes a slower way beside it.
+
+use std::sync::Arc;
+
+use grammask_mask_cache::{TokenId, names_token, read_token};
+use grammask_parser_backend::Backend;
+
+use super::attribute_tracker::TrackedStep;
+use super::matcher::Matcher;
+use crate::base::error::MatchError;
+
+impl<B: Backend> Matcher<B> {
+    /// Accepts a token.
+    ///
+    /// # Errors
+    ///
+    /// Where the token is not allowed, has no bytes, or the text has ended; or where a limit is reached.
+    pub fn accept_token(&mut self, id: TokenId) -> Result<(), MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        if let Some(next) = self.read_known(id) {
+            self.states.push(next);
+            self.history.push_token(id);
+            self.counts.unpublished.steps += 1;
+            return Ok(());
+        }
+        self.accept_slowly(id)
+    }
+
+    /// The state after a token that is neither a stop token nor named by the grammar, and all of whose bytes are
+    /// steps that were taken before: what nearly every call finds. Shared counts, fuel and the tables' budget need no
+    /// thought then, nor do options of rules, where no rule has any. `None`: not that simple, or refused.
+    #[inline]
+    fn read_known(&self, id: TokenId) -> Option<B::State> {
+        let (generation, state) = (self.generation(), self.state());
+        let bytes = self.texts.get(id);
+        // The vocabulary's own stop tokens have no bytes.
+        if bytes.is_empty()
+            || generation.is_retired()
+            || self.tracker.is_some()
+            || self.scopes.is_some()
+            || self.stop.own().contains(&id)
+            || !generation.engine.token_labels(state).is_empty()
+        {
+            return None;
+        }
+        generation.engine.read_known(state, bytes)
+    }
+
+    #[inline(never)]
+    fn accept_slowly(&mut self, id: TokenId) -> Result<(), MatchError> {
+        let vocabulary = Arc::clone(self.grammar.vocabulary());
+        let is_stop = self.stop.contains(id, &vocabulary);
+        let is_named = names_token(&self.generation().engine, self.state(), id);
+        if is_stop && !is_named {
+            if !self.is_completed() {
+                return Err(MatchError::TokenRefused(id));
+            }
+            self.states.push(self.state());
+            if let Some(scopes) = self.scopes.as_deref_mut() {
+                let here = scopes.mark();
+                scopes.push_step(here);
+            }
+            self.track(TrackedStep::Stop, &[])?;
+            self.history.push_token(id);
+            self.terminated = true;
+            self.counts.unpublished.steps += 1;
+            return Ok(());
+        }
+        let next = match self.scopes.is_some() {
+            true => self.read_unique(vocabulary.token_bytes(id))?,
+            false => self.with_tables(|generation, state, _, fuel| {
+                read_token(&generation.engine, state, &vocabulary, id, fuel)
+            })?,
+        };
+        self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
+        if self.tracker.is_some() {
+            self.track(TrackedStep::Token(id), vocabulary.token_bytes(id))?;
+        }
+        self.history.push_token(id);
+        self.counts.unpublished.steps += 1;
+        // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
+        self.terminated = is_stop && self.is_completed();
+        Ok(())
+    }
+
+    /// Accepts bytes that need not be tokens, as one step.
+    ///
+    /// # Errors
+    ///
+    /// Where a byte is not allowed, with its offset; or where a limit is reached.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        let next = match self.scopes.is_some() {
+            true => self.read_each_unique(bytes)?,
+            false => self.with_tables(|generation, mut state, _, fuel| {
+                for (offset, &byte) in bytes.iter().enumerate() {
+                    match generation.engine.step(state, byte, fuel)? {
+                        Some(next) => state = next,
+                        None => return Ok(Err(offset)),
+                    }
+                }
+                Ok(Ok(state))
+            })?,
+        };
+        self.states.push(next.map_err(|offset| MatchError::ByteRefused { offset, byte: bytes[offset] })?);
+        self.track(TrackedStep::Bytes, bytes)?;
+        self.history.push_bytes(bytes);
+        self.counts.unpublished.steps += 1;
+        Ok(())
+    }
+
+    /// How many of the tokens could be accepted one after the other. Nothing is accepted.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached before a token is refused.
+    pub fn validate_tokens(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
+        let mut accepted = 0;
+        let mut outcome = Ok(());
+        for &id in tokens {
+            match self.accept_token(id) {
+                Ok(()) => accepted += 1,
+                Err(error @ MatchError::Limit(_)) => {
+                    outcome = Err(error);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        self.take_back(accepted);
+        outcome.map(|()| accepted)
+    }
+}

@@ -1,0 +1,136 @@
+//! Captures, temperatures and bounds on tokens: what the options of rules ask of a text.
+
+use grammask_earley::Captured;
+use grammask_parser_backend::{Backend, Configuration, Fuel, StepError};
+
+use super::attribute_tracker::{Exhausted, TrackedStep};
+use super::matcher::Matcher;
+use crate::base::error::MatchError;
+
+/// A part of the text that a rule has read, under the name that the rule's option `capture` gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// The name.
+    pub name: String,
+    /// The bytes; those that the grammar hides (a stop string) are left out, and tokens without bytes have none.
+    pub bytes: Vec<u8>,
+    /// Their place in all that was accepted, in bytes.
+    pub range: std::ops::Range<usize>,
+}
+
+/// Which captures are told of a rule that was read from one place in several ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureEnds {
+    /// The longest.
+    #[default]
+    Longest,
+    /// All.
+    All,
+}
+
+impl<B: Backend> Matcher<B> {
+    /// The parts of the text that rules with the option `capture` have read, by where they end, inner ones first.
+    ///
+    /// A rule counts where it has ended in some reading of the text so far that can go on, or in which the text is whole.
+    /// So what is told may still change while the text goes on: of `[0-9]+`, `12` is told before it is `123`. Rules that
+    /// are open are not told.
+    ///
+    /// The text is read once more for this, in time that grows with the text (a fraction of a millisecond for a KB); what
+    /// was read then is kept for the next call.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached: [`max_work_per_call`](crate::Limits::max_work_per_call) for a step, or
+    /// [`max_table_bytes`](crate::Limits::max_table_bytes) for the derivations.
+    pub fn captures(&mut self, ends: CaptureEnds) -> Result<Vec<Capture>, MatchError> {
+        let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
+            return Ok(Vec::new());
+        };
+        let limits = self.grammar.limits();
+        let (derivations, text, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits)?;
+        let ends = match ends {
+            CaptureEnds::Longest => grammask_earley::CaptureEnds::Longest,
+            CaptureEnds::All => grammask_earley::CaptureEnds::All,
+        };
+        let found = derivations.captures(ends, &mut Fuel::new(limits.max_work_per_call))?;
+        let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
+            name: name.into(),
+            bytes: text[start..end].to_vec(),
+            range: start..end,
+        });
+        Ok(captured.collect())
+    }
+
+    /// The temperature to sample the next token with: that of the innermost rule around it with the option `temperature`.
+    /// Where the text can go on in several ways, the greatest. `None` where no rule around it has one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`captures`](Self::captures).
+    pub fn temperature(&mut self) -> Result<Option<f32>, MatchError> {
+        let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
+            return Ok(None);
+        };
+        if !tracker.requested.has_temperature {
+            return Ok(None);
+        }
+        let (derivations, ..) =
+            tracker.catch_up(program, self.grammar.vocabulary(), self.grammar.limits())?;
+        Ok(derivations.temperature())
+    }
+
+    /// Whether some rule has a temperature.
+    pub(super) fn has_temperatures(&self) -> bool {
+        self.tracker.as_deref().is_some_and(|tracker| tracker.requested.has_temperature)
+    }
+
+    /// Writes down a step whose state was pushed, and drops the ways on in rules whose tokens are exhausted. Where that
+    /// fails the step is taken back.
+    pub(super) fn track(&mut self, step: TrackedStep, bytes: &[u8]) -> Result<(), MatchError> {
+        let Some(tracker) = self.tracker.as_deref_mut() else { return Ok(()) };
+        tracker.record(step, bytes);
+        if !tracker.may_exhaust_bounds() {
+            return Ok(());
+        }
+        let kept = self.drop_exhausted();
+        if kept.is_err() {
+            self.states.pop();
+            let steps = self.steps();
+            if let Some(scopes) = self.scopes.as_deref_mut() {
+                scopes.truncate(steps);
+            }
+            if let Some(tracker) = self.tracker.as_deref_mut() {
+                tracker.truncate(steps);
+            }
+            self.drop_unused_tables();
+        }
+        kept
+    }
+
+    #[cold]
+    fn drop_exhausted(&mut self) -> Result<(), MatchError> {
+        let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
+            return Ok(());
+        };
+        let (vocabulary, limits) = (self.grammar.vocabulary(), self.grammar.limits());
+        let (derivations, _, exhausted) = tracker.catch_up(program, vocabulary, limits)?;
+        if exhausted == Exhausted::None {
+            return Ok(());
+        }
+        let configuration = derivations.configuration();
+        let state =
+            self.with_tables(|generation, _, _, fuel| assemble(&generation.engine, &configuration, fuel))?;
+        let last = self.states.len() - 1;
+        self.states[last] = state;
+        Ok(())
+    }
+}
+
+/// The state of a configuration, which every backend that serves bounds on tokens has.
+fn assemble<B: Backend>(
+    engine: &B,
+    configuration: &Configuration,
+    fuel: &mut Fuel,
+) -> Result<B::State, StepError> {
+    engine.assemble(configuration, fuel)?.ok_or(StepError::OutOfWork { limit: 0 })
+}

@@ -1,0 +1,193 @@
+//! Masks of the next token.
+//!
+//! A mask is looked for in three places, the cheapest first: it is the one that this matcher filled last, some text
+//! needed it before, or it has to be computed.
+
+use std::sync::Arc;
+
+use grammask_mask_cache::{StoredMask, TokenId, TokenMask, bits, names_token};
+use grammask_parser_backend::{Backend, StepError};
+
+use super::mask_kind::{MaskKind, MaskLookup, MaskName, NARROWED, NamedMask};
+use super::matcher::Matcher;
+use super::stop_tokens::StopTokens;
+use crate::base::error::MatchError;
+use crate::base::trace::span;
+
+impl<B: Backend> Matcher<B> {
+    /// Writes the mask of the next token: bit `id` is set if and only if [`accept_token`](Self::accept_token)
+    /// would accept `id`.
+    ///
+    /// # Errors
+    ///
+    /// Where the text has ended, or a limit is reached; the mask is then not written.
+    pub fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<MaskKind, MatchError> {
+        if self.stop != StopTokens::Vocabulary {
+            return self.fill_with_own_stop_tokens(mask.as_mut_words());
+        }
+        self.fill_with(|stored| mask.load(stored))
+    }
+
+    /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
+    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared. A
+    /// [`TokenMask`] knows what it holds and is often filled without a copy; these words are always written.
+    pub fn fill_mask_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        if self.stop != StopTokens::Vocabulary {
+            return self.fill_with_own_stop_tokens(words);
+        }
+        self.fill_with(|stored| stored.write(words))
+    }
+
+    /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
+    /// [`with_stop_tokens`](Self::with_stop_tokens) says: they depend on the matcher, and what is shared cannot.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fill_mask`](Self::fill_mask).
+    pub fn mask(&mut self) -> Result<Arc<StoredMask>, MatchError> {
+        let name = self.mask_name();
+        match self.last_mask_named(name).map(|last| Arc::clone(&last.mask)) {
+            Some(last) => {
+                self.counts.unpublished.unchanged += 1;
+                Ok(last)
+            }
+            None => self.find_mask(name).map(|found| found.mask),
+        }
+    }
+
+    /// The mask of the next token if it was computed before, in this text or another; as [`mask`](Self::mask),
+    /// without ever working for long. For callers that hold a lock others wait for.
+    pub fn cached_mask(&self) -> Option<Arc<StoredMask>> {
+        if self.terminated {
+            return None;
+        }
+        let name = self.mask_name();
+        if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) }
+    }
+
+    /// Whether the mask of the next token was computed before. Whatever needs no mask counts as known.
+    pub(crate) fn look_up_mask(&self) -> MaskLookup {
+        let name = self.mask_name();
+        match self.terminated || self.generation().masks.known(&name.1).is_some() {
+            true => MaskLookup::Cached,
+            false => MaskLookup::Missing(name),
+        }
+    }
+
+    /// Fills the mask of the next token if that is only a copy.
+    pub(crate) fn fill_if_cached(&mut self, words: &mut [u32]) -> MaskLookup {
+        if self.terminated || self.stop != StopTokens::Vocabulary {
+            return self.look_up_mask();
+        }
+        let name = self.mask_name();
+        let known = if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) };
+        let Some(mask) = known else { return MaskLookup::Missing(name) };
+        mask.write(words);
+        let found = NamedMask { name, mask };
+        let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
+        match unchanged {
+            true => self.counts.unpublished.unchanged += 1,
+            false => self.counts.unpublished.hits += 1,
+        }
+        let kind = if unchanged { MaskKind::Unchanged } else { found.kind() };
+        self.last_mask = Some(found);
+        MaskLookup::Filled(kind)
+    }
+
+    /// The stored masks know the vocabulary's stop tokens only; those of this matcher are put in their place.
+    fn fill_with_own_stop_tokens(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        let complete = self.is_completed();
+        let name = self.mask_name();
+        let last = self.last_mask_named(name).cloned();
+        let unchanged = last.is_some();
+        let found = match last.map_or_else(|| self.find_mask(name), Ok) {
+            Ok(found) => Some(found),
+            // Nothing else can follow, but one of this matcher's own stop tokens may.
+            Err(MatchError::Limit(StepError::NoStopToken | StepError::Unspellable { .. })) if complete => {
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let vocabulary = self.grammar.vocabulary();
+        match &found {
+            Some(found) => found.mask.write(words),
+            None => words.fill(0),
+        }
+        let engine = &self.generation().engine;
+        let is_named = |id: TokenId| names_token(engine, self.state(), id);
+        let stops = vocabulary.stop_tokens().iter().filter(|&&id| !is_named(id));
+        stops.for_each(|id| bits::clear(words, id.index()));
+        for id in self.stop.own() {
+            match complete || is_named(*id) {
+                true => bits::set(words, id.index()),
+                false => bits::clear(words, id.index()),
+            }
+        }
+        if words.iter().all(|&word| word == 0) {
+            return Err(StepError::NoStopToken.into());
+        }
+        self.counts.unpublished.unchanged += u64::from(unchanged);
+        self.last_mask = found;
+        Ok(if unchanged { MaskKind::Unchanged } else { MaskKind::Some })
+    }
+
+    /// Fills the mask of the next token in some way of writing one.
+    fn fill_with(&mut self, write: impl FnOnce(&Arc<StoredMask>)) -> Result<MaskKind, MatchError> {
+        let name = self.mask_name();
+        if let Some(last) = self.last_mask_named(name) {
+            write(&last.mask);
+            self.counts.unpublished.unchanged += 1;
+            return Ok(MaskKind::Unchanged);
+        }
+        let found = self.find_mask(name)?;
+        write(&found.mask);
+        // Different states may have equal masks, which are kept once.
+        let is_same = self.last_mask.as_ref().is_some_and(|last| Arc::ptr_eq(&last.mask, &found.mask));
+        let kind = if is_same { MaskKind::Unchanged } else { found.kind() };
+        self.last_mask = Some(found);
+        Ok(kind)
+    }
+
+    /// The mask that was filled last, if it has this name.
+    fn last_mask_named(&self, name: MaskName) -> Option<&NamedMask> {
+        self.last_mask.as_ref().filter(|last| !self.terminated && last.name == name && name.0 != NARROWED)
+    }
+
+    /// The mask of the current state, of this name, if it is not the one that was filled last.
+    fn find_mask(&mut self, name: MaskName) -> Result<NamedMask, MatchError> {
+        if self.terminated {
+            return Err(MatchError::Terminated);
+        }
+        if name.0 == NARROWED {
+            return self.compute_narrowed_mask();
+        }
+        match self.generation().masks.known(&name.1) {
+            Some(mask) => {
+                self.counts.unpublished.hits += 1;
+                Ok(NamedMask { name, mask })
+            }
+            None => self.compute_mask(),
+        }
+    }
+
+    #[cold]
+    pub(super) fn compute_mask(&mut self) -> Result<NamedMask, MatchError> {
+        span!("mask", step = self.steps());
+        self.counts.unpublished.misses += 1;
+        self.counts.publish();
+        let mask = self.with_tables(|generation, state, scratch, fuel| {
+            generation.masks.mask(&generation.engine, state, scratch, fuel)
+        })?;
+        self.grammar.account_growth(self.generation());
+        Ok(NamedMask { name: self.mask_name(), mask })
+    }
+
+    fn mask_name(&self) -> MaskName {
+        let generation = self.generation();
+        if self.narrows_masks() {
+            return (NARROWED, generation.engine.mask_key(self.state()));
+        }
+        // Generations are kept alive by the history, so the address names one.
+        (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()))
+    }
+}

@@ -1,0 +1,53 @@
+//! A mask, what it says as a whole, and the name under which it is compared with others.
+
+use std::sync::Arc;
+
+use grammask_mask_cache::{StoredMask, TokenId};
+use grammask_parser_backend::MaskKey;
+
+/// What a mask says as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskKind {
+    /// Every id of the vocabulary is allowed: there is nothing to apply.
+    All,
+    /// The mask equals the one that this matcher filled last; a copy that was transferred then still holds.
+    Unchanged,
+    /// One token is allowed.
+    Single(TokenId),
+    /// Some tokens are allowed.
+    Some,
+}
+
+/// In place of an address: the mask of the state is not that of the key.
+pub(super) const NARROWED: usize = 0;
+
+/// What distinguishes masks: the address of a generation of tables, which whoever compares names keeps alive, and
+/// the key in it.
+pub(super) type MaskName = (usize, MaskKey);
+
+/// A mask, and what it is the mask of.
+#[derive(Clone)]
+pub(super) struct NamedMask {
+    pub(super) name: MaskName,
+    pub(super) mask: Arc<StoredMask>,
+}
+
+impl NamedMask {
+    pub(super) fn kind(&self) -> MaskKind {
+        match self.mask.single() {
+            Some(id) => MaskKind::Single(id),
+            None if self.mask.allows_all() => MaskKind::All,
+            None => MaskKind::Some,
+        }
+    }
+}
+
+/// Whether a mask is known.
+pub(crate) enum MaskLookup {
+    /// It was, and was written.
+    Filled(MaskKind),
+    /// It is.
+    Cached,
+    /// It has to be computed. Equal names, equal masks.
+    Missing(MaskName),
+}

@@ -1,0 +1,174 @@
+//! The matcher: one text on a compiled grammar.
+
+use std::sync::Arc;
+
+use grammask_earley::Engine;
+use grammask_mask_cache::{Scratch, TokenTexts};
+use grammask_parser_backend::Backend;
+
+use super::attribute_tracker::AttributeTracker;
+use super::history::History;
+use super::mask_kind::NamedMask;
+use super::stop_tokens::StopTokens;
+use crate::base::stats::{LocalCounts, MatcherStats};
+use crate::grammar::compiled::CompiledGrammar;
+use crate::grammar::generation::Generation;
+use crate::unique::scopes::UniqueScopes;
+
+/// Follows one text through a compiled grammar.
+///
+/// A matcher is a pointer to the grammar, the current state, and the states and tokens before it: cloning one (a
+/// *fork*) copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+// What every token needs comes first, in three cache lines: between two tokens others use the caches.
+#[repr(C)]
+pub struct Matcher<B: Backend = Engine> {
+    /// The state after each step, the start first. Never empty.
+    pub(super) states: Vec<B::State>,
+    /// The grammar's, here to save two reads on every token.
+    pub(super) texts: TokenTexts,
+    /// The tables in use, and the number of the first state in them.
+    pub(super) current: (usize, Arc<Generation<B>>),
+    /// The text, where rules have options.
+    pub(super) tracker: Option<Box<AttributeTracker>>,
+    /// What has occurred, where items or names must differ.
+    pub(super) scopes: Option<Box<UniqueScopes>>,
+    pub(super) stop: StopTokens,
+    /// Whether a stop token was accepted last.
+    pub(super) terminated: bool,
+    /// What was read at each step.
+    pub(super) history: History,
+    pub(super) counts: LocalCounts,
+    /// The mask that was filled last. Its tables are the current ones.
+    pub(super) last_mask: Option<NamedMask>,
+    pub(super) grammar: CompiledGrammar<B>,
+    /// The tables that earlier states of the history belong to, with the number of the first of them.
+    pub(super) former_tables: Vec<(usize, Arc<Generation<B>>)>,
+    pub(super) scratch: Scratch,
+}
+
+impl<B: Backend> Clone for Matcher<B> {
+    fn clone(&self) -> Self {
+        Self {
+            grammar: self.grammar.clone(),
+            texts: self.texts.clone(),
+            current: self.current.clone(),
+            former_tables: self.former_tables.clone(),
+            states: self.states.clone(),
+            history: self.history.clone(),
+            terminated: self.terminated,
+            stop: self.stop.clone(),
+            last_mask: self.last_mask.clone(),
+            scratch: Scratch::default(),
+            counts: self.counts.clone(),
+            tracker: self.tracker.clone(),
+            scopes: self.scopes.clone(),
+        }
+    }
+}
+
+impl<B: Backend> std::fmt::Debug for Matcher<B> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Matcher")
+            .field("state", &self.state())
+            .field("steps", &self.steps())
+            .field("terminated", &self.terminated)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: Backend> CompiledGrammar<B> {
+    /// A matcher at the beginning of a text.
+    pub fn matcher(&self) -> Matcher<B> {
+        Matcher::new(self.clone())
+    }
+}
+
+impl<B: Backend> Matcher<B> {
+    fn new(grammar: CompiledGrammar<B>) -> Self {
+        let generation = grammar.generation();
+        let start = generation.engine.start();
+        grammar.mark_used();
+        Self {
+            counts: LocalCounts::new(Arc::clone(grammar.counters())),
+            tracker: grammar.requested_attributes().map(|asked| Box::new(AttributeTracker::new(asked))),
+            scopes: grammar
+                .has_distinct_rules()
+                .then(|| Box::new(UniqueScopes::new(grammar.limits().max_distinct_bytes))),
+            texts: grammar.vocabulary().token_texts().clone(),
+            grammar,
+            current: (0, generation),
+            former_tables: Vec::new(),
+            states: vec![start],
+            history: History::default(),
+            terminated: false,
+            stop: StopTokens::default(),
+            last_mask: None,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Chooses what ends the text, for this matcher and its forks. Default: the vocabulary's stop tokens.
+    #[must_use]
+    pub fn with_stop_tokens(mut self, stop: StopTokens) -> Self {
+        self.stop = stop;
+        self.last_mask = None;
+        self
+    }
+
+    /// What ends the text.
+    pub fn stop_tokens(&self) -> &StopTokens {
+        &self.stop
+    }
+
+    /// The grammar that is followed.
+    pub fn grammar(&self) -> &CompiledGrammar<B> {
+        &self.grammar
+    }
+
+    /// The numbers of this matcher since it was made.
+    pub fn stats(&self) -> MatcherStats {
+        self.counts.all()
+    }
+
+    /// Number of steps taken: tokens accepted, and calls of [`accept_bytes`](Self::accept_bytes).
+    pub fn steps(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// Whether the text so far is whole: a stop token may follow.
+    pub fn is_completed(&self) -> bool {
+        self.generation().engine.is_complete(self.state())
+    }
+
+    /// Whether a stop token was accepted.
+    pub fn is_terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// A matcher at the same place, independent from here on.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Goes back to the beginning, to the newest tables.
+    pub fn reset(&mut self) {
+        let scratch = std::mem::take(&mut self.scratch);
+        let stop = self.stop.clone();
+        *self = Self { scratch, stop, ..Self::new(self.grammar.clone()) };
+    }
+
+    pub(super) fn state(&self) -> B::State {
+        self.states[self.states.len() - 1]
+    }
+
+    /// The tables in use, and the current state in them.
+    pub(crate) fn tables_and_state(&self) -> (Arc<Generation<B>>, B::State) {
+        (Arc::clone(self.generation()), self.state())
+    }
+
+    pub(super) fn generation(&self) -> &Arc<Generation<B>> {
+        &self.current.1
+    }
+}

@@ -1,0 +1,169 @@
+//! Texts in which items or names must differ: what has occurred is asked beside the parser.
+
+use grammask_mask_cache::StoredMask;
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use super::explain::Explanation;
+use super::forced_bytes::MAX_FORCED;
+use super::mask_kind::{NARROWED, NamedMask};
+use super::matcher::Matcher;
+use crate::base::byte_set::allowed_bytes;
+use crate::base::error::MatchError;
+use crate::grammar::generation::Generation;
+use crate::unique::scopes::{Stopped, UniqueScopes};
+
+impl<B: Backend> Matcher<B> {
+    /// Whether the mask may be another one than that of the parser's state alone.
+    pub(super) fn narrows_masks(&self) -> bool {
+        let Some(scopes) = self.scopes.as_deref() else { return false };
+        scopes.is_open() || !scopes.no_token_repeats(self.generation().masks.token_sets())
+    }
+
+    /// Runs a call with what has occurred, from the same place each time that it is begun anew. The place stays as the
+    /// call leaves it.
+    fn with_scopes<T>(
+        &mut self,
+        mut call: impl FnMut(&Generation<B>, B::State, &mut UniqueScopes, &mut Fuel) -> Result<T, StepError>,
+    ) -> Result<T, MatchError> {
+        let Some(mut scopes) = self.scopes.take() else {
+            return Err(StepError::OutOfWork { limit: 0 }.into());
+        };
+        let mark = scopes.mark();
+        let result = self.with_tables(|generation, state, _, fuel| {
+            scopes.restore(&mark);
+            call(generation, state, &mut scopes, fuel)
+        });
+        if result.is_err() {
+            scopes.restore(&mark);
+        }
+        self.scopes = Some(scopes);
+        result
+    }
+
+    /// As [`with_scopes`](Self::with_scopes), for a call that only looks.
+    fn peek_with_scopes<T>(
+        &mut self,
+        call: impl FnMut(&Generation<B>, B::State, &mut UniqueScopes, &mut Fuel) -> Result<T, StepError>,
+    ) -> Result<T, MatchError> {
+        let mark = self.scopes.as_deref().map(UniqueScopes::mark);
+        let result = self.with_scopes(call);
+        if let (Some(scopes), Some(mark)) = (self.scopes.as_deref_mut(), mark) {
+            scopes.restore(&mark);
+        }
+        result
+    }
+
+    /// Reads the bytes of a token: the state after them, or how many can be read.
+    pub(super) fn read_unique(&mut self, bytes: &[u8]) -> Result<Result<B::State, usize>, MatchError> {
+        self.step_unique(|generation, state, scopes, fuel| match bytes.is_empty() {
+            true => Ok(Err(0)),
+            false => scopes.read_all(&generation.engine, state, bytes, fuel),
+        })
+    }
+
+    /// Reads bytes: the state after them, or the offset of the first that is refused.
+    pub(super) fn read_each_unique(&mut self, bytes: &[u8]) -> Result<Result<B::State, usize>, MatchError> {
+        self.step_unique(|generation, state, scopes, fuel| {
+            let read = scopes.read_each(&generation.engine, state, bytes, fuel)?;
+            Ok(read.map_err(|stopped| stopped.read))
+        })
+    }
+
+    fn step_unique(
+        &mut self,
+        call: impl FnMut(
+            &Generation<B>,
+            B::State,
+            &mut UniqueScopes,
+            &mut Fuel,
+        ) -> Result<Result<B::State, usize>, StepError>,
+    ) -> Result<Result<B::State, usize>, MatchError> {
+        let before = self.scopes.as_deref().map(UniqueScopes::mark);
+        let read = self.with_scopes(call)?;
+        if let (Some(scopes), Some(before)) = (self.scopes.as_deref_mut(), before) {
+            match read {
+                Ok(_) => scopes.push_step(before),
+                Err(_) => scopes.restore(&before),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The mask of the parser's state without the tokens that would write something twice. It is kept nowhere.
+    pub(super) fn compute_narrowed_mask(&mut self) -> Result<NamedMask, MatchError> {
+        let key = self.generation().engine.mask_key(self.state());
+        let known = self.generation().masks.known(&key);
+        let mask = match known {
+            Some(mask) => {
+                self.counts.unpublished.hits += 1;
+                mask
+            }
+            None => self.compute_mask()?.mask,
+        };
+        let allowed: &StoredMask = &mask;
+        let refused = self.peek_with_scopes(|generation, state, scopes, fuel| {
+            scopes.refused_tokens(&generation.engine, state, allowed, generation.masks.token_sets(), fuel)
+        })?;
+        Ok(NamedMask { name: (NARROWED, key), mask: mask.without(&refused) })
+    }
+
+    pub(super) fn jump_forward_unique(&mut self) -> Result<Vec<u8>, MatchError> {
+        self.peek_with_scopes(|generation, mut state, scopes, fuel| {
+            let (engine, mut forced) = (&generation.engine, Vec::new());
+            while forced.len() < MAX_FORCED && !engine.is_complete(state) {
+                let Some(byte) = scopes.only_byte(engine, state, fuel)? else { break };
+                let Some(next) = scopes.read_one(engine, state, byte, fuel)? else { break };
+                forced.push(byte);
+                state = next;
+            }
+            Ok(forced)
+        })
+    }
+
+    /// At each place the byte is taken after which the parser alone could finish soonest.
+    pub(super) fn short_ending_unique(&mut self, max_bytes: usize) -> Result<Option<Vec<u8>>, MatchError> {
+        self.peek_with_scopes(|generation, mut state, scopes, fuel| {
+            let (engine, mut ending) = (&generation.engine, Vec::new());
+            while !engine.is_complete(state) {
+                if ending.len() as u64 + engine.shortest_completion_len(state, fuel)? > max_bytes as u64 {
+                    return Ok(None);
+                }
+                let bytes = scopes.next_bytes(engine, state, fuel)?;
+                let mut best: Option<(u64, u8)> = None;
+                for byte in allowed_bytes(&bytes) {
+                    let Some(next) = engine.step(state, byte, fuel)? else { continue };
+                    let left = engine.shortest_completion_len(next, fuel)?;
+                    // Of digits the last: zeros at the end of a fraction lead nowhere.
+                    if best.is_none_or(|(known, _)| left <= known) {
+                        best = Some((left, byte));
+                    }
+                }
+                let Some((_, byte)) = best else { return Ok(None) };
+                let Some(next) = scopes.read_one(engine, state, byte, fuel)? else { return Ok(None) };
+                ending.push(byte);
+                state = next;
+            }
+            Ok(Some(ending))
+        })
+    }
+
+    pub(super) fn explain_unique(&mut self, bytes: &[u8]) -> Result<Explanation, MatchError> {
+        if bytes.is_empty() {
+            return Ok(Explanation::NoBytes);
+        }
+        self.peek_with_scopes(|generation, state, scopes, fuel| {
+            let engine = &generation.engine;
+            let Stopped { read: offset, state: at } = match scopes.read_each(engine, state, bytes, fuel)? {
+                Ok(_) => return Ok(Explanation::Allowed),
+                Err(refused) => refused,
+            };
+            let possible = scopes.next_bytes(engine, at, fuel)?;
+            Ok(Explanation::Refused {
+                offset,
+                byte: bytes[offset],
+                possible,
+                may_end: engine.is_complete(at),
+            })
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! Compiled grammars and shared masks as bytes.
+//!
+//! Compiling a large schema takes milliseconds to seconds, reading its automata back a fraction of that, and a
+//! process that starts with the masks of its predecessor answers its first requests as fast as the hundredth. What is
+//! kept are automata ([`CompiledGrammar::to_bytes`]) and the masks that grammars share
+//! ([`Compiler::pool_to_bytes`]); whatever else a grammar holds is found again as texts need it.
+//!
+//! # The format
+//!
+//! Eight bytes that say what it is, a hash (XXH3, 128 bits, little-endian) of all that follows, and then in the
+//! compact encoding of `postcard` the format's number, what the content is, the fingerprint of the vocabulary, and
+//! the content. A file of another format or another vocabulary is refused, not translated: it is a cache.
+//!
+//! # What a reader may trust
+//!
+//! The hash finds damage. Against forgery nothing is trusted: every index, every invariant of automata and every
+//! token is checked, so no bytes whatever make a panic or tables that cannot be. But a well-made file may hold
+//! another grammar than the reader thinks, and masks of shared parts that no automaton would give: keep files where
+//! only those can write who may also change the program.
+
+use std::sync::Arc;
+
+use grammask_fsm::Program;
+use grammask_mask_cache::{SavedPool, SavedPoolError, Vocabulary};
+use grammask_parser_backend::Backend;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::base::error::CompileError;
+use crate::compile::backend::BuildBackend;
+use crate::compile::compiler::Compiler;
+use crate::grammar::compiled::CompiledGrammar;
+
+const MAGIC: &[u8; 8] = b"grammask";
+const HASH: usize = size_of::<u128>();
+
+/// Goes up with every change of what is written: of this format, of automata, or of what descriptions of local
+/// parts mean.
+pub(super) const FORMAT: u32 = 4;
+
+/// What bytes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum ContentKind {
+    Grammar,
+    Pool,
+    Entry,
+}
+
+/// Bytes that are no compiled grammar for this vocabulary, or no masks for it. `Display` says why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+enum StoreErrorKind {
+    #[error("the bytes are not what grammask writes; check the file's name")]
+    Foreign,
+    #[error("the bytes are damaged or cut; compile the structure anew")]
+    Damaged,
+    #[error("the bytes have format {0}, this version reads format {FORMAT}; compile the structure anew")]
+    Version(u32),
+    #[error("the bytes hold something else: {found:?}, not {asked:?}")]
+    Content { found: ContentKind, asked: ContentKind },
+    #[error(
+        "the bytes belong to another vocabulary ({found:032x}, not {ours:032x}); compile the structure for this one"
+    )]
+    Vocabulary { found: u128, ours: u128 },
+    #[error("the masks belong to another parser backend (`{0}`)")]
+    Backend(Box<str>),
+    #[error("the bytes hold no sound content: {0}")]
+    Malformed(Box<str>),
+    #[error("a token of the grammar is not in the vocabulary")]
+    Token,
+    #[error("the grammar was made from a backend, not from automata, and cannot be written")]
+    NoProgram,
+    #[error(transparent)]
+    Pool(#[from] SavedPoolError),
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl<E: Into<StoreErrorKind>> From<E> for StoreError {
+    fn from(error: E) -> Self {
+        Self { kind: error.into() }
+    }
+}
+
+impl<B: Backend> CompiledGrammar<B> {
+    /// The grammar as bytes, for [`Compiler::load`]. They depend on the automata and the vocabulary's fingerprint
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// Where the grammar was made [from a backend](Self::from_backend).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
+        let program = self.program().ok_or(StoreErrorKind::NoProgram)?;
+        seal(ContentKind::Grammar, self.vocabulary(), &**program)
+    }
+}
+
+impl<B: BuildBackend> Compiler<B> {
+    /// A grammar that [`to_bytes`](CompiledGrammar::to_bytes) wrote, of this version and for this vocabulary. The
+    /// backend may be another one.
+    ///
+    /// # Errors
+    ///
+    /// Where the bytes are damaged, foreign or unsound, or the backend does not serve the grammar. Nothing that is
+    /// in them can cause more than that.
+    pub fn load(&self, bytes: &[u8]) -> Result<CompiledGrammar<B>, StoreError> {
+        self.load_program(open(ContentKind::Grammar, self.vocabulary(), bytes)?)
+    }
+
+    /// The masks that the grammars of this compiler share, as bytes, for [`load_pool`](Self::load_pool).
+    ///
+    /// # Errors
+    ///
+    /// None that can be brought about; there is no need to give up where there is one.
+    pub fn pool_to_bytes(&self) -> Result<Vec<u8>, StoreError> {
+        let saved = SharedMasks { backend: std::any::type_name::<B>().into(), masks: self.pool().save() };
+        seal(ContentKind::Pool, self.vocabulary(), &saved)
+    }
+
+    /// Adds the masks that [`pool_to_bytes`](Self::pool_to_bytes) wrote to those that grammars share. Returns how
+    /// many they are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`load`](Self::load). Nothing is added then.
+    pub fn load_pool(&self, bytes: &[u8]) -> Result<usize, StoreError> {
+        let read: SharedMasks = open(ContentKind::Pool, self.vocabulary(), bytes)?;
+        if *read.backend != *std::any::type_name::<B>() {
+            return Err(StoreErrorKind::Backend(read.backend).into());
+        }
+        Ok(self.pool().restore(&read.masks, self.vocabulary())?)
+    }
+
+    pub(super) fn load_program(&self, program: Program) -> Result<CompiledGrammar<B>, StoreError> {
+        let mut ids = program.labels().iter().flat_map(|label| &*label.ids);
+        if ids.any(|&id| self.vocabulary().id(id).is_none()) {
+            return Err(StoreErrorKind::Token.into());
+        }
+        Ok(self.program(Arc::new(program))?)
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct SharedMasks {
+    /// Backends describe local parts in words of their own.
+    backend: Box<str>,
+    masks: SavedPool,
+}
+
+pub(super) fn seal(
+    content: ContentKind,
+    vocabulary: &Vocabulary,
+    value: &impl Serialize,
+) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = [MAGIC.as_slice(), &[0; HASH]].concat();
+    let whole = ((FORMAT, content, vocabulary.fingerprint()), value);
+    bytes = postcard::to_extend(&whole, bytes).map_err(malformed)?;
+    let (head, rest) = bytes.split_at_mut(MAGIC.len() + HASH);
+    head[MAGIC.len()..].copy_from_slice(&xxh3_128(rest).to_le_bytes());
+    Ok(bytes)
+}
+
+pub(super) fn open<T: DeserializeOwned>(
+    asked: ContentKind,
+    vocabulary: &Vocabulary,
+    bytes: &[u8],
+) -> Result<T, StoreError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(StoreErrorKind::Foreign)?;
+    let (hash, rest) = rest.split_first_chunk().ok_or(StoreErrorKind::Damaged)?;
+    if u128::from_le_bytes(*hash) != xxh3_128(rest) {
+        return Err(StoreErrorKind::Damaged.into());
+    }
+    // The number alone, since what stands behind it may have another form.
+    let (format, rest): (u32, _) = postcard::take_from_bytes(rest).map_err(malformed)?;
+    if format != FORMAT {
+        return Err(StoreErrorKind::Version(format).into());
+    }
+    let ((found, fingerprint), rest): ((ContentKind, u128), _) =
+        postcard::take_from_bytes(rest).map_err(malformed)?;
+    if found != asked {
+        return Err(StoreErrorKind::Content { found, asked }.into());
+    }
+    let ours = vocabulary.fingerprint();
+    if fingerprint != ours {
+        return Err(StoreErrorKind::Vocabulary { found: fingerprint, ours }.into());
+    }
+    let (value, rest) = postcard::take_from_bytes(rest).map_err(malformed)?;
+    if !rest.is_empty() {
+        return Err(StoreErrorKind::Malformed("something stands behind the content".into()).into());
+    }
+    Ok(value)
+}
+
+fn malformed(error: postcard::Error) -> StoreErrorKind {
+    StoreErrorKind::Malformed(error.to_string().into())
+}

@@ -1,0 +1,65 @@
+//! Where a text stands in JSON.
+
+/// Where the text stands, as far as open arrays and objects are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LexState {
+    /// Nothing is open in which something may not occur twice.
+    Outside,
+    /// Between values, names and signs.
+    Between,
+    /// In a string.
+    String {
+        novelty: Novelty,
+        escape: Escape,
+        /// The first half of a surrogate pair, or 0.
+        high: u16,
+    },
+    /// In a number that is compared.
+    Number { exponent: Exponent },
+    /// In a word that is compared.
+    Literal,
+    /// In a number or word that is not.
+    Skipped,
+}
+
+/// Whether a string is compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Novelty {
+    /// It is not.
+    Uncompared,
+    /// It is, and begins like one that has occurred.
+    SeenPrefix,
+    /// It is, and nothing that has occurred begins like it.
+    New,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Escape {
+    None,
+    /// Behind a backslash.
+    Backslash,
+    /// Behind `\u` and so many digits.
+    Unicode {
+        read: u8,
+        code: u16,
+    },
+}
+
+/// Digits of an exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Exponent {
+    None,
+    Digits(u8),
+}
+
+/// Exponents of numbers that are compared have at most so many digits, so that they can be computed with.
+pub(crate) const MAX_EXPONENT_DIGITS: u8 = 18;
+
+/// What became of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteVerdict {
+    /// It was read.
+    Accepted,
+    /// With it a value would have occurred twice.
+    Refused,
+}

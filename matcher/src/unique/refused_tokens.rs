@@ -1,0 +1,153 @@
+//! The tokens that the parser allows and that would write something twice.
+//!
+//! The naive way tries every token that the parser allows: 128,000 in a string. But a token can only do harm where
+//! something that is compared ends in it, or begins like something that has occurred:
+//!
+//! * the trie of the vocabulary is walked from where the text stands, along what has occurred. In a string that begins
+//!   like no other the walk is over before it begins, and else after a few bytes;
+//! * beyond that point a token would have to end the value, and write a whole other one behind a comma. There are some
+//!   dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
+
+use grammask_mask_cache::{StoredMask, TokenId, TokenSets, Trie, ValuePosition, Vocabulary, bits, words_for};
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use super::json_lexer::state::{ByteVerdict, LexState, Novelty};
+use super::scopes::{Mark, UniqueScopes};
+use crate::base::byte_set::allowed_bytes;
+
+impl UniqueScopes {
+    /// Those of the tokens of a mask, which is the backend's for the state, that cannot be read. Where they are all of
+    /// them, an error.
+    pub(crate) fn refused_tokens<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        mask: &StoredMask,
+        sets: &TokenSets,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<TokenId>, StepError> {
+        let vocabulary = sets.vocabulary();
+        let across = sets.tokens_across_values(match self.lex {
+            LexState::Outside => ValuePosition::Text,
+            LexState::String { .. } => ValuePosition::String,
+            _ => ValuePosition::Array,
+        });
+        if !self.is_open() && across.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut words = std::mem::take(&mut self.words);
+        words.resize(words_for(vocabulary.len()), 0);
+        mask.write(&mut words);
+        let found = self.find_refused(engine, state, &words, across, vocabulary, fuel);
+        let found = found.and_then(|found| {
+            found.iter().for_each(|id| bits::clear(&mut words, id.index()));
+            if !found.is_empty() && words.iter().all(|&word| word == 0) {
+                let bytes = engine.next_bytes(state);
+                let byte = allowed_bytes(&bytes).next().unwrap_or_default();
+                return Err(StepError::Unspellable { byte });
+            }
+            Ok(found)
+        });
+        self.words = words;
+        found
+    }
+
+    fn find_refused<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        allowed: &[u32],
+        across: &[TokenId],
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<TokenId>, StepError> {
+        let trie = vocabulary.trie();
+        let mark = self.mark();
+        let mut refused = Vec::new();
+        let walked = match self.is_open() && !self.is_safe_until_comma() {
+            true => self.walk(engine, state, allowed, trie, &mut refused, fuel),
+            false => Ok(()),
+        };
+        self.restore(&mark);
+        walked?;
+        // What is too long for the trie was not walked.
+        for &id in across.iter().chain(trie.long_tokens()) {
+            if !bits::contains(allowed, id.index()) {
+                continue;
+            }
+            let read = self.read_all(engine, state, vocabulary.token_bytes(id), fuel);
+            self.restore(&mark);
+            if read?.is_err() {
+                refused.push(id);
+            }
+        }
+        refused.sort_unstable();
+        refused.dedup();
+        if !refused.is_empty() {
+            let is_refused = |id: &TokenId| refused.binary_search(id).is_ok();
+            let others = trie.duplicates().iter().filter(|(id, _)| is_refused(id)).map(|(_, other)| *other);
+            let others: Vec<TokenId> = others.collect();
+            refused.extend(others);
+            refused.sort_unstable();
+            refused.dedup();
+        }
+        Ok(refused)
+    }
+
+    /// Whether nothing can be refused before a comma.
+    fn is_safe_until_comma(&self) -> bool {
+        match self.lex {
+            LexState::String { novelty, .. } => novelty != Novelty::SeenPrefix,
+            LexState::Skipped => true,
+            _ => false,
+        }
+    }
+
+    /// Depth first through the trie, with the place before each node.
+    fn walk<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        allowed: &[u32],
+        trie: &Trie,
+        refused: &mut Vec<TokenId>,
+        fuel: &mut Fuel,
+    ) -> Result<(), StepError> {
+        let nodes = trie.nodes();
+        let mut path: Vec<(B::State, Mark)> = vec![(state, self.mark())];
+        let mut index = 0;
+        while let Some(node) = nodes.get(index) {
+            path.truncate(usize::from(node.depth()));
+            let (before, mark) = path[path.len() - 1];
+            self.restore(&mark);
+            let below = node.skip() as usize;
+            let Some(next) = engine.step(before, node.byte(), fuel)? else {
+                index = below;
+                continue;
+            };
+            if self.read(engine, before, node.byte())? == ByteVerdict::Refused {
+                let tokens = nodes[index..below].iter().filter_map(|node| token(node.token(), trie));
+                refused.extend(tokens.filter(|id| bits::contains(allowed, id.index())));
+                index = below;
+                continue;
+            }
+            if let Some(id) = token(node.token(), trie)
+                && bits::contains(allowed, id.index())
+                && !self.is_viable(engine, next, fuel)?
+            {
+                refused.push(id);
+            }
+            if self.is_safe_until_comma() {
+                index = below;
+                continue;
+            }
+            path.push((next, self.mark()));
+            index += 1;
+        }
+        Ok(())
+    }
+}
+
+fn token(number: u32, trie: &Trie) -> Option<TokenId> {
+    TokenId::new(number).filter(|_| number != trie.no_token())
+}
