@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::{Interrupt, Toggle};
 
-/// Options of [`compile`](crate::compile::pipeline).
+/// Options of [`compile`](fn@crate::compile).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileOptions {
     /// Choices of literals become tries (default: on). Off: one chain a literal.

@@ -7,7 +7,7 @@
 //! Characters are numbered without the surrogates, 0 to 0x10F7FF, so that the neighbours U+D7FF and U+E000
 //! have neighbouring numbers and a range never has a hole. Arcs carry ranges; there is no alphabet table.
 //!
-//! Expressions of a grammar come in ([`evaluate`]), automata over characters go out ([`dfa`]), which `encoding` turns
+//! Expressions of a grammar come in (`evaluate`), automata over characters go out (`dfa`), which `encoding` turns
 //! into bytes. Any construction here can be replaced by another one with the same language. This folder imports only
 //! the files at the bottom of the crate (`error`, `ids`, `options`).
 
