@@ -70,8 +70,14 @@ impl Automaton {
 
     /// A state of another automaton of the same program.
     pub(crate) fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        let theirs = other.lock();
-        let mut builder = self.lock();
+        // Two automata may import from one another at a time, so that all calls take the two locks in one order.
+        let (mut builder, theirs) = if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
+            let builder = self.lock();
+            (builder, other.lock())
+        } else {
+            let theirs = other.lock();
+            (self.lock(), theirs)
+        };
         let builder = &mut *builder;
         let set = other.set(state);
         let items = rebuild::import(&theirs.contexts, &mut builder.contexts, &set.items);

@@ -1,5 +1,8 @@
 //! Tables must grow with the variety of a text, not with its length.
 
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
 use grammask_earley::{Config, Engine};
 use grammask_grammar_frontends::ebnf;
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, compile_grammar};
@@ -121,6 +124,28 @@ fn states_move_to_fresh_engines() {
     state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
     assert!(fresh.is_complete(state));
     assert_eq!(read(&fresh, state, b")"), Err(0));
+}
+
+/// An import reads the other engine's tables and writes its own; two engines may do so with one another.
+#[test]
+fn engines_import_from_one_another_at_a_time() {
+    let one = Arc::new(engine("e ::= e \"+\" t | t\nt ::= \"n\" | \"(\" e \")\"\nroot ::= e"));
+    let other = Arc::new(one.fresh().unwrap());
+    let (send, done) = mpsc::channel();
+    for (from, to) in [(&one, &other), (&other, &one)] {
+        let (from, to, send) = (Arc::clone(from), Arc::clone(to), send.clone());
+        std::thread::spawn(move || {
+            let state = read(&from, from.start(), b"n+(n").unwrap();
+            for _ in 0..100_000 {
+                let moved = to.import(&from, state).unwrap();
+                assert!(read(&to, moved, b")").is_ok());
+            }
+            send.send(()).unwrap();
+        });
+    }
+    // Far more than it takes; with the locks in another order it never ends.
+    (0..2)
+        .for_each(|_| done.recv_timeout(Duration::from_secs(120)).expect("the engines wait for one another"));
 }
 
 /// What goes on after a number, another digit or the next item, is not told apart by the count of items.

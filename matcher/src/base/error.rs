@@ -118,6 +118,16 @@ pub enum MatchError {
     /// The text has ended with a stop token.
     #[error("the text has ended with a stop token; roll back or reset first")]
     Terminated,
+    /// A mask, or the memory for one, has fewer bits than the vocabulary has ids. Nothing was written.
+    #[error(
+        "the mask has room for {given} ids and the vocabulary has {needed}; make it as long as the vocabulary"
+    )]
+    MaskTooSmall {
+        /// Ids of the vocabulary.
+        needed: usize,
+        /// Bits of the mask.
+        given: usize,
+    },
     /// A rollback reaches back further than the text goes.
     #[error("cannot roll back {asked} steps: only {taken} were taken")]
     RollbackTooFar {

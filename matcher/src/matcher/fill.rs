@@ -20,8 +20,10 @@ impl<B: Backend> Matcher<B> {
     ///
     /// # Errors
     ///
-    /// Where the text has ended, or a limit is reached; the mask is then not written.
+    /// Where the mask is smaller than the vocabulary, the text has ended, or a limit is reached; the mask is then not
+    /// written.
     pub fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<MaskKind, MatchError> {
+        self.check_room(mask.len())?;
         if self.stop != StopTokens::Vocabulary {
             return self.fill_with_own_stop_tokens(mask.as_mut_words());
         }
@@ -31,7 +33,12 @@ impl<B: Backend> Matcher<B> {
     /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
     /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared. A
     /// [`TokenMask`] knows what it holds and is often filled without a copy; these words are always written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fill_mask`](Self::fill_mask).
     pub fn fill_mask_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        self.check_room(words.len().saturating_mul(32))?;
         if self.stop != StopTokens::Vocabulary {
             return self.fill_with_own_stop_tokens(words);
         }
@@ -74,9 +81,17 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
+    /// Fails where so many bits cannot hold a mask.
+    #[inline]
+    fn check_room(&self, given: usize) -> Result<(), MatchError> {
+        let needed = self.grammar.vocabulary().len();
+        if given < needed { Err(MatchError::MaskTooSmall { needed, given }) } else { Ok(()) }
+    }
+
     /// Fills the mask of the next token if that is only a copy.
     pub(crate) fn fill_if_cached(&mut self, words: &mut [u32]) -> MaskLookup {
-        if self.terminated || self.stop != StopTokens::Vocabulary {
+        let is_too_small = self.check_room(words.len().saturating_mul(32)).is_err();
+        if is_too_small || self.terminated || self.stop != StopTokens::Vocabulary {
             return self.look_up_mask();
         }
         let name = self.mask_name();

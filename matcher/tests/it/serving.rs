@@ -126,3 +126,22 @@ fn equal_structures_have_one_fingerprint() {
     // Routers of other processes and versions know this number.
     assert_eq!(format!("{:032x}", fingerprint("a(b|c)*")), "a9e3d218c8e3ef74e4358b61f344194a");
 }
+
+#[test]
+fn masks_that_are_too_small_are_refused() {
+    let grammar = compile("a*");
+    let mut matcher = grammar.matcher();
+    let too_small = MatchError::MaskTooSmall { needed: LEN, given: 0 };
+    for _ in 0..2 {
+        assert_eq!(matcher.fill_mask_words(&mut []), Err(too_small.clone()));
+        let given = LEN - 1;
+        let error = Err(MatchError::MaskTooSmall { needed: LEN, given });
+        assert_eq!(matcher.fill_mask(&mut TokenMask::new(given)), error);
+        let mut rows = [BatchRow { matcher: &mut matcher, words: &mut [] }];
+        let answers = BatchMatcher::new(Arc::default()).fill(&mut rows);
+        assert_eq!(answers, [Err(too_small.clone())]);
+        // The second time the mask is known, and there is a stop token of the matcher's own.
+        matcher.mask().unwrap();
+        matcher = matcher.with_stop_tokens(StopTokens::Own([token(2)].into()));
+    }
+}
