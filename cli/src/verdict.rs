@@ -11,14 +11,14 @@ use crate::escape::{byte_set, quoted, shortened};
 use crate::place::Place;
 use crate::style;
 
-/// What is wrong with a text.
+/// The place where a text is refused.
 struct Refusal {
     place: Place,
     /// The first character that is not allowed; `None` where the text is cut short.
     found: Option<String>,
-    /// What was possible there.
+    /// The continuations that are possible there.
     expected: Vec<String>,
-    /// What must come there, if only one text can.
+    /// The text that must follow there, if there is only one.
     forced: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn report(global: &Global, structure: &Structure, text: &[u8]) -> Res
     Ok(ExitCode::from(u8::from(outcome.is_err())))
 }
 
-/// What the rules with a name have read, or what is wrong.
+/// The captures of an accepted text, or its refusal.
 type Outcome = Result<Vec<Capture>, Refusal>;
 
 fn examine(structure: &Structure, text: &[u8]) -> Result<Outcome> {

@@ -51,7 +51,7 @@ mod minimise;
 mod case;
 mod frontend;
 mod gaps;
-// What cases are put to.
+// The subjects that run the cases.
 mod subject;
 // Running cases.
 mod report;

@@ -64,7 +64,7 @@ mod error;
 mod permutation;
 // The grammar itself.
 mod grammar;
-// What can be known of a grammar.
+// Facts about a grammar.
 pub mod analysis;
 mod equality;
 // The checks of a finished grammar.

@@ -46,7 +46,7 @@
 // Limits, errors, counters, threads.
 mod base;
 
-// What is kept between compilations, and the budget of memory.
+// The caches between compilations, and the budget of memory.
 mod cache;
 
 // The compiled grammar and its tables.

@@ -50,14 +50,14 @@
 
 // In the order in which they build on one another.
 
-// What can be read next inside one expression.
+// Reading inside one expression.
 mod dispatch;
 mod permutation;
 mod term;
 mod utf8;
 // Regular operators, by derivatives of terms.
 mod text;
-// What follows from the grammar alone.
+// Facts that follow from the grammar alone.
 mod facts;
 // A grammar made ready.
 mod recogniser;

@@ -11,7 +11,7 @@
 
 // In the order in which they build on one another.
 
-// What a call takes and what it can fail with.
+// The arguments and errors of a call.
 mod class;
 mod configuration;
 mod counts;

@@ -1,4 +1,4 @@
-//! What an engine has to do, and what it is asked to compile.
+//! The interface of an engine, and the sources that it compiles.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl fmt::Display for EngineId {
 /// In a refusal, between the reason and the place to which it applies.
 pub(crate) const PLACE: &str = " | at ";
 
-/// What is compiled.
+/// A source to compile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source<'t> {
     /// A JSON Schema as text.
@@ -84,7 +84,7 @@ pub(crate) enum Source<'t> {
 ///
 /// Refusals are texts: they are grouped and printed, never acted upon.
 pub(crate) trait Engine {
-    /// Who this is.
+    /// The engine's name.
     fn id(&self) -> EngineId;
 
     /// Number of ids that a mask has a bit for.

@@ -6,7 +6,7 @@ use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
 
 use crate::{engine, read};
 
-/// What `step_class` tells, one character after the other.
+/// The answers of `step_class`, one character after the other.
 fn one_by_one(
     engine: &grammask_earley::Engine,
     state: State,

@@ -1,7 +1,7 @@
 //! From expressions to automata.
 //!
 //! A grammar and the scope to compile come in, a draft with one automaton for each rule goes out
-//! ([`expressions::build`]). What is inlined and what repeats are written out is decided in [`plan`]; the
+//! ([`expressions::build`]). [`plan`] decides which rules are inlined and which repeats are written out; the
 //! construction of one kind of expression can change without care for the others. This folder imports `encoding`,
 //! `draft` and `link`, and no pass.
 

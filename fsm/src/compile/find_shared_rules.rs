@@ -6,7 +6,7 @@
 //! tables are copied into each grammar that says the same, as finished fragments that no pass looks at.
 //!
 //! Whether a grammar says the same is not guessed: its rules are compared with those that the tables were made of.
-//! What a grammar compiles to does not depend on what was compiled before: a part that is not kept yet is compiled
+//! The result does not depend on earlier compilations: a part that is not kept yet is compiled
 //! first, and copied then.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ const MAX_EXPRESSIONS: usize = 1024;
 
 static KEPT: Mutex<Vec<Arc<SharedRules>>> = Mutex::new(Vec::new());
 
-/// What a grammar has in common with others.
+/// Finds the rules that a grammar shares with others.
 pub(crate) fn find_shared_rules(
     grammar: &Grammar,
     root: RuleId,

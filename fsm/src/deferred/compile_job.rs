@@ -86,7 +86,7 @@ impl DeferredProgram {
     }
 }
 
-/// What is deferred may run long after the call whose interrupt the options hold.
+/// The options without their interrupt: a deferred job may run long after the call that the interrupt belongs to.
 pub(crate) fn uninterrupted(options: &CompileOptions) -> Arc<CompileOptions> {
     Arc::new(CompileOptions { interrupt: Interrupt::never(), ..options.clone() })
 }

@@ -395,7 +395,7 @@ struct Chain {
     before: ChainId,
 }
 
-/// What is written next, in 32 bits: a state, or a chain, which has the highest bit.
+/// The next thing to write, in 32 bits: a state, or a chain, which has the highest bit.
 #[derive(Clone, Copy)]
 struct Written(u32);
 

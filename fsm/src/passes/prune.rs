@@ -115,7 +115,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
     (reached, productive)
 }
 
-/// What the parts of a permutation lack to derive something.
+/// The parts that permutations still lack to derive something.
 struct MissingParts {
     /// For each fragment that is a part or a separator, its whole's place among those that lack something; none where
     /// nothing lacks anything.

@@ -1,8 +1,8 @@
-//! What a picture shows.
+//! The part of a program that a picture shows.
 
 use crate::program::tables::FragmentId;
 
-/// What is drawn.
+/// The part of a program to draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// Every fragment, one below the other.

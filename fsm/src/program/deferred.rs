@@ -48,7 +48,7 @@ pub(crate) enum Progress {
 /// other programs refer to it.
 #[derive(Debug)]
 pub struct DeferredProgram {
-    /// What others have to know of it. A program that was not there from the beginning has to keep to it.
+    /// The size that programs which refer to this one rely on. A deferred program must not exceed it.
     footprint: Footprint,
     origin: Origin,
     pending: Mutex<Pending>,
@@ -68,7 +68,7 @@ struct Compiled {
     bytes: usize,
 }
 
-/// What is left to do.
+/// The work that is left.
 #[derive(Debug)]
 enum Pending {
     Job(Box<dyn DeferredJob>),
@@ -199,8 +199,8 @@ impl From<Arc<Program>> for DeferredProgram {
     }
 }
 
-/// What a program takes up in one that refers to it. Beside the program, since whoever puts many programs together looks
-/// at none of them.
+/// The ids and memory that a program takes up in one that refers to it. This is kept beside the program, because linking
+/// many programs looks at none of them.
 #[derive(Debug)]
 pub(crate) struct Footprint {
     /// The end of the ids of states that are set aside.
@@ -211,7 +211,7 @@ pub(crate) struct Footprint {
     pub(crate) root: FragmentId,
     /// The end of the ids of its labels of tokens.
     pub(crate) labels: LabelId,
-    /// What counts against the limits; exact where it was compiled at once.
+    /// Counted against the limits; exact where the program was compiled at once.
     pub(crate) likely_states: usize,
     pub(crate) likely_edges: usize,
     /// Bytes of memory; about as many where it was not.

@@ -35,7 +35,7 @@ impl Distinct {
     }
 }
 
-/// What a byte opens: an array or object in which something must not occur twice, or something else.
+/// The scope that a byte opens: an array or object in which something must not occur twice, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DistinctScope {
     /// Nothing of this kind.

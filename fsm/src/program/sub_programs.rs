@@ -28,7 +28,7 @@ use crate::program::tables::{
 pub(crate) struct SubPrograms {
     list: Vec<SubProgram>,
     last: LastFound,
-    /// What was wrong with a sub-program that was compiled late.
+    /// The error of a deferred sub-program whose compilation failed.
     failure: OnceLock<BuildError>,
 }
 
@@ -60,7 +60,7 @@ struct Loaded {
     moved: Renumbered,
 }
 
-/// What speaks of numbers, in numbers of the whole.
+/// The tables that contain ids, with the ids of the whole.
 #[derive(Clone, Debug)]
 struct Renumbered {
     byte_edges: Box<[ByteEdge]>,

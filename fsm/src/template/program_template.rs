@@ -1,6 +1,6 @@
 //! A program with a place for whatever a request brings along.
 //!
-//! From one request to the next a structure stays the same but for its tools. What stays is a [`ProgramTemplate`], compiled once
+//! From one request to the next a structure stays the same but for its tools. The constant part is a [`ProgramTemplate`], compiled once
 //! with a placeholder in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
 //! the frame is a tree of their beginnings, whose ends call the programs as [sub-programs](crate::program::sub_programs): time for each tool
 //! is some nanoseconds a byte of its beginning, whatever its program holds.
@@ -188,7 +188,7 @@ fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) ->
     numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
 
-/// What stands in a placeholder while its frame is compiled: something that is not nothing. All passes run, so that it is two
+/// A program that fills the placeholder while the template is compiled. It reads one byte; after all passes it is two
 /// states and an edge.
 fn stand_in() -> Result<Program, BuildError> {
     let mut builder = GrammarBuilder::new();

@@ -78,7 +78,7 @@ impl Block {
     }
 }
 
-/// What JSON allows to stand for itself in a string (RFC 8259, section 7).
+/// The characters that need no escape in a JSON string (RFC 8259, section 7).
 pub(crate) const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
 
 impl<S: Id> JsonEncoder<S> {

@@ -9,7 +9,7 @@ use crate::options::TextLimits;
 pub(crate) struct Meter {
     limits: TextLimits,
     spent: usize,
-    /// What was spent on the same grammar before.
+    /// Work that was spent on the same grammar before.
     before: usize,
     interrupt: Interrupt,
 }
@@ -34,7 +34,7 @@ impl Meter {
         Self { before, interrupt: interrupt.clone(), ..Self::new(limits) }
     }
 
-    /// What was spent on the grammar.
+    /// All work that was spent on the grammar.
     pub(crate) fn total(&self) -> usize {
         self.before.saturating_add(self.spent)
     }

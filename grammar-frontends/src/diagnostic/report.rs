@@ -1,4 +1,4 @@
-//! What every frontend answers when it refuses its input: findings with a place, a cause and a hint.
+//! The answer of a frontend that refuses its input: findings with a place, a cause and a hint.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::pointer;
 use super::source::{line_and_column, shorten};
 
-/// What a stage answers that stops at the first fault.
+/// The result of a stage that stops at the first fault.
 pub(crate) type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
 
 /// How grave a [`Diagnostic`] is.

@@ -48,7 +48,7 @@
 //!   or object of JSON that its items or names do not repeat, under the conditions that
 //!   [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
 //!
-//! What the `Display` of [`Grammar`](grammask_grammar_ir::Grammar) prints is read back as the same grammar.
+//! The output of `Display` of a [`Grammar`](grammask_grammar_ir::Grammar) is read back as the same grammar.
 //!
 //! # How it is read
 //!

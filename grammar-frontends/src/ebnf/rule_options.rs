@@ -1,4 +1,4 @@
-//! What stands in brackets between a rule's name and `::=`.
+//! The options in brackets between a rule's name and `::=`.
 
 use std::num::NonZeroU32;
 
@@ -149,7 +149,7 @@ impl OptionScanner<'_> {
         SimpleSpan::from(start..self.position)
     }
 
-    /// What stands behind an equals sign, if one is next.
+    /// The value after an equals sign, if one is next.
     fn value(&mut self) -> Result<Option<SimpleSpan>, Fault> {
         if self.peek() != Some(b'=') {
             return Ok(None);

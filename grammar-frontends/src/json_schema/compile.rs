@@ -23,7 +23,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 pub struct Compiled {
     /// The texts that satisfy the schema; the root rule is `root`.
     pub grammar: Grammar,
-    /// What became of every keyword.
+    /// The treatment of every keyword.
     pub report: Report,
 }
 
@@ -33,7 +33,7 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
     Ok(Compiled { grammar, report: report.unwrap_or_default() })
 }
 
-/// What becomes of every keyword of a schema, also where it is refused: then the keywords that are in the way are
+/// Reports the treatment of every keyword of a schema. In a refused schema the keywords that are in the way are
 /// [`Treatment::Refused`](crate::json_schema::Treatment::Refused), all of them at once, each with its reason.
 ///
 /// # Errors

@@ -6,8 +6,8 @@
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
 //! method), and look-ahead in the ECMA dialect where no repeat is around it or the repeat reads single characters
-//! up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). What a regular language over characters cannot
-//! say, or what only makes sense line by line, is refused by name and place: look-behind, other look-ahead,
+//! up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). Constructs that a regular language over characters cannot
+//! express, or that only make sense line by line, are refused by name and place: look-behind, other look-ahead,
 //! back-references, word boundaries and multi-line anchors.
 //!
 //! ```

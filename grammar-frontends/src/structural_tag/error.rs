@@ -1,4 +1,4 @@
-//! What a structural tag is refused with.
+//! The errors of structural tags.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
@@ -11,7 +11,7 @@ pub(super) fn shortened(name: &str) -> String {
     }
 }
 
-/// What is wrong with a schema that stands at a place of this document.
+/// Moves the errors of an embedded schema to its place in this document.
 pub(super) fn in_schema(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
     let first = errors.into_vec().swap_remove(0);
     let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());

@@ -116,7 +116,7 @@ pub(super) fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diag
     Box::new(Diagnostic::error("structural-tag/grammar", error.to_string()).with_pointer(place.pointer()))
 }
 
-/// What is wrong with a text that stands at a place of this document.
+/// Moves the errors of an embedded text to its place in this document.
 pub(super) fn embedded(errors: Diagnostics, place: &Place<'_>, what: &str) -> Box<Diagnostic> {
     Box::new(errors.into_vec().swap_remove(0).embedded_at(&place.pointer(), what))
 }

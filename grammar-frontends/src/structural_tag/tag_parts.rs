@@ -4,7 +4,7 @@ use grammask_grammar_ir::{Grammar, RuleId, TokenRef};
 
 use super::embedded_schema::{EmbeddedSchema, GrammarSkeleton};
 
-/// What stands around the tags, as a grammar.
+/// The text around the tags, as a grammar.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TagTemplate {
@@ -12,16 +12,16 @@ pub struct TagTemplate {
     pub grammar: Grammar,
     /// The rule that stands for one of the tags.
     pub placeholder: RuleId,
-    /// What of a tag stands there.
+    /// The part of a tag that the placeholder stands for.
     pub extent: TagExtent,
 }
 
-/// What of a tag stands in its frame.
+/// The part of a tag that its template's placeholder stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TagExtent {
     /// All of it.
     Whole,
-    /// What follows the trigger, with which it begins.
+    /// The rest of the tag after the trigger that it begins with.
     AfterTrigger(Box<str>),
     /// The same, where the trigger is also written out before it. In a tag of its own the trigger and what follows are one
     /// literal: if the name of a special token begins in the trigger and ends behind it, then the tag is not plain.
@@ -34,7 +34,7 @@ pub enum TagExtent {
 pub struct TagArm {
     /// How it begins.
     pub begin: TagText,
-    /// What follows.
+    /// The content after it.
     pub content: TagContent,
     /// How it ends; the empty text where the content says it.
     pub end: TagText,
@@ -49,11 +49,11 @@ pub enum TagText {
     Token(TokenRef),
 }
 
-/// What stands inside of a tag.
+/// The content of a tag.
 #[derive(Clone, Debug)]
 pub enum TagContent {
     /// A value of a schema. No rule stands for it.
     Schema(Box<EmbeddedSchema>),
-    /// What a grammar says, the end included, with the schemas left out.
+    /// A grammar of the content and the end, with the schemas left out.
     Grammar(Box<GrammarSkeleton>),
 }

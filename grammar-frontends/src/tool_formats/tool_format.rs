@@ -52,7 +52,7 @@ impl ToolFormat {
         self.family.models
     }
 
-    /// What the model's text may be: from the end of the prompt to the end of its turn.
+    /// The structure of the model's text, from the end of the prompt to the end of its turn.
     ///
     /// # Errors
     ///

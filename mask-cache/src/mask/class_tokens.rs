@@ -54,7 +54,7 @@ impl CharCounts {
     }
 }
 
-/// The tokens of a class. What depends on lengths is computed when it is first asked for.
+/// The tokens of a class. Tables that depend on lengths are computed on first use.
 pub(crate) struct ClassTokens {
     words: Box<[u32]>,
     counts: Arc<CharCounts>,

@@ -1,4 +1,4 @@
-//! What every other folder needs: limits, errors, counters, the thread pool, and small helpers.
+//! The base of every other folder: limits, errors, counters, the thread pool, and small helpers.
 //!
 //! Nothing comes in but plain values, and these types go out to all folders above. The counters, the pool and
 //! the helpers may be changed freely. The fields of limits and the variants of errors are public. This folder

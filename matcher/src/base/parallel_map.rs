@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::threads::Threads;
 
-/// What `work` makes of each item, in the order of the items. Fewer than `2 * min_items_per_thread` of them are not
+/// The results of `work` for each item, in the order of the items. Fewer than `2 * min_items_per_thread` of them are not
 /// worth a thread.
 pub(crate) fn parallel_map<T, R>(
     threads: &Threads,

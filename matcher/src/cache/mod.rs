@@ -1,4 +1,4 @@
-//! What is kept between compilations, and how much memory it may hold.
+//! The caches between compilations, and the memory that they may hold.
 //!
 //! Keys come in (a syntax, options, a source text), and compiled values go out: grammars, the automata of schemas,
 //! tags. The budget counts the bytes of all tables and drops those that were unused for longest. How entries are

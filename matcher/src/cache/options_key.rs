@@ -28,7 +28,7 @@ impl<O> Default for OptionsKey<O> {
 }
 
 impl<O: Clone + Debug + PartialEq> OptionsKey<O> {
-    /// What the options print. They hold no functions.
+    /// The printed form of the options, which hold no functions.
     pub(crate) fn get(&self, options: &O) -> Arc<str> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {

@@ -40,7 +40,7 @@ struct PrefixBucket {
     tags: Vec<Arc<CachedTag>>,
 }
 
-/// What stands around tags.
+/// The compiled text around tags.
 #[derive(Debug)]
 pub(crate) struct CachedTemplate {
     pub(crate) template: ProgramTemplate,
@@ -143,7 +143,7 @@ impl TagCache {
     }
 }
 
-/// What finds a tag.
+/// The hash by which a tag is found.
 fn prefix_hash(text: &str) -> u64 {
     content_hash([&text.as_bytes()[..text.len().min(PREFIX_LEN)]])
 }

@@ -107,7 +107,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self.compiler.cache = cache;
         self.compiler.parts.schema_programs = Arc::new(schema_programs);
         self.compiler.parts.parsed_schemas = Arc::new(parsed_schemas);
-        // Whoever compiles first does not wait for it. What is wrong with the names is told when they are needed.
+        // The first compilation does not wait for this. Faults of the names are reported when they are needed.
         let _ = self.compiler.resolver().names();
         self.compiler.parts.tags = Arc::new(TagCache::new(limits.max_cache_bytes / 4));
         self.compiler

@@ -31,7 +31,7 @@ use crate::grammar::generation::GrammarParts;
 /// `B` is the parser backend that grammars are compiled for; see [`CompilerBuilder::backend`](crate::CompilerBuilder::backend).
 pub struct Compiler<B: BuildBackend = Engine> {
     pub(super) parts: CompilerParts,
-    /// What was compiled from a source. A clone of the compiler shares it too.
+    /// The grammars by their sources. A clone of the compiler shares them, too.
     pub(super) cache: Arc<Grammars<B>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct CompilerParts {
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     pub(super) names: Arc<OnceLock<SpecialNames>>,
     pub(super) options_keys: Arc<OptionsKeys>,
-    /// What tables and masks of all grammars count for.
+    /// The budget that tables and masks of all grammars count against.
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
     /// Stops what this clone compiles.
@@ -126,7 +126,7 @@ impl<B: BuildBackend> Compiler<B> {
         }
     }
 
-    /// What the tables and masks of the grammars count for.
+    /// The budget that the tables and masks of the grammars count against.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.parts.budget
     }
@@ -167,12 +167,12 @@ impl<B: BuildBackend> Compiler<B> {
         self.parts.tags.clear();
     }
 
-    /// What stops this compiler's work.
+    /// The interrupt that stops this compiler's work.
     pub fn interrupt(&self) -> &Interrupt {
         &self.parts.interrupt
     }
 
-    /// What was compiled of a source before, or is compiled now. The key holds the whole content; without options
+    /// The grammar of a source, from the cache or compiled now. The key holds the whole content; without options
     /// to print there is none.
     pub(crate) fn cached_by_options<O: Debug>(
         &self,
@@ -230,7 +230,7 @@ impl<B: BuildBackend> Compiler<B> {
         self.build_grammar(Arc::new(program), CompileTimes { frontend, automata, ..CompileTimes::default() })
     }
 
-    /// What puts ids in the place of tokens' names.
+    /// The resolver that replaces names of tokens by ids.
     pub(crate) fn resolver(&self) -> TokenResolver {
         TokenResolver::new(Arc::clone(&self.parts.vocabulary), Arc::clone(&self.parts.names))
     }

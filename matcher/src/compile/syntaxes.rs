@@ -57,7 +57,7 @@ impl<B: BuildBackend> Compiler<B> {
         automata
     }
 
-    /// Compiles a JSON Schema, and says of every keyword what became of it. What was compiled before is not used.
+    /// Compiles a JSON Schema, and reports the treatment of every keyword. The cache is not used.
     pub fn json_schema_with_report(
         &self,
         schema: &str,
@@ -104,7 +104,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// As for [`ebnf`](Self::ebnf).
     pub fn lark(&self, source: &str, options: &LarkOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        // What options print does not tell one grammar as data from another.
+        // The printed form of the options does not distinguish grammars that are data.
         let is_cacheable = options.named.is_empty() && holds_no_functions(&options.json_schema);
         self.cached_by_options("lark", is_cacheable.then_some(options), source, || {
             self.read_from(source, || Ok(lark::parse(source, options)?))

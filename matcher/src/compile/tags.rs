@@ -219,7 +219,7 @@ impl<B: BuildBackend> Compiler<B> {
 
 /// Compiles the parts of a structural tag, on any thread.
 struct TagCompiler {
-    /// What the options for schemas print, where compiled schemas may be kept.
+    /// The key of the options for schemas, where compiled schemas may be kept.
     options_key: Option<Arc<str>>,
     options: StructuralTagOptions,
     /// For what is compiled when nobody waits any more who could interrupt it.

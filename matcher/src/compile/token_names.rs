@@ -1,4 +1,4 @@
-//! What a vocabulary tells a grammar that names its tokens, and the ids that take the place of such names.
+//! Names of tokens in grammars, and the ids that replace them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

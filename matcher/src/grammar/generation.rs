@@ -11,7 +11,7 @@ use crate::base::limits::Limits;
 use crate::base::stats::GrammarCounters;
 use crate::cache::budget::Budget;
 
-/// What a grammar is made of, but for its backend.
+/// The parts of a grammar except for its backend.
 pub(crate) struct GrammarParts {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) limits: Limits,
@@ -19,7 +19,7 @@ pub(crate) struct GrammarParts {
     pub(crate) pool: Arc<LocalPool>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) counters: Arc<GrammarCounters>,
-    /// What the engine was made of, where a compiler made it.
+    /// The program of the engine, where a compiler made it.
     pub(crate) program: Option<Arc<Program>>,
 }
 

@@ -2,7 +2,7 @@
 
 use grammask_fsm::Program;
 
-/// What the rules of a grammar ask for.
+/// The attributes that the rules of a grammar ask for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestedAttributes {
     /// The least bound on tokens; `None` where no rule has one.
@@ -12,7 +12,7 @@ pub(crate) struct RequestedAttributes {
 }
 
 impl RequestedAttributes {
-    /// What a program's rules ask for, if anything.
+    /// The attributes that a program's rules ask for, if any.
     pub(crate) fn from_program(program: &Program) -> Option<Self> {
         // Items and names that must differ are compared elsewhere.
         let is_followed = |options: &grammask_fsm::Options| {

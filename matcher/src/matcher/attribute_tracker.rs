@@ -1,4 +1,4 @@
-//! What a matcher keeps for grammars whose rules have options: the text, and its derivations.
+//! The state of a matcher for grammars whose rules have options: the text, and its derivations.
 //!
 //! The text is written down as it is accepted. It is read a second time ([`Derivations`]) only when there is something to
 //! find out: captures and temperatures when somebody asks, bounds on tokens once as many tokens were accepted as the

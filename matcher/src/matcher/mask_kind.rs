@@ -5,7 +5,7 @@ use std::sync::Arc;
 use grammask_mask_cache::{StoredMask, TokenId};
 use grammask_parser_backend::MaskKey;
 
-/// What a mask says as a whole.
+/// The kind of a mask as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaskKind {
     /// Every id of the vocabulary is allowed: there is nothing to apply.
@@ -21,7 +21,7 @@ pub enum MaskKind {
 /// In place of an address: the mask of the state is not that of the key.
 pub(super) const NARROWED: usize = 0;
 
-/// What distinguishes masks: the address of a generation of tables, which whoever compares names keeps alive, and
+/// The name of a mask: the address of a generation of tables, which the holder of the name keeps alive, and
 /// the key in it.
 pub(super) type MaskName = (usize, MaskKey);
 

@@ -19,7 +19,7 @@ use crate::unique::scopes::UniqueScopes;
 ///
 /// A matcher is a pointer to the grammar, the current state, and the states and tokens before it: cloning one (a
 /// *fork*) copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
-// What every token needs comes first, in three cache lines: between two tokens others use the caches.
+// The fields that every token needs come first, in three cache lines, because other work uses the caches between tokens.
 #[repr(C)]
 pub struct Matcher<B: Backend = Engine> {
     /// The state after each step, the start first. Never empty.
@@ -30,12 +30,12 @@ pub struct Matcher<B: Backend = Engine> {
     pub(super) current: (usize, Arc<Generation<B>>),
     /// The text, where rules have options.
     pub(super) tracker: Option<Box<AttributeTracker>>,
-    /// What has occurred, where items or names must differ.
+    /// The values that have occurred, where items or names must differ.
     pub(super) scopes: Option<Box<UniqueScopes>>,
     pub(super) stop: StopTokens,
     /// Whether a stop token was accepted last.
     pub(super) terminated: bool,
-    /// What was read at each step.
+    /// The tokens and texts that were read, step by step.
     pub(super) history: History,
     pub(super) counts: LocalCounts,
     /// The mask that was filled last. Its tables are the current ones.
@@ -116,7 +116,7 @@ impl<B: Backend> Matcher<B> {
         self
     }
 
-    /// What ends the text.
+    /// The tokens that end the text.
     pub fn stop_tokens(&self) -> &StopTokens {
         &self.stop
     }

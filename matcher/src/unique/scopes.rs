@@ -1,4 +1,4 @@
-//! What has occurred where nothing may occur twice.
+//! The values that have occurred where nothing may occur twice.
 //!
 //! That the items of an array differ (`uniqueItems`) is nothing that a context-free grammar can say: it would need a rule
 //! for every set of items. The naive way out compares items when the array is closed, which is too late, since text that
@@ -44,11 +44,11 @@ pub(super) struct OpenContainer {
     values: Arc<BTreeSet<Arc<Value>>>,
     /// Bytes of what was seen.
     bytes: usize,
-    /// What it is itself, where that is compared.
+    /// Its own value so far, where that is compared.
     pub(super) partial: Option<Box<PartialContainer>>,
 }
 
-/// What is done when a step is undone.
+/// The undoing of one step.
 #[derive(Clone, Debug)]
 enum JournalEntry {
     /// Closes what was opened last.
@@ -110,7 +110,7 @@ const MAX_VALUES: usize = (1 << 20) - 1;
 const MAX_COMPARED_DEPTH: usize = 256;
 
 impl UniqueScopes {
-    /// Before the first byte. What has occurred may take so many bytes.
+    /// Before the first byte. The values that occur may take up to `max_bytes`.
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self {
             lex: LexState::Outside,

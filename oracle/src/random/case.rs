@@ -8,7 +8,7 @@ use super::text::{mutate, sentence, walk};
 use super::vocabulary::{VocabularyOptions, vocabulary};
 use crate::recogniser::Recogniser;
 
-/// What a property test of an engine needs.
+/// The input of a property test of an engine.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// A grammar whose language is not empty.

@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{ExprCast, Fields, ImplItem, Item, ItemImpl, ItemMacro, ItemStruct, Macro, Type};
+use syn::{ExprCast, Fields, Item, ItemImpl, ItemMacro, ItemStruct, Macro, Type};
 
 use super::crate_tree::CrateTree;
 use super::finding::Finding;
-use super::test_code::{impl_item_attributes, is_test_code, item_attributes};
 
 /// How many casts each crate has outside of id types. To be lowered, never raised.
 const CEILINGS: [(&str, usize); 2] = [("earley", 9), ("fsm", 17)];
@@ -113,18 +112,6 @@ impl Casts<'_> {
 }
 
 impl<'a> Visit<'a> for Casts<'_> {
-    fn visit_item(&mut self, item: &'a Item) {
-        if !is_test_code(item_attributes(item)) {
-            visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_impl_item(&mut self, item: &'a ImplItem) {
-        if !is_test_code(impl_item_attributes(item)) {
-            visit::visit_impl_item(self, item);
-        }
-    }
-
     fn visit_item_impl(&mut self, block: &'a ItemImpl) {
         if !type_name(&block.self_ty).is_some_and(|name| self.ids.contains(&name)) {
             visit::visit_item_impl(self, block);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
 
-use super::test_code::{is_test_code, item_attributes};
+use super::test_code::remove_test_code;
 use crate::workspace::Workspace;
 
 /// Reads a file, or answers `None` where there is none.
@@ -92,9 +92,6 @@ impl CrateTree {
         let mut stack = vec![Pending { module: 0, beside: folder.clone(), folder, items }];
         while let Some(Pending { module, folder, beside, items }) = stack.pop() {
             for item in items {
-                if is_test_code(item_attributes(&item)) {
-                    continue;
-                }
                 let Item::Mod(declaration) = item else {
                     tree.modules[module].items.push(item);
                     continue;
@@ -154,8 +151,9 @@ fn relative(workspace: &Path, path: &Path) -> String {
 /// The items of a file, none of them where the whole file is for tests.
 fn parse(path: &Path, read: Reader<'_>) -> Result<Option<Vec<Item>>> {
     let Some(text) = read(path) else { return Ok(None) };
-    let file = syn::parse_file(&text).with_context(|| format!("cannot parse {}", path.display()))?;
-    Ok(Some(if is_test_code(&file.attrs) { Vec::new() } else { file.items }))
+    let mut file = syn::parse_file(&text).with_context(|| format!("cannot parse {}", path.display()))?;
+    remove_test_code(&mut file);
+    Ok(Some(file.items))
 }
 
 /// The file of a `mod name;`, the folder of its children's files, and its items.

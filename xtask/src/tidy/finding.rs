@@ -1,4 +1,4 @@
-//! What a check reports.
+//! The findings of a check.
 
 /// Something to mend.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{
-    ImplItem, ImplItemConst, Item, ItemConst, ItemEnum, ItemStatic, ItemStruct, ItemTrait, ItemType,
-    ItemUnion, TraitItemConst,
+    ImplItemConst, ItemConst, ItemEnum, ItemStatic, ItemStruct, ItemTrait, ItemType, ItemUnion,
+    TraitItemConst,
 };
 
 use super::crate_tree::CrateTree;
 use super::finding::Finding;
-use super::test_code::{impl_item_attributes, is_test_code, item_attributes};
 
 /// A name that is used for more things than this tells nobody which one is meant.
 const MAX_USES: usize = 2;
@@ -19,28 +18,11 @@ const MAX_USES: usize = 2;
 /// A limit begins with `MAX_` or `MIN_`; each prefix here with the one to take.
 const PREFIXES: [(&str, &str); 2] = [("MOST_", "MAX_"), ("LEAST_", "MIN_")];
 
-/// Crates that still use some name for more things.
-const CROWDED: [&str; 0] = [];
-
 /// Means the same in every file that has one: what a verb of a program takes.
 const IN_EVERY_FILE: [&str; 1] = ["Arguments"];
 
 pub(super) fn check(trees: &[CrateTree]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for tree in trees {
-        let found = check_crate(tree);
-        let is_excepted = CROWDED.contains(&tree.name.as_str());
-        if is_excepted && found.is_empty() {
-            findings.push(Finding::new(
-                &tree.name,
-                "has no crowded name any more; take it off the list `CROWDED`",
-            ));
-        }
-        if !is_excepted {
-            findings.extend(found);
-        }
-    }
-    findings
+    trees.iter().flat_map(check_crate).collect()
 }
 
 fn check_crate(tree: &CrateTree) -> Vec<Finding> {
@@ -87,18 +69,6 @@ impl Names {
 }
 
 impl<'a> Visit<'a> for Names {
-    fn visit_item(&mut self, item: &'a Item) {
-        if !is_test_code(item_attributes(item)) {
-            visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_impl_item(&mut self, item: &'a ImplItem) {
-        if !is_test_code(impl_item_attributes(item)) {
-            visit::visit_impl_item(self, item);
-        }
-    }
-
     fn visit_item_struct(&mut self, item: &'a ItemStruct) {
         self.add_type(&item.ident);
     }

@@ -143,7 +143,7 @@ impl<'s> SchemaLowering<'s> {
         partitions
     }
 
-    /// What one member must be to meet both.
+    /// The schema of one member that meets both obligations.
     fn joined(
         &mut self,
         left: &ObligationGroup<'s>,

@@ -2,7 +2,7 @@
 //!
 //! Items that differ need a value that is left wherever one may begin. Counting them exactly is more than is needed:
 //! what more values than a text can hold are left of is endless, and one member with a string of any length makes an
-//! object so. What is not counted within a bound on the work counts as nothing.
+//! object so. Values that are not counted within a bound on the work count as none.
 
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;

@@ -299,7 +299,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(crate) fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Result<()> {
-        // What was given up on for an interrupt may be why there are so many.
+        // An interrupt that made proofs give up may be the reason why there are so many.
         self.check_work()?;
         let limit = self.options.limits.alternatives;
         let reason = format!("written out as alternatives, the combination has more than {limit} of them");

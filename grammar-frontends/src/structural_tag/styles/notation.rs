@@ -1,7 +1,7 @@
 //! Values that are spelled in another way than JSON's: Python's literals, and those of Gemma.
 //!
-//! Numbers, lists and the order of things are JSON's. What differs is data: the words, the quotes around strings and
-//! names, and what stands around and inside the arguments of a call.
+//! Numbers, lists and the order of things are JSON's. The differences are data: the words, the quotes around strings and
+//! names, and the punctuation around and inside the arguments of a call.
 
 use crate::json_schema::value_syntax::{NameSyntax, Notation, StringSyntax};
 

@@ -55,7 +55,7 @@ pub(crate) enum Exponent {
 /// Exponents of numbers that are compared have at most so many digits, so that they can be computed with.
 pub(crate) const MAX_EXPONENT_DIGITS: u8 = 18;
 
-/// What became of a byte.
+/// The verdict on a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteVerdict {
     /// It was read.

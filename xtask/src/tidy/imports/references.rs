@@ -9,13 +9,11 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Arm, Attribute, Block, ExprPath, FieldValue, ImplItem, ImplItemFn, Item, ItemFn, ItemUse, Local, Macro,
-    PatIdent, Path, Signature, TraitItemFn, UseTree, Visibility,
+    Attribute, Block, ExprPath, ImplItemFn, Item, ItemFn, ItemUse, Macro, PatIdent, Path, Signature,
+    TraitItemFn, UseTree, Visibility,
 };
 
-use crate::tidy::test_code::{impl_item_attributes, is_test_code, item_attributes};
-
-/// What a module names.
+/// The names that a module mentions.
 #[derive(Default)]
 pub(super) struct References {
     pub(super) uses: Vec<Use>,
@@ -31,7 +29,7 @@ pub(super) struct Use {
     pub(super) line: usize,
 }
 
-/// What a `use` brings into the module.
+/// The names that a `use` brings into the module.
 #[derive(PartialEq, Eq)]
 pub(super) enum Binding {
     Name(String),
@@ -168,42 +166,6 @@ impl<'a> Visit<'a> for Collector {
     fn visit_attribute(&mut self, _: &'a Attribute) {}
 
     fn visit_visibility(&mut self, _: &'a Visibility) {}
-
-    fn visit_item(&mut self, item: &'a Item) {
-        if !is_test_code(item_attributes(item)) {
-            visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_impl_item(&mut self, item: &'a ImplItem) {
-        if !is_test_code(impl_item_attributes(item)) {
-            visit::visit_impl_item(self, item);
-        }
-    }
-
-    fn visit_field(&mut self, field: &'a syn::Field) {
-        if !is_test_code(&field.attrs) {
-            visit::visit_field(self, field);
-        }
-    }
-
-    fn visit_field_value(&mut self, field: &'a FieldValue) {
-        if !is_test_code(&field.attrs) {
-            visit::visit_field_value(self, field);
-        }
-    }
-
-    fn visit_arm(&mut self, arm: &'a Arm) {
-        if !is_test_code(&arm.attrs) {
-            visit::visit_arm(self, arm);
-        }
-    }
-
-    fn visit_local(&mut self, local: &'a Local) {
-        if !is_test_code(&local.attrs) {
-            visit::visit_local(self, local);
-        }
-    }
 
     fn visit_item_fn(&mut self, function: &'a ItemFn) {
         self.within(&function.sig, Some(&function.block), |this| visit::visit_item_fn(this, function));

@@ -11,9 +11,6 @@ use crate::tidy::finding::Finding;
 /// More files than this in one circle, and none of them can be understood alone.
 pub(super) const MAX_CIRCLE: usize = 5;
 
-/// Crates whose folders still import one another in circles, or that have a larger circle of files.
-const KNOTTED: [&str; 0] = [];
-
 /// Modules that list the modules below them in the order in which data flows: each one imports only from those above
 /// its own line. The crate's folder, then the module's path.
 const ORDERED: [(&str, &str); 9] = [
@@ -32,15 +29,7 @@ pub(crate) fn check(trees: &[CrateTree]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for tree in trees {
         let graph = ImportGraph::new(tree);
-        let knots = knots(tree, &graph);
-        let is_excepted = KNOTTED.contains(&tree.name.as_str());
-        if is_excepted && knots.is_empty() {
-            findings
-                .push(Finding::new(&tree.name, "has no circles any more; take it off the list `KNOTTED`"));
-        }
-        if !is_excepted {
-            findings.extend(knots);
-        }
+        findings.extend(knots(tree, &graph));
         for level in levels(tree, &graph) {
             if ORDERED.contains(&(tree.name.as_str(), level.path.join("::").as_str())) {
                 findings.extend(arrows_against_the_order(tree, &level));

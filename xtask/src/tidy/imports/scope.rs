@@ -9,7 +9,7 @@ use syn::{ForeignItem, Item, ItemMacro, Visibility};
 use super::references::{Binding, References, begins_upper};
 use crate::tidy::crate_tree::CrateTree;
 
-/// What a path means.
+/// The meaning of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     /// An index into the modules.
@@ -147,7 +147,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// What a path in a module means; nothing where a module on the way lacks the next name.
+    /// The meanings of a path in a module; none where a module on the way lacks the next name.
     pub(super) fn resolve(&self, module: usize, path: &[String]) -> Vec<Target> {
         prefer_items(self.follow(module, path, &mut UnderWay::new()))
     }
@@ -201,7 +201,7 @@ impl<'t> Scope<'t> {
         self.tree.modules[module].parent.map(Target::Module)
     }
 
-    /// What a name means in a module. `asking` is the module whose glob this is, which sees private names only
+    /// The meanings of a name in a module. `asking` is the module whose glob this is, which sees private names only
     /// from below.
     fn look_up(
         &self,
