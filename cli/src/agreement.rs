@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::arguments::{
-    EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax, VocabularyArguments,
+    EngineArguments, KeyOrder, SchemaArguments, Spelling, StructureText, Syntax, VocabularyArguments,
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::writer::{Ending, Writer};
@@ -32,11 +32,14 @@ fn validator(schema: &Value) -> jsonschema::Validator {
 fn check(vocabulary: &Vocabulary, max_tokens: usize, compact: bool) -> (usize, usize) {
     let writer = Writer::new(vocabulary);
     let options = SchemaArguments {
+        spelling: Spelling::Printed,
         compact,
+        around_root: 0,
         closed: false,
         key_order: KeyOrder::Declared,
-        escapes: Escapes::Any,
-        numbers: Numbers::Any,
+        escapes: None,
+        numbers: None,
+        max_digits: 64,
     };
     let (mut texts, mut steered) = (0, 0);
     for file in schemas() {

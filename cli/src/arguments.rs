@@ -174,26 +174,48 @@ pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
 /// How a JSON Schema is read; other structures are not affected.
 #[derive(clap::Args)]
 pub(crate) struct SchemaArguments {
+    /// Which texts stand for a value: those that serialisers print, all that JSON allows, those printed without whitespace,
+    /// or one alone
+    #[arg(long, value_enum, default_value_t = Spelling::Printed, help_heading = "JSON Schema")]
+    pub(crate) spelling: Spelling,
     /// No whitespace outside strings
     #[arg(long, help_heading = "JSON Schema")]
     pub(crate) compact: bool,
+    /// Most characters of whitespace before the root value, and after it
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "JSON Schema")]
+    pub(crate) around_root: u32,
     /// Objects have no members but those that the schema declares
     #[arg(long, help_heading = "JSON Schema")]
     pub(crate) closed: bool,
     /// The order of an object's members: as declared, required ones first, or any
     #[arg(long, value_enum, default_value_t = KeyOrder::Declared, help_heading = "JSON Schema")]
     pub(crate) key_order: KeyOrder,
-    /// The escapes in strings and names: any, those that are needed, or those and all but printable ASCII
-    #[arg(long, value_enum, default_value_t = Escapes::Any, help_heading = "JSON Schema")]
-    pub(crate) escapes: Escapes,
-    /// The spellings of a number: any, or one (no exponent, no zeros behind a fraction)
-    #[arg(long, value_enum, default_value_t = Numbers::Any, help_heading = "JSON Schema")]
-    pub(crate) numbers: Numbers,
+    /// The escapes in strings and names, in place of those of the spelling: those that serialisers print, any, those that
+    /// are needed, or those and all but printable ASCII
+    #[arg(long, value_enum, help_heading = "JSON Schema")]
+    pub(crate) escapes: Option<Escapes>,
+    /// The spellings of a number, in place of those of the spelling: those that serialisers print, any, or one (no
+    /// exponent, no zeros behind a fraction)
+    #[arg(long, value_enum, help_heading = "JSON Schema")]
+    pub(crate) numbers: Option<Numbers>,
+    /// Most digits before the point, and after it, of numbers that are printed
+    #[arg(long, value_name = "COUNT", default_value_t = 64, help_heading = "JSON Schema")]
+    pub(crate) max_digits: u32,
+}
+
+/// Which texts stand for a value.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Spelling {
+    Printed,
+    Any,
+    Compact,
+    Canonical,
 }
 
 /// How the characters of strings and names are spelled.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Escapes {
+    Printed,
     Any,
     Needed,
     Ascii,
@@ -202,6 +224,7 @@ pub(crate) enum Escapes {
 /// How numbers are spelled.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Numbers {
+    Printed,
     Any,
     Canonical,
 }

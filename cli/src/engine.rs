@@ -21,8 +21,8 @@ use grammask::{
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
 use crate::arguments::{
-    self, Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, StructureText, Syntax,
-    VocabularyArguments,
+    self, Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, Spelling, StructureText,
+    Syntax, VocabularyArguments,
 };
 use crate::progress;
 use crate::style;
@@ -354,22 +354,37 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
 }
 
 fn schema_options(arguments: &SchemaArguments) -> JsonSchemaOptions {
-    let mut options = JsonSchemaOptions::default();
+    let mut options = JsonSchemaOptions::default().around_root(arguments.around_root);
+    options = options.spelling(match arguments.spelling {
+        Spelling::Printed => json_schema::Spelling::Printed,
+        Spelling::Any => json_schema::Spelling::Any,
+        Spelling::Compact => json_schema::Spelling::Compact,
+        Spelling::Canonical => json_schema::Spelling::Canonical,
+    });
     if arguments.compact {
         options = options.whitespace(Whitespace::Compact);
     }
     if arguments.closed {
         options = options.objects(Objects::Closed);
     }
-    let options = options.escapes(match arguments.escapes {
-        Escapes::Any => json_schema::Escapes::Any,
-        Escapes::Needed => json_schema::Escapes::Needed,
-        Escapes::Ascii => json_schema::Escapes::Ascii,
-    });
-    let options = options.numbers(match arguments.numbers {
-        Numbers::Any => json_schema::Numbers::Any,
-        Numbers::Canonical => json_schema::Numbers::Canonical,
-    });
+    if let Some(escapes) = arguments.escapes {
+        options = options.escapes(match escapes {
+            Escapes::Printed => json_schema::Escapes::Printed,
+            Escapes::Any => json_schema::Escapes::Any,
+            Escapes::Needed => json_schema::Escapes::Needed,
+            Escapes::Ascii => json_schema::Escapes::Ascii,
+        });
+    }
+    if let Some(numbers) = arguments.numbers {
+        options = options.numbers(match numbers {
+            Numbers::Printed => json_schema::Numbers::PRINTED,
+            Numbers::Any => json_schema::Numbers::Any,
+            Numbers::Canonical => json_schema::Numbers::Canonical,
+        });
+    }
+    if let json_schema::Numbers::Printed { .. } = options.numbers {
+        options = options.numbers(json_schema::Numbers::Printed { max_digits: arguments.max_digits });
+    }
     options.key_order(match arguments.key_order {
         KeyOrder::Declared => json_schema::KeyOrder::Declared,
         KeyOrder::RequiredFirst => json_schema::KeyOrder::RequiredFirst,

@@ -243,7 +243,7 @@ fn copy_node(
         },
         Expr::Intersection(_) => builder.intersection(operands),
         Expr::Complement(_) => builder.complement(operands[0]),
-        Expr::JsonEscaped(_) => builder.json_escaped(operands[0]),
+        Expr::JsonEscaped(_, escapes) => builder.json_escaped_as(operands[0], escapes),
         Expr::Permutation(permutation) => {
             let without = match instead {
                 Some(Instead::Without(at)) => at.saturating_sub(1),

@@ -14,6 +14,7 @@ use crate::grammar::{Expr, Grammar, Rule};
 use crate::grammar::{Node, Pools, Slice};
 use crate::hash::{HashMap, hash_of};
 use crate::ids::{ExprId, RuleId};
+use crate::json_escapes::JsonEscapes;
 use crate::permutation::Counts;
 use crate::permutation::Occurrence;
 use crate::rule_options::RuleOptions;
@@ -336,10 +337,15 @@ impl GrammarBuilder {
         self.push(Node::Complement(operand))
     }
 
-    /// The texts of the operand, spelled inside a JSON string. See
+    /// The texts of the operand, spelled inside a JSON string in every way. See
     /// [`Expr::JsonEscaped`](crate::Expr::JsonEscaped).
     pub fn json_escaped(&mut self, operand: ExprId) -> ExprId {
-        self.push(Node::JsonEscaped(operand))
+        self.json_escaped_as(operand, JsonEscapes::Any)
+    }
+
+    /// The texts of the operand, spelled inside a JSON string with some escapes.
+    pub fn json_escaped_as(&mut self, operand: ExprId, escapes: JsonEscapes) -> ExprId {
+        self.push(Node::JsonEscaped(operand, escapes))
     }
 
     /// One token out of a set, taken as a whole. No tokens: matches nothing.

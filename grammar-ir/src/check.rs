@@ -35,8 +35,8 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 Node::Intersection(_) => operators.push((rule_id, id, "an intersection")),
                 Node::Complement(_) => operators.push((rule_id, id, "a complement")),
                 // Names and constants are most of what is escaped.
-                Node::JsonEscaped(operand) if is_plain_text(grammar, operand) => {}
-                Node::JsonEscaped(_) => operators.push((rule_id, id, "JSON escaping")),
+                Node::JsonEscaped(operand, _) if is_plain_text(grammar, operand) => {}
+                Node::JsonEscaped(..) => operators.push((rule_id, id, "JSON escaping")),
                 Node::Permutation(..) => permutation.push((rule_id, id)),
                 _ => {}
             }
@@ -63,7 +63,7 @@ fn is_all_right(grammar: &Grammar) -> bool {
                 }
                 _ => return false,
             },
-            Node::JsonEscaped(operand) => match grammar.expr(operand) {
+            Node::JsonEscaped(operand, _) => match grammar.expr(operand) {
                 Expr::Sequence(parts) | Expr::Choice(parts) => {
                     parts.iter().all(|&part| is_plain_text(grammar, part))
                 }

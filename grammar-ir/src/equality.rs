@@ -132,8 +132,8 @@ fn is_same_kind(ours: Expr<'_>, theirs: Expr<'_>) -> bool {
         | (Expr::Sequence(_), Expr::Sequence(_))
         | (Expr::Choice(_), Expr::Choice(_))
         | (Expr::Intersection(_), Expr::Intersection(_))
-        | (Expr::Complement(_), Expr::Complement(_))
-        | (Expr::JsonEscaped(_), Expr::JsonEscaped(_)) => true,
+        | (Expr::Complement(_), Expr::Complement(_)) => true,
+        (Expr::JsonEscaped(_, ours), Expr::JsonEscaped(_, theirs)) => ours == theirs,
         (Expr::Token(ours), Expr::Token(theirs)) | (Expr::ExcludeToken(ours), Expr::ExcludeToken(theirs)) => {
             ours == theirs
         }

@@ -4,6 +4,7 @@ use crate::char_class::CharRange;
 use crate::dispatch::Dispatch;
 use crate::dispatch::DispatchData;
 use crate::ids::{ExprId, RuleId};
+use crate::json_escapes::JsonEscapes;
 use crate::permutation::Counts;
 use crate::permutation::Permutation;
 use crate::rule_options::RuleOptions;
@@ -100,7 +101,7 @@ pub(crate) enum Node {
     Rule(RuleId),
     Intersection(Slice),
     Complement(ExprId),
-    JsonEscaped(ExprId),
+    JsonEscaped(ExprId, JsonEscapes),
     Token(Slice),
     ExcludeToken(Slice),
     TagText(Slice),
@@ -140,10 +141,10 @@ pub enum Expr<'g> {
     /// The texts (whole UTF-8) that the operand does not match; a regular operand only.
     Complement(ExprId),
     /// The operand read as *decoded* text, spelled as the inside of a JSON string (RFC 8259 section 7): each
-    /// character as itself where JSON allows that, as its short escape where it has one, or as `\uXXXX`
-    /// (a surrogate pair above U+FFFF) in digits of either case. The quotes are not included; a regular
-    /// operand only.
-    JsonEscaped(ExprId),
+    /// character as itself where JSON allows that, or as one of the [escapes](JsonEscapes) that it has there: a short
+    /// one, or `\uXXXX` (a surrogate pair above U+FFFF) in digits of either case. The quotes are not included; a
+    /// regular operand only.
+    JsonEscaped(ExprId, JsonEscapes),
     /// One token out of a set, taken as a whole. Sorted, each once, at least one.
     Token(&'g [TokenRef]),
     /// One token outside a set: a text token or a special one, but no stop token of the vocabulary. Sorted, each
@@ -223,7 +224,7 @@ impl Grammar {
             | Node::Permutation(slice, _)
             | Node::TagDispatch(slice, _) => &self.children[slice.range()],
             Node::Repeat { body, .. } => std::slice::from_ref(body),
-            Node::Complement(operand) | Node::JsonEscaped(operand) => std::slice::from_ref(operand),
+            Node::Complement(operand) | Node::JsonEscaped(operand, _) => std::slice::from_ref(operand),
         }
     }
 
@@ -281,7 +282,7 @@ impl<'g> Pools<'g> {
             Node::Rule(rule) => Expr::Rule(rule),
             Node::Intersection(slice) => Expr::Intersection(&children[slice.range()]),
             Node::Complement(operand) => Expr::Complement(operand),
-            Node::JsonEscaped(operand) => Expr::JsonEscaped(operand),
+            Node::JsonEscaped(operand, escapes) => Expr::JsonEscaped(operand, escapes),
             Node::Token(slice) => Expr::Token(&tokens[slice.range()]),
             Node::ExcludeToken(slice) => Expr::ExcludeToken(&tokens[slice.range()]),
             Node::TagText(slice) => {

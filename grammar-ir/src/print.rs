@@ -13,7 +13,7 @@
 //! | class | `[a-z]` or `[^a-z]`, whichever is shorter; `[]` is nothing, `[^]` any character |
 //! | sequence, choice | `a b`, `a \| b`, in parentheses where needed |
 //! | repeat | `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}` |
-//! | regular operators | `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` |
+//! | regular operators | `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` |
 //! | tokens | `Token(5, "<|call|>")`, `ExcludeToken(5)` |
 //! | text of a tag | `TagText("<|call|>")` |
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
@@ -32,6 +32,7 @@ use crate::char_class::complement_ranges;
 use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
 use crate::grammar::{Expr, Grammar};
 use crate::ids::ExprId;
+use crate::json_escapes::JsonEscapes;
 use crate::permutation::{Occurrence, Permutation};
 use crate::rule_options::{EndCapture, RuleOptions};
 use crate::token::TokenRef;
@@ -94,13 +95,14 @@ impl fmt::Display for Grammar {
 
 /// Words that a rule of the printed text cannot be named: the two truth values, and what the frontend reads as
 /// an operator where a parenthesis follows.
-const RESERVED: [&str; 17] = [
+const RESERVED: [&str; 18] = [
     "true",
     "false",
     "Bytes",
     "Intersection",
     "Complement",
     "JsonEscaped",
+    "JsonPrinted",
     "Permutation",
     "Required",
     "Optional",
@@ -221,7 +223,8 @@ impl<'g> Printer<'g> {
             }
             Expr::Intersection(_) => self.push_operator("Intersection(", id, stack),
             Expr::Complement(_) => self.push_operator("Complement(", id, stack),
-            Expr::JsonEscaped(_) => self.push_operator("JsonEscaped(", id, stack),
+            Expr::JsonEscaped(_, JsonEscapes::Any) => self.push_operator("JsonEscaped(", id, stack),
+            Expr::JsonEscaped(_, JsonEscapes::Printed) => self.push_operator("JsonPrinted(", id, stack),
             Expr::Token(tokens) => self.tokens("Token(", tokens),
             Expr::ExcludeToken(tokens) => self.tokens("ExcludeToken(", tokens),
             Expr::TagText(text) => {

@@ -28,7 +28,7 @@ impl Facts {
     pub(crate) fn new(grammar: &Grammar) -> (Self, Texts) {
         let reached = reached(grammar, &[grammar.rule(grammar.root()).body()], Below::Stop);
         let is_operator = |expr: &ExprId| {
-            matches!(grammar.expr(*expr), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+            matches!(grammar.expr(*expr), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
         };
         let operators: Vec<ExprId> = reached.iter().copied().filter(is_operator).collect();
         let mut texts = Texts::new(grammar, self::reached(grammar, &operators, Below::Enter));
@@ -155,7 +155,7 @@ fn reached(grammar: &Grammar, starts: &[ExprId], below: Below) -> Vec<ExprId> {
         }
         match grammar.expr(expr) {
             Expr::Rule(rule) if !met_rule(rule) => stack.push(grammar.rule(rule).body()),
-            Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_) if below == Below::Stop => {}
+            Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..) if below == Below::Stop => {}
             _ => stack.extend_from_slice(grammar.operands(expr)),
         }
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, JsonEscapes};
 
 /// An interned term.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,7 +43,7 @@ enum Term {
     /// `min` to `max` times.
     Repeat { body: TermId, min: u32, max: Option<u32> },
     /// The spellings inside a JSON string of these texts.
-    Json(TermId),
+    Json(TermId, JsonEscapes),
     /// A number of `digits` hexadecimal digits that lies in an arm's range, then the arm's term.
     Hex { digits: u32, arms: Rc<[Arm]> },
 }
@@ -65,6 +65,19 @@ const SHORT_ESCAPES: [(char, char); 8] = [
     ('n', '\n'),
     ('r', '\r'),
     ('t', '\t'),
+];
+
+/// What serialisers write as a number: control characters without a short escape that all of them use, Go's three
+/// signs of markup, and what is no printable ASCII.
+const PRINTED_NUMBERS: [(u32, u32); 8] = [
+    (0x00, 0x08),
+    (0x0B, 0x0C),
+    (0x0E, 0x1F),
+    (0x26, 0x26),
+    (0x3C, 0x3C),
+    (0x3E, 0x3E),
+    (0x7F, 0xD7FF),
+    (0xE000, 0xFFFF),
 ];
 
 /// All terms of a recogniser.
@@ -156,7 +169,7 @@ impl Terms {
             Expr::Rule(rule) => known[&grammar.rule(rule).body()],
             Expr::Intersection(parts) => self.intersection(parts.iter().map(|part| known[part])),
             Expr::Complement(operand) => self.complement(known[&operand]),
-            Expr::JsonEscaped(operand) => self.json(known[&operand]),
+            Expr::JsonEscaped(operand, escapes) => self.json(known[&operand], escapes),
             other => unreachable!("the oracle knows every expression of the IR, {other:?} too"),
         }
     }
@@ -216,7 +229,7 @@ impl Terms {
             }
             Term::Complement(operand) => needs.push((*operand, cell)),
             Term::Repeat { body, .. } => needs.push((*body, cell)),
-            Term::Json(operand) => match self.cells[cell.0 as usize] {
+            Term::Json(operand, _) => match self.cells[cell.0 as usize] {
                 '\\' => needs.extend((0..self.cells.len() as u32).map(|each| (*operand, Cell(each)))),
                 _ => needs.push((*operand, cell)),
             },
@@ -256,26 +269,33 @@ impl Terms {
                 let left = self.repeat(body, min.saturating_sub(1), max.map(|max| max - 1));
                 self.sequence(self.derivatives[&(body, cell)], left)
             }
-            Term::Json(operand) => match character {
-                '\\' => self.escapes(operand),
+            Term::Json(operand, escapes) => match character {
+                '\\' => self.escapes(operand, escapes),
                 '\0'..='\u{1F}' | '"' => self.never(),
-                _ => self.json(self.derivatives[&(operand, cell)]),
+                _ => self.json(self.derivatives[&(operand, cell)], escapes),
             },
             Term::Hex { digits, arms } => self.derive_hex(character, digits, &arms),
         }
     }
 
     /// After the backslash: a letter, or `u` and the digits of one or two UTF-16 units.
-    fn escapes(&mut self, operand: TermId) -> TermId {
+    fn escapes(&mut self, operand: TermId, escapes: JsonEscapes) -> TermId {
         let mut ways = Vec::new();
         for (letter, meant) in SHORT_ESCAPES {
-            let then = self.json_after(operand, self.cell(meant));
+            if letter == '/' && escapes == JsonEscapes::Printed {
+                continue;
+            }
+            let then = self.json_after((operand, escapes), self.cell(meant));
             let letter = self.character(letter);
             ways.push(self.sequence(letter, then));
         }
         let mut arms = Vec::new();
-        for (low, high) in [(0, 0xD7FF), (0xE000, 0xFFFF)] {
-            self.push_arms(operand, (low, high), low, &mut arms);
+        let numbered: &[(u32, u32)] = match escapes {
+            JsonEscapes::Any => &[(0, 0xD7FF), (0xE000, 0xFFFF)],
+            JsonEscapes::Printed => &PRINTED_NUMBERS,
+        };
+        for &(low, high) in numbered {
+            self.push_arms((operand, escapes), (low, high), low, &mut arms);
         }
         // Above U+FFFF the first unit names a block of 1,024 characters, the second one the character. Blocks
         // that lie in one cell all go on alike.
@@ -287,7 +307,7 @@ impl Terms {
                 Some((cell, then)) if cells == [cell] => then,
                 _ => {
                     let mut seconds = Vec::new();
-                    self.push_arms(operand, (low, high), 0xDC00, &mut seconds);
+                    self.push_arms((operand, escapes), (low, high), 0xDC00, &mut seconds);
                     self.unit(&['\\', 'u'], seconds)
                 }
             };
@@ -308,19 +328,25 @@ impl Terms {
     }
 
     /// One arm for each cell's share of a range of code points, which the arms number from `first` on.
-    fn push_arms(&mut self, operand: TermId, (low, high): (u32, u32), first: u32, arms: &mut Vec<Arm>) {
+    fn push_arms(
+        &mut self,
+        spelled: (TermId, JsonEscapes),
+        (low, high): (u32, u32),
+        first: u32,
+        arms: &mut Vec<Arm>,
+    ) {
         for cell in self.cells_in(low, high) {
             let from = (self.cells[cell.0 as usize] as u32).max(low);
             let next = self.cells.get(cell.0 as usize + 1).map_or(u32::MAX, |&next| next as u32);
             let to = (next - 1).min(high);
-            let then = self.json_after(operand, cell);
+            let then = self.json_after(spelled, cell);
             arms.push(Arm { low: from - low + first, high: to - low + first, then });
         }
     }
 
-    fn json_after(&mut self, operand: TermId, cell: Cell) -> TermId {
+    fn json_after(&mut self, (operand, escapes): (TermId, JsonEscapes), cell: Cell) -> TermId {
         let then = self.derivatives[&(operand, cell)];
-        self.json(then)
+        self.json(then, escapes)
     }
 
     /// Keeps the arms whose numbers begin with the digit, and takes the digit off.
@@ -363,7 +389,7 @@ impl Terms {
                 Term::Sequence(first, rest) => stack.extend([first, rest]),
                 Term::Union(parts) => stack.extend_from_slice(&parts),
                 Term::Repeat { body, .. } => stack.push(body),
-                Term::Json(operand) => stack.push(operand),
+                Term::Json(operand, _) => stack.push(operand),
                 Term::Hex { arms, .. } => stack.extend(arms.iter().map(|arm| arm.then)),
                 Term::Empty | Term::Class(_) => unreachable!("decided when made"),
             }
@@ -397,7 +423,7 @@ impl Terms {
             Term::Union(parts) => any(&mut parts.iter().copied()),
             // A repeat that is not nullable needs its body; every text has a spelling in JSON.
             Term::Repeat { body, .. } => known(*body),
-            Term::Json(operand) => known(*operand),
+            Term::Json(operand, _) => known(*operand),
             Term::Hex { arms, .. } => any(&mut arms.iter().map(|arm| arm.then)),
             Term::Intersection(_) | Term::Complement(_) => None,
         }
@@ -562,12 +588,12 @@ impl Terms {
         }
     }
 
-    fn json(&mut self, operand: TermId) -> TermId {
+    fn json(&mut self, operand: TermId, escapes: JsonEscapes) -> TermId {
         let (never, empty) = (self.never(), self.empty());
         if operand == never || operand == empty {
             return operand;
         }
-        self.intern(Term::Json(operand))
+        self.intern(Term::Json(operand, escapes))
     }
 
     /// Arms must be ascending. Neighbours that go on alike become one.
@@ -600,7 +626,7 @@ impl Terms {
             Term::Intersection(parts) => parts.iter().all(nullable),
             Term::Complement(operand) => !nullable(operand),
             Term::Repeat { body, min, .. } => *min == 0 || nullable(body),
-            Term::Json(operand) => nullable(operand),
+            Term::Json(operand, _) => nullable(operand),
         };
         self.ids.insert(term.clone(), id);
         self.terms.push(term);
@@ -623,7 +649,7 @@ fn cells(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Vec<char
                 text.chars().for_each(|character| single_out(character, character));
             }
             Expr::Class(ranges) => ranges.iter().for_each(|&(low, high)| single_out(low, high)),
-            Expr::JsonEscaped(_) => {
+            Expr::JsonEscaped(..) => {
                 single_out('\0', '\u{1F}');
                 for (letter, meant) in SHORT_ESCAPES {
                     single_out(letter, letter);

@@ -1,6 +1,6 @@
 //! Arguments that several methods share.
 
-use grammask::json_schema::{KeyOrder, Objects, Unsupported, Whitespace};
+use grammask::json_schema::{KeyOrder, Objects, Spelling, Unsupported, Whitespace};
 use grammask::{JsonSchemaOptions, RegexOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -21,6 +21,8 @@ pub(crate) struct JsonArguments {
     pub(crate) strict_mode: bool,
     pub(crate) max_whitespace_cnt: Option<i64>,
     pub(crate) any_order: bool,
+    pub(crate) spelling: Option<String>,
+    pub(crate) around_root: u32,
 }
 
 impl JsonArguments {
@@ -28,8 +30,18 @@ impl JsonArguments {
         let key_order = if self.any_order { KeyOrder::Any } else { KeyOrder::Declared };
         let objects = if self.strict_mode { Objects::Closed } else { Objects::Open };
         let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
-        Ok(JsonSchemaOptions::default()
-            .whitespace(self.whitespace(py)?)
+        let options = match &self.spelling {
+            None => JsonSchemaOptions::default().whitespace(self.whitespace(py)?),
+            Some(name) => match Spelling::from_name(name) {
+                Some(spelling) => JsonSchemaOptions::default().spelling(spelling),
+                None => {
+                    let message = "`spelling` is \"printed\", \"any\", \"compact\" or \"canonical\"";
+                    return Err(raise(py, "GrammaskError", message));
+                }
+            },
+        };
+        Ok(options
+            .around_root(self.around_root)
             .objects(objects)
             .key_order(key_order)
             .unsupported(unsupported))

@@ -143,9 +143,13 @@ impl GrammarCompiler {
     /// allows exactly the `separators`, `(", ", ": ")` by default. With `indent`, a number of spaces from 0 to 64, it
     /// allows what `json.dumps(value, indent=indent)` writes, with at most 32 arrays and objects one inside the other.
     ///
+    /// Strings and numbers are spelled as serialisers print them. `spelling` chooses all of it, whitespace too:
+    /// `"printed"`, `"any"` (what JSON allows), `"compact"` or `"canonical"` (one text for a value). `around_root` is how
+    /// much whitespace there may be before the value, and after it.
+    ///
     /// Raises `InvalidSchemaError` or `UnsupportedError`, with `pointer`.
     #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, any_order=false))]
+                        max_whitespace_cnt=None, any_order=false, spelling=None, around_root=0))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn compile_json_schema(
         &self,
@@ -156,9 +160,19 @@ impl GrammarCompiler {
         strict_mode: bool,
         max_whitespace_cnt: Option<i64>,
         any_order: bool,
+        spelling: Option<String>,
+        around_root: u32,
     ) -> PyResult<CompiledGrammar> {
-        let arguments =
-            JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
+        let arguments = JsonArguments {
+            any_whitespace,
+            indent,
+            separators,
+            strict_mode,
+            max_whitespace_cnt,
+            any_order,
+            spelling,
+            around_root,
+        };
         self.compile(schema.py(), json_source(schema, &arguments)?)
     }
 
@@ -210,7 +224,7 @@ impl GrammarCompiler {
 
     /// `compile_json_schema` on the threads of the compiler; returns a `concurrent.futures.Future`.
     #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, any_order=false))]
+                        max_whitespace_cnt=None, any_order=false, spelling=None, around_root=0))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn compile_json_schema_async<'py>(
         &self,
@@ -221,9 +235,19 @@ impl GrammarCompiler {
         strict_mode: bool,
         max_whitespace_cnt: Option<i64>,
         any_order: bool,
+        spelling: Option<String>,
+        around_root: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arguments =
-            JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
+        let arguments = JsonArguments {
+            any_whitespace,
+            indent,
+            separators,
+            strict_mode,
+            max_whitespace_cnt,
+            any_order,
+            spelling,
+            around_root,
+        };
         self.begin(schema.py(), json_source(schema, &arguments)?)
     }
 

@@ -179,7 +179,8 @@ impl Grammar {
     /// cannot be enforced, `UnsupportedError`, with `pointer`.
     #[staticmethod]
     #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, print_converted_ebnf=false, any_order=false))]
+                        max_whitespace_cnt=None, print_converted_ebnf=false, any_order=false, spelling=None,
+                        around_root=0))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn from_json_schema(
         schema: &Bound<'_, PyAny>,
@@ -190,10 +191,20 @@ impl Grammar {
         max_whitespace_cnt: Option<i64>,
         print_converted_ebnf: bool,
         any_order: bool,
+        spelling: Option<String>,
+        around_root: u32,
     ) -> PyResult<Self> {
         let py = schema.py();
-        let arguments =
-            JsonArguments { any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order };
+        let arguments = JsonArguments {
+            any_whitespace,
+            indent,
+            separators,
+            strict_mode,
+            max_whitespace_cnt,
+            any_order,
+            spelling,
+            around_root,
+        };
         let (text, options) = (schema_text(schema)?, arguments.options(py)?);
         let grammar = Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?;
         if print_converted_ebnf {

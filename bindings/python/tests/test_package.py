@@ -41,9 +41,9 @@ SIGNATURES = {
     "GrammarCompiler": "(tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1, cache_dir=None, "
     "cache_dir_limit_bytes=1073741824)",
     "GrammarCompiler.compile_json_schema": "(self, /, schema, *, any_whitespace=True, indent=None, separators=None, "
-    "strict_mode=True, max_whitespace_cnt=None, any_order=False)",
+    "strict_mode=True, max_whitespace_cnt=None, any_order=False, spelling=None, around_root=0)",
     "Grammar.from_json_schema": "(schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, "
-    "max_whitespace_cnt=None, print_converted_ebnf=False, any_order=False)",
+    "max_whitespace_cnt=None, print_converted_ebnf=False, any_order=False, spelling=None, around_root=0)",
     "CompiledGrammar.deserialize_json": "(json_str, tokenizer_info)",
 }
 

@@ -4,3 +4,4 @@ mod corpus;
 mod formats;
 mod random;
 mod schemas;
+mod serialisers;

@@ -10,7 +10,7 @@
 //! stack, and deep grammars do not overflow.
 
 use grammask_grammar_ir::hash::{HashMap, Hashing};
-use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, RuleId, TokenRef};
+use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, JsonEscapes, RuleId, TokenRef};
 use smallvec::SmallVec;
 
 use crate::build::dispatch::{DispatchBuilder, DispatchFrame};
@@ -20,8 +20,7 @@ use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::{Names, name_edge};
 use crate::draft::prebuilt::{PrebuiltFragment, PrebuiltStates};
-use crate::encoding::escapes::Escapes;
-use crate::encoding::escapes::add_name;
+use crate::encoding::escapes::{AnyEscape, Escapes, add_name};
 use crate::encoding::literals::Literals;
 use crate::encoding::long_text::is_long_text;
 use crate::encoding::name_complement::NameComplement;
@@ -33,12 +32,13 @@ use crate::ids::{Id, IdVec, PartId, low_byte};
 use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, TokenSide};
-use crate::text::chars::{CharArc, CharOutput};
+use crate::text::chars::CharArc;
 use crate::text::dfa::RangeDfa;
 use crate::text::evaluate::{Evaluator, Value};
 use crate::text::ids::TextStateId;
-use crate::text::json_encoder::{JsonEncoder, MAX_JSON_DEPTH};
+use crate::text::json_encoder::JsonEncoder;
 use crate::text::scalars::code_point;
+use crate::text::spelling::{MAX_JSON_LEVELS, Spelling};
 use grammask_grammar_ir::Toggle;
 
 mod repeats;
@@ -70,6 +70,7 @@ pub(crate) fn build(
         classes: Classes::default(),
         operators: HashMap::default(),
         others: HashMap::default(),
+        printed_others: HashMap::default(),
         dispatches: HashMap::default(),
         body_fragments: HashMap::default(),
         names: HashMap::with_capacity_and_hasher(NAMES, Hashing),
@@ -81,7 +82,7 @@ pub(crate) fn build(
         is_counted_text: false,
         work: 0,
     };
-    builder.rule_fragment(root, Place { rule: root, depth: 0, copies: Copies::One });
+    builder.rule_fragment(root, Place { rule: root, spelling: Spelling::PLAIN, copies: Copies::One });
     if let Some(shared) = shared {
         builder.copy_shared_rules(shared);
     }
@@ -101,9 +102,9 @@ const SMALL_ROOM: usize = 1 << 10;
 pub(crate) struct Places {
     /// The fragment of every rule as it stands.
     pub(crate) rules: Vec<DraftFragmentId>,
-    /// The fragments of repeats: of a body, at a depth of JSON strings.
-    pub(crate) counted: HashMap<(ExprId, u32, Count), DraftFragmentId>,
-    pub(crate) any_escape: DraftFragmentId,
+    /// The fragments of repeats: of a body, in a spelling.
+    pub(crate) counted: HashMap<(ExprId, Spelling, Count), DraftFragmentId>,
+    pub(crate) any_escape: AnyEscape<DraftFragmentId>,
 }
 
 /// Names that there is room for at first: what a schema of the median size declares.
@@ -117,8 +118,8 @@ const SMALL_TEXT: usize = 64;
 struct Place {
     /// The rule that it stands in, which may have been written into another.
     rule: RuleId,
-    /// How many times over the text is spelled as JSON.
-    depth: u32,
+    /// How the text is spelled as JSON.
+    spelling: Spelling,
     copies: Copies,
 }
 
@@ -128,7 +129,7 @@ struct Job<'g> {
     fragment: DraftFragmentId,
     rule: RuleId,
     body: Body<'g>,
-    depth: u32,
+    spelling: Spelling,
 }
 
 /// An expression that is to be written between two states.
@@ -184,10 +185,10 @@ struct Builder<'g> {
     evaluator: Evaluator<'g>,
     /// The fragment of every rule as it stands.
     plain_rules: Vec<DraftFragmentId>,
-    /// The fragments of rules spelled as JSON, by rule and depth.
-    escaped_rules: HashMap<(RuleId, u32), DraftFragmentId>,
+    /// The fragments of rules spelled as JSON, by rule and spelling.
+    escaped_rules: HashMap<(RuleId, Spelling), DraftFragmentId>,
     /// The fragments of repeats.
-    counted: HashMap<(ExprId, u32, Count), DraftFragmentId>,
+    counted: HashMap<(ExprId, Spelling, Count), DraftFragmentId>,
     /// The fragments of texts of any length in JSON strings.
     texts: HashMap<ExprId, DraftFragmentId>,
     /// The fragments of long strings, by their parts.
@@ -195,8 +196,9 @@ struct Builder<'g> {
     /// The fragments of parts in any order.
     permutation: HashMap<ExprId, DraftFragmentId>,
     /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
-    operators: HashMap<ExprId, DraftFragmentId>,
+    operators: HashMap<(ExprId, JsonEscapes), DraftFragmentId>,
     others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
+    printed_others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
     dispatches: HashMap<ExprId, DraftFragmentId>,
     body_fragments: HashMap<ExprId, DraftFragmentId>,
@@ -224,16 +226,15 @@ impl<'g> Builder<'g> {
             self.plain_rules[rule.index()] = fragment;
         }
         for (body, count, fragment) in copied.counted {
-            self.counted.insert((body, 0, count), fragment);
+            self.counted.insert((body, Spelling::PLAIN, count), fragment);
         }
-        if let Some(fragment) = copied.any_escape {
-            self.escapes.keep_any(fragment);
-        }
+        self.escapes.keep_any(copied.any_escape);
     }
 
     /// Whether a reference to the rule is to be replaced by its body.
     fn inlines(&self, rule: RuleId, place: Place) -> bool {
-        let has_fragment = place.depth == 0 && self.plain_rules[rule.index()] != DraftFragmentId::NONE;
+        let has_fragment =
+            place.spelling.is_plain() && self.plain_rules[rule.index()] != DraftFragmentId::NONE;
         !has_fragment && self.plan.inlines(rule, place.copies)
     }
 
@@ -251,7 +252,7 @@ impl<'g> Builder<'g> {
         let from = self.draft.fragments[job.fragment].start;
         let to = self.draft.state();
         self.draft.states[to].is_final = true;
-        let place = Place { rule: job.rule, depth: job.depth, copies: Copies::One };
+        let place = Place { rule: job.rule, spelling: job.spelling, copies: Copies::One };
         self.stack.push(Item { what: job.body, from, to, place });
         while let Some(item) = self.stack.pop() {
             self.check_limits()?;
@@ -289,17 +290,18 @@ impl<'g> Builder<'g> {
                 let fragment = self.rule_fragment(rule, place);
                 self.draft.edge(from, Label::call(fragment), to);
             }
-            Expr::JsonEscaped(operand) if place.depth == 0 && self.name(operand, from, to) => {}
-            Expr::JsonEscaped(operand) => {
-                if place.depth == MAX_JSON_DEPTH {
+            Expr::JsonEscaped(operand, JsonEscapes::Any)
+                if place.spelling.is_plain() && self.name(operand, from, to) => {}
+            Expr::JsonEscaped(operand, escapes) => {
+                if place.spelling.levels() == MAX_JSON_LEVELS {
                     let what = "levels of JSON strings inside one another";
-                    let limit = usize::try_from(MAX_JSON_DEPTH).unwrap_or(usize::MAX);
+                    let limit = usize::try_from(MAX_JSON_LEVELS).unwrap_or(usize::MAX);
                     return Err(Failure::Limit { what, limit, knob: None });
                 }
-                let place = Place { depth: place.depth + 1, ..place };
+                let place = Place { spelling: place.spelling.inside(escapes), ..place };
                 self.stack.push(Item { what: Body::One(operand), place, ..item });
             }
-            Expr::Complement(operand) if place.depth == 1 && self.other_names(id, operand, item) => {}
+            Expr::Complement(operand) if self.other_names(id, operand, item) => {}
             Expr::TagText(text) => self.literal(text.as_bytes(), item)?,
             Expr::Token(tokens) => self.token(tokens, TokenSide::Inside, item)?,
             Expr::ExcludeToken(tokens) => self.token(tokens, TokenSide::Outside, item)?,
@@ -317,21 +319,31 @@ impl<'g> Builder<'g> {
     fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
         let Item { from, to, place, .. } = item;
         let id = self.evaluator.representative(id);
-        let fragment = match self.operators.get(&id) {
-            Some(&fragment) if place.depth == 1 => fragment,
-            _ => {
-                let most = if place.depth == 1 { SMALL_TEXT } else { usize::MAX };
-                let automaton = match self.evaluator.evaluate_operator(id, most)? {
-                    Value::Characters(dfa) => return self.embed(&dfa, from, to, place.depth),
-                    Value::Letters(lettered) => lettered,
+        let escapes = place.spelling.only();
+        let known = escapes.and_then(|escapes| self.operators.get(&(id, escapes)).copied());
+        let fragment = match known {
+            Some(fragment) => fragment,
+            None => {
+                let most = if escapes.is_some() { SMALL_TEXT } else { usize::MAX };
+                let (automaton, escapes) = match (self.evaluator.evaluate_operator(id, most)?, escapes) {
+                    (Value::Letters(lettered), Some(escapes)) => (lettered, escapes),
+                    (Value::Characters(dfa), _) => return self.embed(&dfa, from, to, place.spelling),
+                    (Value::Letters(lettered), None) => {
+                        return self.embed(&lettered.over_characters(), from, to, place.spelling);
+                    }
                 };
                 let mut output =
                     Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
                 let rule = place.rule;
-                let fragment =
-                    write_text_fragment(&automaton, &mut self.classes, &mut self.json, &mut output, rule);
+                let fragment = write_text_fragment(
+                    (&automaton, escapes),
+                    &mut self.classes,
+                    &mut self.json,
+                    &mut output,
+                    rule,
+                );
                 self.check_limits()?;
-                self.operators.insert(id, fragment);
+                self.operators.insert((id, escapes), fragment);
                 fragment
             }
         };
@@ -341,21 +353,29 @@ impl<'g> Builder<'g> {
 
     /// Calls the fragment of all texts but a few, if the operand of a complement is such a set of names.
     fn other_names(&mut self, id: ExprId, operand: ExprId, item: Item<'g>) -> bool {
-        let fragment = match self.operators.get(&id) {
+        let Some(escapes) = item.place.spelling.only() else { return false };
+        let fragment = match self.operators.get(&(id, escapes)) {
             Some(&fragment) => fragment,
             None => {
-                let names = self.evaluator.literals(operand).and_then(NameComplement::new);
-                let Some(names) = names else { return false };
-                let fragment = match self.others.get(names.sorted()) {
+                let names = self.evaluator.literals(operand);
+                let Some(names) = names.and_then(|names| NameComplement::new(names, escapes)) else {
+                    return false;
+                };
+                let others = match escapes {
+                    JsonEscapes::Any => &mut self.others,
+                    JsonEscapes::Printed => &mut self.printed_others,
+                };
+                let fragment = match others.get(names.sorted()) {
                     Some(&fragment) => fragment,
                     None => {
                         let rule = item.place.rule;
-                        let fragment = names.write_others(&mut self.draft, &mut self.escapes, rule);
-                        self.others.insert(names.into_sorted(), fragment);
+                        let fragment =
+                            names.write_others(&mut self.draft, (&mut self.escapes, escapes), rule);
+                        others.insert(names.into_sorted(), fragment);
                         fragment
                     }
                 };
-                self.operators.insert(id, fragment);
+                self.operators.insert((id, escapes), fragment);
                 fragment
             }
         };
@@ -386,7 +406,7 @@ impl<'g> Builder<'g> {
                 (Expr::Rule(rule), _) => self.rule_fragment(rule, place),
                 (_, Some(&fragment)) => fragment,
                 _ => {
-                    let fragment = self.add_fragment(place.rule, Body::One(body), place.depth, None);
+                    let fragment = self.add_fragment(place.rule, Body::One(body), place.spelling, None);
                     self.body_fragments.insert(body, fragment);
                     fragment
                 }
@@ -425,7 +445,7 @@ impl<'g> Builder<'g> {
     }
 
     fn literal(&mut self, bytes: &[u8], Item { mut from, to, place, .. }: Item<'g>) -> Result<(), Failure> {
-        if place.depth == 0 {
+        if place.spelling.is_plain() {
             let (&last, others) = bytes.split_last().unwrap_or((&0, &[]));
             for &byte in others {
                 self.check_limits()?;
@@ -442,7 +462,7 @@ impl<'g> Builder<'g> {
             self.check_limits()?;
             let next = if characters.peek().is_some() { self.draft.state() } else { to };
             let code = u32::from(character);
-            self.spell(from, &[CharArc { lo: code, hi: code, to: next }], place.depth);
+            self.spell(from, &[CharArc { lo: code, hi: code, to: next }], place.spelling);
             from = next;
         }
         Ok(())
@@ -453,21 +473,18 @@ impl<'g> Builder<'g> {
         let mut arcs = std::mem::take(&mut self.arcs);
         arcs.clear();
         arcs.extend(ranges.iter().map(|&(lo, hi)| CharArc { lo: u32::from(lo), hi: u32::from(hi), to }));
-        self.spell(from, &arcs, place.depth);
+        self.spell(from, &arcs, place.spelling);
         self.arcs = arcs;
     }
 
-    fn spell(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>], depth: u32) {
-        if depth == 1 && !arcs.is_empty() && arcs.iter().all(|arc| arc.lo == arc.hi && arc.hi < 0x80) {
+    fn spell(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>], spelling: Spelling) {
+        let is_ascii = || arcs.iter().all(|arc| arc.lo == arc.hi && arc.hi < 0x80);
+        if spelling.only() == Some(JsonEscapes::Any) && !arcs.is_empty() && is_ascii() {
             return self.spell_ascii(from, arcs);
         }
         let mut output =
             Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
-        if depth == 0 {
-            output.arcs(from, arcs);
-        } else {
-            self.json.spell(&mut output, from, arcs, depth);
-        }
+        self.json.spell(&mut output, from, arcs, spelling);
     }
 
     /// Single ASCII characters inside a JSON string, which is what names and constants are made of.
@@ -500,7 +517,7 @@ impl<'g> Builder<'g> {
             return self.draft.epsilon(from, to);
         }
         while let [first, rest @ ..] = parts {
-            let string = if place.depth == 0 { self.string_in(parts) } else { None };
+            let string = if place.spelling.is_plain() { self.string_in(parts) } else { None };
             let (what, rest) = match string {
                 Some(string) => (Body::String(string), &parts[string.len()..]),
                 None => (Body::One(*first), rest),
@@ -539,7 +556,7 @@ impl<'g> Builder<'g> {
         let fragment = match self.strings.get(string) {
             Some(&fragment) => fragment,
             None => {
-                let fragment = self.add_fragment(place.rule, Body::String(string), place.depth, None);
+                let fragment = self.add_fragment(place.rule, Body::String(string), place.spelling, None);
                 self.strings.insert(string, fragment);
                 fragment
             }
@@ -567,7 +584,7 @@ impl<'g> Builder<'g> {
                     pending.push((self.grammar.rule(rule).body(), Place { rule, ..place }));
                 }
                 Expr::Bytes(bytes) => literals.push(bytes, &[], place.rule),
-                Expr::Sequence(parts @ [first, rest @ ..]) if place.depth == 0 => {
+                Expr::Sequence(parts @ [first, rest @ ..]) if place.spelling.is_plain() => {
                     match self.grammar.expr(*first) {
                         // The string would be cut in its first byte.
                         Expr::Bytes(_) if self.string_in(parts).is_some() => self.stack.push(other),
@@ -578,13 +595,13 @@ impl<'g> Builder<'g> {
                 _ => self.stack.push(other),
             }
         }
-        if place.depth == 0 {
+        if place.spelling.is_plain() {
             literals.write_trie(&mut self.draft, from, to, |tail, rule, from| {
                 let place = Place { rule, ..place };
                 self.stack.push(Item { what: Body::All(tail), from, to, place });
             });
         } else if let Some(automaton) = literals.text_trie()? {
-            self.embed(&automaton, from, to, place.depth)?;
+            self.embed(&automaton, from, to, place.spelling)?;
         }
         self.literals = literals;
         Ok(())
@@ -607,8 +624,8 @@ impl<'g> Builder<'g> {
         };
         // Where an iteration ends in the middle of a string, the engine has to see what comes next.
         !self.is_counted_text
-            && item.place.depth == 0
-            && matches!(self.grammar.expr(body), Expr::JsonEscaped(class) if is_class(class))
+            && item.place.spelling.is_plain()
+            && matches!(self.grammar.expr(body), Expr::JsonEscaped(class, _) if is_class(class))
             && holds_more()
     }
 
@@ -617,7 +634,7 @@ impl<'g> Builder<'g> {
         let fragment = match self.texts.get(&id) {
             Some(&fragment) => fragment,
             None => {
-                let fragment = self.add_fragment(place.rule, Body::One(id), place.depth, None);
+                let fragment = self.add_fragment(place.rule, Body::One(id), place.spelling, None);
                 self.texts.insert(id, fragment);
                 fragment
             }
@@ -631,7 +648,7 @@ impl<'g> Builder<'g> {
         automaton: &RangeDfa,
         from: DraftStateId,
         to: DraftStateId,
-        depth: u32,
+        spelling: Spelling,
     ) -> Result<(), Failure> {
         self.draft.has_dead_parts |= automaton.is_empty();
         let base = self.draft.states.next_id();
@@ -656,7 +673,7 @@ impl<'g> Builder<'g> {
                 hi: code_point(arc.hi),
                 to: place(arc.to),
             }));
-            self.spell(copy(state), &arcs, depth);
+            self.spell(copy(state), &arcs, spelling);
             if automaton.is_final(state) {
                 self.draft.epsilon(copy(state), to);
             }
@@ -666,10 +683,10 @@ impl<'g> Builder<'g> {
     }
 
     fn rule_fragment(&mut self, rule: RuleId, place: Place) -> DraftFragmentId {
-        let known = if place.depth == 0 {
+        let known = if place.spelling.is_plain() {
             Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != DraftFragmentId::NONE)
         } else {
-            self.escaped_rules.get(&(rule, place.depth)).copied()
+            self.escaped_rules.get(&(rule, place.spelling)).copied()
         };
         if let Some(fragment) = known {
             return fragment;
@@ -677,13 +694,13 @@ impl<'g> Builder<'g> {
         let fragment = match self.parts.of(rule) {
             // Not below JSON escaping: that was found out before.
             Some(number) => self.linked_fragment(rule, number),
-            None => self.add_fragment(rule, Body::One(self.grammar.rule(rule).body()), place.depth, None),
+            None => self.add_fragment(rule, Body::One(self.grammar.rule(rule).body()), place.spelling, None),
         };
-        if place.depth == 0 {
+        if place.spelling.is_plain() {
             self.plain_rules[rule.index()] = fragment;
             self.draft.fragments[fragment].stands_for_rule = true;
         } else {
-            self.escaped_rules.insert((rule, place.depth), fragment);
+            self.escaped_rules.insert((rule, place.spelling), fragment);
         }
         fragment
     }
@@ -710,13 +727,13 @@ impl<'g> Builder<'g> {
         &mut self,
         rule: RuleId,
         body: Body<'g>,
-        depth: u32,
+        spelling: Spelling,
         count: Option<Count>,
     ) -> DraftFragmentId {
         let current = self.draft.current;
         let fragment = self.draft.fragment(Some(rule), count);
         self.draft.current = current;
-        self.jobs.push(Job { fragment, rule, body, depth });
+        self.jobs.push(Job { fragment, rule, body, spelling });
         fragment
     }
 }

@@ -125,7 +125,7 @@ impl Plan {
                     1
                 }
                 Expr::Rule(rule) => self.rules[rule.index()].cost,
-                Expr::JsonEscaped(operand) => {
+                Expr::JsonEscaped(operand, _) => {
                     stack.push((operand, copies.saturating_mul(16)));
                     0
                 }

@@ -9,6 +9,7 @@ use grammask_grammar_ir::{Counterparts, ExprId, Grammar, RuleId};
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::prebuilt::{PrebuiltFragment, PrebuiltStates};
+use crate::encoding::escapes::AnyEscape;
 use crate::ids::{Id, IdVec, ids};
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, FragmentId, Program, StateId};
@@ -26,7 +27,7 @@ pub(crate) struct SharedRules {
     pub(crate) rules: Vec<Option<FragmentId>>,
     /// The fragments of repeats, with their bodies.
     pub(crate) counted: Vec<(ExprId, Count, FragmentId)>,
-    pub(crate) any_escape: Option<FragmentId>,
+    pub(crate) any_escape: AnyEscape<Option<FragmentId>>,
 }
 
 /// Shared rules in a draft.
@@ -35,7 +36,7 @@ pub(crate) struct CopiedRules {
     pub(crate) rules: Vec<(RuleId, DraftFragmentId)>,
     /// Repeated bodies and their fragments.
     pub(crate) counted: Vec<(ExprId, Count, DraftFragmentId)>,
-    pub(crate) any_escape: Option<DraftFragmentId>,
+    pub(crate) any_escape: AnyEscape<Option<DraftFragmentId>>,
 }
 
 /// Shared rules that a grammar has, and which of its rules and expressions they are.
@@ -84,7 +85,7 @@ impl SharedRules {
         CopiedRules {
             rules: rules.collect(),
             counted: counted.collect(),
-            any_escape: self.any_escape.map(in_draft),
+            any_escape: self.any_escape.map(|fragment| fragment.map(in_draft)),
         }
     }
 }

@@ -91,7 +91,7 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
             .filter_map(|(body, count, old)| Some((body, count, place(old)?)))
             .filter(|&(_, count, new)| counts_so(new, count))
             .collect(),
-        any_escape: place(any_escape),
+        any_escape: any_escape.map(place),
         program,
         grammar,
     })

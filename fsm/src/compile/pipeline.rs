@@ -8,6 +8,7 @@ use crate::draft::automata::Draft;
 use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
+use crate::encoding::escapes::AnyEscape;
 use crate::error::{BuildError, Failure};
 use crate::ids::IdVec;
 use crate::link::scope::{LinkedProgram, Parts, Scope};
@@ -77,7 +78,7 @@ pub(crate) struct CompiledPlaces {
     pub(crate) rules: Vec<DraftFragmentId>,
     /// Repeated bodies outside of JSON strings.
     pub(crate) counted: Vec<(ExprId, Count, DraftFragmentId)>,
-    pub(crate) any_escape: DraftFragmentId,
+    pub(crate) any_escape: AnyEscape<DraftFragmentId>,
     /// The states of each fragment of the program.
     pub(crate) ranges: IdVec<FragmentId, PrebuiltStates>,
     /// The fragment in the program of each of the draft.
@@ -91,7 +92,7 @@ pub(crate) fn compile_with_places(
 ) -> Result<(Program, CompiledPlaces), BuildError> {
     let (program, Places { rules, counted, any_escape }, numbers) =
         run_passes(grammar, options, whole(grammar, &Parts::none()))?;
-    let counted = counted.into_iter().filter(|((_, depth, _), _)| *depth == 0);
+    let counted = counted.into_iter().filter(|((_, spelling, _), _)| spelling.is_plain());
     let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
     let FragmentNumbers { ranges, numbers, .. } = numbers;
     Ok((program, CompiledPlaces { rules, counted, any_escape, ranges, numbers }))

@@ -264,7 +264,7 @@ impl<'g> Survey<'g> {
                     stack.extend(self.grammar.operands(id).iter().map(|&part| ((part, spelling), false)));
                     true
                 }
-                Expr::JsonEscaped(operand) if spelling == PLAIN => {
+                Expr::JsonEscaped(operand, _) if spelling == PLAIN => {
                     stack.push(((operand, JSON), false));
                     true
                 }
@@ -351,7 +351,7 @@ impl<'g> Survey<'g> {
                 }
                 derives & DERIVES | any(operands) & (NULLABLE | UNCLEAR)
             }
-            Expr::JsonEscaped(operand) => self.of[place((operand, JSON))].facts & FACTS,
+            Expr::JsonEscaped(operand, _) => self.of[place((operand, JSON))].facts & FACTS,
             Expr::Rule(rule) => of(self.grammar.rule(rule).body()),
             _ => 0,
         }
@@ -380,7 +380,7 @@ impl<'g> Survey<'g> {
             }
             // Copies have few states; a repeat that is counted is written once.
             Expr::Repeat { body, .. } => 2 + self.expand_states.saturating_add(of(self, body)),
-            Expr::JsonEscaped(operand) => 2 + self.of[place((operand, JSON))].states,
+            Expr::JsonEscaped(operand, _) => 2 + self.of[place((operand, JSON))].states,
             Expr::Complement(operand) => {
                 let parts = match self.grammar.expr(operand) {
                     Expr::Choice(names) => self.text(names),
@@ -468,7 +468,7 @@ impl<'g> Survey<'g> {
                 self.grammar.operands(id).iter().for_each(|&part| visit((part, spelling)));
             }
             Expr::Repeat { body, .. } => visit((body, spelling)),
-            Expr::JsonEscaped(operand) => visit((operand, JSON)),
+            Expr::JsonEscaped(operand, _) => visit((operand, JSON)),
             Expr::Rule(rule) => visit((self.grammar.rule(rule).body(), spelling)),
             _ => {}
         }

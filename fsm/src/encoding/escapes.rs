@@ -7,6 +7,7 @@
 
 use std::sync::OnceLock;
 
+use grammask_grammar_ir::JsonEscapes;
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
@@ -15,18 +16,19 @@ use crate::draft::prebuilt::{Ending, Prebuilt, PrebuiltFragment, PrebuiltStates}
 use crate::ids::{Id, low_byte};
 use crate::program::fragment_name::FragmentName;
 use crate::program::tables::StateId;
-use crate::text::json_encoder::SHORT_ESCAPES;
 
 /// The fragments of escapes made so far. All of them begin after the backslash.
 pub(crate) struct Escapes {
     ascii: [DraftFragmentId; 128],
     others: HashMap<char, DraftFragmentId>,
     any: DraftFragmentId,
+    /// The escapes of all characters that serialisers print.
+    printed: DraftFragmentId,
     not_ascii: DraftFragmentId,
     /// All but one character.
     all_but_one: [DraftFragmentId; 128],
     all_but: HashMap<Box<[u8]>, DraftFragmentId>,
-    classes: HashMap<Box<[(u32, u32)]>, DraftFragmentId>,
+    classes: HashMap<(JsonEscapes, Box<[(u32, u32)]>), DraftFragmentId>,
 }
 
 impl Default for Escapes {
@@ -35,6 +37,7 @@ impl Default for Escapes {
             ascii: [DraftFragmentId::NONE; 128],
             others: HashMap::default(),
             any: DraftFragmentId::NONE,
+            printed: DraftFragmentId::NONE,
             not_ascii: DraftFragmentId::NONE,
             all_but_one: [DraftFragmentId::NONE; 128],
             all_but: HashMap::default(),
@@ -77,38 +80,45 @@ impl Escapes {
     }
 
     /// The escapes of all characters.
-    pub(crate) fn any(&mut self, draft: &mut Draft) -> DraftFragmentId {
-        if self.any == DraftFragmentId::NONE {
-            self.any = prebuilt_fragment(draft, Some(FragmentName::fixed("escape")), |tables| {
-                all(tables, EscapeScope::Any)
-            });
+    pub(crate) fn any(&mut self, draft: &mut Draft, escapes: JsonEscapes) -> DraftFragmentId {
+        let (known, name, scope) = match escapes {
+            JsonEscapes::Any => (&mut self.any, "escape", EscapeScope::Any),
+            JsonEscapes::Printed => (&mut self.printed, "printed escape", EscapeScope::Printed),
+        };
+        if *known == DraftFragmentId::NONE {
+            *known = prebuilt_fragment(draft, Some(FragmentName::fixed(name)), |tables| all(tables, scope));
         }
-        self.any
+        *known
     }
 
-    /// The fragment of the escapes of all characters, if there is one.
-    pub(crate) fn known_any(&self) -> DraftFragmentId {
-        self.any
+    /// The fragments of the escapes of all characters, of those that there are.
+    pub(crate) fn known_any(&self) -> AnyEscape<DraftFragmentId> {
+        AnyEscape { any: self.any, printed: self.printed }
     }
 
-    /// Takes a fragment over that reads the escapes of all characters.
-    pub(crate) fn keep_any(&mut self, fragment: DraftFragmentId) {
-        self.any = fragment;
+    /// Takes fragments over that read the escapes of all characters.
+    pub(crate) fn keep_any(&mut self, AnyEscape { any, printed }: AnyEscape<Option<DraftFragmentId>>) {
+        self.any = any.unwrap_or(self.any);
+        self.printed = printed.unwrap_or(self.printed);
     }
 
     /// The escapes of a class that was kept before.
-    pub(crate) fn of_class(&self, class: &[(u32, u32)]) -> Option<DraftFragmentId> {
-        self.classes.get(class).copied()
+    pub(crate) fn of_class(&self, (escapes, class): (JsonEscapes, &[(u32, u32)])) -> Option<DraftFragmentId> {
+        self.classes.get(&(escapes, class.into())).copied()
     }
 
-    pub(crate) fn keep_class(&mut self, class: &[(u32, u32)], fragment: DraftFragmentId) {
-        self.classes.insert(class.into(), fragment);
+    pub(crate) fn keep_class(
+        &mut self,
+        (escapes, class): (JsonEscapes, &[(u32, u32)]),
+        fragment: DraftFragmentId,
+    ) {
+        self.classes.insert((escapes, class.into()), fragment);
     }
 
     /// The escapes of all characters but a few in ASCII, which are sorted.
     pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> DraftFragmentId {
         let known = match *excluded {
-            [] => return self.any(draft),
+            [] => return self.any(draft, JsonEscapes::Any),
             [only] => self.all_but_one[usize::from(only & 0x7F)],
             _ => self.all_but.get(excluded).copied().unwrap_or(DraftFragmentId::NONE),
         };
@@ -208,8 +218,7 @@ fn one(tables: &mut Prebuilt, character: char) -> StateId {
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);
     let end = start.plus(if units.len() == 1 { 5 } else { 11 });
-    let short = SHORT_ESCAPES.iter().find(|&&(_, code)| u32::from(code) == u32::from(character));
-    if let Some(&(letter, _)) = short {
+    if let Some((letter, _)) = short_escapes(JsonEscapes::Any).find(|&(_, short)| short == character) {
         letter_arc(tables, letter, end);
     }
     letter_arc(tables, b'u', start.plus(1));
@@ -238,6 +247,25 @@ fn one(tables: &mut Prebuilt, character: char) -> StateId {
 enum EscapeScope {
     Any,
     BeyondAscii,
+    Printed,
+}
+
+/// The fragments that read the escapes of all characters, one for each kind of them.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyEscape<T> {
+    pub(crate) any: T,
+    pub(crate) printed: T,
+}
+
+impl<T> AnyEscape<T> {
+    pub(crate) fn map<U>(self, mut change: impl FnMut(T) -> U) -> AnyEscape<U> {
+        AnyEscape { any: change(self.any), printed: change(self.printed) }
+    }
+}
+
+/// The letters of short escapes, and the characters that they stand for.
+fn short_escapes(escapes: JsonEscapes) -> impl Iterator<Item = (u8, char)> {
+    escapes.short().iter().map(|&(letter, character)| (low_byte(u32::from(letter)), character))
 }
 
 /// The states of [`all`], in order.
@@ -255,14 +283,24 @@ const TRAIL: usize = 9;
 /// After `0` and `00`, where ASCII is left out.
 const AFTER_0: usize = 13;
 const AFTER_00: usize = 14;
+/// After `000`, `002`, `003` and `007`, where what is printed is told apart.
+const AFTER_000: usize = 15;
+const AFTER_002: usize = 16;
+const AFTER_003: usize = 17;
+const AFTER_007: usize = 18;
 
-/// The escapes of all characters, or of all beyond ASCII.
+/// The escapes of all characters, of all beyond ASCII, or of those that serialisers escape.
 fn all(tables: &mut Prebuilt, least: EscapeScope) -> StateId {
     let start = tables.next_state();
     let first_digit = match least {
         EscapeScope::Any => {
-            SHORT_ESCAPES.iter().for_each(|&(letter, _)| letter_arc(tables, letter, start.plus(END)));
+            short_escapes(JsonEscapes::Any).for_each(|short| letter_arc(tables, short.0, start.plus(END)));
             LAST_3
+        }
+        EscapeScope::Printed => {
+            short_escapes(JsonEscapes::Printed)
+                .for_each(|short| letter_arc(tables, short.0, start.plus(END)));
+            AFTER_0
         }
         EscapeScope::BeyondAscii => AFTER_0,
     };
@@ -287,9 +325,21 @@ fn all(tables: &mut Prebuilt, least: EscapeScope) -> StateId {
     }
     row(tables, &[(13, 13, TRAIL + 3)]);
     row(tables, &[(12, 15, LAST_2)]);
-    if least == EscapeScope::BeyondAscii {
+    if least != EscapeScope::Any {
         row(tables, &[(0, 0, AFTER_00), (1, 15, LAST_2)]);
-        row(tables, &[(8, 15, LAST_1)]);
+    }
+    match least {
+        EscapeScope::Any => {}
+        EscapeScope::BeyondAscii => row(tables, &[(8, 15, LAST_1)]),
+        EscapeScope::Printed => {
+            let controls = [(0, 0, AFTER_000), (1, 1, LAST_1)];
+            let others = [(2, 2, AFTER_002), (3, 3, AFTER_003), (7, 7, AFTER_007), (8, 15, LAST_1)];
+            row(tables, &[controls.as_slice(), others.as_slice()].concat());
+            row(tables, &[(0, 8, END), (11, 12, END), (14, 15, END)]);
+            row(tables, &[(6, 6, END)]);
+            row(tables, &[(12, 12, END), (14, 14, END)]);
+            row(tables, &[(15, 15, END)]);
+        }
     }
     start
 }
@@ -300,7 +350,8 @@ fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: DraftFragmentId) -
     let allowed = excluded.iter().fold(u128::MAX, |set, &code| set & !(1 << code));
     // The end, the three digits before the last two, and the last digit if anything goes.
     let (end, full) = (start.plus(1), start.plus(5));
-    for &(letter, _) in SHORT_ESCAPES.iter().filter(|&&(_, code)| allowed >> code & 1 == 1) {
+    for (letter, _) in short_escapes(JsonEscapes::Any).filter(|short| allowed >> u32::from(short.1) & 1 == 1)
+    {
         letter_arc(tables, letter, end);
     }
     letter_arc(tables, b'u', start.plus(2));

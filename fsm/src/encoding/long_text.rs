@@ -22,7 +22,7 @@ pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
     for _ in 0..MAX_LOOKS {
         let Some(id) = outside.pop() else { break };
         match grammar.expr(id) {
-            Expr::JsonEscaped(text) => inside.push(text),
+            Expr::JsonEscaped(text, _) => inside.push(text),
             Expr::Repeat { body, max, .. } => {
                 is_long |= max.is_none_or(|max| max >= LONG_REPEAT);
                 outside.push(body);

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use grammask_grammar_ir::RuleId;
+use grammask_grammar_ir::{JsonEscapes, RuleId};
 
 use crate::draft::automata::Draft;
 use crate::draft::ids::DraftFragmentId;
@@ -47,7 +47,7 @@ struct Node {
     names: Range<usize>,
     is_name: bool,
     children: Range<usize>,
-    /// The escapes that leave the trie.
+    /// The escapes that leave the trie, where others do not.
     other_escapes: DraftFragmentId,
 }
 
@@ -61,8 +61,10 @@ struct Child {
 
 impl<'n> NameComplement<'n> {
     /// `None` if the names need the general way.
-    pub(crate) fn new(mut names: Vec<&'n [u8]>) -> Option<Self> {
-        let is_plain = names.iter().all(|name| name.is_ascii()) && names.iter().any(|name| !name.is_empty());
+    pub(crate) fn new(mut names: Vec<&'n [u8]>, escapes: JsonEscapes) -> Option<Self> {
+        let has_escape = |&byte: &u8| escapes == JsonEscapes::Printed && escapes.has_escape(char::from(byte));
+        let is_plain = names.iter().all(|name| name.is_ascii() && !name.iter().any(has_escape))
+            && names.iter().any(|name| !name.is_empty());
         names.sort_unstable();
         names.dedup();
         is_plain.then_some(Self { sorted: names })
@@ -81,17 +83,17 @@ impl<'n> NameComplement<'n> {
     pub(crate) fn write_others(
         &self,
         draft: &mut Draft,
-        escapes: &mut Escapes,
+        (escapes, how): (&mut Escapes, JsonEscapes),
         rule: RuleId,
     ) -> DraftFragmentId {
-        let (nodes, children) = self.trie(draft, escapes);
-        let any_escape = escapes.any(draft);
+        let (nodes, children) = self.trie(draft, (&mut *escapes, how));
+        let any_escape = escapes.any(draft, how);
         let fragment = prebuilt_fragment(draft, None, |tables| {
             let first = tables.next_state();
             common_states(tables, first, any_escape);
             for node in &nodes {
                 let inside = &children[node.children.clone()];
-                write_node(tables, first, node, inside);
+                write_node(tables, first, node, inside, how);
             }
             first.plus(COMMON)
         });
@@ -99,8 +101,15 @@ impl<'n> NameComplement<'n> {
         fragment
     }
 
-    /// The trie, breadth-first: node n has the states `COMMON + 2 * n` and the one after it.
-    fn trie(&self, draft: &mut Draft, escapes: &mut Escapes) -> (Vec<Node>, Vec<Child>) {
+    /// The trie, breadth-first: node n has the state `COMMON + n`, or two of them, the second after a backslash, where
+    /// its characters have escapes.
+    fn trie(
+        &self,
+        draft: &mut Draft,
+        (escapes, how): (&mut Escapes, JsonEscapes),
+    ) -> (Vec<Node>, Vec<Child>) {
+        let states = states_of(how);
+        let have_escapes = states == 2;
         let total = self.sorted.iter().map(|name| name.len()).sum();
         let mut nodes: Vec<Node> = Vec::with_capacity(total);
         let mut children: Vec<Child> = Vec::with_capacity(total);
@@ -128,15 +137,18 @@ impl<'n> NameComplement<'n> {
                 let group = &self.sorted[first..end];
                 let len = group.iter().take_while(|name| name[depth] == byte).count();
                 let is_last = len == 1 && group[0].len() == depth + 1;
-                let to = if is_last { NAME } else { COMMON + 2 * nodes.len() };
+                let to = if is_last { NAME } else { COMMON + states * nodes.len() };
                 if !is_last {
                     nodes.push(node(first..first + len));
                 }
-                children.push(Child { byte, escapes: escapes.of(draft, char::from(byte)), to });
+                let of_byte =
+                    if have_escapes { escapes.of(draft, char::from(byte)) } else { DraftFragmentId::NONE };
+                children.push(Child { byte, escapes: of_byte, to });
                 excluded.push(byte);
                 first += len;
             }
-            let other_escapes = escapes.all_but(draft, &excluded);
+            let other_escapes =
+                if have_escapes { escapes.all_but(draft, &excluded) } else { DraftFragmentId::NONE };
             let node = &mut nodes[next];
             (node.is_name, node.children) = (is_name, first_child..children.len());
             node.other_escapes = other_escapes;
@@ -169,11 +181,23 @@ fn leads(tables: &mut Prebuilt, first: StateId) {
     }
 }
 
-fn write_node(tables: &mut Prebuilt, first: StateId, node: &Node, children: &[Child]) {
-    let escape = tables.next_state().plus(1).since(first);
+/// The states of a node. Names of which no character has an escape are left by every escape.
+fn states_of(escapes: JsonEscapes) -> usize {
+    match escapes {
+        JsonEscapes::Any => 2,
+        JsonEscapes::Printed => 1,
+    }
+}
+
+fn write_node(tables: &mut Prebuilt, first: StateId, node: &Node, children: &[Child], how: JsonEscapes) {
+    let has_own = states_of(how) == 2;
+    let escape = if has_own { tables.next_state().plus(1).since(first) } else { FREE_ESCAPE };
     ascii(tables, first, escape, children);
     tables.epsilon(first.plus(LEADS));
     tables.end_state(if node.is_name { Ending::Inner } else { Ending::Final });
+    if !has_own {
+        return;
+    }
     for child in children {
         tables.call(child.escapes, first.plus(child.to));
     }

@@ -6,8 +6,8 @@
 //! that all states call: its characters beyond ASCII and its escapes. What is left of a state are its edges
 //! over ASCII, and a second state behind the backslash.
 
-use grammask_grammar_ir::RuleId;
 use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{JsonEscapes, RuleId};
 use smallvec::SmallVec;
 
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
@@ -28,7 +28,7 @@ type Way = (CharClassId, TextStateId);
 /// The classes of characters met so far, with how they are spelled.
 #[derive(Default)]
 pub(crate) struct Classes {
-    numbers: HashMap<Vec<(u32, u32)>, CharClassId>,
+    numbers: HashMap<(JsonEscapes, Vec<(u32, u32)>), CharClassId>,
     spellings: IdVec<CharClassId, ClassFragments>,
     /// Of the classes of a state's ways on, in their order: there are tens of thousands of states, and a dozen of these.
     layouts: IdVec<LayoutId, Layout>,
@@ -50,13 +50,13 @@ struct ClassFragments {
     ascii: Vec<(u8, u8)>,
     /// The fragment of the characters beyond ASCII, or [`Id::NONE`].
     wide: DraftFragmentId,
-    /// The fragment of the escapes.
+    /// The fragment of the escapes, or [`Id::NONE`].
     escapes: DraftFragmentId,
 }
 
 /// Writes the automaton, which is trimmed and not empty, as a fragment of its own.
 pub(crate) fn write_text_fragment(
-    automaton: &CompressedAlphabet,
+    (automaton, escapes): (&CompressedAlphabet, JsonEscapes),
     classes: &mut Classes,
     json: &mut JsonEncoder<DraftStateId>,
     output: &mut Utf8Encoder<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn write_text_fragment(
                 Some(&number) => number,
                 None => {
                     automaton.code_points(&letters, &mut class);
-                    let number = classes.number(&class, json, output);
+                    let number = classes.number((escapes, &class), json, output);
                     known.insert(letters.clone(), number);
                     number
                 }
@@ -91,19 +91,16 @@ pub(crate) fn write_text_fragment(
         rows.push(ways.len());
     }
     let ways = |state: TextStateId| &ways[rows.of(state)];
-    // A state without a way on needs no state behind a backslash.
     let mut number: IdVec<TextStateId, usize> = IdVec::with_capacity(dfa.state_count());
-    let mut count = 0;
-    for state in dfa.states() {
-        number.push(count);
-        count += if ways(state).is_empty() { 1 } else { 2 };
-    }
-    let (mut bytes, mut calls) = (0, 0);
+    let (mut count, mut bytes, mut calls) = (0, 0, 0);
     let mut layouts: IdVec<TextStateId, LayoutId> = IdVec::with_capacity(dfa.state_count());
     for state in dfa.states() {
-        let number = classes.layout(ways(state));
-        layouts.push(number);
-        let layout = &classes.layouts[number];
+        let id = classes.layout(ways(state));
+        layouts.push(id);
+        let layout = &classes.layouts[id];
+        number.push(count);
+        // A state without an escape needs no state behind a backslash.
+        count += if layout.escapes.is_empty() { 1 } else { 2 };
         bytes += layout.bytes.len();
         calls += layout.wide.len() + layout.escapes.len();
     }
@@ -124,11 +121,12 @@ pub(crate) fn write_text_fragment(
 impl Classes {
     fn number(
         &mut self,
-        class: &[(u32, u32)],
+        (escapes, class): (JsonEscapes, &[(u32, u32)]),
         json: &mut JsonEncoder<DraftStateId>,
         output: &mut Utf8Encoder<'_>,
     ) -> CharClassId {
-        if let Some(&number) = self.numbers.get(class) {
+        let key = (escapes, class.to_vec());
+        if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
         let mut ascii = Vec::new();
@@ -146,9 +144,9 @@ impl Classes {
                 start
             });
         }
-        let escapes = output.json_class_escapes(json, class);
+        let escapes = output.json_class_escapes(json, (escapes, class));
         let number = self.spellings.push(ClassFragments { ascii, wide, escapes });
-        self.numbers.insert(class.to_vec(), number);
+        self.numbers.insert(key, number);
         number
     }
 
@@ -163,9 +161,9 @@ impl Classes {
                 let spelling = &self.spellings[class];
                 layout.bytes.extend(spelling.ascii.iter().map(|&(lo, hi)| (lo, hi, way)));
                 layout.wide.extend(spelling.wide.known().map(|wide| (wide, way)));
-                layout.escapes.push((spelling.escapes, way));
+                layout.escapes.extend(spelling.escapes.known().map(|escapes| (escapes, way)));
             }
-            if !ways.is_empty() {
+            if !layout.escapes.is_empty() {
                 layout.bytes.push((b'\\', b'\\', Layout::BACKSLASH));
             }
             // Of one state no two edges read the same byte.
@@ -196,7 +194,7 @@ impl Layout {
         self.bytes.iter().for_each(|&(lo, hi, way)| tables.bytes(lo, hi, target(way)));
         self.wide.iter().for_each(|&(fragment, way)| tables.call(fragment, target(way)));
         tables.end_state(ending);
-        if !ways.is_empty() {
+        if !self.escapes.is_empty() {
             self.escapes.iter().for_each(|&(fragment, way)| tables.call(fragment, target(way)));
             tables.end_state(Ending::Inner);
         }

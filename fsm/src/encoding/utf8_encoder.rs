@@ -18,6 +18,7 @@
 //!   (`text_fragment`).
 
 use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{CharRange, JsonEscapes};
 
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
@@ -65,7 +66,7 @@ impl CharOutput for Utf8Encoder<'_> {
     fn shared_escape(
         &mut self,
         from: DraftStateId,
-        class: &[(u32, u32)],
+        class: (JsonEscapes, &[(u32, u32)]),
         to: DraftStateId,
         write: &mut dyn FnMut(&mut Self, DraftStateId) -> DraftStateId,
     ) -> Sharing {
@@ -83,19 +84,20 @@ impl Utf8Encoder<'_> {
         }
     }
 
-    /// The fragment of the escapes of a class; `write` writes it if it is new.
+    /// The fragment of the escapes of a class, all of which have one; `write` writes it if it is new.
     fn class_escapes(
         &mut self,
-        class: &[(u32, u32)],
+        class: (JsonEscapes, &[(u32, u32)]),
         write: impl FnOnce(&mut Self, DraftStateId) -> DraftStateId,
     ) -> DraftFragmentId {
-        if let [(lo, hi)] = *class {
-            if (lo, hi) == (0, 0x10_FFFF) {
-                return self.escapes.any(self.draft);
-            }
-            if let Some(character) = char::from_u32(lo).filter(|_| lo == hi) {
-                return self.escapes.of(self.draft, character);
-            }
+        let (escapes, ranges) = class;
+        if is_class(ranges, escapes.escaped()) {
+            return self.escapes.any(self.draft, escapes);
+        }
+        if let ([(lo, hi)], JsonEscapes::Any) = (ranges, escapes)
+            && let Some(character) = char::from_u32(*lo).filter(|_| lo == hi)
+        {
+            return self.escapes.of(self.draft, character);
         }
         if let Some(fragment) = self.escapes.of_class(class) {
             return fragment;
@@ -105,13 +107,22 @@ impl Utf8Encoder<'_> {
         fragment
     }
 
-    /// The fragment of the escapes of a class in JSON strings.
+    /// The fragment of the escapes of a class in JSON strings; [`Id::NONE`] where none of it has one.
     pub(crate) fn json_class_escapes(
         &mut self,
         json: &mut JsonEncoder<DraftStateId>,
-        class: &[(u32, u32)],
+        (escapes, class): (JsonEscapes, &[(u32, u32)]),
     ) -> DraftFragmentId {
-        self.class_escapes(class, |output, end| json.escape_class(output, class, end))
+        let mut escaped = Vec::new();
+        for (lo, hi) in escapes.escaped().iter().map(|&(lo, hi)| (u32::from(lo), u32::from(hi))) {
+            let inside = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);
+            escaped.extend(inside.map(|range| (range.0.max(lo), range.1.min(hi))));
+        }
+        if escaped.is_empty() {
+            return DraftFragmentId::NONE;
+        }
+        let escaped = (escapes, escaped.as_slice());
+        self.class_escapes(escaped, |output, end| json.escape_class(output, escaped, end))
     }
 
     /// Adds a fragment without leaving the current one. `write` gets a start and the end, and returns the
@@ -133,6 +144,11 @@ impl Utf8Encoder<'_> {
         self.draft.current = caller;
         fragment
     }
+}
+
+/// Whether code points are those of a class.
+fn is_class(ranges: &[(u32, u32)], class: &[CharRange]) -> bool {
+    ranges.iter().copied().eq(class.iter().map(|&(lo, hi)| (u32::from(lo), u32::from(hi))))
 }
 
 /// The code points `lo..=hi`, cut into blocks of `unit` that are told apart by one byte, `byte` for the first.

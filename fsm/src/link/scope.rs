@@ -193,7 +193,7 @@ impl<'p> Parts<'p> {
             return None;
         }
         let operators = (0..grammar.expr_count()).filter_map(ExprId::new).filter(|&id| {
-            matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+            matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
         });
         let mut stack: Vec<ExprId> = operators.collect();
         let mut met = vec![false; grammar.expr_count()];

@@ -2,6 +2,8 @@
 //!
 //! Automata over text have such arcs, and so has a draft of byte automata that characters are encoded into.
 
+use grammask_grammar_ir::JsonEscapes;
+
 use crate::ids::Id;
 
 /// Reads one code point out of an inclusive range. A range may run over the surrogates, which are never
@@ -31,12 +33,13 @@ pub(crate) trait CharOutput {
     /// Adds an arc that reads nothing.
     fn epsilon(&mut self, from: Self::State, to: Self::State);
     /// Lets `from` read the escapes of a class of characters, the backslash being read, by way of an automaton
-    /// that all places share, if the output has such automata: ranges of code points, sorted and not touching.
+    /// that all places share, if the output has such automata: ranges of code points that have escapes, sorted and not
+    /// touching.
     /// `write` writes such an automaton, up to a given end, and returns its start.
     fn shared_escape(
         &mut self,
         from: Self::State,
-        class: &[(u32, u32)],
+        class: (JsonEscapes, &[(u32, u32)]),
         to: Self::State,
         write: &mut dyn FnMut(&mut Self, Self::State) -> Self::State,
     ) -> Sharing;

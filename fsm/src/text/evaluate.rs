@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use grammask_grammar_ir::hash::{HashMap, HashSet};
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscapes, RuleId};
 
 use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_intersection};
 use super::dfa::RangeDfa;
@@ -23,6 +23,7 @@ use crate::ids::Id;
 use crate::options::TextLimits;
 use crate::text::chars::CharArc;
 use crate::text::json_encoder::JsonEncoder;
+use crate::text::spelling::Spelling;
 
 /// Evaluates expressions of one grammar and remembers the operators.
 pub(crate) struct Evaluator<'g> {
@@ -47,7 +48,7 @@ enum Shape<'g> {
     Repeat(ExprId, u32, Option<u32>),
     Rule(RuleId),
     /// Any other operator, by its kind.
-    Other(std::mem::Discriminant<Expr<'g>>, Vec<ExprId>),
+    Other(std::mem::Discriminant<Expr<'g>>, Option<JsonEscapes>, Vec<ExprId>),
 }
 
 /// Arcs that are remembered; past them they are forgotten, and made anew where they are needed again.
@@ -203,7 +204,11 @@ impl<'g> Evaluator<'g> {
             other => {
                 let operands = self.grammar.operands(id).iter();
                 let operands = operands.map(|&operand| self.known_representative(operand));
-                Shape::Other(std::mem::discriminant(&other), operands.collect())
+                let escapes = match other {
+                    Expr::JsonEscaped(_, escapes) => Some(escapes),
+                    _ => None,
+                };
+                Shape::Other(std::mem::discriminant(&other), escapes, operands.collect())
             }
         }
     }
@@ -255,12 +260,12 @@ impl<'g> Evaluator<'g> {
                 }
                 Ok(Rc::new(minimize(&self.value(operand, meter)?.complement(), meter)?))
             }
-            Expr::JsonEscaped(operand) => {
+            Expr::JsonEscaped(operand, escapes) => {
                 let value = self.value(operand, meter)?;
                 let mut nfa = Nfa::new();
                 let mut speller = JsonEncoder::default();
                 embed(&value, &mut nfa, Nfa::START, Nfa::END, meter, |nfa, from, arcs| {
-                    speller.spell(nfa, from, arcs, 1);
+                    speller.spell(nfa, from, arcs, Spelling::PLAIN.inside(escapes));
                 })?;
                 self.finish(nfa, meter)
             }
@@ -357,7 +362,7 @@ impl<'g> Evaluator<'g> {
 }
 
 fn is_operator(expr: Expr<'_>) -> bool {
-    matches!(expr, Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+    matches!(expr, Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
 }
 
 fn repeat(

@@ -5,31 +5,23 @@
 //! inside, and a uniform block is written once for each target. The doc of
 //! [`utf8_encoder`](crate::encoding::utf8_encoder) explains the steps.
 
+use std::borrow::Cow;
+
 use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{CharRange, JsonEscapes};
 
 use super::chars::{CharArc, CharOutput, Sharing, join_ranges};
+use super::spelling::Spelling;
 use crate::ids::{Id, low_byte};
-
-/// The letters of short escapes, in order, and the characters that they stand for.
-pub(crate) const SHORT_ESCAPES: [(u8, u8); 8] = [
-    (b'"', 0x22),
-    (b'/', 0x2F),
-    (b'\\', 0x5C),
-    (b'b', 0x08),
-    (b'f', 0x0C),
-    (b'n', 0x0A),
-    (b'r', 0x0D),
-    (b't', 0x09),
-];
 
 /// Spells characters as the inside of JSON strings, into an automaton over characters.
 ///
-/// Nested spelling (a JSON string inside a JSON string) is a matter of `depth`.
+/// The [`Spelling`] says with which escapes, and how often (a JSON string inside a JSON string).
 pub(crate) struct JsonEncoder<S> {
-    /// Uniform blocks: (shape, depth, target) to state.
-    blocks: HashMap<(Block, u32, S), S>,
-    /// States that hold nothing but wide arcs, by depth and arcs.
-    wide: HashMap<(u32, Vec<CharArc<S>>), S>,
+    /// Uniform blocks: (shape, spelling of the digits, target) to state.
+    blocks: HashMap<(Block, Spelling, S), S>,
+    /// States that hold nothing but wide arcs, by spelling and arcs.
+    wide: HashMap<(Spelling, Vec<CharArc<S>>), S>,
     scratch: Vec<CharArc<S>>,
 }
 
@@ -41,9 +33,6 @@ impl<S> Default for JsonEncoder<S> {
 
 /// Arcs of more characters than this lead to "everything else".
 const WIDE: u32 = 64;
-
-/// Spellings nested deeper than this are refused: each level multiplies the size.
-pub(crate) const MAX_JSON_DEPTH: u32 = 4;
 
 /// A part of an escape that stands for a block of code points.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,36 +71,34 @@ impl Block {
 pub(crate) const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
 
 impl<S: Id> JsonEncoder<S> {
-    /// Adds `arcs`, sorted and disjoint, to a state, spelled as JSON `depth` times over.
+    /// Adds `arcs`, sorted and disjoint, to a state, spelled as JSON.
     pub(crate) fn spell<O: CharOutput<State = S>>(
         &mut self,
         output: &mut O,
         from: S,
         arcs: &[CharArc<S>],
-        depth: u32,
+        spelling: Spelling,
     ) {
-        if depth == 0 {
-            return output.arcs(from, arcs);
-        }
+        let Some(level) = spelling.innermost() else { return output.arcs(from, arcs) };
         let Some(widest) = arcs.iter().max_by_key(|arc| arc.hi - arc.lo) else { return };
         let is_wide = widest.hi - widest.lo >= WIDE;
         if !is_wide || arcs.iter().all(|arc| arc.to == widest.to) {
-            return self.spell_here(output, from, arcs, depth);
+            return self.spell_here(output, from, arcs, level);
         }
         let (wide, others): (Vec<CharArc<S>>, Vec<CharArc<S>>) =
             arcs.iter().partition(|arc| arc.to == widest.to);
-        let key = (depth, wide);
+        let key = (spelling, wide);
         let state = match self.wide.get(&key) {
             Some(&state) => state,
             None => {
                 let state = output.state();
-                self.spell_here(output, state, &key.1, depth);
+                self.spell_here(output, state, &key.1, level);
                 self.wide.insert(key, state);
                 state
             }
         };
         output.epsilon(from, state);
-        self.spell_here(output, from, &others, depth);
+        self.spell_here(output, from, &others, level);
     }
 
     fn spell_here<O: CharOutput<State = S>>(
@@ -119,9 +106,9 @@ impl<S: Id> JsonEncoder<S> {
         output: &mut O,
         from: S,
         arcs: &[CharArc<S>],
-        depth: u32,
+        level: (JsonEscapes, Spelling),
     ) {
-        let escape = self.any_escape(output, arcs, depth);
+        let escape = self.any_escape(output, arcs, level);
         let mut spelled = std::mem::take(&mut self.scratch);
         spelled.clear();
         for (lo, hi) in UNESCAPED {
@@ -131,11 +118,11 @@ impl<S: Id> JsonEncoder<S> {
                 hi: arc.hi.min(hi),
                 to: arc.to,
             }));
-            if lo == 0x23 {
+            if lo == 0x23 && escape != S::NONE {
                 spelled.push(single('\\', escape));
             }
         }
-        self.spell(output, from, &spelled, depth - 1);
+        self.spell(output, from, &spelled, level.1);
         self.scratch = spelled;
     }
 
@@ -143,46 +130,70 @@ impl<S: Id> JsonEncoder<S> {
     pub(crate) fn escape_class<O: CharOutput<State = S>>(
         &mut self,
         output: &mut O,
-        class: &[(u32, u32)],
+        (escapes, class): (JsonEscapes, &[(u32, u32)]),
         to: S,
     ) -> S {
-        self.escape(output, &class_arcs(class, to), 1)
+        self.escape(output, &class_arcs(class, to), (escapes, Spelling::PLAIN))
     }
 
-    /// The state after the backslash: one shared automaton for each class of characters.
-    fn any_escape<O: CharOutput<State = S>>(&mut self, output: &mut O, arcs: &[CharArc<S>], depth: u32) -> S {
-        if depth > 1 {
-            return self.escape(output, arcs, depth);
+    /// The state after the backslash: one shared automaton for each class of characters. [`Id::NONE`] where none of them
+    /// has an escape.
+    fn any_escape<O: CharOutput<State = S>>(
+        &mut self,
+        output: &mut O,
+        arcs: &[CharArc<S>],
+        (escapes, outer): (JsonEscapes, Spelling),
+    ) -> S {
+        let escaped = clipped(arcs, escapes.escaped());
+        if escaped.is_empty() {
+            return S::NONE;
+        }
+        if !outer.is_plain() {
+            return self.escape(output, &escaped, (escapes, outer));
         }
         let state = output.state();
-        let mut by_target: Vec<CharArc<S>> = arcs.to_vec();
+        let mut by_target: Vec<CharArc<S>> = escaped.to_vec();
         by_target.sort_by_key(|arc| arc.to);
-        let mut class: Vec<(u32, u32)> = Vec::with_capacity(arcs.len());
+        let mut class: Vec<(u32, u32)> = Vec::with_capacity(by_target.len());
         for group in by_target.chunk_by(|left, right| left.to == right.to) {
             join_ranges(group, &mut class);
-            let mut write = |output: &mut O, to: S| self.escape(output, &class_arcs(&class, to), depth);
-            if output.shared_escape(state, &class, group[0].to, &mut write) == Sharing::NotSupported {
-                return self.escape(output, arcs, depth);
+            let mut write =
+                |output: &mut O, to: S| self.escape(output, &class_arcs(&class, to), (escapes, outer));
+            if output.shared_escape(state, (escapes, &class), group[0].to, &mut write)
+                == Sharing::NotSupported
+            {
+                return self.escape(output, &escaped, (escapes, outer));
             }
         }
         state
     }
 
     /// The state after the backslash.
-    fn escape<O: CharOutput<State = S>>(&mut self, output: &mut O, arcs: &[CharArc<S>], depth: u32) -> S {
+    fn escape<O: CharOutput<State = S>>(
+        &mut self,
+        output: &mut O,
+        arcs: &[CharArc<S>],
+        (escapes, outer): (JsonEscapes, Spelling),
+    ) -> S {
         let state = output.state();
         let mut spelled = [single('u', S::NONE); 9];
         let mut count = 0;
-        for (letter, code) in SHORT_ESCAPES {
-            let code = u32::from(code);
+        for &(letter, character) in escapes.short() {
+            let code = u32::from(character);
             let index = arcs.partition_point(|arc| arc.hi < code);
             if let Some(arc) = arcs.get(index).filter(|arc| arc.lo <= code) {
-                spelled[count] = single(char::from(letter), arc.to);
+                spelled[count] = single(letter, arc.to);
                 count += 1;
             }
         }
-        spelled[count] = single('u', self.block(output, Block::Escape, 0, arcs, depth));
-        self.spell(output, state, &spelled[..=count], depth - 1);
+        let numbered = clipped(arcs, escapes.numbered());
+        let numbers = self.block(output, Block::Escape, 0, &numbered, outer);
+        if numbers != S::NONE {
+            spelled[count] = single('u', numbers);
+            count += 1;
+        }
+        spelled[..count].sort_unstable_by_key(|arc| arc.lo);
+        self.spell(output, state, &spelled[..count], outer);
         state
     }
 
@@ -194,41 +205,41 @@ impl<S: Id> JsonEncoder<S> {
         block: Block,
         base: u32,
         arcs: &[CharArc<S>],
-        depth: u32,
+        outer: Spelling,
     ) -> S {
         let last = base + block.size() - 1;
         let first = arcs.partition_point(|arc| arc.hi < base);
         let arcs = &arcs[first..];
         let Some(&arc) = arcs.first().filter(|arc| arc.lo <= last) else { return S::NONE };
-        let key = arc.covers(base, last).then_some((block, depth, arc.to));
+        let key = arc.covers(base, last).then_some((block, outer, arc.to));
         if let Some(&state) = key.and_then(|key| self.blocks.get(&key)) {
             return state;
         }
         let mut digits = [S::NONE; 16];
         match block {
             Block::Hex1 => self.targets(&mut digits, base, arcs),
-            Block::Hex2 => self.fill(output, &mut digits, 0, (Block::Hex1, base), arcs, depth),
-            Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, depth),
-            Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, depth),
-            Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, depth),
+            Block::Hex2 => self.fill(output, &mut digits, 0, (Block::Hex1, base), arcs, outer),
+            Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, outer),
+            Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, outer),
+            Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, outer),
             Block::Escape => {
-                self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, depth);
-                digits[0xD] = self.block(output, Block::AfterD, 0, arcs, depth);
+                self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, outer);
+                digits[0xD] = self.block(output, Block::AfterD, 0, arcs, outer);
             }
             Block::AfterD => {
-                self.fill(output, &mut digits[..8], 0, (Block::Hex2, 0xD000), arcs, depth);
-                self.fill(output, &mut digits[..12], 8, (Block::Lead2, 0x1_0000), arcs, depth);
+                self.fill(output, &mut digits[..8], 0, (Block::Hex2, 0xD000), arcs, outer);
+                self.fill(output, &mut digits[..12], 8, (Block::Lead2, 0x1_0000), arcs, outer);
             }
-            Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, depth),
+            Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, outer),
         }
-        let mut state = self.digits(output, &digits, depth);
+        let mut state = self.digits(output, &digits, outer);
         if block == Block::Trail && state != S::NONE {
             for character in ['D', 'u', '\\'] {
                 let next = output.state();
                 let lower = character.to_ascii_lowercase();
                 let arcs = [single(character, state), single(lower, state)];
                 let distinct = if lower == character { &arcs[..1] } else { &arcs[..] };
-                self.spell(output, next, distinct, depth - 1);
+                self.spell(output, next, distinct, outer);
                 state = next;
             }
         }
@@ -254,7 +265,7 @@ impl<S: Id> JsonEncoder<S> {
         skip: usize,
         (block, base): (Block, u32),
         arcs: &[CharArc<S>],
-        depth: u32,
+        outer: Spelling,
     ) {
         let mut index = 0;
         let mut known: Option<(usize, S)> = None;
@@ -267,7 +278,7 @@ impl<S: Id> JsonEncoder<S> {
             let Some(arc) = arcs.get(index) else { break };
             *digit = match known {
                 Some((inside, state)) if inside == index && arc.covers(lo, hi) => state,
-                _ => self.block(output, block, lo, &arcs[index..], depth),
+                _ => self.block(output, block, lo, &arcs[index..], outer),
             };
             if arc.covers(lo, hi) {
                 known = Some((index, *digit));
@@ -276,7 +287,7 @@ impl<S: Id> JsonEncoder<S> {
     }
 
     /// A state that reads one hexadecimal digit, in either case, or [`Id::NONE`] if no digit leads anywhere.
-    fn digits<O: CharOutput<State = S>>(&mut self, output: &mut O, digits: &[S; 16], depth: u32) -> S {
+    fn digits<O: CharOutput<State = S>>(&mut self, output: &mut O, digits: &[S; 16], outer: Spelling) -> S {
         let mut arcs = [single('0', S::NONE); 22];
         let mut count = 0;
         for (zero, range) in [('0', 0..10usize), ('A', 10..16), ('a', 10..16)] {
@@ -298,9 +309,24 @@ impl<S: Id> JsonEncoder<S> {
             return S::NONE;
         }
         let state = output.state();
-        self.spell(output, state, &arcs[..count], depth - 1);
+        self.spell(output, state, &arcs[..count], outer);
         state
     }
+}
+
+/// The parts of arcs that lie in a class.
+fn clipped<'a, S: Id>(arcs: &'a [CharArc<S>], class: &[CharRange]) -> Cow<'a, [CharArc<S>]> {
+    if let [('\0', char::MAX)] = class {
+        return Cow::Borrowed(arcs);
+    }
+    let mut parts = Vec::with_capacity(arcs.len());
+    for &(lo, hi) in class {
+        let (lo, hi) = (u32::from(lo), u32::from(hi));
+        let first = arcs.partition_point(|arc| arc.hi < lo);
+        let inside = arcs[first..].iter().take_while(|arc| arc.lo <= hi);
+        parts.extend(inside.map(|arc| CharArc { lo: arc.lo.max(lo), hi: arc.hi.min(hi), to: arc.to }));
+    }
+    Cow::Owned(parts)
 }
 
 fn class_arcs<S: Id>(class: &[(u32, u32)], to: S) -> Vec<CharArc<S>> {

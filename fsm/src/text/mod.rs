@@ -15,6 +15,7 @@ pub(crate) mod ids;
 pub(crate) mod scalars;
 pub(crate) mod chars;
 pub(crate) mod meter;
+pub(crate) mod spelling;
 pub(crate) mod json_encoder;
 mod lists;
 pub(crate) mod dfa;

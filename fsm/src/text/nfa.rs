@@ -5,8 +5,12 @@ use super::ids::{KernelId, NfaStateId, TextStateId};
 use super::lists::Lists;
 use super::meter::Meter;
 use super::scalars::scalar;
+use grammask_grammar_ir::JsonEscapes;
+
 use crate::error::Failure;
+
 use crate::ids::{Id, IdVec, Rows};
+
 use crate::text::chars::{CharArc, CharOutput, Sharing};
 
 /// An automaton with arcs that read nothing. State 0 is the start, state 1 the only final one.
@@ -155,7 +159,7 @@ impl CharOutput for Nfa {
     fn shared_escape(
         &mut self,
         _: NfaStateId,
-        _: &[(u32, u32)],
+        _: (JsonEscapes, &[(u32, u32)]),
         _: NfaStateId,
         _: &mut dyn FnMut(&mut Self, NfaStateId) -> NfaStateId,
     ) -> Sharing {

@@ -290,7 +290,9 @@ fn argument_hint(name: &str) -> &'static str {
             "write `Regex(\"pattern\", flags=\"is\", json_string=true)`; the flags are i (case), s (`.` is any character) and u"
         }
         "Substring" => "write `Substring(\"chunk\", \"chunk\")`: strings",
-        _ => "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes(\"..\")`",
+        _ => {
+            "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes(\"..\")`"
+        }
     }
 }
 

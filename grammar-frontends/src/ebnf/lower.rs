@@ -84,9 +84,9 @@ impl ExpressionLowering<'_> {
             // A number stands for nothing but an argument, and where it is none it was reported.
             Syntax::Integer(_) => self.builder.never(),
             Syntax::Macro { name, span, arguments } => self.macro_call(*name, *span, arguments),
-            Syntax::JsonEscaped(operand) => {
+            Syntax::JsonEscaped(operand, escapes) => {
                 let operand = self.expression(operand);
-                self.builder.json_escaped(operand)
+                self.builder.json_escaped_as(operand, *escapes)
             }
             Syntax::Permutation(operands, span) => self.permutation(operands, *span),
             Syntax::Part(_, inner, span) => {

@@ -18,7 +18,7 @@
 //! - `a b` is a sequence, `a | b` a choice, `(...)` a group.
 //! - `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}`; `a{n, -1}` is `a{n,}`. A repeat of a repeat needs a group.
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
-//! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)` are the regular operators of
+//! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` are the regular operators of
 //!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
 //! - `Permutation(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
 //!   two, here one to three of them; the bounds may be left out.

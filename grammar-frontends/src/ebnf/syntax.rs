@@ -9,7 +9,7 @@
 
 use chumsky::input::MappedInput;
 use chumsky::prelude::*;
-use grammask_grammar_ir::Occurrence;
+use grammask_grammar_ir::{JsonEscapes, Occurrence};
 
 use super::fault::{Fault, Mistake};
 use super::options::Dialect;
@@ -38,7 +38,7 @@ pub(super) enum Syntax {
     },
     Intersection(Vec<Syntax>),
     Complement(Box<Syntax>),
-    JsonEscaped(Box<Syntax>),
+    JsonEscaped(Box<Syntax>, JsonEscapes),
     /// The separator, parts, and bounds as a repeat of the empty string.
     Permutation(Vec<Syntax>, SimpleSpan),
     /// A part of the one above.
@@ -212,7 +212,7 @@ fn operator<'t>(
     let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
     let tagged = tagged(choices.clone());
     let operands = choices.separated_by(just(Token::Comma)).at_least(1).collect::<Vec<Syntax>>();
-    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped | Macro::Permutation | Macro::Part(_))) => name }
+    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped(_) | Macro::Permutation | Macro::Part(_))) => name }
         .map_with(|name, extra| (name, extra.span()))
         .then(open())
         .then(operands)
@@ -231,8 +231,8 @@ fn operator<'t>(
             }
             match name {
                 Macro::Part(occurrence) => Syntax::Part(occurrence, operand, span),
-                Macro::Complement => Syntax::Complement(operand),
-                _ => Syntax::JsonEscaped(operand),
+                Macro::JsonEscaped(escapes) => Syntax::JsonEscaped(operand, escapes),
+                _ => Syntax::Complement(operand),
             }
         });
     let string = select! { Token::String = extra => Syntax::Bytes(extra.span()) };

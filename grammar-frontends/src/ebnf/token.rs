@@ -5,7 +5,7 @@
 //! name is a token of its own in GBNF) and whether strings may run over line ends.
 
 use chumsky::span::{SimpleSpan, Span as _};
-use grammask_grammar_ir::Occurrence;
+use grammask_grammar_ir::{JsonEscapes, Occurrence};
 use logos::{Lexer, Logos};
 
 use super::fault::{Fault, Mistake};
@@ -66,7 +66,7 @@ pub(super) enum Token {
 pub(super) enum Macro {
     Intersection,
     Complement,
-    JsonEscaped,
+    JsonEscaped(JsonEscapes),
     Permutation,
     Part(Occurrence),
     Bytes,
@@ -84,7 +84,8 @@ impl Macro {
         Some(match name {
             "Intersection" => Macro::Intersection,
             "Complement" => Macro::Complement,
-            "JsonEscaped" => Macro::JsonEscaped,
+            "JsonEscaped" => Macro::JsonEscaped(JsonEscapes::Any),
+            "JsonPrinted" => Macro::JsonEscaped(JsonEscapes::Printed),
             "Permutation" => Macro::Permutation,
             "Required" => Macro::Part(Occurrence::Required),
             "Optional" => Macro::Part(Occurrence::Optional),

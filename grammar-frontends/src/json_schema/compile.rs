@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::document::ids::Draft;
 use super::document::json;
 use super::document::nodes::{Document, Sources};
+use super::guidance;
 use super::lower::lowering;
 use super::normalize::normalizer::Normalizer;
 use super::options::{JsonSchemaOptions, Unsupported};
@@ -223,6 +224,8 @@ pub(super) fn with_normalizer<T>(
     report: Option<Report>,
     then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
+    let options = guidance::with_options_of(schema, options)?;
+    let options = &*options;
     let arena = Bump::new();
     let sources = Sources {
         retriever: options.retriever.clone(),

@@ -92,6 +92,8 @@ pub(crate) mod value_syntax;
 
 mod document;
 
+mod guidance;
+
 mod sets;
 
 mod normalize;
@@ -109,7 +111,7 @@ pub(crate) use self::compile::{compile_simple, compile_within};
 pub use self::document::keyword_table::{KEYWORDS, Keyword, keyword_table};
 pub use self::locate::located;
 pub use self::options::{
-    Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects,
+    Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects, Spelling,
     Unsupported, Whitespace,
 };
 pub use self::report::{Report, ReportEntry, Treatment};

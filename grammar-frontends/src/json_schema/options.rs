@@ -9,17 +9,20 @@ use super::retriever::Retriever;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonSchemaOptions {
-    /// Where whitespace may stand. Default: [`Whitespace::Free`] with runs of at most 64 characters.
+    /// Where whitespace may stand between the parts of a text. Default: [`Whitespace::Printed`].
     pub whitespace: Whitespace,
+    /// Most characters of whitespace before the root value, and after it. Default: 0. Values that are not written as JSON,
+    /// and schemas that are parts of other grammars, have none.
+    pub around_root: u32,
     /// In which order the members of an object come. Default: [`KeyOrder::Declared`].
     pub key_order: KeyOrder,
     /// What an object that does not say `additionalProperties` allows. Default: [`Objects::Open`].
     pub objects: Objects,
     /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
     pub free_names: FreeNames,
-    /// How the characters of strings and names are spelled. Default: [`Escapes::Any`].
+    /// How the characters of strings and names are spelled. Default: [`Escapes::Printed`].
     pub escapes: Escapes,
-    /// How numbers are spelled. Default: [`Numbers::Any`].
+    /// How numbers are spelled. Default: [`Numbers::Printed`] with at most 64 digits.
     pub numbers: Numbers,
     /// What `format` means. Default: [`Formats::Enforced`].
     pub formats: Formats,
@@ -36,12 +39,13 @@ pub struct JsonSchemaOptions {
 impl Default for JsonSchemaOptions {
     fn default() -> Self {
         Self {
-            whitespace: Whitespace::Free { max_run: Some(64) },
+            whitespace: Whitespace::Printed,
+            around_root: 0,
             key_order: KeyOrder::Declared,
             objects: Objects::Open,
             free_names: FreeNames::MayRepeat,
-            escapes: Escapes::Any,
-            numbers: Numbers::Any,
+            escapes: Escapes::Printed,
+            numbers: Numbers::PRINTED,
             formats: Formats::Enforced,
             unsupported: Unsupported::Refuse,
             retriever: None,
@@ -52,10 +56,29 @@ impl Default for JsonSchemaOptions {
 }
 
 impl JsonSchemaOptions {
+    /// Sets [`whitespace`](Self::whitespace), [`escapes`](Self::escapes) and [`numbers`](Self::numbers) at once.
+    #[must_use]
+    pub fn spelling(mut self, spelling: Spelling) -> Self {
+        (self.whitespace, self.escapes, self.numbers) = match spelling {
+            Spelling::Printed => (Whitespace::Printed, Escapes::Printed, Numbers::PRINTED),
+            Spelling::Any => (Whitespace::Free { max_run: Some(64) }, Escapes::Any, Numbers::Any),
+            Spelling::Compact => (Whitespace::Compact, Escapes::Printed, Numbers::PRINTED),
+            Spelling::Canonical => (Whitespace::Compact, Escapes::Needed, Numbers::Canonical),
+        };
+        self
+    }
+
     /// Sets [`whitespace`](Self::whitespace).
     #[must_use]
     pub fn whitespace(mut self, whitespace: Whitespace) -> Self {
         self.whitespace = whitespace;
+        self
+    }
+
+    /// Sets [`around_root`](Self::around_root).
+    #[must_use]
+    pub fn around_root(mut self, around_root: u32) -> Self {
+        self.around_root = around_root;
         self
     }
 
@@ -130,10 +153,45 @@ impl JsonSchemaOptions {
     }
 }
 
-/// Where whitespace may stand. There is none before and none after the root value in any mode.
+/// Which of the texts that stand for one JSON value are in the grammar: whitespace, escapes and numbers at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Spelling {
+    /// What serialisers print, compact or in lines: [`Whitespace::Printed`], [`Escapes::Printed`], [`Numbers::Printed`].
+    Printed,
+    /// What JSON allows: [`Whitespace::Free`] with runs of at most 64 characters, [`Escapes::Any`], [`Numbers::Any`].
+    Any,
+    /// What serialisers print without whitespace: [`Whitespace::Compact`], [`Escapes::Printed`], [`Numbers::Printed`].
+    Compact,
+    /// One text for each value, but for the order of members: [`Whitespace::Compact`], [`Escapes::Needed`],
+    /// [`Numbers::Canonical`].
+    Canonical,
+}
+
+impl Spelling {
+    /// What [`from_name`](Self::from_name) takes for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Printed => "printed",
+            Self::Any => "any",
+            Self::Compact => "compact",
+            Self::Canonical => "canonical",
+        }
+    }
+
+    /// The spelling of a name: `printed`, `any`, `compact` or `canonical`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Printed, Self::Any, Self::Compact, Self::Canonical].into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// Where whitespace may stand between the parts of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Whitespace {
+    /// Wherever JSON allows it, as serialisers print it: nothing, one space, or one line feed and at most 64 spaces and
+    /// tabs.
+    Printed,
     /// Wherever JSON allows it inside the value: between any two tokens.
     Free {
         /// Most characters in a row, `None` for any number.
@@ -201,6 +259,10 @@ pub enum FreeNames {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Escapes {
+    /// As serialisers print: what needs an escape has the shortest, as with [`Needed`](Self::Needed). `&`, `<`, `>`,
+    /// U+007F and all characters beyond ASCII may be written as `\uxxxx` too, in digits of either case, and so may
+    /// U+0008 and U+000C.
+    Printed,
     /// As JSON allows: `"a"`, `"\u0061"`.
     Any,
     /// Only what needs an escape has one, and the shortest: `\"`, `\\`, `\n`, `\u001f`. So
@@ -215,11 +277,24 @@ pub enum Escapes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numbers {
+    /// As serialisers print: without zeros at the end of a fraction but for `.0` after a whole number (`64`, `64.0`,
+    /// `2.5`, `-0.0`), and where a double is so small or so large that one of them does so, with an exponent: `1e-07`,
+    /// `1e-7`, `1.0E-7`, `1e+21`.
+    Printed {
+        /// Most digits before the point, and after it, of a number without an exponent. Bounds and constants of a schema
+        /// may have more, and so have numbers as long as they.
+        max_digits: u32,
+    },
     /// In every way that [the module](super) lists.
     Any,
     /// In one way: without an exponent, without zeros at the end of a fraction or a fraction of zeros, and without a
     /// sign before zero. `1`, but neither `1.0` nor `1e0`.
     Canonical,
+}
+
+impl Numbers {
+    /// As serialisers print, with at most 64 digits.
+    pub const PRINTED: Self = Self::Printed { max_digits: 64 };
 }
 
 /// What `format` means.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use grammask_grammar_ir::Grammar;
 
-use crate::json_schema::JsonSchemaOptions;
+use crate::json_schema::{Escapes, JsonSchemaOptions, Whitespace};
 use crate::regex::RegexLimits;
 
 /// How to read a grammar, and how much of it.
@@ -14,7 +14,8 @@ pub struct LarkOptions {
     pub start: String,
     /// Grammars that `@name` stands for; none by default.
     pub named: BTreeMap<String, NamedGrammar>,
-    /// How `%json` schemas are read.
+    /// How `%json` schemas are read, unless an `x-guidance` in them says otherwise. By default as llguidance reads them:
+    /// with any whitespace, and escapes where they are needed.
     pub json_schema: JsonSchemaOptions,
     /// Bounds on each regular expression.
     pub regex: RegexLimits,
@@ -27,7 +28,9 @@ impl Default for LarkOptions {
         Self {
             start: "start".to_owned(),
             named: BTreeMap::new(),
-            json_schema: JsonSchemaOptions::default(),
+            json_schema: JsonSchemaOptions::default()
+                .whitespace(Whitespace::Free { max_run: Some(64) })
+                .escapes(Escapes::Needed),
             regex: RegexLimits::default(),
             limits: LarkLimits::default(),
         }

@@ -9,7 +9,7 @@ use super::format::{JsonSchemaFormat, MemberOrder, Style};
 use super::options::StructuralTagOptions;
 use super::schema_value::SchemaValue;
 use crate::diagnostic::Diagnostics;
-use crate::json_schema::{self, SimpleSchema, Whitespace};
+use crate::json_schema::{self, SimpleSchema, Spelling, Whitespace};
 
 /// A grammar with rules that stand for JSON Schemas.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ pub(super) struct SchemaContent {
     schema: SchemaValue,
     style: Style,
     key_order: MemberOrder,
+    spelling: Option<Spelling>,
     max_whitespace: Option<u32>,
     excludes: Vec<Box<str>>,
     key: Arc<str>,
@@ -43,8 +44,8 @@ pub(super) struct SchemaContent {
 
 impl SchemaContent {
     pub(super) fn new(it: &JsonSchemaFormat) -> Self {
-        let JsonSchemaFormat { schema, style, key_order, max_whitespace, excludes, .. } = it;
-        let how = format!("{style:?} {key_order:?} {max_whitespace:?} {excludes:?} ");
+        let JsonSchemaFormat { schema, style, key_order, spelling, max_whitespace, excludes, .. } = it;
+        let how = format!("{style:?} {key_order:?} {spelling:?} {max_whitespace:?} {excludes:?} ");
         Self {
             key: match schema.text() {
                 Some(text) => (how + text).into(),
@@ -53,6 +54,7 @@ impl SchemaContent {
             schema: schema.clone(),
             style: *style,
             key_order: *key_order,
+            spelling: *spelling,
             max_whitespace: *max_whitespace,
             excludes: excludes.clone(),
         }
@@ -74,6 +76,9 @@ impl SchemaContent {
         let mut options = options.json_schema.clone();
         if self.key_order == MemberOrder::Any {
             options = options.key_order(json_schema::KeyOrder::Any);
+        }
+        if let Some(spelling) = self.spelling {
+            options = options.spelling(spelling);
         }
         if let Some(max) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(max) };
@@ -106,8 +111,12 @@ impl EmbeddedSchema {
 
     /// What is known of the [grammar](Self::grammar) before it is written, where one look at the schema tells.
     pub fn simple_schema(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
-        let SchemaContent { schema, style, key_order, max_whitespace: _, excludes, key: _ } = &self.content;
-        let is_plain = *style == Style::Json && *key_order == MemberOrder::Declared && excludes.is_empty();
+        let SchemaContent { schema, style, key_order, spelling, max_whitespace: _, excludes, key: _ } =
+            &self.content;
+        let is_plain = *style == Style::Json
+            && *key_order == MemberOrder::Declared
+            && spelling.is_none()
+            && excludes.is_empty();
         (is_plain && SimpleSchema::holds_under(&options.json_schema))
             .then(|| schema.simple_schema())
             .flatten()

@@ -7,6 +7,7 @@ use grammask_grammar_ir::TokenRef;
 
 use super::schema_value::SchemaValue;
 use super::styles::{markup, notation};
+use crate::json_schema::Spelling;
 use crate::json_schema::value_syntax::ValueSyntax;
 
 /// What a part of the text looks like.
@@ -59,7 +60,9 @@ pub(crate) struct JsonSchemaFormat {
     pub(crate) schema: SchemaValue,
     pub(crate) style: Style,
     pub(crate) key_order: MemberOrder,
-    /// Most whitespace characters in a row; as the options say where absent.
+    /// How texts are spelled; as the options say where absent.
+    pub(crate) spelling: Option<Spelling>,
+    /// Most whitespace characters in a row; as the spelling or the options say where absent.
     pub(crate) max_whitespace: Option<u32>,
     /// Texts that no string and no name in the value may hold as it is written.
     pub(crate) excludes: Vec<Box<str>>,
@@ -73,6 +76,7 @@ impl JsonSchemaFormat {
             schema,
             style,
             key_order: MemberOrder::Declared,
+            spelling: None,
             max_whitespace: None,
             excludes: Vec::new(),
             origin: None,

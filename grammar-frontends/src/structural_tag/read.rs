@@ -16,6 +16,7 @@ use super::schema_value::SchemaValue;
 use super::triggers;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
+use crate::json_schema::Spelling;
 
 /// All types, with the fields by which one is known that does not name its type. Where none is given, the type
 /// has to be named: its fields belong to several types.
@@ -172,10 +173,21 @@ fn json_schema(fields: &mut Fields<'_>) -> Result<Format> {
             "leave it out, or allow at least one character",
         ));
     }
+    let spelling = match fields.optional("spelling") {
+        None => None,
+        Some(value) => match value.as_str().and_then(Spelling::from_name) {
+            Some(spelling) => Some(spelling),
+            None => {
+                let message = "spelling must be \"printed\", \"any\", \"compact\" or \"canonical\"";
+                return Err(malformed(&fields.place("spelling"), message, "write one of these"));
+            }
+        },
+    };
     let excludes = fields.full_texts("excludes")?;
     Ok(Format::JsonSchema(JsonSchemaFormat {
         style,
         key_order: order,
+        spelling,
         max_whitespace,
         excludes,
         ..schema_format(schema, style)

@@ -129,6 +129,9 @@ fn json_schema(it: &JsonSchemaFormat) -> Value {
     if it.key_order == MemberOrder::Any {
         members["any_order"] = json!(true);
     }
+    if let Some(spelling) = it.spelling {
+        members["spelling"] = json!(spelling.name());
+    }
     put_number(&mut members, "max_whitespace_cnt", it.max_whitespace);
     put_list(&mut members, "excludes", &it.excludes);
     members

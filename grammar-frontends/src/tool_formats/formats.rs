@@ -20,6 +20,7 @@ pub(super) fn schema_format(
 ) -> Format {
     let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
     format.origin = Some(origin.into());
+    format.spelling = request.spelling;
     format.max_whitespace = request.max_whitespace;
     Format::JsonSchema(format)
 }

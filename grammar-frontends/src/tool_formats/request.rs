@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::json_schema::Spelling;
 
 /// Tools, which of them may be called, and what else the answer may hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +19,7 @@ pub struct ToolRequest {
     pub(super) reasoning_chars: Option<u32>,
     pub(super) markers: Markers,
     pub(super) response: Option<Arc<Value>>,
+    pub(super) spelling: Option<Spelling>,
     pub(super) max_whitespace: Option<u32>,
 }
 
@@ -142,6 +144,13 @@ impl ToolRequest {
     #[must_use]
     pub fn max_whitespace(mut self, most: Option<u32>) -> Self {
         self.max_whitespace = most;
+        self
+    }
+
+    /// How the texts of arguments are spelled. Default: as the options of the structural tag say.
+    #[must_use]
+    pub fn spelling(mut self, spelling: Option<Spelling>) -> Self {
+        self.spelling = spelling;
         self
     }
 

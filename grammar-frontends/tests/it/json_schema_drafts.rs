@@ -80,8 +80,8 @@ fn draft_4_has_exclusive_flags_ids_and_stricter_integers() {
 #[test]
 fn draft_4_spells_listed_integers_without_a_fraction() {
     let listed = json!({"type": "integer", "enum": [1, 400]});
-    check(DRAFT_4, listed.clone(), &["1", "400"], &["1.0", "400.000"]);
-    check(DRAFT_6, listed.clone(), &["1", "400.000"], &["2"]);
+    check(DRAFT_4, listed.clone(), &["1", "400"], &["1.0", "400.0"]);
+    check(DRAFT_6, listed.clone(), &["1", "400.0"], &["2"]);
     let number = json!({"type": "number", "enum": [1, 400]});
     check(DRAFT_4, number.clone(), &["1.0", "400"], &["1.1"]);
     check(DRAFT_4, json!({"anyOf": [listed.clone(), {"enum": [2]}]}), &["1", "2", "2.0"], &["1.0"]);

@@ -1,6 +1,6 @@
 //! Whitespace between the tokens of a JSON text: free, bounded, none, fixed separators, indented lines.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Whitespace, compile};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Spelling, Whitespace, compile};
 use grammask_oracle::Recogniser;
 use serde_json::{Value, json};
 
@@ -41,8 +41,34 @@ fn free_runs_are_bounded() {
     );
     let longest = format!("[{}]", " ".repeat(64));
     let longer = format!("[{}]", " ".repeat(65));
-    check(LIST, JsonSchemaOptions::default().whitespace, &[&longest], &[&longer]);
+    check(LIST, JsonSchemaOptions::default().spelling(Spelling::Any).whitespace, &[&longest], &[&longer]);
     check(LIST, Whitespace::Free { max_run: None }, &[&longer], &[" []"]);
+}
+
+#[test]
+fn printed_gaps_are_nothing_a_space_or_a_line() {
+    let widest = format!("[\n{}]", " ".repeat(64));
+    let wider = format!("[\n{}]", " ".repeat(65));
+    let accepted = ["[]", "[ ]", "[\n  {\n\t\t\"a\" : null\n  },\n  {}\n]", "[{}, {}]", &widest];
+    let rejected = ["[  ]", "[\n\n]", "[\t]", "[\r\n]", " []", "[]\n", &wider];
+    check(LIST, Whitespace::Printed, &accepted, &rejected);
+    check(LIST, JsonSchemaOptions::default().whitespace, &accepted, &rejected);
+}
+
+#[test]
+fn whitespace_around_the_root_is_an_option() {
+    let around = |count, whitespace| {
+        let options = JsonSchemaOptions::default().around_root(count).whitespace(whitespace);
+        recogniser(LIST, &options)
+    };
+    for whitespace in [Whitespace::Printed, Whitespace::Compact, indented(3)] {
+        let recogniser = around(2, whitespace);
+        for text in ["[]", "\r\n[]", "[] \t", " []\n\n"] {
+            assert!(recogniser.accepts(text.as_bytes()), "{text:?}");
+        }
+        assert!(!recogniser.accepts(b"   []") && !recogniser.accepts(b"[]   "));
+    }
+    assert!(!around(0, Whitespace::Printed).accepts(b"[]\n"));
 }
 
 #[test]

@@ -441,7 +441,7 @@ fn structure() {
        │          ─────┬────
        │               ╰────── here
        │
-       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes("..")`
     ───╯
 
     [ebnf/empty-alternative] Error: there is nothing here to match
@@ -461,7 +461,7 @@ fn structure() {
        │                                              ──┬──
        │                                                ╰──── here
        │
-       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)` or `Bytes("..")`
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes("..")`
     ───╯
 
     [ebnf/unexpected] Error: `root` cannot stand here

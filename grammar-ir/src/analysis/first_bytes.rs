@@ -62,7 +62,7 @@ pub fn first_bytes(grammar: &Grammar) -> FirstBytes {
 }
 
 fn is_operator(grammar: &Grammar, id: ExprId) -> bool {
-    matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_))
+    matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
 }
 
 /// What a leaf or a regular operator begins with.
@@ -77,16 +77,15 @@ fn own_bytes(grammar: &Grammar, id: ExprId, by_expr: &[[u64; 4]]) -> [u64; 4] {
         }
         Expr::Complement(_) | Expr::TagDispatch(_) => any_text(),
         Expr::TagText(text) => text.bytes().next().map_or([0; 4], |byte| range(byte, byte)),
-        Expr::JsonEscaped(operand) => {
+        Expr::JsonEscaped(operand, escapes) => {
             let decoded = by_expr[operand.index()];
-            if decoded == [0; 4] {
-                return [0; 4];
-            }
-            // Any character can be an escape; those that JSON allows can be themselves.
+            let escaped = class_bytes(escapes.escaped());
+            let mut is_escaped = decoded.iter().zip(escaped).map(|(decoded, escaped)| decoded & escaped != 0);
+            // Those that JSON allows can be themselves.
             let mut raw = decoded;
             raw[0] &= !(0xFFFF_FFFF | 1 << b'"');
             raw[1] &= !(1 << (b'\\' - 64));
-            union(raw, range(b'\\', b'\\'))
+            if is_escaped.any(|is| is) { union(raw, range(b'\\', b'\\')) } else { raw }
         }
         _ => [0; 4],
     }

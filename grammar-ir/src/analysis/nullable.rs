@@ -32,7 +32,7 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
     let mut is_below = vec![false; grammar.expr_count()];
     let order = operands_first(grammar);
     let is_operator =
-        |id| matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(_));
+        |id| matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..));
     let mut stack: Vec<ExprId> = order.iter().copied().filter(|&id| is_operator(id)).collect();
     while let Some(id) = stack.pop() {
         if std::mem::replace(&mut is_below[id.index()], true) {
@@ -53,7 +53,7 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
             Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_) => false,
             Expr::Choice(parts) => parts.iter().any(holds),
             Expr::Sequence(parts) | Expr::Intersection(parts) => parts.iter().all(holds),
-            Expr::Repeat { body: operand, .. } | Expr::JsonEscaped(operand) => holds(&operand),
+            Expr::Repeat { body: operand, .. } | Expr::JsonEscaped(operand, _) => holds(&operand),
             Expr::Complement(operand) => !holds(&operand),
             Expr::Rule(rule) => holds(&grammar.rule(rule).body()),
             // No part is empty; a grammar in which one is, or that has such a thing below an operator, is refused.

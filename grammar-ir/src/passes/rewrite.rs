@@ -67,7 +67,7 @@ pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[Exp
         Expr::Rule(rule) => builder.rule(rule),
         Expr::Intersection(_) => builder.intersection(operands.iter().copied()),
         Expr::Complement(_) => builder.complement(operands[0]),
-        Expr::JsonEscaped(_) => builder.json_escaped(operands[0]),
+        Expr::JsonEscaped(_, escapes) => builder.json_escaped_as(operands[0], escapes),
         Expr::Token(tokens) => builder.token(tokens.iter().cloned()),
         Expr::ExcludeToken(tokens) => builder.exclude_token(tokens.iter().cloned()),
         Expr::TagText(text) => builder.tag_text(text),

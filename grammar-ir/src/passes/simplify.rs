@@ -18,6 +18,7 @@ use crate::char_class::{CharRange, normalize_ranges};
 use crate::error::GrammarError;
 use crate::grammar::{Expr, Grammar};
 use crate::ids::{ExprId, RuleId};
+use crate::json_escapes::JsonEscapes;
 use crate::permutation::Counts;
 use crate::permutation::Permutation;
 use crate::token::TokenRef;
@@ -44,7 +45,7 @@ enum Key {
     Rule(RuleId),
     Intersection(Box<[ExprId]>),
     Complement(ExprId),
-    JsonEscaped(ExprId),
+    JsonEscaped(ExprId, JsonEscapes),
     Token(Box<[TokenRef]>),
     ExcludeToken(Box<[TokenRef]>),
     Permutation(Box<[ExprId]>, Counts),
@@ -93,9 +94,9 @@ impl Rewrite for Simplifier {
                 Expr::Complement(inner) => inner,
                 _ => self.intern(builder, Key::Complement(operands[0])),
             },
-            Expr::JsonEscaped(_) => match builder.expr(operands[0]) {
+            Expr::JsonEscaped(_, escapes) => match builder.expr(operands[0]) {
                 Expr::Empty | Expr::Class([]) => operands[0],
-                _ => self.intern(builder, Key::JsonEscaped(operands[0])),
+                _ => self.intern(builder, Key::JsonEscaped(operands[0], escapes)),
             },
             Expr::Permutation(permutation) => {
                 self.intern(builder, Key::Permutation(operands.into(), permutation.counts))
@@ -225,7 +226,7 @@ impl Simplifier {
             Key::Repeat(body, min, max) => builder.repeat(*body, *min, *max),
             Key::Intersection(parts) => copy(builder, Expr::Intersection(parts), parts),
             Key::Complement(operand) => builder.complement(*operand),
-            Key::JsonEscaped(operand) => builder.json_escaped(*operand),
+            Key::JsonEscaped(operand, escapes) => builder.json_escaped_as(*operand, *escapes),
             Key::Token(tokens) => copy(builder, Expr::Token(tokens), &[]),
             Key::ExcludeToken(tokens) => copy(builder, Expr::ExcludeToken(tokens), &[]),
             Key::Permutation(operands, counts) => {

@@ -1,8 +1,8 @@
 //! Random grammars with every construct of the IR.
 
 use grammask_grammar_ir::{
-    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, Occurrence, Pattern,
-    PatternPart, RuleId, TagDispatch, TokenRef,
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, GrammarError, JsonEscapes, Occurrence,
+    Pattern, PatternPart, RuleId, TagDispatch, TokenRef,
 };
 
 use super::Rng;
@@ -256,7 +256,8 @@ impl Writer<'_> {
             }
             Some(11) => {
                 let operand = self.expr(depth - 1, text);
-                self.builder.json_escaped(operand)
+                let escapes = [JsonEscapes::Any, JsonEscapes::Printed][usize::from(self.rng.percent(50))];
+                self.builder.json_escaped_as(operand, escapes)
             }
             Some(12) => self.tag_dispatch(depth - 1),
             Some(13) => self.token(),

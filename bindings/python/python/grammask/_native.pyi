@@ -116,6 +116,8 @@ class Grammar:
         max_whitespace_cnt: int | None = None,
         print_converted_ebnf: bool = False,
         any_order: bool = False,
+        spelling: str | None = None,
+        around_root: int = 0,
     ) -> Grammar: ...
     @staticmethod
     def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar: ...
@@ -187,6 +189,8 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
+        spelling: str | None = None,
+        around_root: int = 0,
     ) -> CompiledGrammar: ...
     def compile_json_schema_async(
         self,
@@ -198,6 +202,8 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
+        spelling: str | None = None,
+        around_root: int = 0,
     ) -> CompileFuture: ...
     def compile_builtin_json_grammar(self) -> CompiledGrammar: ...
     def compile_builtin_json_grammar_async(self) -> CompileFuture: ...

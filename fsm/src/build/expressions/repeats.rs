@@ -6,6 +6,7 @@ use super::{Body, Builder, Item, Place};
 use crate::build::plan::Copies;
 use crate::draft::automata::{DraftPermutation, DraftRole, Label};
 use crate::program::tables::Count;
+use crate::text::spelling::Spelling;
 
 impl<'g> Builder<'g> {
     pub(super) fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, item: Item<'g>) {
@@ -28,12 +29,12 @@ impl<'g> Builder<'g> {
             _ if self.expands(body, max.unwrap_or(min), place) => self.copies(body, min, max, item),
             _ => {
                 let count = Count { min, max };
-                let fragment = match self.counted.get(&(body, place.depth, count)) {
+                let fragment = match self.counted.get(&(body, place.spelling, count)) {
                     Some(&fragment) => fragment,
                     None => {
                         let fragment =
-                            self.add_fragment(place.rule, Body::One(body), place.depth, Some(count));
-                        self.counted.insert((body, place.depth, count), fragment);
+                            self.add_fragment(place.rule, Body::One(body), place.spelling, Some(count));
+                        self.counted.insert((body, place.spelling, count), fragment);
                         fragment
                     }
                 };
@@ -54,7 +55,7 @@ impl<'g> Builder<'g> {
     /// Whether the copies of a repeat stay small.
     pub(super) fn expands(&self, body: ExprId, times: u32, place: Place) -> bool {
         // Spelling multiplies by about sixteen a level.
-        let budget = self.options.expand_states >> (4 * place.depth);
+        let budget = self.options.expand_states >> (4 * place.spelling.levels());
         times <= budget && self.plan.cost(self.grammar, body, budget / times).is_some()
     }
 
@@ -90,13 +91,13 @@ impl<'g> Builder<'g> {
         self.draft.states[after].is_final = true;
         let mut parts = Vec::with_capacity(permutation.parts().len());
         for (index, &part) in (0..).zip(permutation.parts()) {
-            let part = self.add_fragment(rule, Body::One(part), 0, None);
+            let part = self.add_fragment(rule, Body::One(part), Spelling::PLAIN, None);
             // The builder of grammars bounds operands far below 2^32.
             self.draft.fragments[part].role = DraftRole::Part(index);
             self.draft.edge(before, Label::call(part), after);
             parts.push(part);
         }
-        let separator = self.add_fragment(rule, Body::One(permutation.separator()), 0, None);
+        let separator = self.add_fragment(rule, Body::One(permutation.separator()), Spelling::PLAIN, None);
         self.draft.fragments[separator].role = DraftRole::Separator;
         self.draft.edge(after, Label::call(separator), before);
         self.draft.fragments[fragment].role = DraftRole::Permutation(DraftPermutation {

@@ -1,25 +1,66 @@
-//! The texts of the numbers between two bounds, digit by digit.
+//! The texts of the numbers between two bounds, digit by digit, without an exponent.
 //!
-//! A number under bounds is spelled without an exponent: `-?(0|[1-9][0-9]*)(\.[0-9]+)?`. Its value is above a
-//! bound if the first digit that differs is greater, so the texts form a small tree: along the bound's own
-//! digits, with a way out to free digits at each. Zeros at the end of a fraction never matter.
+//! Such a text is `-?(0|[1-9][0-9]*)(\.[0-9]+)?`. Its value is above a bound if the first digit that differs is
+//! greater, so the texts form a small tree: along the bound's own digits, with a way out to free digits at each. What a
+//! fraction may end with, and how many digits there may be, is the same everywhere: a [`DigitForm`].
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
+use crate::json_schema::options::Numbers;
 use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::number_shape::{Bound, Edge};
 
 /// Builds expressions of digits.
 pub(crate) struct Digits<'b> {
     pub(crate) builder: &'b mut GrammarBuilder,
+    pub(crate) form: DigitForm,
 }
 
-/// Zeros at the end of a fraction.
+/// How fractions are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Zeros {
-    /// Any number of them, also after a whole number.
+pub(crate) enum FractionForm {
+    /// With any number of zeros at the end, also after a whole number.
     Any,
-    None,
+    /// Without zeros at the end; a whole number has none.
+    Shortest,
+    /// As the one before, and a whole number has none or `.0`.
+    Printed,
+    /// As the one before, and a whole number has `.0`.
+    Always,
+}
+
+/// How digits are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DigitForm {
+    pub(crate) fraction: FractionForm,
+    /// Most digits before the point.
+    pub(crate) max_whole: Option<u32>,
+    /// Most digits after the point.
+    pub(crate) max_fraction: Option<u32>,
+    /// Whether zero may have a sign.
+    pub(crate) has_negative_zero: bool,
+}
+
+impl DigitForm {
+    pub(crate) fn of(numbers: Numbers) -> Self {
+        let (fraction, max) = match numbers {
+            Numbers::Printed { max_digits } => (FractionForm::Printed, Some(max_digits.max(1))),
+            Numbers::Any => (FractionForm::Any, None),
+            Numbers::Canonical => (FractionForm::Shortest, None),
+        };
+        let has_negative_zero = fraction != FractionForm::Shortest;
+        Self { fraction, max_whole: max, max_fraction: max, has_negative_zero }
+    }
+
+    /// The form with room for the digits of bounds.
+    pub(crate) fn with_room_for<'d>(mut self, values: impl IntoIterator<Item = &'d Decimal>) -> Self {
+        for value in values {
+            let room = |max: Option<u32>, digits: usize| max.map(|max| max.max(count(digits)));
+            self.max_whole = room(self.max_whole, value.whole_digits().len());
+            self.max_fraction = room(self.max_fraction, value.fraction_digits().len());
+        }
+        self
+    }
 }
 
 /// The digits of a bound, split at the point.
@@ -30,19 +71,32 @@ struct SplitBound {
 }
 
 impl SplitBound {
-    fn new(bound: &Bound) -> Self {
+    /// A bound below (above) which no text has more digits after the point than there may be, as a text can tell it.
+    fn new(bound: &Bound, side: Edge, max_fraction: Option<u32>) -> Self {
         let mut whole = bound.value.whole_digits();
         if whole.is_empty() {
             whole.push(0);
         }
-        Self { whole, fraction: bound.value.fraction_digits(), edge: bound.edge }
+        let (mut fraction, mut edge) = (bound.value.fraction_digits(), bound.edge);
+        if max_fraction.is_some_and(|max| fraction.len() > max as usize) {
+            fraction.truncate(max_fraction.unwrap_or(0) as usize);
+            while fraction.last() == Some(&0) {
+                fraction.pop();
+            }
+            edge = side;
+        }
+        Self { whole, fraction, edge }
     }
 }
+
+/// The edge of a bound from below that is cut: no text lies at it. From above the cut bound itself lies below it.
+const CUT_LOWER: Edge = Edge::Exclusive;
+const CUT_UPPER: Edge = Edge::Inclusive;
 
 impl Digits<'_> {
     /// All texts of numbers between the bounds; `None` is no bound. `None` as a result: there are none.
     pub(crate) fn between(&mut self, lower: Option<&Bound>, upper: Option<&Bound>) -> Option<ExprId> {
-        let (negative, positive) = signs(lower, upper);
+        let (negative, positive) = signs(lower, upper, self.form.has_negative_zero);
         self.signed(negative, positive, Self::magnitude)
     }
 
@@ -56,82 +110,79 @@ impl Digits<'_> {
             value.map(|value| Bound { value: value.clone(), edge: Edge::Inclusive })
         };
         let (lower, upper) = (bound(lower), bound(upper));
-        let (negative, positive) = signs(lower.as_ref(), upper.as_ref());
+        let (negative, positive) = signs(lower.as_ref(), upper.as_ref(), self.form.has_negative_zero);
         self.signed(negative, positive, Self::whole_magnitude)
     }
 
-    /// An optional fraction of zeros.
+    /// The fraction of a whole number.
     pub(crate) fn zero_fraction(&mut self) -> ExprId {
-        let zero = self.digit(0, 0);
-        let zeros = self.builder.repeat(zero, 1, None);
-        let point = self.builder.literal(".");
-        let fraction = self.builder.sequence([point, zeros]);
-        self.builder.optional(fraction)
+        match self.form.fraction {
+            FractionForm::Shortest => self.builder.empty(),
+            FractionForm::Always => self.builder.literal(".0"),
+            FractionForm::Printed => {
+                let fraction = self.builder.literal(".0");
+                self.builder.optional(fraction)
+            }
+            FractionForm::Any => {
+                let zero = self.digit(0, 0);
+                let zeros = self.builder.repeat(zero, 1, None);
+                let point = self.builder.literal(".");
+                let fraction = self.builder.sequence([point, zeros]);
+                self.builder.optional(fraction)
+            }
+        }
     }
 
-    /// The whole grammar of JSON's numbers.
-    pub(crate) fn any_number(&mut self) -> ExprId {
-        let builder = &mut *self.builder;
-        let digit = builder.class([('0', '9')]);
-        let digits = builder.repeat(digit, 1, None);
-        let (minus, point) = (builder.literal("-"), builder.literal("."));
-        let sign = builder.optional(minus);
-        let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
-        let rest = builder.repeat(digit, 0, None);
-        let positive = builder.sequence([first, rest]);
-        let whole = builder.choice([zero, positive]);
-        let fraction = builder.sequence([point, digits]);
-        let fraction = builder.optional(fraction);
-        let mark = builder.class([('e', 'e'), ('E', 'E')]);
-        let signs = builder.class([('+', '+'), ('-', '-')]);
-        let signs = builder.optional(signs);
-        let exponent = builder.sequence([mark, signs, digits]);
-        let exponent = builder.optional(exponent);
-        builder.sequence([sign, whole, fraction, exponent])
+    pub(crate) fn zero(&mut self) -> ExprId {
+        self.builder.literal("0")
     }
 
-    /// Digits with a sign, and what may follow.
-    pub(crate) fn any_integer(&mut self, end: ExprId) -> ExprId {
-        let (sign, zero, positive) = self.parts_of_integer();
-        let whole = self.builder.choice([zero, positive]);
-        self.builder.sequence([sign, whole, end])
+    /// Every whole number above zero, without a fraction.
+    pub(crate) fn positive_whole(&mut self) -> ExprId {
+        let (first, digit) = (self.digit(1, 9), self.digit(0, 9));
+        let rest = self.builder.repeat(digit, 0, self.form.max_whole.map(|max| max.saturating_sub(1)));
+        self.builder.sequence([first, rest])
     }
 
-    /// Every whole number in one spelling.
-    pub(crate) fn canonical_integer(&mut self) -> ExprId {
-        let (sign, zero, positive) = self.parts_of_integer();
-        let signed = self.builder.sequence([sign, positive]);
-        self.builder.choice([zero, signed])
+    /// Numbers between zero and one; where zeros at the end count, zero too.
+    pub(crate) fn below_one(&mut self) -> ExprId {
+        let point = self.builder.literal("0.");
+        let digits = match self.form.fraction {
+            FractionForm::Any => {
+                let any = self.digit(0, 9);
+                self.builder.repeat(any, 1, None)
+            }
+            _ => match self.tail(0, Last::Zero) {
+                Some(digits) => digits,
+                None => self.builder.never(),
+            },
+        };
+        self.builder.sequence([point, digits])
     }
 
-    fn parts_of_integer(&mut self) -> (ExprId, ExprId, ExprId) {
-        let builder = &mut *self.builder;
-        let digit = builder.class([('0', '9')]);
-        let minus = builder.literal("-");
-        let sign = builder.optional(minus);
-        let (zero, first) = (builder.literal("0"), builder.class([('1', '9')]));
-        let rest = builder.repeat(digit, 0, None);
-        (sign, zero, builder.sequence([first, rest]))
-    }
-
-    /// Every number in one spelling.
-    pub(crate) fn canonical(&mut self) -> ExprId {
-        let (any, first) = (self.digit(0, 9), self.digit(1, 9));
-        let digits = self.builder.repeat(any, 0, None);
-        let (minus, zero, point) =
-            (self.builder.literal("-"), self.builder.literal("0"), self.builder.literal("."));
-        let fraction = self.builder.sequence([point, digits, first]);
-        let below_one = self.builder.sequence([zero, fraction]);
-        let fraction = self.builder.optional(fraction);
-        let from_one = self.builder.sequence([first, digits, fraction]);
-        let magnitude = self.builder.choice([below_one, from_one]);
+    /// Numbers with or without a sign, and zero, which may have one.
+    pub(crate) fn signed_or_zero(&mut self, magnitude: ExprId, zero: ExprId) -> ExprId {
+        let minus = self.builder.literal("-");
         let sign = self.builder.optional(minus);
+        if self.form.has_negative_zero {
+            let all = self.builder.choice([zero, magnitude]);
+            return self.builder.sequence([sign, all]);
+        }
         let signed = self.builder.sequence([sign, magnitude]);
         self.builder.choice([zero, signed])
     }
 
+    /// Any exponent.
+    pub(crate) fn any_exponent(&mut self) -> ExprId {
+        let mark = self.builder.class([('e', 'e'), ('E', 'E')]);
+        let sign = self.builder.class([('+', '+'), ('-', '-')]);
+        let (sign, digit) = (self.builder.optional(sign), self.digit(0, 9));
+        let digits = self.builder.repeat(digit, 1, None);
+        self.builder.sequence([mark, sign, digits])
+    }
+
     /// The spellings of one number.
-    pub(crate) fn exactly(&mut self, value: &Decimal, zeros: Zeros) -> ExprId {
+    pub(crate) fn exactly(&mut self, value: &Decimal) -> ExprId {
         let mut text = whole_text(value);
         let fraction = value.fraction_digits();
         if !fraction.is_empty() {
@@ -139,20 +190,32 @@ impl Digits<'_> {
             text.extend(fraction.iter().map(|&digit| char::from(b'0' + digit)));
         }
         let text = self.builder.literal(&text);
-        let zeros = match zeros {
-            Zeros::None => return text,
-            Zeros::Any if fraction.is_empty() => self.zero_fraction(),
-            Zeros::Any => {
+        let zeros = match self.form.fraction {
+            _ if fraction.is_empty() => self.zero_fraction(),
+            FractionForm::Any => {
                 let zero = self.digit(0, 0);
                 self.builder.repeat(zero, 0, None)
             }
+            _ => self.builder.empty(),
         };
-        self.builder.sequence([text, zeros])
+        let text = self.builder.sequence([text, zeros]);
+        self.signed_zero(value, text)
     }
 
-    /// The digits of a whole number with their sign.
-    pub(crate) fn whole(&mut self, value: &Decimal) -> ExprId {
-        self.builder.literal(&whole_text(value))
+    /// The digits of a whole number with their sign, and what may follow.
+    pub(crate) fn whole(&mut self, value: &Decimal, end: ExprId) -> ExprId {
+        let text = self.builder.literal(&whole_text(value));
+        let text = self.builder.sequence([text, end]);
+        self.signed_zero(value, text)
+    }
+
+    fn signed_zero(&mut self, value: &Decimal, text: ExprId) -> ExprId {
+        if !value.is_zero() || !self.form.has_negative_zero {
+            return text;
+        }
+        let minus = self.builder.literal("-");
+        let sign = self.builder.optional(minus);
+        self.builder.sequence([sign, text])
     }
 
     fn signed(
@@ -175,9 +238,10 @@ impl Digits<'_> {
     }
 
     /// Texts of numbers between bounds that are not negative.
-    fn magnitude(&mut self, lower: &Bound, upper: Option<&Bound>) -> Option<ExprId> {
-        let low = SplitBound::new(lower);
-        let Some(high) = upper.map(SplitBound::new) else {
+    pub(crate) fn magnitude(&mut self, lower: &Bound, upper: Option<&Bound>) -> Option<ExprId> {
+        let most = self.form.max_fraction;
+        let low = SplitBound::new(lower, CUT_LOWER, most);
+        let Some(high) = upper.map(|upper| SplitBound::new(upper, CUT_UPPER, most)) else {
             let mut alternatives = vec![];
             let next = increment(&low.whole);
             let above = self.whole_range(&next, None);
@@ -207,11 +271,12 @@ impl Digits<'_> {
 
     fn whole_magnitude(&mut self, lower: &Bound, upper: Option<&Bound>) -> Option<ExprId> {
         // Zero as an exclusive bound comes from leaving zero to the numbers without a sign.
-        let mut low = SplitBound::new(lower).whole;
+        let mut low = SplitBound::new(lower, CUT_LOWER, None).whole;
         if lower.edge == Edge::Exclusive {
             low = increment(&low);
         }
-        self.whole_range(&low, upper.map(|bound| SplitBound::new(bound).whole).as_deref())
+        let high = upper.map(|bound| SplitBound::new(bound, CUT_UPPER, None).whole);
+        self.whole_range(&low, high.as_deref())
     }
 
     fn after(&mut self, whole: &[u8], fraction: ExprId) -> ExprId {
@@ -221,7 +286,7 @@ impl Digits<'_> {
     }
 
     /// Whole numbers from `low` to `high`, both inclusive, without leading zeros.
-    fn whole_range(&mut self, low: &[u8], high: Option<&[u8]>) -> Option<ExprId> {
+    pub(crate) fn whole_range(&mut self, low: &[u8], high: Option<&[u8]>) -> Option<ExprId> {
         if high.is_some_and(|high| is_less(high, low)) {
             return None;
         }
@@ -236,8 +301,11 @@ impl Digits<'_> {
         let any = self.digit(0, 9);
         match high {
             None => {
-                let rest = self.builder.repeat(any, count(low.len()), None);
-                alternatives.push(self.builder.sequence([first, rest]));
+                let most = self.form.max_whole.map(|max| max.saturating_sub(1));
+                if most.is_none_or(|most| most >= count(low.len())) {
+                    let rest = self.builder.repeat(any, count(low.len()), most);
+                    alternatives.push(self.builder.sequence([first, rest]));
+                }
             }
             Some(high) => {
                 if high.len() > low.len() + 1 {
@@ -301,12 +369,66 @@ impl Digits<'_> {
         result
     }
 
-    fn any_fraction(&mut self) -> ExprId {
-        let any = self.digit(0, 9);
-        let digits = self.builder.repeat(any, 1, None);
+    /// What may follow the whole part of a number.
+    pub(crate) fn any_fraction(&mut self) -> ExprId {
         let point = self.builder.literal(".");
-        let fraction = self.builder.sequence([point, digits]);
-        self.builder.optional(fraction)
+        let digits = match self.form.fraction {
+            FractionForm::Any => {
+                let any = self.digit(0, 9);
+                Some(self.builder.repeat(any, 1, None))
+            }
+            _ => self.tail(0, Last::Zero),
+        };
+        let fraction = digits.map(|digits| self.builder.sequence([point, digits]));
+        match self.form.fraction {
+            FractionForm::Any => fraction.map(|fraction| self.builder.optional(fraction)),
+            _ => {
+                let zero = self.zero_fraction();
+                Some(self.builder.choice([zero].into_iter().chain(fraction)))
+            }
+        }
+        .unwrap_or_else(|| self.builder.empty())
+    }
+
+    /// Any digits of a fraction, possibly none, after `read` digits of it.
+    fn tail(&mut self, read: usize, last: Last) -> Option<ExprId> {
+        let any = self.digit(0, 9);
+        if self.form.fraction == FractionForm::Any {
+            return Some(self.builder.repeat(any, 0, None));
+        }
+        let left = self.form.max_fraction.map(|max| max.saturating_sub(count(read)));
+        let some = (left != Some(0)).then(|| {
+            let before = self.builder.repeat(any, 0, left.map(|left| left - 1));
+            let last = self.digit(1, 9);
+            self.builder.sequence([before, last])
+        });
+        match last {
+            Last::Zero => some,
+            Last::Other => Some(match some {
+                Some(some) => self.builder.optional(some),
+                None => self.builder.empty(),
+            }),
+        }
+    }
+
+    /// A digit of a range and any digits after it.
+    fn out(&mut self, (first, last): (u8, u8), read: usize) -> Option<ExprId> {
+        let mut ways = Vec::with_capacity(2);
+        let way = |this: &mut Self, range: (u8, u8), kind: Last| {
+            let tail = this.tail(read + 1, kind)?;
+            let digit = this.digit(range.0, range.1);
+            Some(this.builder.sequence([digit, tail]))
+        };
+        if self.form.fraction == FractionForm::Any {
+            return way(self, (first, last), Last::Other);
+        }
+        if first == 0 {
+            ways.extend(way(self, (0, 0), Last::Zero));
+        }
+        if last > 0 {
+            ways.extend(way(self, (first.max(1), last), Last::Other));
+        }
+        (!ways.is_empty()).then(|| self.builder.choice(ways))
     }
 
     /// What may follow a whole part that equals that of the given bounds: nothing, or a point and digits.
@@ -319,6 +441,12 @@ impl Digits<'_> {
             low.map(|low| (low.fraction.as_slice(), low.edge)),
             high.map(|high| (high.fraction.as_slice(), high.edge)),
         );
+        if self.form.fraction != FractionForm::Any {
+            let whole = (above && below).then(|| self.zero_fraction());
+            let with_point = digits.map(|digits| self.builder.sequence([point, digits]));
+            let ways: Vec<ExprId> = whole.into_iter().chain(with_point).collect();
+            return (!ways.is_empty()).then(|| self.builder.choice(ways));
+        }
         // A point needs a digit after it.
         let digits = digits.map(|digits| {
             let any = self.digit(0, 9);
@@ -334,27 +462,29 @@ impl Digits<'_> {
         }
     }
 
-    /// Digits after the point, possibly none, whose value lies between the bounds' fractions.
+    /// Digits after the point, possibly none, whose value lies between the bounds' fractions. Where zeros at the end do not
+    /// count, some.
     fn fraction_digits(&mut self, low: Option<(&[u8], Edge)>, high: Option<(&[u8], Edge)>) -> Option<ExprId> {
         let (Some((low, low_edge)), Some((high, high_edge))) = (low, high) else {
             return match (low, high) {
-                (Some((low, edge)), None) => Some(self.fraction_above(low, edge)),
-                (None, Some((high, edge))) => self.fraction_below(high, edge),
-                _ => {
-                    let any = self.digit(0, 9);
-                    Some(self.builder.repeat(any, 0, None))
-                }
+                (Some((low, edge)), None) => self.fraction_above(low, edge, (0, Last::Zero)),
+                (None, Some((high, edge))) => self.fraction_below(high, edge, (0, Last::Zero)),
+                _ => self.tail(0, Last::Zero),
             };
         };
         let length = low.len().max(high.len());
         let digit_of = |digits: &[u8], at: usize| digits.get(at).copied().unwrap_or(0);
+        let has_zeros = self.form.fraction == FractionForm::Any;
         let Some(split) = (0..length).find(|&at| digit_of(low, at) != digit_of(high, at)) else {
             // Both bounds are one number: it and its spellings with zeros at the end, if any.
-            if low_edge == Edge::Exclusive || high_edge == Edge::Exclusive {
+            if low_edge == Edge::Exclusive || high_edge == Edge::Exclusive || low.is_empty() && !has_zeros {
                 return None;
             }
             let texts: String = low.iter().map(|&digit| char::from(b'0' + digit)).collect();
             let (texts, zero) = (self.builder.literal(&texts), self.digit(0, 0));
+            if !has_zeros {
+                return Some(texts);
+            }
             let zeros = self.builder.repeat(zero, 0, None);
             return Some(self.builder.sequence([texts, zeros]));
         };
@@ -362,84 +492,100 @@ impl Digits<'_> {
         if low_digit > high_digit {
             return None;
         }
-        let any = self.digit(0, 9);
-        let anything = self.builder.repeat(any, 0, None);
         let mut alternatives = Vec::new();
-        let same = self.digit(low_digit, low_digit);
-        let rest = self.fraction_above(low.get(split + 1..).unwrap_or_default(), low_edge);
-        alternatives.push(self.builder.sequence([same, rest]));
-        if low_digit + 1 < high_digit {
-            let between = self.digit(low_digit + 1, high_digit - 1);
-            alternatives.push(self.builder.sequence([between, anything]));
+        let read = split + 1;
+        let rest = low.get(read..).unwrap_or_default();
+        if let Some(rest) = self.fraction_above(rest, low_edge, (read, Last::of(low_digit))) {
+            let same = self.digit(low_digit, low_digit);
+            alternatives.push(self.builder.sequence([same, rest]));
         }
-        let same = self.digit(high_digit, high_digit);
-        let rest = self.fraction_below(high.get(split + 1..).unwrap_or_default(), high_edge);
-        alternatives.extend(rest.map(|rest| self.builder.sequence([same, rest])));
-        let tail = self.builder.choice(alternatives);
-        let shared: String = (0..split).map(|at| char::from(b'0' + digit_of(low, at))).collect();
-        let literal = self.builder.literal(&shared);
-        let whole = self.builder.sequence([literal, tail]);
+        if low_digit + 1 < high_digit {
+            alternatives.extend(self.out((low_digit + 1, high_digit - 1), split));
+        }
+        let rest = high.get(read..).unwrap_or_default();
+        if let Some(rest) = self.fraction_below(rest, high_edge, (read, Last::of(high_digit))) {
+            let same = self.digit(high_digit, high_digit);
+            alternatives.push(self.builder.sequence([same, rest]));
+        }
+        let whole = (!alternatives.is_empty()).then(|| {
+            let tail = self.builder.choice(alternatives);
+            let shared: String = (0..split).map(|at| char::from(b'0' + digit_of(low, at))).collect();
+            let literal = self.builder.literal(&shared);
+            self.builder.sequence([literal, tail])
+        });
         if low.len() > split || low_edge == Edge::Exclusive {
-            return Some(whole);
+            return whole;
         }
         // The lower bound ends here: stopping early is stopping at it. Its digits up to `split` are zeros
         // and its own, and any text that ends between its last digit and `split` equals it.
+        let ends = low.len()..=if has_zeros { split } else { low.len() };
         let mut texts = Vec::new();
-        for end in low.len()..=split {
+        for end in ends.filter(|&end| has_zeros || end > 0) {
             let text: String = (0..end).map(|at| char::from(b'0' + digit_of(low, at))).collect();
             texts.push(self.builder.literal(&text));
         }
-        texts.push(whole);
-        Some(self.builder.choice(texts))
+        texts.extend(whole);
+        (!texts.is_empty()).then(|| self.builder.choice(texts))
     }
 
-    /// Digits, possibly none, with `0.digits` not less than (or greater than) `0.low`.
-    fn fraction_above(&mut self, low: &[u8], edge: Edge) -> ExprId {
-        let any = self.digit(0, 9);
-        let anything = self.builder.repeat(any, 0, None);
+    /// Digits, possibly none, with `0.digits` not less than (or greater than) `0.low`; after so many digits of the
+    /// fraction.
+    fn fraction_above(&mut self, low: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
+        let last = low.last().map_or(last, |&digit| Last::of(digit));
         let mut result = match edge {
-            Edge::Inclusive => anything,
+            Edge::Inclusive => self.tail(read + low.len(), last),
+            // What goes on does not end with a zero, and is more than the bound.
+            Edge::Exclusive if self.form.fraction != FractionForm::Any => {
+                self.tail(read + low.len(), Last::Zero)
+            }
             Edge::Exclusive => {
                 let (zero, more) = (self.digit(0, 0), self.digit(1, 9));
                 let zeros = self.builder.repeat(zero, 0, None);
-                self.builder.sequence([zeros, more, anything])
+                let any = self.digit(0, 9);
+                let anything = self.builder.repeat(any, 0, None);
+                Some(self.builder.sequence([zeros, more, anything]))
             }
         };
-        for &digit in low.iter().rev() {
+        for (at, &digit) in low.iter().enumerate().rev() {
             let same = self.digit(digit, digit);
-            result = self.builder.sequence([same, result]);
+            let mut ways = Vec::with_capacity(2);
+            ways.extend(result.map(|result| self.builder.sequence([same, result])));
             if digit < 9 {
-                let out = self.digit(digit + 1, 9);
-                let out = self.builder.sequence([out, anything]);
-                result = self.builder.choice([result, out]);
+                ways.extend(self.out((digit + 1, 9), read + at));
             }
+            result = (!ways.is_empty()).then(|| self.builder.choice(ways));
         }
         result
     }
 
-    /// Digits, possibly none, with `0.digits` not greater than (or less than) `0.high`.
-    fn fraction_below(&mut self, high: &[u8], edge: Edge) -> Option<ExprId> {
-        let any = self.digit(0, 9);
-        let anything = self.builder.repeat(any, 0, None);
+    /// Digits, possibly none, with `0.digits` not greater than (or less than) `0.high`; after so many digits of the
+    /// fraction.
+    fn fraction_below(&mut self, high: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
+        let has_zeros = self.form.fraction == FractionForm::Any;
+        let at_end = high.last().map_or(last, |&digit| Last::of(digit));
         let mut result = match edge {
-            Edge::Inclusive => {
+            Edge::Inclusive if has_zeros => {
                 let zero = self.digit(0, 0);
                 Some(self.builder.repeat(zero, 0, None))
             }
+            Edge::Inclusive => (at_end == Last::Other).then(|| self.builder.empty()),
             Edge::Exclusive => None,
         };
-        for &digit in high.iter().rev() {
+        for (at, &digit) in high.iter().enumerate().rev() {
             // What is left of the bound is above zero, so stopping here stays below it.
-            let mut alternatives = vec![self.builder.empty()];
+            let before = if at == 0 { last } else { Last::of(high[at - 1]) };
+            let mut alternatives = Vec::with_capacity(3);
+            if has_zeros || before == Last::Other {
+                alternatives.push(self.builder.empty());
+            }
             if let Some(rest) = result {
                 let same = self.digit(digit, digit);
                 alternatives.push(self.builder.sequence([same, rest]));
             }
             if digit > 0 {
-                let out = self.digit(0, digit - 1);
-                alternatives.push(self.builder.sequence([out, anything]));
+                alternatives.extend(self.out((0, digit - 1), read + at));
             }
-            result = Some(self.builder.choice(alternatives));
+            result = (!alternatives.is_empty()).then(|| self.builder.choice(alternatives));
         }
         result
     }
@@ -454,19 +600,36 @@ impl Digits<'_> {
     }
 }
 
-/// The bounds' magnitudes below zero and from zero on; `None` where no number of that sign is allowed.
-type SignedBounds = (Option<(Bound, Option<Bound>)>, Option<(Bound, Option<Bound>)>);
+/// Whether the last digit of a fraction so far is a zero, with which it does not end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Zero,
+    Other,
+}
 
-fn signs(lower: Option<&Bound>, upper: Option<&Bound>) -> SignedBounds {
+impl Last {
+    fn of(digit: u8) -> Self {
+        if digit == 0 { Self::Zero } else { Self::Other }
+    }
+}
+
+/// The bounds' magnitudes below zero and from zero on; `None` where no number of that sign is allowed.
+pub(super) type SignedBounds = (Option<(Bound, Option<Bound>)>, Option<(Bound, Option<Bound>)>);
+
+pub(super) fn signs(lower: Option<&Bound>, upper: Option<&Bound>, has_negative_zero: bool) -> SignedBounds {
     let zero = |edge| Bound { value: Decimal::zero(), edge };
     let turned = |bound: &Bound| Bound { value: bound.value.negated(), edge: bound.edge };
+    let may_be_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
     let negative = match lower {
-        Some(bound) if !bound.value.is_negative() => None,
+        Some(bound) if !bound.value.is_negative() && !(has_negative_zero && may_be_zero(bound)) => None,
         lower => {
             let least = match upper {
                 Some(bound) if bound.value.is_negative() => turned(bound),
-                _ => zero(Edge::Exclusive),
+                Some(bound) if bound.value.is_zero() => zero(bound.edge),
+                _ => zero(Edge::Inclusive),
             };
+            let edge = if has_negative_zero { least.edge } else { Edge::Exclusive };
+            let least = if least.value.is_zero() { Bound { edge, ..least } } else { least };
             Some((least, lower.map(turned)))
         }
     };

@@ -1,6 +1,7 @@
 //! The spellings of characters in strings and names: all that JSON allows, or those that [`Escapes`] leaves.
 //!
-//! [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) has every spelling. Fewer of them could be had by
+//! [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) has every spelling, or those that serialisers print. One alone
+//! could be had by
 //! intersection with the texts that are spelled as wanted, but an intersection is an automaton of its own, and a
 //! repeat inside it is written out. Where a character has one spelling, spelling is a function that is never the same
 //! for two texts, and distributes over all operators: it is pushed down to characters. A complement is taken within
@@ -8,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use grammask_grammar_ir::{CharRange, Expr, ExprId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, GrammarBuilder, JsonEscapes};
 
 use super::lowering::SchemaLowering;
 use crate::json_schema::options::Escapes;
@@ -27,6 +28,7 @@ impl SchemaLowering<'_> {
     pub(super) fn escaped(&mut self, text: ExprId) -> ExprId {
         match self.normalizer.options.escapes {
             Escapes::Any => self.builder.json_escaped(text),
+            Escapes::Printed => printed(&mut self.builder, text),
             Escapes::Needed | Escapes::Ascii => self.spelled_below(text, MAX_DEPTH),
         }
     }
@@ -118,6 +120,34 @@ impl SchemaLowering<'_> {
         }
         self.builder.choice(ways)
     }
+}
+
+/// The texts of an expression as serialisers print them inside a JSON string: as literals where each has one spelling.
+pub(crate) fn printed(builder: &mut GrammarBuilder, text: ExprId) -> ExprId {
+    let literals: Option<Vec<String>> = match builder.expr(text) {
+        Expr::Choice(parts) => parts.iter().map(|&part| printed_literal(builder.expr(part))).collect(),
+        expr => printed_literal(expr).map(|literal| vec![literal]),
+    };
+    match literals {
+        Some(literals) => {
+            let literals: Vec<ExprId> = literals.iter().map(|literal| builder.literal(literal)).collect();
+            builder.choice(literals)
+        }
+        None => builder.json_escaped_as(text, JsonEscapes::Printed),
+    }
+}
+
+/// A literal with the escapes that it needs, if it has no other spellings.
+fn printed_literal(expr: Expr<'_>) -> Option<String> {
+    let text = match expr {
+        Expr::Empty => "",
+        Expr::Bytes(bytes) => std::str::from_utf8(bytes).ok()?,
+        _ => return None,
+    };
+    let has_one_spelling = |character: char| {
+        matches!(character, '"' | '\\' | '\n' | '\r' | '\t') || !JsonEscapes::Printed.has_escape(character)
+    };
+    text.chars().all(has_one_spelling).then(|| escaped_literal(text, Escapes::Needed))
 }
 
 /// The characters of both.

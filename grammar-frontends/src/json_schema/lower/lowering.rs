@@ -163,7 +163,12 @@ pub(crate) fn lower<'s>(
         ValueSyntax::Notation(_) => lowering.notation_root(root, arguments)?,
     };
     lowering.normalizer.check_work()?;
-    let Some(body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
+    let Some(mut body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
+    let around = lowering.normalizer.options.around_root;
+    if around > 0 && comparison == ItemComparison::Possible {
+        let blanks = punctuation::blanks(&mut lowering.builder, Some(around));
+        body = lowering.builder.sequence([blanks, body, blanks]);
+    }
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
     while let Some((depth, task)) = lowering.tasks.pop() {

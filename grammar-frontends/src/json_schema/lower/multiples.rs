@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use grammask_grammar_ir::ExprId;
 
-use super::digits::{Digits, Zeros};
+use super::digits::{FractionForm, signs};
 use super::lowering::SchemaLowering;
 use super::numbers::Residues;
 use crate::diagnostic::Result;
@@ -93,23 +93,17 @@ impl SchemaLowering<'_> {
         if states > self.normalizer.options.limits.states as u64 {
             return Ok(None);
         }
-        let negated = |bound: &Bound| Bound { value: bound.value.negated(), edge: bound.edge };
-        let is_negative = |bound: &Bound| bound.value.is_negative();
-        let from_zero = |edge| Bound { value: Decimal::zero(), edge };
+        let has_negative_zero = self.digits().form.has_negative_zero;
+        let (negative, positive) = signs(shape.lower.as_ref(), shape.upper.as_ref(), has_negative_zero);
         let mut alternatives = Vec::new();
-        if shape.lower.as_ref().is_none_or(is_negative) {
-            let low = shape.upper.as_ref().filter(|upper| is_negative(upper)).map(negated);
-            let low = low.unwrap_or_else(|| from_zero(Edge::Exclusive));
-            let high = shape.lower.as_ref().map(negated);
-            if let Some(texts) = self.unsigned_multiples(&fractions, &low, high.as_ref(), node)? {
-                let minus = self.builder.literal("-");
-                alternatives.push(self.builder.sequence([minus, texts]));
-            }
+        if let Some((low, high)) = negative
+            && let Some(texts) = self.unsigned_multiples(&fractions, &low, high.as_ref(), node)?
+        {
+            let minus = self.builder.literal("-");
+            alternatives.push(self.builder.sequence([minus, texts]));
         }
-        if !shape.upper.as_ref().is_some_and(is_negative) {
-            let low = shape.lower.clone().filter(|lower| !is_negative(lower));
-            let low = low.unwrap_or_else(|| from_zero(Edge::Inclusive));
-            alternatives.extend(self.unsigned_multiples(&fractions, &low, shape.upper.as_ref(), node)?);
+        if let Some((low, high)) = positive {
+            alternatives.extend(self.unsigned_multiples(&fractions, &low, high.as_ref(), node)?);
         }
         Ok(Some((!alternatives.is_empty()).then(|| self.builder.choice(alternatives))))
     }
@@ -140,13 +134,13 @@ impl SchemaLowering<'_> {
         }
         let mut alternatives = Vec::new();
         if !values.is_empty() {
-            alternatives.extend(self.numbers(&[NumberShape::finite(values)], node)?);
+            alternatives.extend(self.decimals(&NumberShape::finite(values), node)?);
         }
         let (after, before) = (first.plus_one(), last.map(|last| last.minus_one()));
         if before.as_ref().is_none_or(|before| after <= *before) {
             for (fractions_of_group, remainders) in fractions.groups() {
                 let wholes = if fractions.modulus == 1 {
-                    Digits { builder: &mut self.builder }.whole_between(Some(&after), before.as_ref())
+                    self.digits().whole_between(Some(&after), before.as_ref())
                 } else {
                     let residues = Residues::with_remainders(fractions.modulus, remainders);
                     self.multiples_between(&residues, &after, before.as_ref(), node)?
@@ -163,13 +157,11 @@ impl SchemaLowering<'_> {
 
     /// The digits of a fraction and any zeros after them.
     fn fraction(&mut self, digits: &str) -> ExprId {
-        let zeros = self.zeros();
-        match (digits, zeros) {
-            ("", Zeros::None) => self.builder.empty(),
-            ("", Zeros::Any) => Digits { builder: &mut self.builder }.zero_fraction(),
+        match digits {
+            "" => self.digits().zero_fraction(),
             _ => {
                 let text = self.builder.literal(&format!(".{digits}"));
-                if zeros == Zeros::None {
+                if self.digits().form.fraction != FractionForm::Any {
                     return text;
                 }
                 let zero = self.builder.class([('0', '0')]);

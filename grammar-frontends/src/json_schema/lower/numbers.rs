@@ -1,9 +1,9 @@
 //! Numbers.
 
 use grammask_grammar_ir::hash::HashMap;
-use grammask_grammar_ir::{ExprId, RuleId};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId};
 
-use super::digits::{Digits, Zeros};
+use super::digits::{DigitForm, Digits, FractionForm, signs};
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::{Draft, NodeId};
@@ -80,39 +80,84 @@ impl SchemaLowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
-    fn is_canonical(&self) -> bool {
-        self.normalizer.options.numbers == Numbers::Canonical
+    pub(super) fn digits(&mut self) -> Digits<'_> {
+        let form = DigitForm::of(self.normalizer.options.numbers);
+        Digits { builder: &mut self.builder, form }
     }
 
-    /// The whole grammar of JSON's numbers.
+    fn digits_for(&mut self, shape: &NumberShape) -> Digits<'_> {
+        let bounds = [&shape.lower, &shape.upper].into_iter().flatten();
+        let form = DigitForm::of(self.normalizer.options.numbers);
+        let form = form.with_room_for(bounds.map(|bound| &bound.value));
+        Digits { builder: &mut self.builder, form }
+    }
+
+    /// All numbers.
     fn any_number(&mut self) -> Result<ExprId> {
-        if self.is_canonical() {
-            return self.shared("json_number", |builder| Digits { builder }.canonical());
-        }
-        self.shared("json_number", |builder| Digits { builder }.any_number())
+        let numbers = self.normalizer.options.numbers;
+        self.shared("json_number", |builder| any_number(builder, numbers))
+    }
+
+    fn draft(&self) -> Draft {
+        self.normalizer.document.draft(Document::ROOT)
     }
 
     /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
     pub(super) fn whole_end(&mut self) -> ExprId {
-        if self.is_canonical() {
-            return self.builder.empty();
-        }
-        match self.normalizer.document.draft(Document::ROOT) {
+        match self.draft() {
             Draft::Draft4 => self.builder.empty(),
-            _ => Digits { builder: &mut self.builder }.zero_fraction(),
+            _ => self.digits().zero_fraction(),
         }
     }
 
-    /// Digits with a sign, and what may follow.
+    /// All whole numbers.
     fn any_integer(&mut self) -> Result<ExprId> {
-        let (end, is_canonical) = (self.whole_end(), self.is_canonical());
-        self.shared("json_integer", |builder| match is_canonical {
-            true => Digits { builder }.canonical_integer(),
-            false => Digits { builder }.any_integer(end),
-        })
+        let (numbers, draft) = (self.normalizer.options.numbers, self.draft());
+        self.shared("json_integer", |builder| any_integer(builder, numbers, draft))
     }
 
+    /// The numbers of a shape, those with an exponent among them.
     fn number(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
+        let decimals = self.decimals(shape, node)?;
+        let limit = self.normalizer.options.limits.digits;
+        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
+        let is_refused = bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit);
+        let exponents = match self.normalizer.options.numbers {
+            Numbers::Printed { .. } | Numbers::Any if !is_refused => self.exponents(shape),
+            _ => None,
+        };
+        let ways: Vec<ExprId> = decimals.into_iter().chain(exponents).collect();
+        Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
+    }
+
+    /// The numbers of a shape that are written with an exponent. Where the remainders of a step are too many, none.
+    fn exponents(&mut self, shape: &NumberShape) -> Option<ExprId> {
+        if shape.kind == NumberKind::Integer && self.draft() == Draft::Draft4 {
+            return None;
+        }
+        let mut digits = self.digits();
+        if let Some(values) = &shape.values {
+            let texts: Vec<ExprId> = values.iter().filter_map(|value| digits.exponents_of(value)).collect();
+            return (!texts.is_empty()).then(|| digits.builder.choice(texts));
+        }
+        let places = (shape.kind == NumberKind::Integer).then_some(0);
+        let between = digits.exponents_between(shape.lower.as_ref(), shape.upper.as_ref(), places)?;
+        let one = Divisor { units: 1, places: 0 };
+        let fractional = (shape.kind == NumberKind::Fractional).then_some(&one);
+        let mut operands = vec![between];
+        for &step in &shape.steps {
+            operands.push(digits.exponents_of_multiples(step)??);
+        }
+        for &step in shape.not_steps.iter().chain(fractional) {
+            if let Some(multiples) = digits.exponents_of_multiples(step)? {
+                operands.push(digits.builder.complement(multiples));
+            }
+        }
+        Some(digits.builder.intersection(operands))
+    }
+
+    /// The numbers of a shape that are written without an exponent.
+    pub(super) fn decimals(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
         let limit = self.normalizer.options.limits.digits;
         let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
         if bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit) {
@@ -130,18 +175,13 @@ impl SchemaLowering<'_> {
             && shape.kind == NumberKind::Integer
         {
             let end = self.whole_end();
-            let mut digits = Digits { builder: &mut self.builder };
-            let texts: Vec<ExprId> = values.iter().map(|value| digits.whole(value)).collect();
-            if texts.is_empty() {
-                return Ok(None);
-            }
-            let texts = self.builder.choice(texts);
-            return Ok(Some(self.builder.sequence([texts, end])));
+            let mut digits = self.digits();
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.whole(value, end)).collect();
+            return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
         if let Some(values) = &shape.values {
-            let zeros = self.zeros();
-            let mut digits = Digits { builder: &mut self.builder };
-            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value, zeros)).collect();
+            let mut digits = self.digits();
+            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
         if !shape.not_steps.is_empty() {
@@ -183,11 +223,11 @@ impl SchemaLowering<'_> {
         let (Some(step), Some(common)) = (whole, common) else {
             let reason = "of numbers that are no multiples, only steps that are whole and small are told";
             self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
-            return self.number(&freed, node);
+            return self.decimals(&freed, node);
         };
         let mut alternatives = Vec::new();
         if shape.kind != NumberKind::Integer {
-            alternatives.extend(self.number(&NumberShape { kind: NumberKind::Fractional, ..freed }, node)?);
+            alternatives.extend(self.decimals(&NumberShape { kind: NumberKind::Fractional, ..freed }, node)?);
         }
         if shape.kind != NumberKind::Fractional {
             let excluded = steps.iter().map(|step| step.units).collect();
@@ -198,24 +238,11 @@ impl SchemaLowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
-    /// Zeros that a fraction may end with.
-    pub(super) fn zeros(&self) -> Zeros {
-        if self.is_canonical() { Zeros::None } else { Zeros::Any }
-    }
-
     /// Numbers of a kind between bounds.
     fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
-        let is_canonical = self.is_canonical();
-        let mut digits = Digits { builder: &mut self.builder };
+        let mut digits = self.digits_for(shape);
         match shape.kind {
-            NumberKind::Any => {
-                let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
-                if !is_canonical {
-                    return Some(between);
-                }
-                let canonical = digits.canonical();
-                Some(self.builder.intersection([between, canonical]))
-            }
+            NumberKind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
             NumberKind::Integer => {
                 let (lower, upper) = shape.whole_bounds();
                 self.whole_interval(lower.as_ref(), upper.as_ref())
@@ -225,15 +252,16 @@ impl SchemaLowering<'_> {
                 let point = self.builder.literal(".");
                 let (any, some) = (self.builder.any_char(), self.builder.class([('1', '9')]));
                 let any = self.builder.repeat(any, 0, None);
-                let rest = if is_canonical { self.builder.empty() } else { any };
-                let fractional = self.builder.sequence([any, point, any, some, rest]);
+                let fractional = self.builder.sequence([any, point, any, some, any]);
                 Some(self.builder.intersection([between, fractional]))
             }
         }
     }
 
     fn whole_interval(&mut self, lower: Option<&Decimal>, upper: Option<&Decimal>) -> Option<ExprId> {
-        let whole = Digits { builder: &mut self.builder }.whole_between(lower, upper)?;
+        let form = DigitForm::of(self.normalizer.options.numbers);
+        let form = form.with_room_for(lower.into_iter().chain(upper));
+        let whole = Digits { builder: &mut self.builder, form }.whole_between(lower, upper)?;
         let end = self.whole_end();
         Some(self.builder.sequence([whole, end]))
     }
@@ -292,20 +320,25 @@ impl SchemaLowering<'_> {
         upper: Option<Decimal>,
         node: NodeId,
     ) -> Result<Option<ExprId>> {
-        let zero = Decimal::zero();
-        let one = Decimal::from_integer(1);
+        let bound = |value: Decimal| Bound { value, edge: Edge::Inclusive };
+        let (lower, upper) = (lower.map(bound), upper.map(bound));
+        let has_negative_zero = self.digits().form.has_negative_zero;
+        let (negative, positive) = signs(lower.as_ref(), upper.as_ref(), has_negative_zero);
+        let whole = |bound: Bound| match bound.edge {
+            Edge::Inclusive => bound.value,
+            Edge::Exclusive => bound.value.plus_one(),
+        };
         let mut alternatives = Vec::new();
-        if lower.as_ref().is_none_or(Decimal::is_negative) {
-            let least = upper.as_ref().filter(|upper| upper.is_negative()).map_or(one, Decimal::negated);
-            let most = lower.as_ref().map(Decimal::negated);
+        if let Some((least, most)) = negative {
+            let (least, most) = (whole(least), most.map(|most| most.value));
             if let Some(texts) = self.multiples_between(residues, &least, most.as_ref(), node)? {
                 let minus = self.builder.literal("-");
                 alternatives.push(self.builder.sequence([minus, texts]));
             }
         }
-        if !upper.as_ref().is_some_and(Decimal::is_negative) {
-            let least = lower.filter(|lower| !lower.is_negative()).unwrap_or(zero);
-            alternatives.extend(self.multiples_between(residues, &least, upper.as_ref(), node)?);
+        if let Some((least, most)) = positive {
+            let (least, most) = (whole(least), most.map(|most| most.value));
+            alternatives.extend(self.multiples_between(residues, &least, most.as_ref(), node)?);
         }
         if alternatives.is_empty() {
             return Ok(None);
@@ -336,7 +369,7 @@ impl SchemaLowering<'_> {
             let reason = format!("telling the multiples of {step} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
-            let mut digits = Digits { builder: &mut self.builder };
+            let mut digits = self.digits();
             let bound = |digits: &[u8]| {
                 let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
                 Decimal::parse(&text)
@@ -376,7 +409,7 @@ impl SchemaLowering<'_> {
     ) -> Result<Option<ExprId>> {
         let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
         let limit = self.normalizer.options.limits.states as u64;
-        let is_plain = !self.is_canonical()
+        let is_plain = self.digits().form.has_negative_zero
             && shape.kind == NumberKind::Any
             && shape.upper.is_none()
             && shape.lower.as_ref().is_none_or(is_zero);
@@ -405,36 +438,44 @@ impl SchemaLowering<'_> {
         let times_ten = |remainder: usize, digit: u128| {
             usize::try_from((remainder as u128 * 10 + digit) % modulus).unwrap_or(0)
         };
-        // `after[r]`: what may follow with `left` places to come and remainder `r`.
+        // `after[r]`: what may follow with `left` places to come and remainder `r`, after a zero and after another digit.
+        // Fractions end with a zero where any number of them may follow.
+        let has_zeros = self.digits().form.fraction == FractionForm::Any;
         let zero = self.builder.class([('0', '0')]);
         let zeros = self.builder.repeat(zero, 0, None);
-        let mut after: Vec<Option<ExprId>> = (0..size).map(|at| (at == 0).then_some(zeros)).collect();
-        let mut first_places = after.clone();
+        let end = if has_zeros { zeros } else { self.builder.empty() };
+        let ends = [has_zeros.then_some(end), Some(end)];
+        let mut after: Vec<[Option<ExprId>; 2]> =
+            (0..size).map(|at| if at == 0 { ends } else { [None; 2] }).collect();
+        let mut first_places: Vec<Option<ExprId>> = after.iter().map(|rests| rests[0]).collect();
         for place in 0..step.places {
             let mut before = Vec::with_capacity(size);
             let mut nonempty = Vec::with_capacity(size);
             for remainder in 0..size {
                 let mut ways = Vec::new();
                 for digit in 0..10u8 {
-                    if let Some(rest) = after[times_ten(remainder, u128::from(digit))] {
-                        let digit = Digits { builder: &mut self.builder }.digit(digit, digit);
+                    if let Some(rest) = after[times_ten(remainder, u128::from(digit))][usize::from(digit > 0)]
+                    {
+                        let digit = self.digits().digit(digit, digit);
                         ways.push(self.builder.sequence([digit, rest]));
                     }
                 }
-                nonempty.push((!ways.is_empty()).then(|| self.builder.choice(ways.iter().copied())));
-                let missing = (0..=place).fold(remainder, |rest, _| times_ten(rest, 0));
-                if missing == 0 {
-                    ways.push(self.builder.empty());
-                }
-                before.push(match ways.len() {
-                    0 => None,
-                    _ => {
-                        let body = self.builder.choice(ways);
+                let goes_on = (!ways.is_empty()).then(|| self.builder.choice(ways));
+                nonempty.push(goes_on);
+                let goes_on = match goes_on {
+                    None => None,
+                    Some(body) => {
                         let rule = self.builder.declare_fresh("places").map_err(grammar_error)?;
                         self.builder.define(rule, body).map_err(grammar_error)?;
                         Some(self.builder.rule(rule))
                     }
+                };
+                let missing = (0..=place).fold(remainder, |rest, _| times_ten(rest, 0));
+                let ends = (missing == 0).then(|| match goes_on {
+                    Some(goes_on) => self.builder.optional(goes_on),
+                    None => self.builder.empty(),
                 });
+                before.push([ends.filter(|_| has_zeros).or(goes_on), ends.or(goes_on)]);
             }
             after = before;
             first_places = nonempty;
@@ -451,13 +492,13 @@ impl SchemaLowering<'_> {
                 ways.push(self.builder.sequence([point, *fraction]));
             }
             if (0..step.places).fold(remainder, |rest, _| times_ten(rest, 0)) == 0 {
-                ways.push(self.builder.empty());
+                ways.push(if has_zeros { self.builder.empty() } else { self.digits().zero_fraction() });
             }
             ends.push(ways);
         }
         let step_on = |from: usize, digit: u8, lowering: &mut Self| {
             let rule = lowering.builder.rule(rules[times_ten(from, u128::from(digit))]);
-            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            let digit = lowering.digits().digit(digit, digit);
             lowering.builder.sequence([digit, rule])
         };
         for remainder in 0..size {
@@ -472,6 +513,48 @@ impl SchemaLowering<'_> {
         starts.push(self.builder.sequence([zero, end]));
         Ok(self.builder.choice(starts))
     }
+}
+
+/// All numbers.
+pub(crate) fn any_number(builder: &mut GrammarBuilder, numbers: Numbers) -> ExprId {
+    let mut digits = Digits { builder, form: DigitForm::of(numbers) };
+    let (zero, positive, fraction) = (digits.zero(), digits.positive_whole(), digits.any_fraction());
+    let (below_one, from_one) = (digits.below_one(), digits.builder.sequence([positive, fraction]));
+    let magnitude = digits.builder.choice([below_one, from_one]);
+    let zero_fraction = digits.zero_fraction();
+    let zero = digits.builder.sequence([zero, zero_fraction]);
+    let decimal = digits.signed_or_zero(magnitude, zero);
+    match numbers {
+        Numbers::Canonical => decimal,
+        Numbers::Any => {
+            let exponent = digits.any_exponent();
+            let exponent = digits.builder.optional(exponent);
+            digits.builder.sequence([decimal, exponent])
+        }
+        Numbers::Printed { .. } => {
+            let exponents = digits.exponents_between(None, None, None);
+            digits.builder.choice([decimal].into_iter().chain(exponents))
+        }
+    }
+}
+
+/// All whole numbers; of draft 4 without a fraction and without an exponent.
+pub(crate) fn any_integer(builder: &mut GrammarBuilder, numbers: Numbers, draft: Draft) -> ExprId {
+    let mut digits = Digits { builder, form: DigitForm::of(numbers) };
+    let end = match draft {
+        Draft::Draft4 => digits.builder.empty(),
+        _ => digits.zero_fraction(),
+    };
+    let (zero, positive) = (digits.zero(), digits.positive_whole());
+    let whole = digits.signed_or_zero(positive, zero);
+    let whole = digits.builder.sequence([whole, end]);
+    let exponents = match numbers {
+        Numbers::Printed { .. } | Numbers::Any if draft != Draft::Draft4 => {
+            digits.exponents_between(None, None, Some(0))
+        }
+        _ => None,
+    };
+    digits.builder.choice([whole].into_iter().chain(exponents))
 }
 
 impl Multiples<'_> {
@@ -534,7 +617,7 @@ impl Multiples<'_> {
                 }
             };
             let rule = lowering.builder.rule(rule);
-            let digit = Digits { builder: &mut lowering.builder }.digit(digit, digit);
+            let digit = lowering.digits().digit(digit, digit);
             ways.push(lowering.builder.sequence([digit, rule]));
         }
         Ok(ways)

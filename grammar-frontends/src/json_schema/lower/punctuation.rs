@@ -49,9 +49,11 @@ pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Res
         names: NameSyntax::Json,
     };
     Ok(match whitespace {
-        Whitespace::Free { max_run } => {
-            let blank = builder.class([(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')]);
-            let run = builder.repeat(blank, 0, *max_run);
+        Whitespace::Free { .. } | Whitespace::Printed => {
+            let run = match whitespace {
+                Whitespace::Free { max_run } => blanks(builder, *max_run),
+                _ => printed_gap(builder),
+            };
             let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
             let space = builder.rule(rule);
             let (bare_comma, colon) = (builder.literal(","), builder.literal(":"));
@@ -97,6 +99,25 @@ pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Res
     })
 }
 
+/// Any whitespace, up to some characters.
+pub(crate) fn blanks(builder: &mut GrammarBuilder, max_run: Option<u32>) -> ExprId {
+    let blank = builder.class([(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')]);
+    builder.repeat(blank, 0, max_run)
+}
+
+/// Blanks of one line that is indented.
+const WIDEST_INDENT: u32 = 64;
+
+/// Nothing, a space, or a line feed and the blanks that the next line begins with.
+fn printed_gap(builder: &mut GrammarBuilder) -> ExprId {
+    let (space, line_feed) = (builder.literal(" "), builder.literal("\n"));
+    let blank = builder.class([(' ', ' '), ('\t', '\t')]);
+    let indent = builder.repeat(blank, 0, Some(WIDEST_INDENT));
+    let line = builder.sequence([line_feed, indent]);
+    let gap = builder.choice([space, line]);
+    builder.optional(gap)
+}
+
 /// The punctuation of arguments in a notation, and that of the values in them.
 pub(crate) fn notation(
     builder: &mut GrammarBuilder,
@@ -106,13 +127,17 @@ pub(crate) fn notation(
     let nothing = builder.empty();
     let mut space = nothing;
     match (whitespace, notation.blank) {
-        (Whitespace::Free { max_run }, Some(blank)) => {
+        (Whitespace::Free { .. } | Whitespace::Printed, Some(blank)) => {
+            let most = match whitespace {
+                Whitespace::Free { max_run } => *max_run,
+                _ => Some(1),
+            };
             let blank = builder.class([(blank, blank)]);
-            let run = builder.repeat(blank, 0, *max_run);
+            let run = builder.repeat(blank, 0, most);
             let rule = builder.add_rule("ws", run).map_err(grammar_error)?;
             space = builder.rule(rule);
         }
-        (Whitespace::Free { .. } | Whitespace::Compact, _) => {}
+        (Whitespace::Free { .. } | Whitespace::Printed | Whitespace::Compact, _) => {}
         (Whitespace::Fixed { .. } | Whitespace::Indented { .. }, _) => {
             let message =
                 "separators and indentation are those of JSON, and the values are written otherwise";

@@ -79,6 +79,16 @@ impl Decimal {
         (self.exponent.max(1) + end).unsigned_abs()
     }
 
+    /// The exponent of the number with one digit before the point; none of zero.
+    pub(crate) fn scientific_exponent(&self) -> Option<i64> {
+        (!self.is_zero()).then_some(self.exponent - 1)
+    }
+
+    /// The magnitude with its first digit before the point.
+    pub(crate) fn mantissa(&self) -> Self {
+        Self { negative: false, digits: self.digits.clone(), exponent: i64::from(!self.is_zero()) }
+    }
+
     /// The number with its sign turned.
     pub(crate) fn negated(&self) -> Self {
         let mut result = self.clone();

@@ -14,7 +14,7 @@ use crate::json_schema::options::{
 };
 
 /// An estimate of the grammar of a schema before it is written: [`compile`](crate::json_schema::compile()) succeeds,
-/// with default options but for whitespace and limits that are not smaller, the grammar derives something and not the
+/// with default options but for spelling and limits that are not smaller, the grammar derives something and not the
 /// empty text, and no rule begins with itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -78,6 +78,7 @@ impl SimpleSchema {
         // All fields, so that a new one is thought of.
         let JsonSchemaOptions {
             whitespace,
+            around_root,
             key_order,
             objects: _,
             free_names,
@@ -90,11 +91,12 @@ impl SimpleSchema {
             interrupt: _,
         } = options;
         let least = JsonSchemaLimits::default();
-        matches!(whitespace, Whitespace::Free { .. })
+        matches!(whitespace, Whitespace::Printed | Whitespace::Free { .. })
+            && *around_root == 0
             && *key_order == KeyOrder::Declared
             && *free_names == FreeNames::MayRepeat
-            && *escapes == Escapes::Any
-            && *numbers == Numbers::Any
+            && matches!(escapes, Escapes::Printed | Escapes::Any)
+            && matches!(numbers, Numbers::Printed { .. } | Numbers::Any)
             && limits.schema_bytes >= MAX_BYTES
             && limits.values >= MAX_BYTES
             && limits.goals >= least.goals

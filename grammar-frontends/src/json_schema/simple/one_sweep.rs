@@ -12,13 +12,15 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
 use super::estimate::SimpleSchema;
 use crate::json_schema::document::equality;
+use crate::json_schema::document::ids::Draft;
 use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::lower::containers::{
     ContainerWriter, FreeMembers, MemberCounts, MemberText, WitnessPlacement,
 };
-use crate::json_schema::lower::digits::Digits;
+use crate::json_schema::lower::escapes::printed;
+use crate::json_schema::lower::numbers::{any_integer, any_number};
 use crate::json_schema::lower::punctuation;
-use crate::json_schema::options::{JsonSchemaOptions, Objects};
+use crate::json_schema::options::{Escapes, JsonSchemaOptions, Numbers, Objects};
 use crate::json_schema::sets::object_shape::Presence;
 
 /// Expressions of a schema of the median size.
@@ -48,6 +50,8 @@ pub(crate) fn grammar(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option
         containers: ContainerWriter { builder: &mut builder, punctuation },
         values: vec![None; shapes.list.len()],
         shapes: &shapes,
+        escapes: options.escapes,
+        numbers: options.numbers,
         tasks: Vec::new(),
     };
     writer.all(root, whole)?;
@@ -242,6 +246,8 @@ impl<'v, 't> SimpleShapes<'v, 't> {
 struct ShapeWriter<'b, 's, 'v, 't> {
     containers: ContainerWriter<'b>,
     shapes: &'s SimpleShapes<'v, 't>,
+    escapes: Escapes,
+    numbers: Numbers,
     /// The expression of each shape that was met.
     values: Vec<Option<ExprId>>,
     /// Rules that have no bodies yet.
@@ -278,21 +284,19 @@ impl ShapeWriter<'_, '_, '_, '_> {
             SimpleShape::Texts(texts) => {
                 let texts: Vec<ExprId> = texts.iter().map(|text| builder.literal(text)).collect();
                 let texts = builder.choice(texts);
-                let text = builder.json_escaped(texts);
+                let text = escaped(builder, texts, self.escapes);
                 builder.sequence([quote, text, quote])
             }
             SimpleShape::Number => {
-                let body = Digits { builder: &mut *builder }.any_number();
+                let body = any_number(builder, self.numbers);
                 defined(builder, "json_number", body)?
             }
             SimpleShape::Integer => {
-                let mut digits = Digits { builder: &mut *builder };
-                let end = digits.zero_fraction();
-                let body = digits.any_integer(end);
+                let body = any_integer(builder, self.numbers, Draft::Draft2020);
                 defined(builder, "json_integer", body)?
             }
             SimpleShape::String => {
-                let text = any_text(builder);
+                let text = any_text(builder, self.escapes);
                 let body = builder.sequence([quote, text, quote]);
                 defined(builder, "json_string", body)?
             }
@@ -345,7 +349,7 @@ impl ShapeWriter<'_, '_, '_, '_> {
         for property in properties {
             let value = self.goal(property.value)?;
             let name = self.containers.builder.literal(property.name);
-            let name = self.containers.builder.json_escaped(name);
+            let name = escaped(self.containers.builder, name, self.escapes);
             let text = self.containers.builder.sequence([name, colon, value]);
             let presence = if property.is_required { Presence::Required } else { Presence::Optional };
             members.push(MemberText { text, presence });
@@ -367,22 +371,30 @@ impl ShapeWriter<'_, '_, '_, '_> {
     fn other_name(&mut self, properties: &[SimpleProperty<'_>]) -> ExprId {
         let builder = &mut *self.containers.builder;
         if properties.is_empty() {
-            return any_text(builder);
+            return any_text(builder, self.escapes);
         }
         let mut names: Vec<&str> = properties.iter().map(|property| property.name).collect();
         names.sort_unstable();
         let names: Vec<ExprId> = names.iter().map(|name| builder.literal(name)).collect();
         let names = builder.choice(names);
         let others = builder.complement(names);
-        builder.json_escaped(others)
+        escaped(builder, others, self.escapes)
     }
 }
 
 /// The text between the quotes of any string.
-fn any_text(builder: &mut GrammarBuilder) -> ExprId {
+fn any_text(builder: &mut GrammarBuilder, escapes: Escapes) -> ExprId {
     let any = builder.any_char();
-    let any = builder.json_escaped(any);
+    let any = escaped(builder, any, escapes);
     builder.repeat(any, 0, None)
+}
+
+/// A text inside a string; the estimate holds for two kinds of escapes.
+fn escaped(builder: &mut GrammarBuilder, text: ExprId, escapes: Escapes) -> ExprId {
+    match escapes {
+        Escapes::Printed => printed(builder, text),
+        _ => builder.json_escaped(text),
+    }
 }
 
 /// A rule with a body.

@@ -1,0 +1,72 @@
+//! Which escapes the characters of a JSON string may have.
+
+use crate::char_class::CharRange;
+
+/// Which escapes [`Expr::JsonEscaped`](crate::Expr::JsonEscaped) has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum JsonEscapes {
+    /// All that JSON allows (RFC 8259, section 7): the short ones and `\uXXXX` for every character.
+    Any,
+    /// Those that serialisers print. Short ones for the quote, the backslash and five control characters. `\uXXXX` for the
+    /// control characters but tab, line feed and carriage return, for `&`, `<` and `>` as Go's encoder writes them, and
+    /// for all from U+007F on, as encoders that print ASCII alone do.
+    Printed,
+}
+
+/// The letters of the short escapes, and the characters that they stand for.
+const SHORT: [(char, char); 8] = [
+    ('/', '/'),
+    ('"', '"'),
+    ('\\', '\\'),
+    ('b', '\u{8}'),
+    ('f', '\u{C}'),
+    ('n', '\n'),
+    ('r', '\r'),
+    ('t', '\t'),
+];
+
+/// The characters that some serialiser writes as a number.
+const NUMBERED: [CharRange; 7] = [
+    ('\0', '\u{8}'),
+    ('\u{B}', '\u{C}'),
+    ('\u{E}', '\u{1F}'),
+    ('&', '&'),
+    ('<', '<'),
+    ('>', '>'),
+    ('\u{7F}', char::MAX),
+];
+
+/// The characters that some serialiser escapes in either way.
+const ESCAPED: [CharRange; 7] =
+    [('\0', '\u{1F}'), ('"', '"'), ('&', '&'), ('<', '<'), ('>', '>'), ('\\', '\\'), ('\u{7F}', char::MAX)];
+
+impl JsonEscapes {
+    /// The letters of short escapes, and the characters that they stand for.
+    pub fn short(self) -> &'static [(char, char)] {
+        match self {
+            JsonEscapes::Any => &SHORT,
+            JsonEscapes::Printed => &SHORT[1..],
+        }
+    }
+
+    /// The characters that may be written as `\uXXXX`, sorted.
+    pub fn numbered(self) -> &'static [CharRange] {
+        match self {
+            JsonEscapes::Any => &[('\0', char::MAX)],
+            JsonEscapes::Printed => &NUMBERED,
+        }
+    }
+
+    /// The characters that have an escape, sorted.
+    pub fn escaped(self) -> &'static [CharRange] {
+        match self {
+            JsonEscapes::Any => &[('\0', char::MAX)],
+            JsonEscapes::Printed => &ESCAPED,
+        }
+    }
+
+    /// Whether a character has an escape.
+    pub fn has_escape(self, character: char) -> bool {
+        self.escaped().iter().any(|&(first, last)| (first..=last).contains(&character))
+    }
+}
