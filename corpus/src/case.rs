@@ -27,6 +27,8 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrontendOption {
+    /// JSON Schema: every spelling that JSON allows; before the other options.
+    AnySpelling,
     /// JSON Schema: no whitespace.
     Compact,
     /// JSON Schema: any amount of whitespace.

@@ -1,6 +1,6 @@
 //! From a case to its grammar, through the frontends.
 
-use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Spelling, Whitespace};
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
@@ -51,6 +51,7 @@ impl Case {
         let mut options = JsonSchemaOptions::default();
         for option in &self.options {
             options = match option {
+                FrontendOption::AnySpelling => options.spelling(Spelling::Any),
                 FrontendOption::Compact => options.whitespace(Whitespace::Compact),
                 FrontendOption::AnyWhitespace => options.whitespace(Whitespace::Free { max_run: None }),
                 FrontendOption::Spaced => {

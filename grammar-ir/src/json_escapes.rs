@@ -13,10 +13,10 @@ pub enum JsonEscapes {
     Printed,
 }
 
-/// The letters of the short escapes, and the characters that they stand for.
+/// The letters of the short escapes in order, and the characters that they stand for.
 const SHORT: [(char, char); 8] = [
-    ('/', '/'),
     ('"', '"'),
+    ('/', '/'),
     ('\\', '\\'),
     ('b', '\u{8}'),
     ('f', '\u{C}'),
@@ -24,6 +24,10 @@ const SHORT: [(char, char); 8] = [
     ('r', '\r'),
     ('t', '\t'),
 ];
+
+/// Those that serialisers print: no slash.
+const PRINTED_SHORT: [(char, char); 7] =
+    [SHORT[0], SHORT[2], SHORT[3], SHORT[4], SHORT[5], SHORT[6], SHORT[7]];
 
 /// The characters that some serialiser writes as a number.
 const NUMBERED: [CharRange; 7] = [
@@ -41,11 +45,11 @@ const ESCAPED: [CharRange; 7] =
     [('\0', '\u{1F}'), ('"', '"'), ('&', '&'), ('<', '<'), ('>', '>'), ('\\', '\\'), ('\u{7F}', char::MAX)];
 
 impl JsonEscapes {
-    /// The letters of short escapes, and the characters that they stand for.
+    /// The letters of short escapes in order, and the characters that they stand for.
     pub fn short(self) -> &'static [(char, char)] {
         match self {
             JsonEscapes::Any => &SHORT,
-            JsonEscapes::Printed => &SHORT[1..],
+            JsonEscapes::Printed => &PRINTED_SHORT,
         }
     }
 

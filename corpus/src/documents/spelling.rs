@@ -23,6 +23,8 @@ pub enum Spelling<'r> {
     Plain,
     /// As [`Plain`](Self::Plain), and numbers without zeros at the end of a fraction and without a sign before zero.
     Canonical,
+    /// As some serialiser prints it, chosen at random for each text and number.
+    Printed(&'r mut Rng),
     /// Characters escaped at random, some numbers with zeros behind the point.
     Random(&'r mut Rng),
 }
@@ -75,13 +77,19 @@ impl fmt::Display for Spelled {
 
 fn string(text: &str, spelling: &mut Spelling<'_>) -> String {
     let plain = || Value::from(text).to_string();
-    let Spelling::Random(rng) = spelling else { return plain() };
+    let (rng, is_printed) = match spelling {
+        Spelling::Printed(rng) => (rng, true),
+        Spelling::Random(rng) => (rng, false),
+        Spelling::Plain | Spelling::Canonical => return plain(),
+    };
     if !rng.percent(15) {
         return plain();
     }
     let mut written = String::from("\"");
     for character in text.chars() {
-        if rng.percent(40) {
+        let may_be_number =
+            !is_printed || character >= '\u{7f}' || matches!(character, '<' | '>' | '&' | '\u{8}' | '\u{c}');
+        if rng.percent(40) && may_be_number {
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 written.push_str(&format!("\\u{unit:04x}"));
@@ -98,6 +106,7 @@ fn with_zeros(number: String, spelling: &mut Spelling<'_>) -> String {
     let rng = match spelling {
         Spelling::Plain => return number,
         Spelling::Canonical => return without_zeros(&number),
+        Spelling::Printed(rng) => return printed(&number, rng),
         Spelling::Random(rng) => rng,
     };
     if number.contains(['e', 'E']) || !rng.percent(15) {
@@ -105,6 +114,15 @@ fn with_zeros(number: String, spelling: &mut Spelling<'_>) -> String {
     }
     let point = if number.contains('.') { "" } else { "." };
     format!("{number}{point}{}", "0".repeat(rng.between(1, 3)))
+}
+
+/// A number as a serialiser prints it: whole ones with or without a fraction.
+fn printed(number: &str, rng: &mut Rng) -> String {
+    if number.contains(['e', 'E']) {
+        return number.to_owned();
+    }
+    let number = without_zeros(number);
+    if number.contains('.') || !rng.percent(15) { number } else { format!("{number}.0") }
 }
 
 fn without_zeros(number: &str) -> String {

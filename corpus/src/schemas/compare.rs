@@ -167,6 +167,8 @@ impl Comparison {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     Default,
+    /// Every spelling of a value.
+    AnySpelling,
     AnyOrder,
     /// Every value in one spelling.
     Canonical,
@@ -175,7 +177,8 @@ enum How {
 impl How {
     fn of(seed: u64) -> Self {
         match seed % 4 {
-            0 | 1 => Self::Default,
+            0 => Self::Default,
+            1 => Self::AnySpelling,
             2 => Self::AnyOrder,
             _ => Self::Canonical,
         }
@@ -185,6 +188,7 @@ impl How {
         let options = JsonSchemaOptions::default();
         match self {
             Self::Default => options,
+            Self::AnySpelling => options.spelling(json_schema::Spelling::Any),
             Self::AnyOrder => options.key_order(KeyOrder::Any),
             Self::Canonical => options.escapes(Escapes::Needed).numbers(Numbers::Canonical),
         }
@@ -294,7 +298,7 @@ impl Trial<'_> {
     fn find(&mut self, valid: bool, example: Option<&Value>) -> Option<Value> {
         for attempt in 0..TRIES {
             let value = self.candidate(valid, example, attempt);
-            // Numbers under conditions are not written with exponents, which walks out of the grammar bring in.
+            // Walks out of the grammar bring in exponents; how those are spelled is tested by itself.
             let is_meant = !has_exponent(&value) && is_judged_rightly(self.schema, &value);
             if is_meant && (self.judge)(&value) == valid {
                 return Some(value);
@@ -327,7 +331,8 @@ impl Trial<'_> {
     ) -> Result<(), String> {
         let spelled = match self.how {
             How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
-            How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Random(self.rng)),
+            How::AnySpelling => Spelled::new(value, &mut Spelling::Random(self.rng)),
+            How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Printed(self.rng)),
         };
         let accepted = documents::accepts_some_order(subject, &spelled)?;
         if accepted != valid {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use grammask_grammar_ir::{Expr, ExprId, Grammar};
+use grammask_grammar_ir::{Expr, ExprId, Grammar, JsonEscapes};
 
 /// Whether the root derives the text.
 pub(crate) fn accepts(grammar: &Grammar, text: &[u8]) -> bool {
@@ -81,9 +81,12 @@ impl Round<'_> {
                     .filter(|end| std::str::from_utf8(&self.text[start..*end]).is_ok() && !ends.contains(end))
                     .collect()
             }
-            Expr::JsonEscaped(operand) => (start..=self.text.len())
+            Expr::JsonEscaped(operand, escapes) => (start..=self.text.len())
                 .filter(|&end| {
-                    decode(&self.text[start..end])
+                    let inside = &self.text[start..end];
+                    let is_spelled = escapes == JsonEscapes::Any || is_printed(inside);
+                    decode(inside)
+                        .filter(|_| is_spelled)
                         .is_some_and(|decoded| matches(self.grammar, operand, decoded.as_bytes()))
                 })
                 .collect(),
@@ -111,6 +114,26 @@ impl Round<'_> {
         }
         all
     }
+}
+
+/// Whether serialisers print all escapes of the inside of a JSON string.
+fn is_printed(inside: &[u8]) -> bool {
+    let mut rest = inside;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+        let digits = rest.get(at + 2..at + 6).and_then(|digits| std::str::from_utf8(digits).ok());
+        let is_right = match (rest.get(at + 1), digits) {
+            (Some(b'u'), Some(digits)) => {
+                let code = u32::from_str_radix(digits, 16).unwrap_or(0x41);
+                matches!(code, 0..=8 | 0xB | 0xC | 0xE..=0x1F | 0x26 | 0x3C | 0x3E | 0x7F..)
+            }
+            (letter, _) => letter != Some(&b'/'),
+        };
+        if !is_right {
+            return false;
+        }
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    true
 }
 
 /// What the inside of a JSON string stands for.

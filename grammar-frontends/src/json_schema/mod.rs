@@ -37,14 +37,15 @@
 //!   dependency mentions. Undeclared keys come last, in any order; where `not` demands a member of any name
 //!   with a certain value, such a member is the last. A declared name occurs at most once; undeclared names
 //!   may repeat.
-//! * Whitespace: see [`Whitespace`]. None before and none after the root value.
-//! * Strings and keys: any escapes that JSON allows, or those that are needed: [`Escapes`]. `"\u0061"` is the key `a`.
-//! * Numbers without bounds (`type: number`): all that JSON allows, exponents included.
-//! * Integers: `-?(0|[1-9][0-9]*)`, and after it a point and zeros, if any (`1.0` is an integer, except in
-//!   draft 4).
-//! * Numbers under bounds or `multipleOf`, and numbers of `enum` and `const`: without an exponent, with any
-//!   number of zeros at the end of a fraction, and without a sign for zero. Every number can be written so.
-//! * Each number in one spelling only: [`Numbers::Canonical`].
+//! * Of the spellings of a value those that serialisers print, compact or in lines, unless the caller chooses others
+//!   ([`Spelling`]): those of Python, JavaScript, `serde_json`, Go and Jackson.
+//! * Whitespace: nothing, one space, or one line feed and at most 64 blanks between two tokens ([`Whitespace`]). None before
+//!   and none after the root value, but for the option [`around_root`](JsonSchemaOptions::around_root).
+//! * Strings and keys: escapes of characters that one of them escapes ([`Escapes`]).
+//! * Numbers: fractions end with no zero but in `.0`, and those that are small or large enough have an exponent:
+//!   `64`, `64.0`, `2.5`, `1e-07`, `1.0E7`, `1e+21` ([`Numbers`]). Values decide what a bound, a constant or `integer` allows;
+//!   in draft 4 an integer has neither a fraction nor an exponent. Multiples of a step that is no power of ten have no
+//!   exponent.
 //! * Items that must differ (`uniqueItems`) are compared by what they mean, `1` and `1.0` as `"a"` and `"\u0061"`. Where
 //!   they come from a set that can be listed, the grammar expresses it itself; elsewhere it marks the array
 //!   ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine that follows a text with it

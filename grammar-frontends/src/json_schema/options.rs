@@ -285,7 +285,8 @@ pub enum Numbers {
         /// may have more, and so have numbers as long as they.
         max_digits: u32,
     },
-    /// In every way that [the module](super) lists.
+    /// As JSON allows. Under conditions, exponents are those of [`Printed`](Self::Printed), and zeros at the end of a fraction
+    /// are free.
     Any,
     /// In one way: without an exponent, without zeros at the end of a fraction or a fraction of zeros, and without a
     /// sign before zero. `1`, but neither `1.0` nor `1e0`.

@@ -44,7 +44,7 @@ fn every_construct_comes_up() {
                 Expr::Rule(_) => 6,
                 Expr::Intersection(_) => 7,
                 Expr::TagDispatch(_) => 8,
-                Expr::JsonEscaped(_) => 9,
+                Expr::JsonEscaped(..) => 9,
                 Expr::Token(_) => 10,
                 Expr::ExcludeToken(_) => 11,
                 Expr::Complement(_) => 12,

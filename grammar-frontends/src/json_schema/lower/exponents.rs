@@ -4,12 +4,12 @@
 //! exponent so small or so large that some serialiser writes one. So for each exponent the mantissa lies between 1 and
 //! 10, and an interval of numbers falls apart: exponents between those of its bounds have any mantissa, those of the
 //! bounds themselves one between the bounds' digits. A number with `k` digits behind its point is a multiple of `10^-p`
-//! if its exponent is at least `k - p`. Other steps ask for the remainder of the mantissa's digits, too.
+//! if its exponent is at least `k - p`.
 
 use grammask_grammar_ir::ExprId;
 
 use super::digits::{DigitForm, Digits, FractionForm, signs};
-use crate::json_schema::sets::decimal::{Decimal, Divisor};
+use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::number_shape::{Bound, Edge};
 
 /// Digits after the point of a mantissa.
@@ -17,9 +17,6 @@ const MAX_FRACTION: i64 = 16;
 
 /// Exponents have at most three digits.
 const MAX_EXPONENT: i64 = 999;
-
-/// The remainders that the digits of a mantissa are told apart by.
-const MAX_UNITS: u64 = 256;
 
 /// How some serialisers write numbers with an exponent.
 struct ExponentForm {
@@ -202,94 +199,5 @@ impl Digits<'_> {
         let bound = Bound { value: value.clone(), edge: Edge::Inclusive };
         value.scientific_exponent()?;
         self.exponents_between(Some(&bound), Some(&bound), None)
-    }
-
-    /// All multiples of a step that are written with an exponent. `None` where their remainders are too many; nothing where
-    /// there are none.
-    pub(crate) fn exponents_of_multiples(&mut self, step: Divisor) -> Option<Option<ExprId>> {
-        let (mut units, mut places) = (step.units, i64::from(step.places));
-        while units > 0 && units.is_multiple_of(10) {
-            units /= 10;
-            places -= 1;
-        }
-        if units == 1 {
-            return Some(self.exponents_between(None, None, Some(places)));
-        }
-        let size = usize::try_from(units).ok().filter(|_| units <= MAX_UNITS)?;
-        // The power of ten that makes a multiple of each remainder.
-        let raised = |remainder: usize| {
-            let powers = (0..64).scan(remainder, |left, power| {
-                let at = (*left, power);
-                *left = *left * 10 % size;
-                Some(at)
-            });
-            powers.into_iter().find(|(left, _)| *left == 0).map(|(_, power)| power)
-        };
-        let least: Vec<Option<i64>> = (0..size).map(raised).collect();
-        // What may follow so many digits of a fraction, by the remainder: after a zero, and after another digit.
-        let mut after: Vec<[Option<ExprId>; 2]> = vec![[None; 2]; size];
-        for read in (1..=MAX_FRACTION).rev() {
-            let ends: Vec<Option<ExprId>> =
-                (0..size).map(|at| self.ends(least[at].map(|power| read - places + power), &FORMS)).collect();
-            let goes_on: Vec<Option<ExprId>> = (0..size).map(|at| self.next_digit(at, &after)).collect();
-            after = ends
-                .into_iter()
-                .zip(goes_on)
-                .map(|(end, goes_on)| {
-                    let ways: Vec<ExprId> = end.into_iter().chain(goes_on).collect();
-                    [goes_on, (!ways.is_empty()).then(|| self.builder.choice(ways))]
-                })
-                .collect();
-        }
-        let (point, zero) = (self.builder.literal("."), self.builder.literal(".0"));
-        let mut ways = Vec::new();
-        for first in 1..10u8 {
-            let remainder = usize::from(first) % size;
-            let exponent = least[remainder].map(|power| power - places);
-            let mut rests: Vec<ExprId> = self.ends(exponent, &FORMS[..1]).into_iter().collect();
-            if let Some(end) = self.ends(exponent, &FORMS[1..]) {
-                rests.push(self.builder.sequence([zero, end]));
-            }
-            if let Some(digits) = self.next_digit(remainder, &after) {
-                rests.push(self.builder.sequence([point, digits]));
-            }
-            if !rests.is_empty() {
-                let (first, rests) = (self.digit(first, first), self.builder.choice(rests));
-                ways.push(self.builder.sequence([first, rests]));
-            }
-        }
-        if ways.is_empty() {
-            return Some(None);
-        }
-        let (minus, ways) = (self.builder.literal("-"), self.builder.choice(ways));
-        let sign = self.builder.optional(minus);
-        Some(Some(self.builder.sequence([sign, ways])))
-    }
-
-    /// A digit and what may follow it.
-    fn next_digit(&mut self, remainder: usize, after: &[[Option<ExprId>; 2]]) -> Option<ExprId> {
-        let mut ways = Vec::new();
-        for digit in 0..10u8 {
-            let next = after[(remainder * 10 + usize::from(digit)) % after.len()];
-            if let Some(rest) = next[usize::from(digit > 0)] {
-                let digit = self.digit(digit, digit);
-                ways.push(self.builder.sequence([digit, rest]));
-            }
-        }
-        (!ways.is_empty()).then(|| self.builder.choice(ways))
-    }
-
-    /// The exponents from one on, in some forms.
-    fn ends(&mut self, least: Option<i64>, forms: &[ExponentForm]) -> Option<ExprId> {
-        let least = least?;
-        let mut ways = Vec::with_capacity(2);
-        for form in forms {
-            let ranges = form.ranges().map(|(from, to)| (from.max(least), to));
-            let ranges: Vec<(i64, i64)> = ranges.into_iter().filter(|(from, to)| from <= to).collect();
-            if !ranges.is_empty() {
-                ways.push(self.exponents(form, &ranges));
-            }
-        }
-        (!ways.is_empty()).then(|| self.builder.choice(ways))
     }
 }

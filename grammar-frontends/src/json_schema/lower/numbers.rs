@@ -130,7 +130,7 @@ impl SchemaLowering<'_> {
         Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
     }
 
-    /// The numbers of a shape that are written with an exponent. Where the remainders of a step are too many, none.
+    /// The numbers of a shape that are written with an exponent. Where a step is no power of ten, none.
     fn exponents(&mut self, shape: &NumberShape) -> Option<ExprId> {
         if shape.kind == NumberKind::Integer && self.draft() == Draft::Draft4 {
             return None;
@@ -140,16 +140,19 @@ impl SchemaLowering<'_> {
             let texts: Vec<ExprId> = values.iter().filter_map(|value| digits.exponents_of(value)).collect();
             return (!texts.is_empty()).then(|| digits.builder.choice(texts));
         }
-        let places = (shape.kind == NumberKind::Integer).then_some(0);
-        let between = digits.exponents_between(shape.lower.as_ref(), shape.upper.as_ref(), places)?;
-        let one = Divisor { units: 1, places: 0 };
-        let fractional = (shape.kind == NumberKind::Fractional).then_some(&one);
-        let mut operands = vec![between];
-        for &step in &shape.steps {
-            operands.push(digits.exponents_of_multiples(step)??);
+        let bounds = (shape.lower.as_ref(), shape.upper.as_ref());
+        let whole = (shape.kind == NumberKind::Integer).then_some(0);
+        // The step of the most digits before the point is the one that counts.
+        let mut places = whole;
+        for step in &shape.steps {
+            let next = power_of_ten(*step)?;
+            places = Some(places.map_or(next, |places| places.min(next)));
         }
-        for &step in shape.not_steps.iter().chain(fractional) {
-            if let Some(multiples) = digits.exponents_of_multiples(step)? {
+        let mut operands = vec![digits.exponents_between(bounds.0, bounds.1, places)?];
+        let fractional = (shape.kind == NumberKind::Fractional).then_some(0);
+        let excluded: Option<Vec<i64>> = shape.not_steps.iter().map(|&step| power_of_ten(step)).collect();
+        for places in excluded?.into_iter().chain(fractional) {
+            if let Some(multiples) = digits.exponents_between(None, None, Some(places)) {
                 operands.push(digits.builder.complement(multiples));
             }
         }
@@ -425,7 +428,8 @@ impl SchemaLowering<'_> {
         }
         let magnitude = self.fractional_magnitude(step)?;
         if shape.lower.is_some() {
-            return Ok(Some(magnitude));
+            let zero = self.digits().exactly(&Decimal::zero());
+            return Ok(Some(self.builder.choice([magnitude, zero])));
         }
         let minus = self.builder.literal("-");
         let sign = self.builder.optional(minus);
@@ -513,6 +517,15 @@ impl SchemaLowering<'_> {
         starts.push(self.builder.sequence([zero, end]));
         Ok(self.builder.choice(starts))
     }
+}
+
+/// The places after the point of a step that is a power of ten.
+fn power_of_ten(step: Divisor) -> Option<i64> {
+    let (mut units, mut places) = (step.units, i64::from(step.places));
+    while units > 1 && units.is_multiple_of(10) {
+        (units, places) = (units / 10, places - 1);
+    }
+    (units == 1).then_some(places)
 }
 
 /// All numbers.

@@ -35,7 +35,7 @@ const MAX_DEPTH: u32 = 16;
 const MAX_MEMBERS: usize = 128;
 
 /// States for what every grammar may have: texts, numbers, any value.
-const BASE_STATES: u32 = 1 << 9;
+const BASE_STATES: u32 = 1 << 10;
 
 /// States for each schema, for each property, and for each character of a name or a text.
 const SCHEMA_STATES: u32 = 64;
