@@ -110,6 +110,13 @@ def test_options_of_schemas():
     assert accepts(tight, '{"a":1}') and not accepts(tight, '{"a": 1}')
     assert accepts(grammar(json.dumps(schema)), '{"a":1}')
     assert accepts(grammar(schema, indent=2), '{"a":1}'), "free whitespace takes any indentation"
+    printed = grammar(schema, spelling="printed")
+    assert accepts(printed, '{\n  "a": 64.0\n}') and not accepts(printed, '{  "a":1}')
+    assert accepts(grammar(schema, spelling="any"), '{"\\u0061":1.00}')
+    assert not accepts(grammar(schema), '{"\\u0061":1}') and not accepts(grammar(schema), '{"a":1.00}')
+    assert accepts(grammar(schema, around_root=1), '\n{"a":1}\n') and not accepts(grammar(schema), '{"a":1}\n')
+    with pytest.raises(RuntimeError):
+        grammar(schema, spelling="odd")
     for separators in ((";", ":"), ("", ""), (",", "x:")):
         with pytest.raises(RuntimeError):
             grammar(schema, any_whitespace=False, separators=separators)

@@ -1,8 +1,10 @@
 //! The options that leave one spelling of a value: escapes of characters, and numbers.
 
 use grammask_grammar_frontends::json_schema::{
-    Escapes, FreeNames, JsonSchemaOptions, Numbers, compile_value,
+    Escapes, FreeNames, JsonSchemaOptions, Numbers, Spelling, compile_value,
 };
+use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_oracle::Recogniser;
 use serde_json::{Value, json};
 
 use crate::schema_texts::check;
@@ -95,6 +97,90 @@ fn a_number_has_one_spelling() {
     }
     let old = json!({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"});
     check(&old, &canonical, &["6000"], &["6000.0"]);
+}
+
+/// Values decide which numbers a condition allows, however they are printed.
+#[test]
+fn conditions_do_not_change_how_numbers_are_printed() {
+    let cases: [(Value, &[&str], &[&str]); 9] = [
+        (
+            json!({"exclusiveMinimum": 0}),
+            &["1e-07", "1e-7", "1.0E-7", "1e+308", "1.5e16"],
+            &["-1e-7", "0", "-0.0"],
+        ),
+        (
+            json!({"minimum": 1e-7, "maximum": 2.5e-7}),
+            &["1e-07", "2.5e-7", "1.75E-7", "0.0000002"],
+            &["9.9e-8", "2.6e-07"],
+        ),
+        (json!({"maximum": -1e20}), &["-1e20", "-1.0E20", "-1e+21"], &["-1e19", "-9.9E19", "1e20"]),
+        (
+            json!({"type": "integer"}),
+            &["1e+21", "1.5E7", "1.234567890123E12", "-0"],
+            &["1.23E-7", "1.23456789E7", "1e5"],
+        ),
+        (json!({"type": "integer", "minimum": 0}), &["1e16", "1.0E7", "-0"], &["-1e16", "1e-7"]),
+        (json!({"multipleOf": 0.00001}), &["1e-05", "3e-5", "1.0E-4", "1e+16"], &["1e-06", "1.5e-05"]),
+        (json!({"multipleOf": 1000}), &["1.0E7", "1.234E7", "7000"], &["1.2345E7", "1.0E-7"]),
+        (
+            json!({"enum": [1e-7, 64]}),
+            &["1e-07", "1.0E-7", "0.0000001", "64", "64.0"],
+            &["1e-08", "6.4e1", "64.00"],
+        ),
+        (json!({"const": 1e21}), &["1e21", "1e+21", "1.0E21", "1000000000000000000000"], &["1e+22"]),
+    ];
+    for (mut schema, accepted, rejected) in cases {
+        for mode in [Spelling::Printed, Spelling::Any] {
+            let rejected: Vec<&str> = match mode {
+                Spelling::Any => Vec::new(),
+                _ => rejected.to_vec(),
+            };
+            if schema.get("type").is_none() && schema.get("enum").is_none() && schema.get("const").is_none() {
+                schema["type"] = json!("number");
+            }
+            check(&schema, &JsonSchemaOptions::default().spelling(mode), accepted, &rejected);
+        }
+    }
+    let old = json!({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"});
+    check(&old, &JsonSchemaOptions::default(), &["6000", "-0"], &["6000.0", "1e+21", "1.0E7"]);
+}
+
+/// `x-guidance`, as llguidance has it.
+#[test]
+fn options_that_a_schema_carries_are_honoured_or_refused() {
+    let with = |guidance: Value| json!({"type": "array", "items": {"type": "null"}, "x-guidance": guidance});
+    let options = JsonSchemaOptions::default();
+    let fixed = json!({"whitespace_flexible": false});
+    check(&with(fixed), &options, &["[null,null]"], &["[null, null]", "[ ]"]);
+    check(&with(json!({"whitespace_flexible": true})), &options, &["[null,\t\tnull]"], &[" []"]);
+    let spaced = json!({"whitespace_flexible": false, "item_separator": ", "});
+    check(&with(spaced), &options, &["[null, null]"], &["[null,null]"]);
+    for refused in [
+        json!(1),
+        json!({"whitespace_pattern": "x"}),
+        json!({"whitespace_flexible": false, "item_separator": "\\s*,"}),
+        json!({"item_separator": ", "}),
+        json!({"coerce_one_of": true}),
+        json!({"colour": "red"}),
+    ] {
+        assert!(compile_value(&with(refused.clone()), &options).is_err(), "{refused}");
+    }
+}
+
+#[test]
+fn a_structural_tag_says_how_its_values_are_spelled() {
+    let options = StructuralTagOptions::default();
+    let accepts = |spelling: &str, text: &str| {
+        let format = json!({"type": "json_schema", "json_schema": {"type": "integer"}, "spelling": spelling});
+        let tag = json!({"type": "structural_tag", "format": format}).to_string();
+        let grammar = StructuralTag::parse(&tag, &options).unwrap().grammar(&options).unwrap();
+        Recogniser::new(&grammar).accepts(text.as_bytes())
+    };
+    assert!(accepts("any", "1.00") && !accepts("printed", "1.00"));
+    assert!(accepts("printed", "1.0") && !accepts("canonical", "1.0"));
+    let odd = json!({"type": "json_schema", "json_schema": {}, "spelling": "odd"});
+    let odd = json!({"type": "structural_tag", "format": odd}).to_string();
+    assert!(StructuralTag::parse(&odd, &options).is_err());
 }
 
 /// Free names are kept distinct where they are few, or where there is room for one.
