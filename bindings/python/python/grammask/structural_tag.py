@@ -65,6 +65,7 @@ class JSONSchemaFormat(BaseModel):
     any_order: bool = False
     max_whitespace_cnt: int | None = None
     excludes: list[str] = []
+    spelling: str | None = None
 
 
 class QwenXMLParameterFormat(BaseModel):
