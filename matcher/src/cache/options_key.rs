@@ -19,7 +19,10 @@ pub(crate) struct OptionsKeys {
 
 /// The options that were printed last, and the text that they printed.
 #[derive(Debug)]
-pub(crate) struct OptionsKey<O>(PerProcess<Mutex<Option<(O, Arc<str>)>>>);
+pub(crate) struct OptionsKey<O>(PerProcess<Mutex<Known<O>>>);
+
+/// Options and their key, where one was made.
+type Known<O> = Option<(O, Arc<str>)>;
 
 impl<O> Default for OptionsKey<O> {
     fn default() -> Self {
