@@ -10,7 +10,8 @@ use std::thread;
 /// More threads would take longer to start, one after the other, than they save: by then memory is the limit.
 const MAX_THREADS: usize = 16;
 
-/// How many threads to use for so many items, of which each thread takes at least `min_bytes`; 1 for the caller's alone.
+/// The number of threads for `items` that take `bytes` together, where each thread gets at least `min_bytes`. With 1,
+/// the caller works alone.
 pub(crate) fn thread_count(items: usize, bytes: usize, min_bytes: usize) -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     let most = items.min(bytes / min_bytes).min(MAX_THREADS);
@@ -21,11 +22,11 @@ pub(crate) fn thread_count(items: usize, bytes: usize, min_bytes: usize) -> usiz
     most.min(*cores)
 }
 
-/// Does the work for every item, on so many threads at most, each with a state of its own.
+/// Does the work for every item on at most `threads` threads. Each thread has a state of its own.
 ///
 /// # Errors
 ///
-/// One of those of `work`. A thread whose work failed takes no further items.
+/// One of those of `work`. A thread takes no further items after its work failed.
 pub(crate) fn share_out<T: Send, S, E: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,

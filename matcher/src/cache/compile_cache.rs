@@ -12,8 +12,8 @@ use crate::base::content_hash::content_hash;
 /// Keeps what was compiled under a key that holds its content: the syntax, the options and the source.
 ///
 /// Threads that ask for the same key at the same time compile it once. Keys are compared in full, so different
-/// sources can never share an entry. What fails is not kept. A process that is forked keeps what is there, and compiles
-/// for itself what a thread of the other one was compiling.
+/// sources can never share an entry. Failures are not kept. A forked process keeps the entries of its parent. A source
+/// that the parent was still compiling is compiled again.
 ///
 /// The entries that were not used for longest go first. Compiled grammars grow while they are used, so sizes are
 /// asked for anew now and then: whenever a sixteenth of the budget was added.
@@ -37,7 +37,7 @@ struct CacheEntries<V> {
     misses: u64,
 }
 
-/// What is kept under a key; the first who asks holds the lock while compiling.
+/// The value of one key. The first thread that asks for the key holds the lock while it compiles.
 type Slot<V> = PerProcess<Mutex<Option<V>>>;
 
 impl<V> Default for CacheEntries<V> {

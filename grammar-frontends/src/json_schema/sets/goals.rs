@@ -142,7 +142,7 @@ impl Goals {
         }
     }
 
-    /// What it takes to compare all atoms of a goal with all of another one, and to intern their union.
+    /// Charges the work of comparing the atoms of two goals pair by pair, and of interning their union.
     fn charge(&self, left: usize, right: usize) {
         self.work.charge(2 + (left + right) / 4 + left.saturating_mul(right) / 32);
     }

@@ -24,7 +24,7 @@ impl Work {
         self.spent.set(self.spent.get().saturating_add(units as u64));
     }
 
-    /// Whether the limit is passed. What is computed from then on is thrown away, so that it may be wrong.
+    /// Whether the limit is passed. Callers may then cut their work short: the schema is refused, so no result is used.
     pub(crate) fn is_spent(&self) -> bool {
         self.spent.get() > self.most
     }
