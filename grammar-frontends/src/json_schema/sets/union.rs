@@ -70,7 +70,7 @@ impl<'s> Union<'s> {
                     let all = if integers { &mut self.integers } else { &mut self.any_numbers };
                     all.extend_from_slice(values);
                 }
-                None => self.numbers.add(shape, |one, other| one.and(other) == *one),
+                None => self.numbers.add(shape, norm.numbers.len(), |one, other| one.and(other) == *one),
             }
         }
         for shape in &norm.strings {
@@ -79,14 +79,16 @@ impl<'s> Union<'s> {
                     work.charge(values.len());
                     self.texts.extend_from_slice(values);
                 }
-                None => self.strings.add(shape, |one, other| one.and(other, tests) == *one),
+                None => {
+                    self.strings.add(shape, norm.strings.len(), |one, other| one.and(other, tests) == *one)
+                }
             }
         }
         for shape in &norm.arrays {
-            self.arrays.add(shape, |one, other| one.and(other, goals) == *one);
+            self.arrays.add(shape, norm.arrays.len(), |one, other| one.and(other, goals) == *one);
         }
         for shape in &norm.objects {
-            self.objects.add(shape, |one, other| {
+            self.objects.add(shape, norm.objects.len(), |one, other| {
                 one.may_be_covered(other, goals) && one.and(other, goals, tests) == *one
             });
         }
@@ -186,10 +188,12 @@ impl<T: Clone + PartialEq + Hash> Alternatives<T> {
         self.shapes.push(shape);
     }
 
-    /// Adds a shape without those that it covers, unless it is covered by another one.
-    fn add(&mut self, shape: &T, mut is_within: impl FnMut(&T, &T) -> bool) {
+    /// Adds one of `count` shapes of a set without those that it covers, unless it is covered by another one. A set of many
+    /// shapes is taken as it is: a shape that covers another may write its members in another order, and products of
+    /// alternatives hold both.
+    fn add(&mut self, shape: &T, count: usize, mut is_within: impl FnMut(&T, &T) -> bool) {
         let before = self.shapes.len();
-        if before > 0 && before < MAX_ABSORBED {
+        if before > 0 && before < MAX_ABSORBED && count <= MAX_ABSORBED {
             self.shapes.retain(|known| known == shape || !is_within(known, shape));
             if self.shapes.len() < before {
                 self.hashes.clear();
