@@ -47,7 +47,19 @@ impl<T: Default> PerProcess<T> {
 impl<T: Default> PerProcess<Mutex<T>> {
     /// Locks the value. The value from before a fork is still in use where its lock is free, and in its place a new one where
     /// a thread held it that this process does not have.
+    #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
+        // Nearly always: no fork since, and nobody else holds it.
+        if self.after_fork.get().is_none()
+            && let Ok(guard) = self.value.try_lock()
+        {
+            return guard;
+        }
+        self.lock_of_last()
+    }
+
+    #[cold]
+    fn lock_of_last(&self) -> MutexGuard<'_, T> {
         let free = free(&self.last().value);
         free.unwrap_or_else(|| self.own().lock().unwrap_or_else(PoisonError::into_inner))
     }
