@@ -177,20 +177,55 @@ impl Automaton {
         })
     }
 
-    pub(crate) fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        let list = other.list(state);
+    /// States of another automaton of the same program; see
+    /// [`Backend::import`](grammask_parser_backend::Backend::import).
+    pub(crate) fn import(
+        &self,
+        other: &Self,
+        states: &[State],
+        max_growth: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<State>, StepError> {
+        let max_bytes = self.bytes.load(Ordering::Relaxed).saturating_add(max_growth);
+        let mut nodes = ImportedNodes::default();
+        let mut moved = Vec::with_capacity(states.len());
+        for &state in states {
+            if !moved.is_empty() && self.bytes.load(Ordering::Relaxed) >= max_bytes {
+                break;
+            }
+            match self.import_list(other, other.list(state), &mut nodes, fuel) {
+                Ok(list) => moved.push(State(list)),
+                Err(error) if moved.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(moved)
+    }
+
+    fn import_list(
+        &self,
+        other: &Self,
+        list: &StackList,
+        imported: &mut ImportedNodes,
+        fuel: &mut Fuel,
+    ) -> Result<ListId, StepError> {
+        fuel.burn(units(list.stacks.len()))?;
         // Both locks are never held at once, so that two engines may import from each other.
-        let nodes = other.lock().tree.ancestors_first(list.stacks.iter().map(|stack| stack.below));
+        let tops = list.stacks.iter().map(|stack| stack.below);
+        let nodes = other.lock().tree.ancestors_first(tops, |id| imported.contains_key(&id));
+        fuel.burn(units(nodes.len()))?;
         let mut builder = self.lock();
         let builder = &mut *builder;
-        let mut ours: HashMap<NodeId, NodeId, ahash::RandomState> = HashMap::default();
         for (id, node) in nodes {
-            let below = node.below().and_then(|below| ours.get(&below)).copied().unwrap_or(BOTTOM);
-            ours.insert(id, builder.tree.push(&self.program, node.with_below(below)));
+            let below = node.below().and_then(|below| imported.get(&below)).copied().unwrap_or(BOTTOM);
+            imported.insert(id, builder.tree.push(&self.program, node.with_below(below)));
         }
-        let moved = |stack: &Stack| Some(Stack { below: *ours.get(&stack.below)?, ..*stack });
+        let moved = |stack: &Stack| Some(Stack { below: *imported.get(&stack.below)?, ..*stack });
         let mut stacks: Vec<Stack> = list.stacks.iter().filter_map(moved).collect();
         stacks.sort_unstable();
-        Ok(State(self.intern(builder, &stacks, list.acceptance)?))
+        self.intern(builder, &stacks, list.acceptance)
     }
 }
+
+/// The other automaton's nodes in this one.
+type ImportedNodes = HashMap<NodeId, NodeId, ahash::RandomState>;

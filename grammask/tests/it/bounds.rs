@@ -5,6 +5,7 @@
 //! ones, so that the suite takes seconds.
 
 mod schemas;
+mod texts;
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};

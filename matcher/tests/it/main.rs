@@ -8,6 +8,7 @@ mod distinct;
 mod drafts;
 mod forced;
 mod from_estimate;
+mod generations;
 mod matching;
 mod options;
 mod oracle;
