@@ -1,6 +1,10 @@
 //! Texts whose tables are begun anew again and again: nothing but the time that calls take may show it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use grammask_grammar_frontends::ebnf::EbnfOptions;
+use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler, Limits, MatchError, Matcher, Replay};
 
@@ -153,4 +157,33 @@ fn reading_again_is_bounded() {
     matcher.rollback(1).unwrap();
     matcher.rollback(14_990).unwrap();
     assert_eq!((matcher.steps(), matcher.stats().read_again), (9, 9));
+}
+
+/// Long work is stopped in its middle, and the matcher stays where it is.
+#[test]
+fn a_running_call_can_be_cancelled() {
+    let grammar = compile(&palindromes(""), usize::MAX);
+    let mut matcher = grammar.matcher();
+    matcher.accept_bytes(b"abc").unwrap();
+    let text = b"cbahgfedb".repeat(3_000);
+    let asked = Arc::new(AtomicU64::new(0));
+    let interrupt = |last: u64| {
+        let asked = Arc::clone(&asked);
+        Interrupt::when(move || asked.fetch_add(1, Ordering::Relaxed) >= last)
+    };
+    matcher.set_interrupt(interrupt(5));
+    assert_eq!(matcher.accept_bytes(&text), Err(MatchError::Interrupted));
+    assert_eq!(asked.load(Ordering::Relaxed), 6, "it was in the middle");
+    assert_eq!(matcher.steps(), 1);
+    let mut fork = matcher.fork();
+    assert_eq!(fork.mask().unwrap_err(), MatchError::Interrupted);
+    assert_eq!(fork.rollback(1), Ok(()), "what is known needs no work");
+    matcher.set_interrupt(Interrupt::never());
+    matcher.accept_bytes(&text).unwrap();
+    matcher.rollback(1).unwrap();
+    assert_eq!(mask(&mut matcher), {
+        let mut other = grammar.matcher();
+        other.accept_bytes(b"abc").unwrap();
+        mask(&mut other)
+    });
 }
