@@ -396,7 +396,7 @@ impl<'g> Builder<'g> {
         let fragment = self.draft.fragment(Some(place.rule), None);
         self.dispatches.insert(id, fragment);
         let from = self.draft.fragments[fragment].start;
-        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options.max_edges)?;
+        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options)?;
         let options = self.options;
         let mut work = self.work;
         let mut check = |draft: &Draft| check_limits(draft, options, &mut work);
