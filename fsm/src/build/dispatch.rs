@@ -437,7 +437,6 @@ impl Writer<'_> {
             let (low, high, next) = plain_bytes(place);
             draft.bytes(self.at(place), low, high, self.at(next));
         }
-        draft.has_dead_parts = true;
     }
 
     /// The state at a place of a text that ends with no beginning of a pattern.
@@ -464,6 +463,7 @@ impl Writer<'_> {
                 AfterDispatch::Loop => self.root,
                 AfterDispatch::End => self.end,
             };
+            draft.has_dead_parts |= triggers.is_empty() && !builder.stops_end;
             for trigger in triggers {
                 draft.edge(from, Label::call(bodies[trigger]), back);
             }
@@ -497,16 +497,25 @@ impl Writer<'_> {
                 SymbolKind::Byte(_) | SymbolKind::Token(_) => {}
             }
         }
-        if !has_token {
-            self.others(draft, from, node.place, row);
-        }
+        // Where some byte leads back to free text, something follows: the text may end there, or every trigger and stop
+        // string can still be completed.
+        let goes_on = !has_token && self.others(draft, from, node.place, row);
+        draft.has_dead_parts |= !goes_on;
     }
 
-    /// The bytes that no pattern goes on with.
-    fn others(&self, draft: &mut Draft, from: DraftStateId, place: Position, row: &[(Symbol, PrefixId)]) {
+    /// The bytes that no pattern goes on with. Returns whether there are any among those that are read beside leads.
+    fn others(
+        &self,
+        draft: &mut Draft,
+        from: DraftStateId,
+        place: Position,
+        row: &[(Symbol, PrefixId)],
+    ) -> bool {
+        let edges = draft.edges.len();
         self.gaps(draft, from, row, plain_bytes(place));
+        let goes_on = draft.edges.len() > edges;
         if place != Position::Boundary {
-            return;
+            return goes_on;
         }
         let is_lead = |&(symbol, _): &(Symbol, PrefixId)| matches!(symbol.kind(), SymbolKind::Byte(0x80..));
         if row.iter().any(is_lead) {
@@ -514,6 +523,7 @@ impl Writer<'_> {
         } else {
             draft.epsilon(from, self.leads);
         }
+        goes_on
     }
 
     /// Those of a range of bytes that a row does not mention.

@@ -579,10 +579,13 @@ impl<'g> Builder<'g> {
             }
         }
         if place.depth == 0 {
-            literals.write_trie(&mut self.draft, from, to, |tail, rule, from| {
+            let (stack, options, work) = (&mut self.stack, self.options, &mut self.work);
+            let push = |tail, rule, from| {
                 let place = Place { rule, ..place };
-                self.stack.push(Item { what: Body::All(tail), from, to, place });
-            });
+                stack.push(Item { what: Body::All(tail), from, to, place });
+            };
+            let check = |draft: &Draft| check_limits(draft, options, work);
+            literals.write_trie(&mut self.draft, (from, to), push, check)?;
         } else if let Some(automaton) = literals.text_trie()? {
             self.embed(&automaton, from, to, place.depth)?;
         }
