@@ -14,6 +14,12 @@ use crate::stacks::{
 };
 use crate::tree::{BOTTOM, MAX_NODES, NodeId, Tree, units};
 
+/// Work of finding the list that every text begins in, which belongs to no call: about a second.
+const MAX_START_WORK: u64 = 20_000_000;
+
+/// Byte edges that are read in the time of a unit of work.
+const EDGES_READ: usize = 8;
+
 /// Lists of stacks, and the transitions between them.
 pub(crate) struct Automaton {
     pub(crate) program: Arc<Program>,
@@ -61,7 +67,7 @@ impl Automaton {
             builder.closure.begin();
             builder.closure.acceptance.complete = root.call_is_nullable();
             builder.closure.add(Stack { state: root.start, below: BOTTOM }, Phase::Fresh);
-            automaton.close(builder, &mut Fuel::unlimited())
+            automaton.close(builder, &mut Fuel::new(MAX_START_WORK))
         };
         automaton.start = State(start.map_err(|limit| BuildError::new(limit.to_string()))?);
         Ok(automaton)
@@ -117,15 +123,19 @@ impl Automaton {
         if entry != DEAD && entry != UNKNOWN {
             return Ok(Some(State(list_of(entry))));
         }
-        fuel.burn(units(list.stacks.len()))?;
+        let mut read = 0;
         builder.closure.begin();
         for stack in &list.stacks {
-            for edge in self.program.state(stack.state).bytes {
+            let edges = self.program.state(stack.state).bytes;
+            read += edges.len();
+            for edge in edges {
                 if edge.start <= byte && byte <= edge.end {
                     builder.closure.add(Stack { state: edge.target, ..*stack }, Phase::Read);
                 }
             }
         }
+        // They are read once more for the bytes that are alike.
+        fuel.burn(units(2 * list.stacks.len() + read / EDGES_READ))?;
         let target = self.close(builder, fuel)?;
         list.record(&self.program, &self.representatives, byte, entry_of(target));
         Ok(Some(State(target)))
