@@ -58,6 +58,7 @@ mod report;
 mod runner;
 // The backends of this workspace, and random comparisons.
 pub mod documents;
+pub mod hostile;
 pub mod random;
 pub mod schemas;
 pub mod subjects;
