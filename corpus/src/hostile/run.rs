@@ -177,10 +177,11 @@ impl<B: BuildBackend, M: Meter> Visitor<'_, B, M> {
         })?;
         let text = self.text;
         // As much of it as may stand there.
-        if let Err(MatchError::ByteRefused { offset, .. }) =
-            self.meter.measure("text", 1, || self.matcher.accept_bytes(text))
-        {
-            self.call("text", |matcher| matcher.accept_bytes(&text[..offset]))?;
+        match self.meter.measure("text", 1, || self.matcher.accept_bytes(text)) {
+            Err(MatchError::ByteRefused { offset, .. }) => {
+                self.call("text", |matcher| matcher.accept_bytes(&text[..offset]))?;
+            }
+            whole => drop(answered("text", whole)?),
         }
         self.walk(4)?;
         self.look()
