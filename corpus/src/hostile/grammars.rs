@@ -2,9 +2,15 @@
 
 use super::shape::{Shape, Syntax};
 
-/// The rule that a rule goes on with, in place of `@`.
-const TOPOLOGIES: [(&str, &str); 5] =
-    [("chain", "r¶"), ("tree", "r½"), ("random", "r¤"), ("chain and random", "(r¶ | r¤)"), ("self", "r§ r¶")];
+/// The rule that a rule goes on with, in place of `@`, and the body of the last rule.
+const TOPOLOGIES: [(&str, &str, &str); 6] = [
+    ("chain", "r¶", "\"a\""),
+    ("ring", "r¶", "\"a\" | r0 \"b\""),
+    ("tree", "r½", "\"a\""),
+    ("random", "r¤", "\"a\""),
+    ("chain and random", "(r¶ | r¤)", "\"a\""),
+    ("self", "r§ r¶", "\"a\""),
+];
 
 /// A rule's body, with the next rule in place of `@`.
 const BODIES: [(&str, &str); 12] = [
@@ -23,7 +29,11 @@ const BODIES: [(&str, &str); 12] = [
 ];
 
 /// Grammars of EBNF and GBNF whose only rule, or whose rules in a way of their own, grow.
-const SINGLE: [(&str, [usize; 3], &str); 34] = [
+const SINGLE: [(&str, [usize; 3], &str); 38] = [
+    ("random literals", [3_000, 30_000, 300_000], "root ::= «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
+    ("cubes of cubes", [30, 300, 3_000], "root ::= r0\n«r§ ::= \"\" | \"a\" | r¤ r¤ r¤\n»"),
+    ("dense pairs", [20, 60, 200], "root ::= r0\n«r§ ::= \"a\" | ⟨r† r¤¦ | ⟩\n»"),
+    ("choice of left recursion", [1_000, 10_000, 100_000], "root ::= «root \"x§\"‖ | » | \"a\""),
     ("300,000 literals", [3_000, 30_000, 300_000], "root ::= «\"a long literal with number §\"‖ | »"),
     ("sequence of literals", [1_000, 10_000, 100_000], "root ::= «\"literal §\"‖ »"),
     ("optional literals", [100, 1_000, 10_000], "root ::= «\"a§\"?‖ »"),
@@ -65,7 +75,17 @@ const SINGLE: [(&str, [usize; 3], &str); 34] = [
 ];
 
 /// What our EBNF alone has.
-const OPERATORS: [(&str, [usize; 3], &str); 24] = [
+const OPERATORS: [(&str, [usize; 3], &str); 26] = [
+    (
+        "random excluded texts",
+        [1_000, 10_000, 100_000],
+        "root ::= TagDispatch((\"<a>\", \"b\"), excludes=(«\"λλλλλλλλλλλλ\"‖, »,))",
+    ),
+    (
+        "random stop texts",
+        [1_000, 10_000, 100_000],
+        "root ::= TagDispatch(«(\"λλλλλλλλλλλλ\", \"b\")‖, », stop_str=(«\"λλλλλλλλλλλλ\"‖, »,))",
+    ),
     ("long tag", [1_000, 40_000, 1_000_000], "root ::= TagDispatch((\"«ab»\", \"b\"))"),
     (
         "long excluded text",
@@ -117,7 +137,8 @@ const OPERATORS: [(&str, [usize; 3], &str); 24] = [
 ];
 
 /// What Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 16] = [
+const LARK: [(&str, [usize; 3], &str); 17] = [
+    ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
     ("intersected terminals", [30, 300, 3_000], "start: «T§‖ | »\n«T§: /[a-z]+/ & ~/.*a§.*/\n»"),
@@ -143,12 +164,16 @@ const LARK: [(&str, [usize; 3], &str); 16] = [
 pub(super) fn shapes() -> Vec<Shape> {
     let text = "aabaababbaaaaaba";
     let mut shapes = Vec::new();
-    for (topology, next) in TOPOLOGIES {
+    for (topology, next, last) in TOPOLOGIES {
         for (kind, body) in BODIES {
-            let rules = format!("«r§ ::= {}\n»r§ ::= \"a\"", body.replace('@', next));
+            let rules = format!("«r§ ::= {}\n»r§ ::= {last}", body.replace('@', next));
             let source = format!("root ::= r0 | \"x\"\n{rules}");
             let name = format!("{topology} of {kind}");
-            let sizes = if topology == "chain" { [1_000, 10_000, 100_000] } else { [100, 1_000, 10_000] };
+            let sizes = if ["chain", "ring"].contains(&topology) {
+                [1_000, 10_000, 100_000]
+            } else {
+                [100, 1_000, 10_000]
+            };
             shapes.push(Shape::new(format!("ebnf/{name}"), Syntax::Ebnf, sizes, &source).text(text));
             if topology != "chain" && topology != "random" {
                 continue;

@@ -46,7 +46,17 @@ const HOLDERS: [(&str, &str); 7] = [
 
 const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
 
-const SINGLE: [(&str, [usize; 3], &str); 20] = [
+const SINGLE: [(&str, [usize; 3], &str); 22] = [
+    (
+        "random texts excluded",
+        [1_000, 10_000, 100_000],
+        r#"{"format":{"type":"any_text","excludes":[«"λλλλλλλλλλλλ"‖,»]}}"#,
+    ),
+    (
+        "random ends",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text"},"end":[«"λλλλλλλλλλλλ"‖,»]}}"#,
+    ),
     (
         "long begin",
         TEXTS,

@@ -1,10 +1,12 @@
 //! Templates: a source or a text of any size, on one line.
 //!
 //! `«part‖separator»` stands for as many parts as the size says, with the separator between them. In a part `§` is its
-//! index, `¶` the next one, `½` half of it, `¤` a random one; `⟨part¦separator⟩` stands for as many parts again, in
-//! which `†` is the inner index. Outside of parts `§` is the size.
+//! index, `¶` the next one, `½` half of it, `¤` a random one, `λ` a random letter; `⟨part¦separator⟩` stands for as many
+//! parts again, in which `†` is the inner index. Outside of parts `§` is the size.
 
 use grammask_oracle::random::Rng;
+
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// What a template stands for at a size.
 pub(super) fn expand(template: &str, size: usize, random: &mut Rng) -> String {
@@ -31,6 +33,7 @@ fn push_part(out: &mut String, part: &str, index: usize, size: usize, random: &m
         '¶' => index + 1,
         '½' => index / 2,
         '¤' => random.below(size),
+        'λ' => random.below(LETTERS.len()),
         _ => index,
     };
     let mut rest = part;
@@ -52,10 +55,15 @@ fn push_part(out: &mut String, part: &str, index: usize, size: usize, random: &m
 /// Adds a text with a number in place of each marker.
 fn push(out: &mut String, text: &str, mut number: impl FnMut(char) -> usize) {
     let mut rest = text;
-    while let Some(at) = rest.find(['§', '¶', '½', '¤', '†']) {
+    while let Some(at) = rest.find(['§', '¶', '½', '¤', 'λ', '†']) {
         out.push_str(&rest[..at]);
         let mut characters = rest[at..].chars();
-        out.push_str(&number(characters.next().unwrap_or_default()).to_string());
+        let marker = characters.next().unwrap_or_default();
+        let number = number(marker);
+        match LETTERS.get(number..=number) {
+            Some(letter) if marker == 'λ' => out.push_str(letter),
+            _ => out.push_str(&number.to_string()),
+        }
         rest = characters.as_str();
     }
     out.push_str(rest);
@@ -82,5 +90,10 @@ mod tests {
         let expanded = |seed| expand("«¤‖ »", 50, &mut Rng::new(seed));
         assert_eq!(expanded(1), expanded(1));
         assert_ne!(expanded(1), expanded(2));
+        let letters = expand("«λ»", 50, &mut Rng::new(1));
+        assert!(
+            letters.len() == 50 && letters.bytes().all(|letter| letter.is_ascii_lowercase()),
+            "{letters}"
+        );
     }
 }

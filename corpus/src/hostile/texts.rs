@@ -7,10 +7,10 @@ const GRAMMARS: [(&str, Syntax, &str, &str); 24] = [
     (
         "palindromes",
         Syntax::Ebnf,
-        r#"root ::= "a" root "a" | "b" root "b" | "c" root "c" | "d" root "d" | "e" root "e" | "f" root "f" | "g" root "g" | "h" root "h" | "z" root "z" | [a-z] | """#,
-        "«bacazhgd»",
+        r#"root ::= "a" root "a" | "b" root "b" | "c" root "c" | "d" root "d" | "e" root "e" | "f" root "f" | "g" root "g" | "h" root "h" | "i" root "i" | "j" root "j" | "k" root "k" | "l" root "l" | "m" root "m" | "n" root "n" | "o" root "o" | "p" root "p" | "q" root "q" | "r" root "r" | "s" root "s" | "t" root "t" | "u" root "u" | "v" root "v" | "w" root "w" | "x" root "x" | "y" root "y" | "z" root "z" | [a-z] | """#,
+        "«λ»",
     ),
-    ("suffix", Syntax::Schema, r#"{"type":"string","pattern":"^[a-z]*a[a-z]{3000}$"}"#, "\"«abcaxyza»"),
+    ("suffix", Syntax::Schema, r#"{"type":"string","pattern":"^[a-z]*a[a-z]{3000}$"}"#, "\"«λaλλ»"),
     ("squares", Syntax::Ebnf, r#"root ::= root root | "a""#, "«a»"),
     ("cubes", Syntax::Ebnf, r#"root ::= root root root | "a" | """#, "«a»"),
     ("all ways", Syntax::Ebnf, r#"root ::= "a" root "a" | "a" root | root "a" | "a" | """#, "«a»"),
@@ -71,7 +71,7 @@ const DONE: [(Calls, [usize; 3]); 7] = [
     (Calls::Read, [100, 1_000, 4_000]),
     (Calls::Walk, [50, 500, 5_000]),
     (Calls::Seesaw, [30, 300, 3_000]),
-    (Calls::Fork, [30, 300, 3_000]),
+    (Calls::Fork, [100, 1_000, 10_000]),
     (Calls::Ask, [100, 1_000, 10_000]),
     (Calls::Batch, [10, 50, 200]),
 ];
