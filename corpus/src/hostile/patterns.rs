@@ -53,9 +53,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                 Syntax::Regex => pattern.to_owned(),
                 _ => pattern.replace('\\', r"\\"),
             };
-            let text = if syntax == Syntax::Regex { "«ab»" } else { r#""aabab"# };
+            let text = if syntax == Syntax::Regex { "ab".repeat(500) } else { "\"aabab".to_owned() };
             let name = format!("{holder}: {name}");
-            shapes.push(Shape::new(name, syntax.clone(), sizes, &around.replace('@', &pattern)).text(text));
+            shapes.push(Shape::new(name, syntax.clone(), sizes, &around.replace('@', &pattern)).text(&text));
         }
     }
     shapes

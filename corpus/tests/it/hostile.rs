@@ -1,4 +1,4 @@
-//! Every hostile shape at small sizes: nothing panics, masks hold, and what calls allocate grows no faster than it may.
+//! Hostile shapes at small sizes: nothing panics, masks hold, and what calls allocate grows no faster than it may.
 //!
 //! Seconds are measured by `cargo xtask hostile` alone: they depend on the machine.
 
@@ -48,8 +48,14 @@ fn growth<B: BuildBackend>(shape: &Shape, compiler: &Compiler<B>) -> Option<Stri
     })
 }
 
-fn check<B: BuildBackend>(compiler: &Compiler<B>) {
-    let found: Vec<String> = shapes().iter().filter_map(|shape| growth(shape, compiler)).collect();
+/// All shapes take minutes where code is not optimised; one of so many is some seconds.
+const STEP: usize = 13;
+
+fn check<B: BuildBackend>(compiler: &Compiler<B>, first: usize) {
+    let step = if std::env::var_os("GRAMMASK_FULL_BOUNDS").is_some() { 1 } else { STEP };
+    let shapes = shapes();
+    let some = shapes.iter().skip(first % step).step_by(step);
+    let found: Vec<String> = some.filter_map(|shape| growth(shape, compiler)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -57,18 +63,18 @@ fn check<B: BuildBackend>(compiler: &Compiler<B>) {
 fn builder() -> CompilerBuilder {
     let mut automata = CompileOptions::default();
     automata.text.max_total_steps /= 20;
-    let limits = Limits { max_work_per_call: 200_000, ..Limits::default() };
+    let limits = Limits { max_work_per_call: 200_000, max_table_bytes: 8 << 20, ..Limits::default() };
     Compiler::builder(vocabulary().unwrap()).limits(limits).automata(automata)
 }
 
 #[test]
 fn allocations_on_earley_grow_as_the_input_does() {
-    check(&builder().build());
+    check(&builder().build(), 0);
 }
 
 #[test]
 fn allocations_on_pda_grow_as_the_input_does() {
-    check(&builder().backend::<grammask_pda::Engine>().build());
+    check(&builder().backend::<grammask_pda::Engine>().build(), 6);
 }
 
 #[test]
