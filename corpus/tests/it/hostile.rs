@@ -1,6 +1,7 @@
 //! Hostile shapes at small sizes: nothing panics, masks hold, and what calls allocate grows no faster than it may.
 //!
 //! Seconds are measured by `cargo xtask hostile` alone: they depend on the machine.
+#![allow(clippy::unwrap_used, reason = "a helper of a test that fails is the failure")]
 
 use std::collections::{BTreeMap, HashSet};
 
