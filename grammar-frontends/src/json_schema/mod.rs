@@ -90,6 +90,8 @@ mod options;
 
 pub(crate) mod value_syntax;
 
+mod work;
+
 mod document;
 
 mod sets;
