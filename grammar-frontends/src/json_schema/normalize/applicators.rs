@@ -245,6 +245,7 @@ impl<'s> Normalizer<'s> {
     }
 
     fn union(&mut self, node: NodeId, keyword: &'static str, parts: &[GoalId]) -> Result<NormalForm<'s>> {
+        self.allow_written_alternatives(parts.len());
         let mut norm = NormalForm::never();
         for &part in parts {
             let part = self.norm(part)?;

@@ -8,6 +8,7 @@ pub(super) mod decimal;
 pub(super) mod format_regex;
 pub(super) mod formats;
 pub(super) mod goals;
+pub(super) mod hosts;
 pub(super) mod inhabited;
 pub(super) mod normal_form;
 pub(super) mod number_shape;
