@@ -6,15 +6,15 @@
 //! number of characters left. A label may be cut in several ways; all lead to the same rules.
 
 use grammask_grammar_ir::hash::HashMap;
-use grammask_grammar_ir::{ExprId, RuleId, passes};
+use grammask_grammar_ir::{ExprId, Grammar, RuleId, passes};
 
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::error::grammar_error;
-use crate::json_schema::sets::formats::whole;
 use crate::json_schema::sets::hosts::{self, Labels, MAX_HOST, MAX_LOCAL_PART, MAX_MAILBOX};
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::Polarity;
+use crate::json_schema::sets::whole_patterns::whole;
 
 /// The lengths of the pieces.
 const PIECES: [u32; 6] = [29, 14, 8, 4, 2, 1];
@@ -235,7 +235,7 @@ impl<'s> SchemaLowering<'s> {
     /// Mailboxes of at most so many characters.
     fn mailbox(&mut self, text: &mut CountedText, least: u32, most: u32) -> Result<ExprId> {
         let sign = self.sign("@");
-        let mut fixed = |pattern: Option<grammask_grammar_ir::Grammar>| {
+        let mut fixed = |pattern: Option<Grammar>| {
             pattern.and_then(|grammar| passes::append_body(&mut self.builder, &grammar))
         };
         let (local, literal) = (fixed(whole(&hosts::local_part())), fixed(whole(&hosts::literals())));

@@ -7,7 +7,7 @@
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
-use super::formats::{ipv4, ipv6, part};
+use super::whole_patterns::{ipv4, ipv6, part};
 
 /// Characters of a host name.
 pub(crate) const MAX_HOST: u32 = 253;

@@ -16,3 +16,4 @@ pub(super) mod object_shape;
 pub(super) mod string_shape;
 pub(super) mod text_tests;
 pub(super) mod whole_match;
+pub(super) mod whole_patterns;
