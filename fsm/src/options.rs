@@ -43,7 +43,7 @@ pub struct CompileOptions {
     pub determinize_states: u32,
     /// Most states of all automata taken together while they are built (default: 2,500,000).
     pub max_states: usize,
-    /// Most edges of all automata taken together while they are built (default: 10,000,000).
+    /// Most edges of all automata taken together while they are built (default: 6,500,000).
     pub max_edges: usize,
     /// Limits on what intersections and complements may cost.
     pub text: TextLimits,
@@ -67,7 +67,7 @@ impl Default for CompileOptions {
             expand_states: 32,
             determinize_states: 64,
             max_states: 2_500_000,
-            max_edges: 10_000_000,
+            max_edges: 6_500_000,
             text: TextLimits::default(),
             interrupt: Interrupt::never(),
         }

@@ -1,29 +1,31 @@
 //! Masks onto whole batches of logits.
 //!
 //! Rows are independent, so a batch is a loop over rows, and over threads where there is enough to do. That
-//! is later than one would think: waking a thread of the pool costs some 10 microseconds, in which a core
-//! masks a megabyte, and logits that were just written lie in a cache that other cores reach more slowly.
-//! Measured on two cores of a Zen 5: 8 rows of 128,256 `f32`s (4 MB) take 31 microseconds on one thread and
-//! 38 on two, 64 rows take 1,018 and 188.
+//! is later than one would think: a core masks a megabyte in the time in which a thread is started, and logits that
+//! were just written lie in a cache that other cores reach more slowly.
 #![expect(
     unsafe_code,
     reason = "rows of caller's memory are given as pointers and strides, as tensors have them"
 )]
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::convert::Infallible;
 
 use crate::error::ApplyError;
 use crate::layout::{Job, Layout, Padding, Plan};
 use crate::logit::Logit;
+use crate::share_out::{share_out, thread_count};
 use crate::simd::{Instructions, Lane};
 
-/// From this many bytes of logits on, applying masks is shared out between threads.
-const PARALLEL_BYTES: usize = 8 << 20;
+/// Bytes of logits that are worth a thread.
+const MIN_BYTES_PER_THREAD: usize = 4 << 20;
+
+/// Rows that a thread takes at a time: so small a part of its share that no thread waits for another for long.
+const TAKES_PER_THREAD: usize = 16;
 
 /// Whether a call may use more than the thread it was made on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Threads {
-    /// The threads of the rayon pool that the call is made in, where the batch is large enough to pay for it.
+    /// Threads that live as long as the call, at most one a core, where the batch is large enough to pay for them.
     #[default]
     WhenItPays,
     /// The calling thread alone.
@@ -97,21 +99,33 @@ unsafe fn run<T: Logit>(processor: Processor, logits: *mut T, masks: *const u32,
         return;
     }
     let base = Base { logits, masks };
-    if pays::<T>(processor, plan, PARALLEL_BYTES) {
-        // SAFETY: as the caller's; jobs of one plan share no logit.
-        (0..plan.count)
-            .into_par_iter()
-            .for_each(|index| unsafe { base.row(processor, plan, plan.job(index)) });
-    } else {
-        // SAFETY: as the caller's.
-        plan.jobs().for_each(|job| unsafe { base.row(processor, plan, job) });
+    // SAFETY: as the caller's; jobs of one plan share no logit.
+    let row = |index| unsafe { base.row(processor, plan, plan.job(index)) };
+    let threads = threads::<T>(processor, plan, MIN_BYTES_PER_THREAD);
+    if threads == 1 {
+        (0..plan.count).for_each(row);
+        return;
     }
+    let rows = (plan.count / (threads * TAKES_PER_THREAD)).max(1);
+    let starts = (0..plan.count).step_by(rows);
+    let Ok(()) = share_out(
+        threads,
+        starts,
+        || (),
+        |(), start| {
+            (start..plan.count.min(start + rows)).for_each(row);
+            Ok::<(), Infallible>(())
+        },
+    );
 }
 
-/// Whether to share the rows out between threads, where that pays from so many bytes on.
-pub(crate) fn pays<T>(processor: Processor, plan: &Plan<'_>, least: usize) -> bool {
+/// How many threads to share the rows out between, where each takes at least so many bytes.
+pub(crate) fn threads<T>(processor: Processor, plan: &Plan<'_>, min_bytes: usize) -> usize {
     let bytes = plan.count.saturating_mul(plan.columns).saturating_mul(size_of::<T>());
-    processor.threads == Threads::WhenItPays && plan.count > 1 && bytes >= least
+    match processor.threads {
+        Threads::WhenItPays => thread_count(plan.count, bytes, min_bytes),
+        Threads::Caller => 1,
+    }
 }
 
 /// The pointers that all rows are counted from.

@@ -1,17 +1,14 @@
 //! The best allowed token, and probabilities of the allowed ones.
 
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
-
-use crate::apply::{Processor, pays};
+use crate::apply::{Processor, threads};
 use crate::error::ApplyError;
 use crate::layout::{Layout, Plan};
 use crate::logit::Logit;
+use crate::share_out::share_out;
 use crate::weights::{self, BLOCK, Cut, Row, Scale};
 
-/// From this many bytes of logits on, rows are shared out between threads: choosing takes several times as
-/// long as applying a mask.
-const PARALLEL_BYTES: usize = 1 << 20;
+/// Bytes of logits that are worth a thread: choosing takes several times as long as applying a mask.
+const MIN_BYTES_PER_THREAD: usize = 1 << 19;
 
 /// Memory that is shared by the rows of a call (of one thread).
 #[derive(Debug, Default)]
@@ -142,12 +139,11 @@ pub(crate) fn each_row<T: Logit, O: Send>(
         };
         result.map_err(|error| error.in_row(job.row))
     };
-    if pays::<T>(processor, &plan, PARALLEL_BYTES) {
-        return out
-            .par_chunks_mut(width)
-            .enumerate()
-            .try_for_each_init(Scratch::default, |scratch, (index, out)| run(index, scratch, out));
+    let threads = threads::<T>(processor, &plan, MIN_BYTES_PER_THREAD);
+    let mut rows = out.chunks_mut(width).enumerate();
+    if threads > 1 {
+        return share_out(threads, rows, Scratch::default, |scratch, (index, out)| run(index, scratch, out));
     }
     let mut scratch = Scratch::default();
-    out.chunks_mut(width).enumerate().try_for_each(|(index, out)| run(index, &mut scratch, out))
+    rows.try_for_each(|(index, out)| run(index, &mut scratch, out))
 }

@@ -77,6 +77,8 @@
 // Errors and the rows of a call: they import nothing above.
 mod error;
 mod layout;
+// Threads of a call.
+mod share_out;
 // Instruction sets.
 mod simd;
 // The types of logits.

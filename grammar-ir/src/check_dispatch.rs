@@ -81,6 +81,10 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     if let Some((role, _)) = patterns.iter().find(|(_, pattern)| pattern.is_empty()) {
         return Err(GrammarErrorKind::EmptyPattern { name: name(), what: role.word() });
     }
+    // One pattern holds no other, and what is excluded need not be possible.
+    if patterns.len() == 1 || dispatch.triggers.is_empty() && dispatch.stops.is_empty() {
+        return Ok(());
+    }
     let mut speller = Speller::default();
     let spelled: Vec<Vec<u8>> = patterns.iter().map(|(_, pattern)| speller.spell(pattern)).collect();
     // Each text once, the excluded ones first: many equal triggers would all be found in one another.

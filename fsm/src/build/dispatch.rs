@@ -10,32 +10,63 @@
 //!   completed does not exist; one in which a trigger is completed has no way on but a call of its body, from
 //!   which the text returns to the root state; one in which a stop string is completed leads to the end. Tags are
 //!   not written into free text: each is a chain of states and a call.
+//! * Patterns are sorted first, so that each shares its beginning with the one before it, and states are made in one
+//!   pass. Nothing is searched for, and children are in order.
 //! * Only moves that lead deeper than the root are kept, as a sorted row a state: that of its failure state with
 //!   its own children laid over it. All other bytes lead to the root, as ranges. With the 256 columns of the
 //!   textbook, tables would have twenty times the size. (The crate `aho-corasick` builds the same automaton, but
 //!   gives neither rows nor failure states away; asking it for each byte of each state costs more than building
 //!   it here.)
+//! * The ends of a text that are beginnings of patterns are the chain of failure states, which is as long as the
+//!   pattern for `aaaa`: to follow it from every state is quadratic. A state inherits what is asked of its chain
+//!   from its failure state instead.
 //! * Free text is whole characters, so a state also knows the place inside a UTF-8 sequence. Patterns begin with
 //!   whole characters: inside one that no pattern begins with, seven shared states suffice.
 //! * A pattern may hold tokens. Free text holds none, so from a state that has read one there is no way back to the
 //!   root, nor to any state that forgets the token.
 
-use grammask_grammar_ir::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, TokenRef};
+use std::ops::Range;
+
+use grammask_grammar_ir::{AfterDispatch, Dispatch, DispatchEnd, PatternPart, TokenRef};
 
 use crate::build::ids::{PrefixId, TriggerId};
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::labels::Labels;
 use crate::error::Failure;
-use crate::ids::{Id, IdVec, ids, low_byte};
+use crate::ids::{Id, IdVec, Offset, ids, low_byte};
+use crate::options::CompileOptions;
 use crate::program::tables::LabelId;
 use crate::utf8::{LEADS, Position, Segment};
 
 /// A byte, or a token label. Bytes come first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Symbol {
+struct Symbol(u32);
+
+/// A symbol taken apart.
+enum SymbolKind {
     Byte(u8),
     Token(LabelId),
+}
+
+impl Symbol {
+    /// Labels are fewer than 2^30.
+    const FIRST_TOKEN: u32 = 0x100;
+
+    fn byte(byte: u8) -> Self {
+        Self(byte.into())
+    }
+
+    fn token(label: LabelId) -> Self {
+        Self(Self::FIRST_TOKEN + label.raw())
+    }
+
+    fn kind(self) -> SymbolKind {
+        match self.0.checked_sub(Self::FIRST_TOKEN) {
+            None => SymbolKind::Byte(low_byte(self.0)),
+            Some(label) => SymbolKind::Token(LabelId::from_raw(label)),
+        }
+    }
 }
 
 const ROOT: PrefixId = PrefixId::FIRST;
@@ -43,32 +74,56 @@ const ROOT: PrefixId = PrefixId::FIRST;
 /// The states of one tag dispatch, from which it is written.
 pub(crate) struct DispatchBuilder {
     nodes: IdVec<PrefixId, PatternPrefix>,
+    /// The rows of all nodes: moves that do not lead to the root, each row sorted.
+    rows: IdVec<Offset, (Symbol, PrefixId)>,
+    /// For each trigger the next one with the same pattern.
+    next_trigger: IdVec<TriggerId, TriggerId>,
     /// Whether a stop string may end the dispatch.
     stops_end: bool,
     end: DispatchEnd,
     after: AfterDispatch,
 }
 
-/// The beginning of a pattern.
+/// The beginning of a pattern. Its *ends* are itself and the shorter beginnings that a text at it ends with.
+#[derive(Clone, Copy)]
 struct PatternPrefix {
+    /// The last symbol.
+    symbol: Symbol,
     depth: u32,
-    /// The pattern's symbols with which a longer beginning is reached, sorted.
-    children: Vec<(Symbol, PrefixId)>,
-    /// All moves that do not lead to the root, sorted. Made from the failure state's and the children.
-    row: Vec<(Symbol, PrefixId)>,
-    /// The longest proper end of this beginning that is a beginning too.
+    /// The first beginning that is longer by one symbol.
+    first_child: PrefixId,
+    /// The next beginning of the same length that differs in the last symbol.
+    next_sibling: PrefixId,
+    /// All moves that do not lead to the root, made from the failure state's and the children.
+    row: (Offset, Offset),
+    /// The longest proper end, or the root.
     failure: PrefixId,
     /// How many symbols stand before the first token, if there is one.
     before_token: Option<u32>,
     place: Position,
-    /// Patterns that are this beginning in full.
-    triggers: Vec<TriggerId>,
-    is_stop: bool,
-    is_exclude: bool,
-    /// Whether a trigger or stop string begins so.
-    begins_end: bool,
-    /// Whether the text may be here: no excluded string is completed, and tokens belong to a pattern.
-    is_possible: bool,
+    /// A trigger that is this beginning in full.
+    trigger: TriggerId,
+    /// The longest end with a trigger.
+    trigger_end: PrefixId,
+    /// The length of the longest end that is a stop string; 0 for none.
+    stop_depth: u32,
+    /// The length of the longest end with which a trigger or a stop string begins; 0 for none.
+    begun_depth: u32,
+    /// Whether an end is an excluded string.
+    is_excluded: bool,
+}
+
+/// A pattern as symbols, which stand between two places of a list.
+struct SpelledPattern {
+    symbols: Range<usize>,
+    role: PatternRole,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum PatternRole {
+    Trigger(TriggerId),
+    Stop,
+    Exclude,
 }
 
 /// The bytes that are read at a position beside lead bytes, and where they lead.
@@ -87,129 +142,165 @@ pub(crate) struct DispatchFrame<'f> {
 }
 
 impl DispatchBuilder {
-    /// Finds the states; their rows may have `max_edges` entries together.
+    /// Finds the states, within the limits on states and on edges, which are the entries of their rows.
     pub(crate) fn new(
         dispatch: &Dispatch<'_>,
         labels: &mut Labels,
-        max_edges: usize,
+        options: &CompileOptions,
     ) -> Result<Self, Failure> {
         let mut this = Self {
-            nodes: vec![PatternPrefix::new(0, None, Position::Boundary)].into(),
+            nodes: vec![PatternPrefix::ROOT].into(),
+            rows: IdVec::default(),
+            next_trigger: IdVec::of(TriggerId::NONE, dispatch.triggers.len()),
             stops_end: dispatch.end != DispatchEnd::AfterDispatch,
             end: dispatch.end,
             after: dispatch.after,
         };
-        for (number, pattern) in ids(dispatch.triggers.len()).zip(dispatch.triggers) {
-            let node = this.insert(pattern, labels, EndsText::Yes)?;
-            this.nodes[node].triggers.push(number);
+        let (symbols, mut patterns) = spell(dispatch, labels)?;
+        // The last one first, because children and triggers are put in front of those that are there.
+        patterns.sort_unstable_by(|one, other| {
+            let (one_text, other_text) = (&symbols[one.symbols.clone()], &symbols[other.symbols.clone()]);
+            (other_text, other.role).cmp(&(one_text, one.role))
+        });
+        // The beginnings of the last pattern, the root first.
+        let mut path = vec![ROOT];
+        let mut last: &[Symbol] = &[];
+        for pattern in &patterns {
+            let text = &symbols[pattern.symbols.clone()];
+            let shared = last.iter().zip(text).take_while(|(one, other)| one == other).count();
+            path.truncate(shared + 1);
+            this.insert(text, pattern.role, &mut path, options)?;
+            last = text;
         }
-        for pattern in dispatch.stops {
-            let node = this.insert(pattern, labels, EndsText::Yes)?;
-            this.nodes[node].is_stop = true;
-        }
-        for pattern in dispatch.excludes {
-            let node = this.insert(pattern, labels, EndsText::No)?;
-            this.nodes[node].is_exclude = true;
-        }
-        this.link(max_edges)?;
+        this.link(options.max_edges)?;
         Ok(this)
     }
 
+    /// Adds the states of a pattern that no pattern before it has. `path` holds those that it shares with the last
+    /// one, and all of its own afterwards.
     fn insert(
         &mut self,
-        pattern: &Pattern,
-        labels: &mut Labels,
-        ends: EndsText,
-    ) -> Result<PrefixId, Failure> {
-        let mut node = ROOT;
-        for part in pattern.parts() {
-            match part {
-                PatternPart::Text(text) => {
-                    for byte in text.bytes() {
-                        node = self.child(node, Symbol::Byte(byte), ends);
-                    }
-                }
-                PatternPart::Token(TokenRef::Id(id)) => {
-                    let label = labels.one(*id);
-                    node = self.child(node, Symbol::Token(label), ends);
-                }
-                PatternPart::Token(TokenRef::Name(name)) => return Err(Failure::unresolved(name)),
+        text: &[Symbol],
+        role: PatternRole,
+        path: &mut Vec<PrefixId>,
+        options: &CompileOptions,
+    ) -> Result<(), Failure> {
+        for &symbol in &text[path.len() - 1..] {
+            let Some(&parent) = path.last() else { break };
+            let node = self.nodes[parent].child(symbol);
+            let child = self.nodes.push(node);
+            self.nodes[parent].first_child = child;
+            if self.nodes.len() > options.max_states {
+                let limit = options.max_states;
+                return Err(Failure::Limit { what: "states", limit, knob: Some("max_states") });
             }
+            path.push(child);
         }
-        Ok(node)
-    }
-
-    fn child(&mut self, parent: PrefixId, symbol: Symbol, ends: EndsText) -> PrefixId {
-        let at = match self.nodes[parent].children.binary_search_by_key(&symbol, |child| child.0) {
-            Ok(at) => {
-                let child = self.nodes[parent].children[at].1;
-                self.nodes[child].begins_end |= ends == EndsText::Yes;
-                return child;
+        let Some(&whole) = path.last() else { return Ok(()) };
+        let node = &mut self.nodes[whole];
+        match role {
+            PatternRole::Trigger(trigger) => {
+                self.next_trigger[trigger] = std::mem::replace(&mut node.trigger, trigger);
+                node.trigger_end = whole;
             }
-            Err(at) => at,
-        };
-        let PatternPrefix { depth, before_token, place, .. } = self.nodes[parent];
-        let (before_token, place) = match symbol {
-            // Texts of patterns are UTF-8, so the byte may follow.
-            Symbol::Byte(byte) => (before_token, place.after(byte).unwrap_or(Position::Boundary)),
-            Symbol::Token(_) => (before_token.or(Some(depth)), Position::Boundary),
-        };
-        let mut node = PatternPrefix::new(depth + 1, before_token, place);
-        node.begins_end = ends == EndsText::Yes;
-        let child = self.nodes.push(node);
-        self.nodes[parent].children.insert(at, (symbol, child));
-        child
-    }
-
-    /// Finds failure states and rows, breadth first.
-    fn link(&mut self, max_edges: usize) -> Result<(), Failure> {
-        self.nodes[ROOT].row = self.nodes[ROOT].children.clone();
-        let mut edges = self.nodes[ROOT].row.len();
-        let mut order: Vec<PrefixId> = self.nodes[ROOT].children.iter().map(|child| child.1).collect();
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            let failure = self.nodes[node].failure;
-            let children = std::mem::take(&mut self.nodes[node].children);
-            for &(symbol, child) in &children {
-                self.nodes[child].failure = self.nodes[failure].target(symbol);
-                order.push(child);
+            PatternRole::Stop => node.stop_depth = node.depth,
+            PatternRole::Exclude => node.is_excluded = true,
+        }
+        if role != PatternRole::Exclude {
+            // The beginnings of one that is begun are.
+            for &begun in path[1..].iter().rev() {
+                let node = &mut self.nodes[begun];
+                if node.begun_depth != 0 {
+                    break;
+                }
+                node.begun_depth = node.depth;
             }
-            self.nodes[node].row = overlay(&self.nodes[failure].row, &children);
-            self.nodes[node].children = children;
-            edges += self.nodes[node].row.len();
-            if edges > max_edges {
-                return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
-            }
-            self.nodes[node].is_possible = self.is_possible(node);
         }
         Ok(())
     }
 
-    /// The nodes that a text at a node ends with, the longest first, the root not included.
-    fn ends(&self, node: PrefixId) -> impl Iterator<Item = &PatternPrefix> {
-        let chain = std::iter::successors(Some(node), |&node| Some(self.nodes[node].failure));
-        chain.take_while(|&node| node != ROOT).map(|node| &self.nodes[node])
+    /// Finds children, failure states and rows, breadth first.
+    fn link(&mut self, max_edges: usize) -> Result<(), Failure> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        order.push(ROOT);
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            let PatternPrefix { failure, first_child, .. } = self.nodes[node];
+            let shorter = self.nodes[failure];
+            self.nodes[node].inherit(&shorter);
+            let mut child = first_child;
+            while let Some(own) = self.nodes.get(child) {
+                let (symbol, sibling) = (own.symbol, own.next_sibling);
+                if node != ROOT {
+                    self.nodes[child].failure = self.target(failure, symbol);
+                }
+                order.push(child);
+                child = sibling;
+            }
+            self.nodes[node].row = match first_child.known() {
+                None => self.nodes[failure].row,
+                Some(_) => self.overlay(self.nodes[failure].row, first_child),
+            };
+            if self.rows.len() > max_edges {
+                return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
+            }
+        }
+        Ok(())
     }
 
-    fn is_possible(&self, node: PrefixId) -> bool {
-        let node_ref = &self.nodes[node];
-        if self.ends(node).any(|end| end.is_exclude) {
-            return false;
+    /// The row of a failure state, with a node's children in place of the moves for the same symbols.
+    fn overlay(
+        &mut self,
+        (mut below, below_end): (Offset, Offset),
+        first_child: PrefixId,
+    ) -> (Offset, Offset) {
+        let begin = self.rows.next_id();
+        let mut child = first_child;
+        while let Some(own) = self.nodes.get(child) {
+            let symbol = own.symbol;
+            while below < below_end && self.rows[below].0 <= symbol {
+                if self.rows[below].0 < symbol {
+                    let entry = self.rows[below];
+                    self.rows.push(entry);
+                }
+                below = below.plus(1);
+            }
+            self.rows.push((symbol, child));
+            child = own.next_sibling;
         }
-        node_ref.before_token.is_none() || self.ends(node).any(|end| end.begins_end && keeps(node_ref, end))
+        while below < below_end {
+            let entry = self.rows[below];
+            self.rows.push(entry);
+            below = below.plus(1);
+        }
+        (begin, self.rows.next_id())
+    }
+
+    /// The moves of a node that do not lead to the root, sorted.
+    fn row(&self, node: &PatternPrefix) -> &[(Symbol, PrefixId)] {
+        self.rows.slice(node.row.0..node.row.1)
+    }
+
+    fn target(&self, node: PrefixId, symbol: Symbol) -> PrefixId {
+        let row = self.row(&self.nodes[node]);
+        let found = row.binary_search_by_key(&symbol, |entry| entry.0);
+        found.map_or(ROOT, |at| row[at].1)
     }
 
     /// The triggers that are completed at a node, and whether a stop string is.
-    fn completed(&self, node: PrefixId) -> (Vec<TriggerId>, bool) {
-        let here = &self.nodes[node];
+    fn completed(&self, node: &PatternPrefix) -> (Vec<TriggerId>, bool) {
         let mut triggers = Vec::new();
-        let mut is_stop = false;
-        for end in self.ends(node).filter(|end| keeps(here, end)) {
-            triggers.extend_from_slice(&end.triggers);
-            is_stop |= end.is_stop;
+        let mut end = node.trigger_end;
+        while let Some(found) = self.nodes.get(end).filter(|found| node.keeps(found.depth)) {
+            let mut next = found.trigger;
+            while let Some(trigger) = next.known() {
+                triggers.push(trigger);
+                next = self.next_trigger[trigger];
+            }
+            end = self.nodes[found.failure].trigger_end;
         }
-        (triggers, is_stop)
+        (triggers, node.stop_depth != 0 && node.keeps(node.stop_depth))
     }
 
     /// Writes the states. Those that the text cannot be at, or that have no way on, are for the pruning pass.
@@ -232,52 +323,88 @@ impl DispatchBuilder {
     }
 }
 
-/// Whether a pattern ends free text.
-#[derive(Clone, Copy, PartialEq)]
-enum EndsText {
-    Yes,
-    No,
-}
-
-/// Whether an end of the text holds all tokens of the longest one.
-fn keeps(longest: &PatternPrefix, end: &PatternPrefix) -> bool {
-    longest.before_token.is_none_or(|before| longest.depth - end.depth <= before)
-}
-
-/// The moves of the failure state, with others in place of those for the same symbol.
-fn overlay(below: &[(Symbol, PrefixId)], above: &[(Symbol, PrefixId)]) -> Vec<(Symbol, PrefixId)> {
-    let mut row = Vec::with_capacity(below.len() + above.len());
-    let mut above = above.iter().copied().peekable();
-    for &(symbol, target) in below {
-        while let Some(own) = above.next_if(|own| own.0 < symbol) {
-            row.push(own);
+/// All patterns, spelled one behind the other.
+fn spell(
+    dispatch: &Dispatch<'_>,
+    labels: &mut Labels,
+) -> Result<(Vec<Symbol>, Vec<SpelledPattern>), Failure> {
+    let triggers = ids(dispatch.triggers.len()).map(PatternRole::Trigger).zip(dispatch.triggers);
+    let stops = dispatch.stops.iter().map(|pattern| (PatternRole::Stop, pattern));
+    let excludes = dispatch.excludes.iter().map(|pattern| (PatternRole::Exclude, pattern));
+    let (mut symbols, mut patterns) = (Vec::new(), Vec::new());
+    for (role, pattern) in triggers.chain(stops).chain(excludes) {
+        let begin = symbols.len();
+        for part in pattern.parts() {
+            match part {
+                PatternPart::Text(text) => symbols.extend(text.bytes().map(Symbol::byte)),
+                PatternPart::Token(TokenRef::Id(id)) => symbols.push(Symbol::token(labels.one(*id))),
+                PatternPart::Token(TokenRef::Name(name)) => return Err(Failure::unresolved(name)),
+            }
         }
-        row.push(above.next_if(|own| own.0 == symbol).unwrap_or((symbol, target)));
+        patterns.push(SpelledPattern { symbols: begin..symbols.len(), role });
     }
-    row.extend(above);
-    row
+    Ok((symbols, patterns))
 }
 
 impl PatternPrefix {
-    fn new(depth: u32, before_token: Option<u32>, place: Position) -> Self {
+    const ROOT: Self = Self {
+        symbol: Symbol(0),
+        depth: 0,
+        first_child: PrefixId::NONE,
+        next_sibling: PrefixId::NONE,
+        row: (Offset::FIRST, Offset::FIRST),
+        failure: ROOT,
+        before_token: None,
+        place: Position::Boundary,
+        trigger: TriggerId::NONE,
+        trigger_end: PrefixId::NONE,
+        stop_depth: 0,
+        begun_depth: 0,
+        is_excluded: false,
+    };
+
+    /// A new first child.
+    fn child(&self, symbol: Symbol) -> Self {
+        let (before_token, place) = match symbol.kind() {
+            // Texts of patterns are UTF-8, so the byte may follow.
+            SymbolKind::Byte(byte) => {
+                (self.before_token, self.place.after(byte).unwrap_or(Position::Boundary))
+            }
+            SymbolKind::Token(_) => (self.before_token.or(Some(self.depth)), Position::Boundary),
+        };
         Self {
-            depth,
-            children: Vec::new(),
-            row: Vec::new(),
-            failure: ROOT,
+            symbol,
+            depth: self.depth + 1,
+            next_sibling: self.first_child,
             before_token,
             place,
-            triggers: Vec::new(),
-            is_stop: false,
-            is_exclude: false,
-            begins_end: false,
-            is_possible: true,
+            ..Self::ROOT
         }
     }
 
-    fn target(&self, symbol: Symbol) -> PrefixId {
-        let found = self.row.binary_search_by_key(&symbol, |entry| entry.0);
-        found.map_or(ROOT, |at| self.row[at].1)
+    /// Takes what the ends say that are shorter: those of the failure state.
+    fn inherit(&mut self, failure: &Self) {
+        if self.trigger_end == PrefixId::NONE {
+            self.trigger_end = failure.trigger_end;
+        }
+        if self.stop_depth == 0 {
+            self.stop_depth = failure.stop_depth;
+        }
+        if self.begun_depth == 0 {
+            self.begun_depth = failure.begun_depth;
+        }
+        self.is_excluded |= failure.is_excluded;
+    }
+
+    /// Whether an end of some length holds all tokens. If one does, so do longer ones.
+    fn keeps(&self, depth: u32) -> bool {
+        self.before_token.is_none_or(|before| self.depth - depth <= before)
+    }
+
+    /// Whether the text may be here: no excluded string is completed, and tokens belong to a pattern.
+    fn is_possible(&self) -> bool {
+        let belongs = self.begun_depth != 0 && self.keeps(self.begun_depth);
+        !self.is_excluded && (self.before_token.is_none() || belongs)
     }
 }
 
@@ -310,7 +437,6 @@ impl Writer<'_> {
             let (low, high, next) = plain_bytes(place);
             draft.bytes(self.at(place), low, high, self.at(next));
         }
-        draft.has_dead_parts = true;
     }
 
     /// The state at a place of a text that ends with no beginning of a pattern.
@@ -331,12 +457,13 @@ impl Writer<'_> {
         let builder = self.builder;
         let from = self.states[index];
         let node = &builder.nodes[index];
-        let (triggers, is_stop) = builder.completed(index);
+        let (triggers, is_stop) = builder.completed(node);
         if is_stop || !triggers.is_empty() {
             let back = match builder.after {
                 AfterDispatch::Loop => self.root,
                 AfterDispatch::End => self.end,
             };
+            draft.has_dead_parts |= triggers.is_empty() && !builder.stops_end;
             for trigger in triggers {
                 draft.edge(from, Label::call(bodies[trigger]), back);
             }
@@ -349,49 +476,69 @@ impl Writer<'_> {
         if builder.end == DispatchEnd::Anywhere && node.place == Position::Boundary && !has_token {
             draft.states[from].is_final = true;
         }
-        for &(symbol, target) in &node.row {
+        let row = builder.row(node);
+        for &(symbol, target) in row {
             let target_node = &builder.nodes[target];
-            // Between symbols only: a token does not stand inside a character.
-            let may_follow = match symbol {
-                Symbol::Byte(byte) => node.place.after(byte).is_some(),
-                Symbol::Token(_) => node.place == Position::Boundary,
-            };
             let forgotten = node.depth + 1 - target_node.depth;
             let keeps_token = node.before_token.is_none_or(|before| forgotten <= before);
-            if may_follow && keeps_token && target_node.is_possible {
-                let to = self.state(draft, target);
-                match symbol {
-                    Symbol::Byte(byte) => draft.bytes(from, byte, byte, to),
-                    Symbol::Token(label) => draft.edge(from, Label::token(label), to),
+            if !keeps_token || !target_node.is_possible() {
+                continue;
+            }
+            match symbol.kind() {
+                SymbolKind::Byte(byte) if node.place.after(byte).is_some() => {
+                    let to = self.state(draft, target);
+                    draft.bytes(from, byte, byte, to);
                 }
+                // A token does not stand inside a character.
+                SymbolKind::Token(label) if node.place == Position::Boundary => {
+                    let to = self.state(draft, target);
+                    draft.edge(from, Label::token(label), to);
+                }
+                SymbolKind::Byte(_) | SymbolKind::Token(_) => {}
             }
         }
-        if !has_token {
-            self.others(draft, from, node);
-        }
+        // Where some byte leads back to free text, something follows: the text may end there, or every trigger and stop
+        // string can still be completed.
+        let goes_on = !has_token && self.others(draft, from, node.place, row);
+        draft.has_dead_parts |= !goes_on;
     }
 
-    /// The bytes that no pattern goes on with.
-    fn others(&self, draft: &mut Draft, from: DraftStateId, node: &PatternPrefix) {
-        let (low, high, next) = plain_bytes(node.place);
-        self.gaps(draft, from, node, (low, high, next));
-        if node.place != Position::Boundary {
-            return;
+    /// The bytes that no pattern goes on with. Returns whether there are any among those that are read beside leads.
+    fn others(
+        &self,
+        draft: &mut Draft,
+        from: DraftStateId,
+        place: Position,
+        row: &[(Symbol, PrefixId)],
+    ) -> bool {
+        let edges = draft.edges.len();
+        self.gaps(draft, from, row, plain_bytes(place));
+        let goes_on = draft.edges.len() > edges;
+        if place != Position::Boundary {
+            return goes_on;
         }
-        if node.row.iter().any(|&(symbol, _)| matches!(symbol, Symbol::Byte(0x80..))) {
-            LEADS.iter().for_each(|&lead| self.gaps(draft, from, node, lead));
+        let is_lead = |&(symbol, _): &(Symbol, PrefixId)| matches!(symbol.kind(), SymbolKind::Byte(0x80..));
+        if row.iter().any(is_lead) {
+            LEADS.iter().for_each(|&lead| self.gaps(draft, from, row, lead));
         } else {
             draft.epsilon(from, self.leads);
         }
+        goes_on
     }
 
-    /// Those of a range of bytes that the node's row does not mention.
-    fn gaps(&self, draft: &mut Draft, from: DraftStateId, node: &PatternPrefix, (low, high, next): Segment) {
+    /// Those of a range of bytes that a row does not mention.
+    fn gaps(
+        &self,
+        draft: &mut Draft,
+        from: DraftStateId,
+        row: &[(Symbol, PrefixId)],
+        (low, high, next): Segment,
+    ) {
         let mut start = u16::from(low);
-        let first = node.row.partition_point(|&(symbol, _)| symbol < Symbol::Byte(low));
-        let mentioned = node.row[first..].iter().map_while(|&(symbol, _)| match symbol {
-            Symbol::Byte(byte) if byte <= high => Some(byte),
-            _ => None,
+        let first = row.partition_point(|&(symbol, _)| symbol < Symbol::byte(low));
+        let mentioned = row[first..].iter().map_while(|&(symbol, _)| match symbol.kind() {
+            SymbolKind::Byte(byte) if byte <= high => Some(byte),
+            SymbolKind::Byte(_) | SymbolKind::Token(_) => None,
         });
         for byte in mentioned {
             if start < u16::from(byte) {

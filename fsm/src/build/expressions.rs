@@ -396,7 +396,7 @@ impl<'g> Builder<'g> {
         let fragment = self.draft.fragment(Some(place.rule), None);
         self.dispatches.insert(id, fragment);
         let from = self.draft.fragments[fragment].start;
-        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options.max_edges)?;
+        let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options)?;
         let options = self.options;
         let mut work = self.work;
         let mut check = |draft: &Draft| check_limits(draft, options, &mut work);
@@ -579,10 +579,13 @@ impl<'g> Builder<'g> {
             }
         }
         if place.depth == 0 {
-            literals.write_trie(&mut self.draft, from, to, |tail, rule, from| {
+            let (stack, options, work) = (&mut self.stack, self.options, &mut self.work);
+            let push = |tail, rule, from| {
                 let place = Place { rule, ..place };
-                self.stack.push(Item { what: Body::All(tail), from, to, place });
-            });
+                stack.push(Item { what: Body::All(tail), from, to, place });
+            };
+            let check = |draft: &Draft| check_limits(draft, options, work);
+            literals.write_trie(&mut self.draft, (from, to), push, check)?;
         } else if let Some(automaton) = literals.text_trie()? {
             self.embed(&automaton, from, to, place.depth)?;
         }

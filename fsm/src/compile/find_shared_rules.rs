@@ -9,9 +9,9 @@
 //! The result does not depend on earlier compilations: a part that is not kept yet is compiled
 //! first, and copied then.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use grammask_grammar_ir::{Grammar, Interrupt, RuleId, Toggle, passes};
+use grammask_grammar_ir::{Grammar, Interrupt, PerProcess, RuleId, Toggle, passes};
 
 use crate::build::shared_rules::{SharedMatch, SharedRules};
 use crate::compile::pipeline::{CompiledPlaces, compile_with_places};
@@ -26,7 +26,7 @@ const MAX_KEPT: usize = 16;
 /// Expressions of a part. Larger ones are written where they stand.
 const MAX_EXPRESSIONS: usize = 1024;
 
-static KEPT: Mutex<Vec<Arc<SharedRules>>> = Mutex::new(Vec::new());
+static KEPT: LazyLock<PerProcess<Mutex<Vec<Arc<SharedRules>>>>> = LazyLock::new(PerProcess::default);
 
 /// Finds the rules that a grammar shares with others.
 pub(crate) fn find_shared_rules(
@@ -42,16 +42,15 @@ pub(crate) fn find_shared_rules(
         let is_equivalent = common.options.is_equivalent(options);
         is_equivalent.then(|| grammar.counterparts(rule, &common.grammar, MAX_EXPRESSIONS)).flatten()
     };
-    let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let known = |common: &Arc<SharedRules>| {
         Some(SharedMatch { counterparts: same(common)?, shared: Arc::clone(common) })
     };
-    let kept = lock().iter().rev().find_map(known);
+    let kept = KEPT.lock().iter().rev().find_map(known);
     if kept.is_some() {
         return kept;
     }
     let found = known(&Arc::new(compile_shared_rules(grammar, rule, options)?))?;
-    let mut kept = lock();
+    let mut kept = KEPT.lock();
     if kept.len() == MAX_KEPT {
         kept.remove(0);
     }

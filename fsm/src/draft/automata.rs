@@ -4,7 +4,7 @@
 //! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
 //! sorted tables are made once, at the very end (`emit`).
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use grammask_grammar_ir::RuleId;
 
@@ -133,7 +133,7 @@ impl DraftFragment {
     }
 }
 
-/// Drafts that are empty, with room: large tables are what the allocator takes longest for.
+/// Drafts that are empty, with room: large tables are what the allocator takes longest for. None is worth waiting for.
 static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
 
 /// Drafts that are kept. A megabyte each at most.
@@ -166,7 +166,7 @@ impl Draft {
         let states = (2 * expressions).min(1 << 20);
         // What is much too small would be copied again and again while it grows.
         if states <= MAX_ROOM
-            && let Some(mut spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+            && let Some(mut spare) = SPARE.try_lock().ok().and_then(|mut spare| spare.pop())
         {
             spare.states.reserve(states);
             spare.edges.reserve(states + states / 2);
@@ -204,8 +204,9 @@ impl Draft {
         self.names.clear();
         self.labels = Labels::default();
         (self.current, self.has_dead_parts) = (DraftFragmentId::FIRST, false);
-        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < MAX_SPARE {
+        if let Ok(mut spare) = SPARE.try_lock()
+            && spare.len() < MAX_SPARE
+        {
             spare.push(self);
         }
     }

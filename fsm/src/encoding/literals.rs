@@ -30,14 +30,14 @@ impl<'g> Literals<'g> {
     }
 
     /// Writes all literals between two states. What follows a literal is handed to `tail`, with the state
-    /// that it begins in.
+    /// that it begins in. `check` is called after each literal, for the limits on what is built.
     pub(crate) fn write_trie(
         &mut self,
         draft: &mut Draft,
-        from: DraftStateId,
-        to: DraftStateId,
+        (from, to): (DraftStateId, DraftStateId),
         mut tail: impl FnMut(&'g [ExprId], RuleId, DraftStateId),
-    ) {
+        mut check: impl FnMut(&Draft) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.entries.sort_unstable_by_key(|entry| entry.0);
         self.path.clear();
         self.path.push(from);
@@ -65,7 +65,9 @@ impl<'g> Literals<'g> {
                 draft.bytes(last, byte, byte, to);
             }
             before = literal;
+            check(draft)?;
         }
+        Ok(())
     }
 
     /// The literals as an automaton over characters, or `None` if there are none. Those with tails must not

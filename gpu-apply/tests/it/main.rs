@@ -5,5 +5,7 @@ mod applying;
 mod choosing;
 #[cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod device;
+#[cfg(unix)]
+mod forks;
 mod reference;
 mod sampling;

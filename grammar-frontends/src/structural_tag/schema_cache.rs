@@ -7,8 +7,9 @@
 //!
 //! Nothing is decided here about what is wrong: wherever a document is not plainly right, it is read as a whole.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use grammask_grammar_ir::PerProcess;
 use grammask_grammar_ir::hash::HashMap;
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ use super::schema_value::SchemaValue;
 #[derive(Debug)]
 pub struct SchemaCache {
     max_bytes: usize,
-    entries: Mutex<Entries>,
+    entries: PerProcess<Mutex<Entries>>,
 }
 
 #[derive(Debug, Default)]
@@ -39,12 +40,12 @@ const BYTES_PER_BYTE: usize = 8;
 impl SchemaCache {
     /// Holds about so many bytes at most.
     pub fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, entries: Mutex::default() }
+        Self { max_bytes, entries: PerProcess::default() }
     }
 
     /// Forgets all schemas.
     pub fn clear(&self) {
-        *self.entries.lock().unwrap_or_else(PoisonError::into_inner) = Entries::default();
+        *self.entries.lock() = Entries::default();
     }
 
     /// Reads a document whose schemas can be cut out. `None` where something about it is not plain.
@@ -56,12 +57,11 @@ impl SchemaCache {
     }
 
     fn schema(&self, text: &str) -> Option<SchemaValue> {
-        let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().schemas.get(text) {
+        if let Some(known) = self.entries.lock().schemas.get(text) {
             return Some(known.clone());
         }
         let read = SchemaValue::read(text)?;
-        let mut entries = lock();
+        let mut entries = self.entries.lock();
         let bytes = text.len().saturating_mul(BYTES_PER_BYTE);
         if entries.bytes + bytes > self.max_bytes {
             *entries = Entries::default();
@@ -112,7 +112,7 @@ mod tests {
         let cache = SchemaCache::new(BYTES_PER_BYTE * 20);
         for number in 0..100 {
             assert!(cache.schema(&format!(r#"{{"a": {number}}}"#)).is_some());
-            assert!(cache.entries.lock().unwrap().bytes <= cache.max_bytes);
+            assert!(cache.entries.lock().bytes <= cache.max_bytes);
         }
     }
 }

@@ -20,9 +20,10 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arc_swap::ArcSwap;
+use grammask_grammar_ir::PerProcess;
 
 /// The part of the budget that is added in one age.
 const AGES: usize = 8;
@@ -38,7 +39,7 @@ pub(crate) struct LruMap<K, V> {
     table: ArcSwap<SlotTable<K, V>>,
     hasher: ahash::RandomState,
     /// Held while entries are changed.
-    writer: Mutex<WriterState>,
+    writer: PerProcess<Mutex<WriterState>>,
     /// The current age.
     age: AtomicU32,
     bytes: AtomicUsize,
@@ -47,14 +48,20 @@ pub(crate) struct LruMap<K, V> {
 }
 
 /// Counts that only writers need.
-#[derive(Default)]
 struct WriterState {
     /// Bytes added in the current age.
     added: usize,
-    /// Slots of the current table that are written.
+    /// Slots of the current table that are written; more than there can be where they were not counted.
     slots: usize,
     /// Bytes of its entries that were replaced.
     stale: usize,
+}
+
+/// For a table of which nothing is known: the next entry begins a new one.
+impl Default for WriterState {
+    fn default() -> Self {
+        Self { added: 0, slots: usize::MAX, stale: 0 }
+    }
 }
 
 /// Entries in a power of two of slots, at most three quarters of them written; an entry is found on the way from the slot
@@ -135,7 +142,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         Self {
             table: ArcSwap::from_pointee(SlotTable::with_capacity(0)),
             hasher: ahash::RandomState::default(),
-            writer: Mutex::default(),
+            writer: PerProcess::default(),
             age: AtomicU32::new(0),
             bytes: AtomicUsize::new(0),
             len: AtomicUsize::new(0),
@@ -165,7 +172,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         if bytes > self.max_bytes {
             return 0;
         }
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         let fits = self.memory_usage() + bytes <= self.max_bytes;
         let evicted = if fits { 0 } else { self.shrink(&mut writer, bytes) };
         writer.added += bytes;

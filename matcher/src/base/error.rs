@@ -31,6 +31,10 @@ enum CompileErrorKind {
         "the compilation ended without an answer, which is a mistake of this library; please report the structure"
     )]
     NoOutcome,
+    #[error(
+        "the structure was being compiled when this process was forked from the one that did; compile it here"
+    )]
+    LeftBehind,
 }
 
 impl CompileError {
@@ -50,6 +54,11 @@ impl CompileError {
             CompileErrorKind::Interrupted(reason) => Some(*reason),
             _ => None,
         }
+    }
+
+    /// The thread that compiled is another process's.
+    pub(crate) fn left_behind() -> Self {
+        Self { kind: CompileErrorKind::LeftBehind }
     }
 
     /// Whoever compiled has gone without an answer.

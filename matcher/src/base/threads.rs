@@ -2,13 +2,31 @@
 
 use std::sync::OnceLock;
 
+use grammask_grammar_ir::PerProcess;
+
 /// At most so many threads, shared by all who hold the same `Arc<Threads>`: compiling in the background, batches,
 /// warming up. Making one starts nothing; the threads start with the first work that pays for them, and end when
-/// the last holder goes.
+/// the last holder goes. A process that was forked after that starts its own.
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
-    pool: OnceLock<rayon::ThreadPool>,
+    pool: PerProcess<OnceLock<ProcessPool>>,
+}
+
+/// The pool of one process. Another process, which has its memory and not its threads, leaves it as it is.
+#[derive(Debug)]
+struct ProcessPool {
+    process: u32,
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Drop for ProcessPool {
+    fn drop(&mut self) {
+        // To end a pool takes locks that its threads may have held when the process was forked.
+        if self.process != std::process::id() {
+            std::mem::forget(self.pool.take());
+        }
+    }
 }
 
 /// The threads could not be started.
@@ -25,8 +43,8 @@ impl Threads {
     pub const DEFAULT_COUNT: usize = 4;
 
     /// A pool of at most `count` threads, of which none runs yet. With 0, callers do all work themselves.
-    pub const fn new(count: usize) -> Self {
-        Self { count, pool: OnceLock::new() }
+    pub fn new(count: usize) -> Self {
+        Self { count, pool: PerProcess::default() }
     }
 
     /// The most threads.
@@ -36,7 +54,7 @@ impl Threads {
 
     /// Whether they run.
     pub fn is_started(&self) -> bool {
-        self.pool.get().is_some()
+        self.pool.own().get().is_some()
     }
 
     /// Starts the threads now, so that the first work does not wait for them.
@@ -56,7 +74,7 @@ impl Threads {
             .build();
         let pool = build.map_err(|source| ThreadsError { threads: self.count, source })?;
         // If another thread was faster, its pool is the one, and this one ends.
-        let _ = self.pool.set(pool);
+        let _ = self.pool.own().set(ProcessPool { process: std::process::id(), pool: Some(pool) });
         Ok(())
     }
 
@@ -68,7 +86,7 @@ impl Threads {
 
     /// The pool, if there are threads and they could be started.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
-        self.start().ok().and_then(|()| self.pool.get())
+        self.start().ok().and_then(|()| self.pool.own().get()?.pool.as_ref())
     }
 }
 

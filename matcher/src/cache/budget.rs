@@ -11,7 +11,9 @@
 //! text keeps the tables that it stands on and moves over to new ones when it next needs more of them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
+
+use grammask_grammar_ir::PerProcess;
 
 /// Bytes that the tables and masks of many grammars may hold together: those of one
 /// [`Compiler`](crate::Compiler), or of all that are [built](crate::CompilerBuilder::budget) with the same one.
@@ -27,8 +29,8 @@ pub struct Budget {
     is_checking: AtomicBool,
     uses: AtomicU64,
     evicted: AtomicU64,
-    grammars: Mutex<BudgetMembers>,
-    caches: Mutex<Vec<Weak<dyn BudgetCache>>>,
+    grammars: PerProcess<Mutex<BudgetMembers>>,
+    caches: PerProcess<Mutex<Vec<Weak<dyn BudgetCache>>>>,
 }
 
 #[derive(Debug, Default)]
@@ -74,8 +76,8 @@ impl Budget {
             is_checking: AtomicBool::new(false),
             uses: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
-            grammars: Mutex::default(),
-            caches: Mutex::default(),
+            grammars: PerProcess::default(),
+            caches: PerProcess::default(),
         }
     }
 
@@ -97,7 +99,7 @@ impl Budget {
     }
 
     pub(crate) fn add_grammar(&self, grammar: Weak<dyn BudgetMember>) {
-        let mut members = self.grammars.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.grammars.lock();
         if members.list.len() >= members.prune_at {
             members.list.retain(|member| member.strong_count() > 0);
             members.prune_at = (members.list.len() * 2).max(64);
@@ -106,7 +108,7 @@ impl Budget {
     }
 
     pub(crate) fn add_cache(&self, cache: Weak<dyn BudgetCache>) {
-        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut caches = self.caches.lock();
         caches.retain(|cache| cache.strong_count() > 0);
         caches.push(cache);
     }
@@ -145,14 +147,14 @@ impl Budget {
 
     fn shrink_to(&self, enough: usize) {
         let is_passed = || self.memory_usage() > enough;
-        let caches: Vec<_> = self.caches.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let caches: Vec<_> = self.caches.lock().clone();
         for cache in caches.iter().filter_map(Weak::upgrade) {
             self.evicted.fetch_add(cache.drop_unused(&is_passed), Ordering::Relaxed);
         }
         if !is_passed() {
             return;
         }
-        let list = self.grammars.lock().unwrap_or_else(PoisonError::into_inner).list.clone();
+        let list = self.grammars.lock().list.clone();
         let mut grammars: Vec<(u64, Arc<dyn BudgetMember>)> =
             list.iter().filter_map(Weak::upgrade).map(|member| (member.last_use(), member)).collect();
         grammars.sort_unstable_by_key(|(last_use, _)| *last_use);

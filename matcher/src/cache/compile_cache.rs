@@ -1,10 +1,10 @@
 //! Compiled structures, kept by their content.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use grammask_fsm::DeferredProgram;
-use grammask_grammar_ir::{Interrupt, Interrupted};
+use grammask_grammar_ir::{Interrupt, Interrupted, PerProcess};
 use hashbrown::HashTable;
 
 use crate::base::content_hash::content_hash;
@@ -12,14 +12,15 @@ use crate::base::content_hash::content_hash;
 /// Keeps what was compiled under a key that holds its content: the syntax, the options and the source.
 ///
 /// Threads that ask for the same key at the same time compile it once. Keys are compared in full, so different
-/// sources can never share an entry. What fails is not kept.
+/// sources can never share an entry. Failures are not kept. A forked process keeps the entries of its parent. A source
+/// that the parent was still compiling is compiled again.
 ///
 /// The entries that were not used for longest go first. Compiled grammars grow while they are used, so sizes are
 /// asked for anew now and then: whenever a sixteenth of the budget was added.
 #[derive(Debug)]
 pub struct CompileCache<V> {
     max_bytes: Option<usize>,
-    inner: Mutex<CacheEntries<V>>,
+    inner: PerProcess<Mutex<CacheEntries<V>>>,
 }
 
 /// The automata of schemas, by the content of their sources.
@@ -35,6 +36,9 @@ struct CacheEntries<V> {
     hits: u64,
     misses: u64,
 }
+
+/// The value of one key. The first thread that asks for the key holds the lock while it compiles.
+type Slot<V> = PerProcess<Mutex<Option<V>>>;
 
 impl<V> Default for CacheEntries<V> {
     fn default() -> Self {
@@ -72,7 +76,7 @@ struct CacheEntry<V> {
     key: Box<str>,
     ends: [usize; 2],
     /// Empty while the first who asked compiles; the others wait for its lock.
-    value: Arc<Mutex<Option<V>>>,
+    value: Arc<Slot<V>>,
     /// No other entry has the same.
     last_use: u64,
 }
@@ -80,7 +84,7 @@ struct CacheEntry<V> {
 impl<V: Clone> CompileCache<V> {
     /// An empty cache that holds at most so many bytes; any number if `None`.
     pub fn new(max_bytes: Option<usize>) -> Self {
-        Self { max_bytes, inner: Mutex::default() }
+        Self { max_bytes, inner: PerProcess::default() }
     }
 
     /// The most bytes held.
@@ -109,7 +113,7 @@ impl<V: Clone> CompileCache<V> {
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, slot) = self.slot(key);
-        let value = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = slot.lock();
         self.fill(hash, &slot, value, size, compile)
     }
 
@@ -128,9 +132,8 @@ impl<V: Clone> CompileCache<V> {
         let (hash, slot) = self.slot(key);
         let value = loop {
             match slot.try_lock() {
-                Ok(value) => break value,
-                Err(TryLockError::Poisoned(value)) => break value.into_inner(),
-                Err(TryLockError::WouldBlock) => interrupt.check()?,
+                Some(value) => break value,
+                None => interrupt.check()?,
             }
             std::thread::sleep(POLL_INTERVAL);
         };
@@ -145,7 +148,7 @@ impl<V: Clone> CompileCache<V> {
         let now = inner.clock;
         let entry = inner.entries.find_mut(hash, |entry| key.matches(entry))?;
         entry.last_use = now;
-        let value = entry.value.try_lock().ok()?.clone()?;
+        let value = entry.value.try_lock()?.clone()?;
         inner.hits += 1;
         Some(value)
     }
@@ -166,7 +169,7 @@ impl<V: Clone> CompileCache<V> {
     fn fill<E>(
         &self,
         hash: u64,
-        slot: &Arc<Mutex<Option<V>>>,
+        slot: &Arc<Slot<V>>,
         mut value: MutexGuard<'_, Option<V>>,
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
@@ -200,7 +203,7 @@ impl<V: Clone> CompileCache<V> {
                 break;
             }
             let unused = |entry: &CacheEntry<V>| {
-                entry.value.try_lock().is_ok_and(|value| value.as_ref().is_some_and(&is_unused))
+                entry.value.try_lock().is_some_and(|value| value.as_ref().is_some_and(&is_unused))
             };
             if let Ok(entry) = inner.entries.find_entry(hash, |entry| entry.last_use == last_use)
                 && unused(entry.get())
@@ -226,7 +229,7 @@ impl<V: Clone> CompileCache<V> {
     fn note_compiled(
         &self,
         hash: u64,
-        slot: &Arc<Mutex<Option<V>>>,
+        slot: &Arc<Slot<V>>,
         compiled: Option<&V>,
         size: impl Fn(&V) -> usize,
     ) -> Vec<CacheEntry<V>> {
@@ -253,7 +256,7 @@ impl<V: Clone> CompileCache<V> {
         self.lock().entries.iter().map(|entry| entry.key.len() + entry.size(&size)).sum()
     }
 
-    fn slot(&self, key: SourceKey<'_>) -> (u64, Arc<Mutex<Option<V>>>) {
+    fn slot(&self, key: SourceKey<'_>) -> (u64, Arc<Slot<V>>) {
         let hash = key.hash();
         let mut inner = self.lock();
         inner.clock += 1;
@@ -262,7 +265,7 @@ impl<V: Clone> CompileCache<V> {
             entry.last_use = now;
             return (hash, Arc::clone(&entry.value));
         }
-        let value = Arc::new(Mutex::new(None));
+        let value = Arc::<Slot<V>>::default();
         let SourceKey([one, two, _]) = key;
         let entry = CacheEntry {
             hash,
@@ -275,7 +278,7 @@ impl<V: Clone> CompileCache<V> {
         (hash, value)
     }
 
-    fn forget(&self, hash: u64, slot: &Arc<Mutex<Option<V>>>) {
+    fn forget(&self, hash: u64, slot: &Arc<Slot<V>>) {
         let mut inner = self.lock();
         if let Ok(entry) = inner.entries.find_entry(hash, |entry| Arc::ptr_eq(&entry.value, slot)) {
             entry.remove();
@@ -283,7 +286,7 @@ impl<V: Clone> CompileCache<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, CacheEntries<V>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 
@@ -317,7 +320,7 @@ impl<V> CacheEntries<V> {
 impl<V> CacheEntry<V> {
     /// What is being compiled right now counts nothing, and is not waited for.
     fn size(&self, size: impl Fn(&V) -> usize) -> usize {
-        self.value.try_lock().ok().and_then(|value| value.as_ref().map(size)).unwrap_or(0)
+        self.value.try_lock().and_then(|value| value.as_ref().map(size)).unwrap_or(0)
     }
 }
 

@@ -4,11 +4,11 @@
 //! nothing.
 
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
-use grammask_grammar_ir::Interrupt;
+use grammask_grammar_ir::{Interrupt, PerProcess};
 
 /// The keys of options, by their type.
 #[derive(Debug, Default)]
@@ -19,18 +19,21 @@ pub(crate) struct OptionsKeys {
 
 /// The options that were printed last, and the text that they printed.
 #[derive(Debug)]
-pub(crate) struct OptionsKey<O>(Mutex<Option<(O, Arc<str>)>>);
+pub(crate) struct OptionsKey<O>(PerProcess<Mutex<Known<O>>>);
+
+/// Options and their key, where one was made.
+type Known<O> = Option<(O, Arc<str>)>;
 
 impl<O> Default for OptionsKey<O> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(PerProcess::default())
     }
 }
 
 impl<O: Clone + Debug + PartialEq> OptionsKey<O> {
     /// The printed form of the options, which hold no functions.
     pub(crate) fn get(&self, options: &O) -> Arc<str> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         match &*last {
             Some((known, text)) if known == options => Arc::clone(text),
             _ => {

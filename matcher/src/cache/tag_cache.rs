@@ -3,10 +3,11 @@
 //! To find a tag in a document it is not even read: where a tag begins with the bytes of a known one, it is that one,
 //! for a JSON object ends where it ends.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use grammask_fsm::{ProgramTemplate, TemplateArm};
 use grammask_grammar_frontends::structural_tag::TagExtent;
+use grammask_grammar_ir::PerProcess;
 use grammask_grammar_ir::hash::HashMap;
 use hashbrown::HashTable;
 
@@ -23,7 +24,7 @@ const MAX_TAGS_PER_PREFIX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct TagCache {
     max_bytes: usize,
-    inner: Mutex<TagCacheInner>,
+    inner: PerProcess<Mutex<TagCacheInner>>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +70,7 @@ impl CachedTag {
 
 impl TagCache {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, inner: Mutex::default() }
+        Self { max_bytes, inner: PerProcess::default() }
     }
 
     pub(crate) fn clear(&self) {
@@ -77,7 +78,7 @@ impl TagCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, TagCacheInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// The tag with which a text begins, if one is known that is as long as what finds it.

@@ -49,7 +49,8 @@ struct CompileTask<B: Backend> {
 enum TaskState<B: Backend> {
     /// Nobody has begun.
     Waiting(Box<dyn FnOnce() -> CompileOutcome<B> + Send>),
-    Running,
+    /// A thread of this process is at it.
+    Running(u32),
     Done(CompileOutcome<B>),
 }
 
@@ -116,13 +117,17 @@ impl<B: Backend> BackgroundCompile<B> {
     ///
     /// # Errors
     ///
-    /// As for [`try_get`](Self::try_get).
+    /// As for [`try_get`](Self::try_get); and where this process was forked while a thread of the other one was
+    /// compiling.
     pub fn wait(&self) -> Result<CompiledGrammar<B>, CompileError> {
         self.shared.work();
         let mut state = self.shared.lock();
         loop {
             if let TaskState::Done(outcome) = &*state {
                 return outcome.clone();
+            }
+            if matches!(*state, TaskState::Running(process) if process != std::process::id()) {
+                return Err(CompileError::left_behind());
             }
             state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -144,7 +149,7 @@ impl<B: Backend> fmt::Debug for BackgroundCompile<B> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &*self.shared.settled() {
             TaskState::Waiting(_) => "waiting",
-            TaskState::Running => "running",
+            TaskState::Running(_) => "running",
             TaskState::Done(Ok(_)) => "compiled",
             TaskState::Done(Err(_)) => "failed",
         };
@@ -171,7 +176,7 @@ impl<B: Backend> CompileTask<B> {
     /// Does the work, unless another has begun.
     fn work(&self) {
         let mut state = self.lock();
-        match std::mem::replace(&mut *state, TaskState::Running) {
+        match std::mem::replace(&mut *state, TaskState::Running(std::process::id())) {
             TaskState::Waiting(job) => {
                 drop(state);
                 // Those who wait must be told even if the work panics.

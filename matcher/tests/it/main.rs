@@ -7,6 +7,8 @@ mod by_reference;
 mod distinct;
 mod drafts;
 mod forced;
+#[cfg(unix)]
+mod forks;
 mod from_estimate;
 mod matching;
 mod options;

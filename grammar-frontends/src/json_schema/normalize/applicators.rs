@@ -3,6 +3,7 @@
 use super::normalizer::Normalizer;
 use super::{arrays, objects};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::json_schema::document::equality;
 use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::{Document, PathStep, RefError};
@@ -12,6 +13,7 @@ use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
 use crate::json_schema::sets::number_shape::NumberShape;
 use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::union::Union;
 
 type KeywordReader =
     for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members<'s>, &'s Value<'s>) -> Result<NormalForm<'s>>;
@@ -43,31 +45,37 @@ fn enumeration<'s>(
     let Value::Array(items) = value else {
         return Err(n.malformed(node, "enum", "a list of values"));
     };
-    let (mut norm, mut numbers, mut strings) = (NormalForm::never(), Vec::new(), Vec::new());
+    let mut union = Union::new();
     for (index, item) in items.iter().enumerate() {
         match item {
-            Value::String(text) => strings.push(&**text),
-            Value::Number(number) => {
-                let value = Decimal::parse(number);
-                numbers.push(value.ok_or_else(|| n.malformed(node, "enum", "numbers of a sensible size"))?);
-            }
-            _ => {
+            Value::Array(_) | Value::Object(_) => {
                 let child = n.document.child(node, PathStep::Index("enum", index), item);
                 let part = n.const_norm(child)?;
-                if norm.or(&part, &mut n.algebra).is_err() {
+                if union.add(&part, &mut n.algebra).is_err() {
                     n.too_many(node, Some("enum"))?;
                     return Ok(NormalForm::any());
                 }
             }
+            scalar if add_scalar(&mut union, scalar) => {}
+            _ => return Err(n.malformed(node, "enum", "numbers of a sensible size")),
         }
     }
-    if !numbers.is_empty() {
-        norm.numbers.push(NumberShape::finite(numbers));
+    n.finished(union, node, Some("enum"))
+}
+
+/// Adds a constant that is no array and no object. `false` where it is none, or a number that nobody can write.
+fn add_scalar<'s>(union: &mut Union<'s>, value: &'s Value<'s>) -> bool {
+    match value {
+        Value::Null => union.add_null(),
+        Value::Bool(value) => union.add_boolean(*value),
+        Value::String(text) => union.add_text(text),
+        Value::Number(number) => match Decimal::parse(number) {
+            Some(number) => union.add_number(number),
+            None => return false,
+        },
+        Value::Array(_) | Value::Object(_) => return false,
     }
-    if !strings.is_empty() {
-        norm.strings.push(StringShape::finite(strings));
-    }
-    Ok(norm)
+    true
 }
 
 fn constant<'s>(
@@ -97,9 +105,23 @@ fn all_of<'s>(
     value: &'s Value<'s>,
 ) -> Result<NormalForm<'s>> {
     let mut norm = NormalForm::any();
+    // Texts that are excluded one by one are conjoined at once.
+    let mut excluded: Vec<&'s str> = Vec::new();
     for branch in n.branches(node, "allOf", value)? {
         let part = n.norm(branch)?;
+        if let Some(texts) = part.only_excluded_texts() {
+            n.algebra.work.charge(1 + texts.len());
+            excluded.extend_from_slice(texts);
+            continue;
+        }
         match n.conjoin(&norm, &part) {
+            Ok(both) => norm = both,
+            Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
+        }
+    }
+    if !excluded.is_empty() {
+        let strings = vec![StringShape::without(excluded)];
+        match n.conjoin(&norm, &NormalForm { strings, ..NormalForm::any() }) {
             Ok(both) => norm = both,
             Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
         }
@@ -113,8 +135,23 @@ fn any_of<'s>(
     _members: &'s Members<'s>,
     value: &'s Value<'s>,
 ) -> Result<NormalForm<'s>> {
-    let branches = n.branches(node, "anyOf", value)?;
-    n.union(node, "anyOf", &branches)
+    let Value::Array(items) = value else {
+        return Err(n.malformed(node, "anyOf", "a list of schemas"));
+    };
+    n.allow_written_alternatives(items.len());
+    let mut union = Union::new();
+    for (index, item) in items.iter().enumerate() {
+        if n.add_constants(&mut union, node, item) {
+            continue;
+        }
+        let branch = n.subschema(node, PathStep::Index("anyOf", index), item)?;
+        let part = n.norm(branch)?;
+        if union.add(&part, &mut n.algebra).is_err() {
+            n.too_many(node, Some("anyOf"))?;
+            return Ok(NormalForm::any());
+        }
+    }
+    n.finished(union, node, Some("anyOf"))
 }
 
 /// Without a context; [`schema_norm`](Normalizer::schema_norm) gives one.
@@ -156,7 +193,8 @@ fn conditional<'s>(
     let goals = &mut n.algebra.goals;
     let fails = goals.not(condition);
     let parts = [goals.and(condition, then), goals.and(fails, otherwise)];
-    n.union(node, "if", &parts)
+    let parts = [n.norm(parts[0])?, n.norm(parts[1])?];
+    n.union_of(parts.iter().map(|part| &**part), node, Some("if"))
 }
 
 fn dynamic_reference<'s>(
@@ -244,20 +282,71 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
-    fn union(&mut self, node: NodeId, keyword: &'static str, parts: &[GoalId]) -> Result<NormalForm<'s>> {
-        self.allow_written_alternatives(parts.len());
-        let mut norm = NormalForm::never();
-        for &part in parts {
-            let part = self.norm(part)?;
-            match norm.or(&part, &mut self.algebra) {
-                Ok(()) => {}
-                Err(TooManyAlternatives) => {
-                    self.too_many(node, Some(keyword))?;
-                    return Ok(NormalForm::any());
-                }
+    /// The union of some sets.
+    pub(crate) fn union_of<'n>(
+        &mut self,
+        parts: impl IntoIterator<Item = &'n NormalForm<'s>>,
+        node: NodeId,
+        keyword: Option<&'static str>,
+    ) -> Result<NormalForm<'s>>
+    where
+        's: 'n,
+    {
+        let mut union = Union::new();
+        for part in parts {
+            if union.add(part, &mut self.algebra).is_err() {
+                self.too_many(node, keyword)?;
+                return Ok(NormalForm::any());
             }
         }
-        Ok(norm)
+        self.finished(union, node, keyword)
+    }
+
+    fn finished(
+        &mut self,
+        union: Union<'s>,
+        node: NodeId,
+        keyword: Option<&'static str>,
+    ) -> Result<NormalForm<'s>> {
+        match union.finish(&mut self.algebra) {
+            Ok(norm) => Ok(norm),
+            Err(TooManyAlternatives) => self.too_many(node, keyword).map(|()| NormalForm::any()),
+        }
+    }
+
+    /// Adds the constants of a schema that lists nothing else, or refers to one that does. A tool writes an enumeration
+    /// with a title for each value like this, and a node and a goal for each would be most of the work.
+    fn add_constants(&mut self, union: &mut Union<'s>, node: NodeId, schema: &'s Value<'s>) -> bool {
+        // A report has an entry for every place, and so has an index of places.
+        if self.report.is_some() || self.rule_origins.is_some() {
+            return false;
+        }
+        self.algebra.work.charge(4);
+        let mut draft = self.document.draft(node);
+        let only = |schema: &'s Value<'s>| {
+            let mut members = equality::asserting_members(schema.as_object()?);
+            members.next().filter(|_| members.next().is_none())
+        };
+        let mut keyword = only(schema);
+        if let Some(("$ref", Value::String(reference))) = keyword
+            && reference.starts_with("#/")
+        {
+            let Ok(target) = self.document.resolve(node, reference) else { return false };
+            draft = self.document.draft(target);
+            keyword = only(self.document.value(target));
+        }
+        match keyword {
+            Some(("const", value)) if draft >= Draft::Draft6 => add_scalar(union, value),
+            Some(("enum", Value::Array(items))) => {
+                // All of them or none: what is refused is read again, for the error.
+                let is_scalar = |value: &Value<'_>| match value {
+                    Value::Number(number) => Decimal::parse(number).is_some(),
+                    _ => !value.is_container(),
+                };
+                items.iter().all(is_scalar) && items.iter().all(|item| add_scalar(union, item))
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn branches(

@@ -116,14 +116,13 @@ impl<'s> Normalizer<'s> {
                     }
                     rest = self.conjoined(&rest, &condition.holds);
                 }
-                if next.len() > limit || self.check_work().is_err() {
+                if next.len() > limit || self.algebra.work.is_spent() {
                     return Err(TooManyAlternatives);
                 }
             }
             left = next;
         }
         result.objects = left;
-        result.simplify(&mut self.algebra);
-        Ok(result)
+        result.simplified(&mut self.algebra)
     }
 }

@@ -166,9 +166,8 @@ impl<'s> Normalizer<'s> {
         if let Some(reason) = self.interrupted.get() {
             return Err(Box::new(Diagnostic::interrupted(reason)));
         }
-        let limit = self.options.limits.work;
-        if self.algebra.work > limit as u64 {
-            return Err(self.limit_here("work", limit));
+        if self.algebra.work.is_spent() {
+            return Err(self.limit_here("work", self.options.limits.work));
         }
         if let Some((test, node)) = self.algebra.tests.undecided() {
             let name = self.algebra.tests.name(test);

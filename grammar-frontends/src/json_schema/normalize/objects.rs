@@ -303,6 +303,7 @@ pub(crate) fn dependent<'s>(
 }
 
 fn too_many<'s>(n: &mut Normalizer<'s>, node: NodeId, keyword: &str) -> Result<NormalForm<'s>> {
+    n.check_work()?;
     let reason = "the dependencies have too many combinations";
     n.unsupported(node, keyword, reason, "use fewer dependencies or raise the limit `alternatives`")?;
     Ok(NormalForm::any())

@@ -13,6 +13,7 @@ use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::json::Value;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
+use crate::json_schema::sets::union::Union;
 
 /// An alternative.
 pub(crate) struct OneOfBranch<'s> {
@@ -32,18 +33,21 @@ impl<'s> Normalizer<'s> {
         context: &NormalForm<'s>,
     ) -> Result<NormalForm<'s>> {
         let Some(branches) = self.viable_branches(node, value, context)? else { return Ok(context.clone()) };
-        let mut result = NormalForm::never();
+        let mut result = Union::new();
         for branch in branches {
             let Ok(alone) = self.excluding_other_branches(&branch)? else {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             };
-            if result.or(&alone, &mut self.algebra).is_err() {
+            if result.add(&alone, &mut self.algebra).is_err() {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             }
         }
-        Ok(result)
+        match result.finish(&mut self.algebra) {
+            Ok(norm) => Ok(norm),
+            Err(TooManyAlternatives) => self.too_many(node, Some("oneOf")).map(|()| context.clone()),
+        }
     }
 
     /// The values that satisfy an alternative and none of the others.

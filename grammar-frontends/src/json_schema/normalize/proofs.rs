@@ -12,6 +12,7 @@ use crate::json_schema::sets::normal_form::{Algebra, NormalForm, PAIRS_FOR_ONE, 
 use crate::json_schema::sets::object_shape::{MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::TextTest;
+use crate::json_schema::sets::union::Alternatives;
 
 /// How deep a proof that two alternatives exclude each other looks into properties and items.
 pub(crate) const MAX_PROOF_DEPTH: u32 = 3;
@@ -44,28 +45,24 @@ impl<'s> Normalizer<'s> {
         }
         let others = |norm: &NormalForm<'s>| NormalForm { objects: Vec::new(), ..norm.clone() };
         let mut both = others(left).and(&others(right), &mut self.algebra)?;
+        let mut objects = Alternatives::new();
         for one in &left.objects {
             for other in &right.objects {
                 let shape = self.conjoined(one, other);
-                if shape.is_empty()
-                    || both.objects.contains(&shape)
-                    || self.object_surely_empty(&shape, MAX_PRUNING_DEPTH)
-                {
-                    continue;
+                if !shape.is_empty() && !self.object_surely_empty(&shape, MAX_PRUNING_DEPTH) {
+                    objects.insert(shape);
                 }
-                both.objects.push(shape);
-                if both.objects.len() > limit {
+                if objects.len() > limit || self.algebra.work.is_spent() {
                     return Err(TooManyAlternatives);
                 }
             }
         }
-        both.simplify(&mut self.algebra);
-        Ok(both)
+        both.objects = objects.into_shapes();
+        both.simplified(&mut self.algebra)
     }
 
     /// The objects of both shapes.
     pub(crate) fn conjoined(&mut self, one: &ObjectShape<'s>, other: &ObjectShape<'s>) -> ObjectShape<'s> {
-        self.algebra.work += (2 + one.properties.len() + other.properties.len()) as u64;
         let Algebra { goals, tests, .. } = &mut self.algebra;
         one.and(other, goals, tests)
     }

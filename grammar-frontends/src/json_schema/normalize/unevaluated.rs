@@ -37,13 +37,8 @@ pub(crate) fn has_unevaluated_keyword(members: &Members<'_>, draft: Draft) -> bo
 
 /// The normal form of a schema with one of the keywords.
 pub(crate) fn schema_norm<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<NormalForm<'s>> {
-    let mut norm = NormalForm::never();
-    for case in cases(n, node)?.iter() {
-        if norm.or(&case.norm, &mut n.algebra).is_err() {
-            n.too_many(node, None)?;
-        }
-    }
-    Ok(norm)
+    let cases = cases(n, node)?;
+    n.union_of(cases.iter().map(|case| &case.norm), node, None)
 }
 
 /// The cases of a schema.

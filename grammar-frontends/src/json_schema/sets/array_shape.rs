@@ -46,6 +46,11 @@ impl ArrayShape {
         }
     }
 
+    /// About how many items and conditions it lists.
+    pub(crate) fn size(&self) -> usize {
+        1 + self.prefix.len() + self.obligations.len()
+    }
+
     /// The goal of the item at a place.
     pub(crate) fn item(&self, index: usize) -> GoalId {
         self.prefix.get(index).copied().unwrap_or(self.rest)
@@ -78,6 +83,7 @@ impl ArrayShape {
     }
 
     pub(crate) fn and(&self, other: &Self, goals: &mut Goals) -> Self {
+        goals.work.charge(self.size() + other.size());
         let places = self.prefix.len().max(other.prefix.len());
         let prefix = (0..places).map(|index| goals.and(self.item(index), other.item(index))).collect();
         let mut obligations = self.obligations.clone();
@@ -105,7 +111,12 @@ impl ArrayShape {
 
     /// The arrays outside the set.
     pub(crate) fn complement(&self, goals: &mut Goals, from: NodeId) -> Vec<Self> {
+        // The alternative of each place has all places before it.
+        goals.work.charge(1 + self.prefix.len().saturating_mul(self.prefix.len()) / 16);
         let mut result = Vec::new();
+        if goals.work.is_spent() {
+            return result;
+        }
         if self.min > 0 {
             result.push(Self { max: Some(self.min - 1), ..Self::any() });
         }

@@ -8,6 +8,7 @@
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;
 
+use super::work::Work;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::EXPECTED_GOALS;
 
@@ -44,17 +45,19 @@ type Atoms = SmallVec<[Atom; 2]>;
 pub(crate) struct Goals {
     atoms: Vec<Atoms>,
     ids: HashMap<Atoms, GoalId>,
+    /// Shared with whatever conjoins goals.
+    pub(crate) work: Work,
 }
 
 impl Goals {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(work: Work) -> Self {
         let any = Atoms::new();
         // `NEVER` is found by its id only; its entry keeps the numbering dense.
         let mut ids = HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing);
         ids.insert(any.clone(), GoalId::ANY);
         let mut atoms = Vec::with_capacity(EXPECTED_GOALS);
         atoms.extend([any.clone(), any]);
-        Self { atoms, ids }
+        Self { atoms, ids, work }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -77,7 +80,11 @@ impl Goals {
         match (goal, other) {
             (GoalId::NEVER, _) => true,
             (_, GoalId::NEVER) => false,
-            _ => goal == other || others.iter().all(|atom| atoms.contains(atom)),
+            _ if goal == other => true,
+            _ => {
+                self.charge(atoms.len(), others.len());
+                others.iter().all(|atom| atoms.contains(atom))
+            }
         }
     }
 
@@ -88,6 +95,10 @@ impl Goals {
             (GoalId::ANY, other) | (other, GoalId::ANY) => return other,
             _ if left == right => return left,
             _ => {}
+        }
+        self.charge(self.atoms(left).len(), self.atoms(right).len());
+        if self.work.is_spent() {
+            return left;
         }
         let mut atoms = Atoms::from_slice(self.atoms(left));
         for &atom in self.atoms(right) {
@@ -108,6 +119,8 @@ impl Goals {
         if goals.contains(&GoalId::NEVER) {
             return GoalId::NEVER;
         }
+        let atoms: usize = goals.iter().map(|&goal| self.atoms(goal).len()).sum();
+        self.work.charge(1 + others.len() + atoms);
         let mut atoms = Atoms::from_slice(self.atoms(first));
         let mut met: HashSet<Atom> = atoms.iter().copied().collect();
         for &other in others {
@@ -127,6 +140,11 @@ impl Goals {
             (_, &[Atom::Not(inner)]) => inner,
             _ => self.atom(Atom::Not(goal)),
         }
+    }
+
+    /// Charges the work of comparing the atoms of two goals pair by pair, and of interning their union.
+    fn charge(&self, left: usize, right: usize) {
+        self.work.charge(2 + (left + right) / 4 + left.saturating_mul(right) / 32);
     }
 
     fn intern(&mut self, atoms: Atoms) -> GoalId {

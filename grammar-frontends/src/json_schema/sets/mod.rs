@@ -15,5 +15,7 @@ pub(super) mod number_shape;
 pub(super) mod object_shape;
 pub(super) mod string_shape;
 pub(super) mod text_tests;
+pub(super) mod union;
 pub(super) mod whole_match;
 pub(super) mod whole_patterns;
+pub(super) mod work;

@@ -5,10 +5,12 @@ use std::hash::Hash;
 use super::array_shape::ArrayShape;
 use super::goals::Goals;
 use super::inhabited::StringEmptiness;
-use super::number_shape::{NumberKind, NumberShape};
+use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
 use super::string_shape::StringShape;
 use super::text_tests::{Polarity, TestId, TextTest, TextTests};
+use super::union::{Alternatives, Union};
+use super::work::Work;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::JsonSchemaLimits;
 
@@ -17,15 +19,15 @@ pub(crate) struct Algebra<'s> {
     pub(crate) goals: Goals,
     pub(crate) tests: TextTests<'s>,
     pub(crate) limits: JsonSchemaLimits,
-    /// Comparisons made so far.
-    pub(crate) work: u64,
+    pub(crate) work: Work,
     inhabited: StringEmptiness<'s>,
 }
 
 impl<'s> Algebra<'s> {
     pub(crate) fn new(limits: JsonSchemaLimits) -> Self {
-        let (goals, tests) = (Goals::new(), TextTests::default());
-        Self { goals, tests, limits, work: 0, inhabited: StringEmptiness::new() }
+        let work = Work::up_to(limits.work as u64);
+        let (goals, tests) = (Goals::new(work.clone()), TextTests::new(work.clone()));
+        Self { goals, tests, limits, work, inhabited: StringEmptiness::new() }
     }
 
     /// Whether there may be a string of a shape; *no* is certain.
@@ -42,7 +44,7 @@ impl<'s> Algebra<'s> {
     }
 }
 
-/// More alternatives than the limit.
+/// More alternatives than the limit, or more work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooManyAlternatives;
 
@@ -99,24 +101,49 @@ impl<'s> NormalForm<'s> {
             && self.objects.is_empty()
     }
 
+    /// The texts that are excluded, where nothing else is.
+    pub(crate) fn only_excluded_texts(&self) -> Option<&[&'s str]> {
+        let [StringShape { values: None, excluded, tests, min: 0, max: None }] = self.strings.as_slice()
+        else {
+            return None;
+        };
+        let is_plain = tests.is_empty()
+            && !excluded.is_empty()
+            && self.null
+            && self.booleans == [true, true]
+            && self.numbers == [NumberShape::any()]
+            && self.arrays == [ArrayShape::any()]
+            && matches!(&*self.objects, [shape] if shape.is_any());
+        is_plain.then_some(excluded)
+    }
+
+    /// About how many values, names and conditions it lists.
+    pub(crate) fn size(&self) -> usize {
+        let numbers = self.numbers.iter().map(NumberShape::size).sum::<usize>();
+        let strings = self.strings.iter().map(StringShape::size).sum::<usize>();
+        let arrays = self.arrays.iter().map(ArrayShape::size).sum::<usize>();
+        let objects = self.objects.iter().map(ObjectShape::size).sum::<usize>();
+        numbers + strings + arrays + objects
+    }
+
     /// The intersection.
     pub(crate) fn and(&self, other: &Self, algebra: &mut Algebra<'s>) -> Result<Self, TooManyAlternatives> {
-        if self.is_any() {
-            return Ok(other.clone());
+        if self.is_any() || other.is_any() {
+            let narrower = if self.is_any() { other } else { self };
+            algebra.work.charge(narrower.size());
+            return Ok(narrower.clone());
         }
-        if other.is_any() {
-            return Ok(self.clone());
-        }
-        algebra.work += self.conjunction_cost(other);
-        let Algebra { goals, tests, limits, .. } = algebra;
-        let budget = limits.alternatives;
-        let mut result = NormalForm {
+        let Algebra { goals, tests, limits, work, .. } = algebra;
+        let budget = (limits.alternatives, &*work);
+        let result = NormalForm {
             null: self.null && other.null,
             booleans: [self.booleans[0] && other.booleans[0], self.booleans[1] && other.booleans[1]],
             numbers: product(&self.numbers, &other.numbers, budget, |left, right| {
+                work.charge(left.size() + right.size());
                 Some(left.and(right)).filter(|shape| !shape.is_empty(limits.digits))
             })?,
             strings: product(&self.strings, &other.strings, budget, |left, right| {
+                work.charge(left.size() + right.size());
                 Some(left.and(right, tests)).filter(|shape| !shape.is_empty(tests))
             })?,
             arrays: product(&self.arrays, &other.arrays, budget, |left, right| {
@@ -126,36 +153,7 @@ impl<'s> NormalForm<'s> {
                 Some(left.and(right, goals, tests)).filter(|shape| !shape.is_empty())
             })?,
         };
-        result.simplify(algebra);
-        Ok(result)
-    }
-
-    /// About how much work it is to conjoin this with another.
-    fn conjunction_cost(&self, other: &Self) -> u64 {
-        let simple = self.numbers.len() * other.numbers.len()
-            + self.strings.len() * other.strings.len()
-            + self.arrays.len() * other.arrays.len();
-        let members =
-            |norm: &Self| norm.objects.iter().map(|shape| 1 + shape.properties.len()).sum::<usize>();
-        let objects = members(self) * other.objects.len() + members(other) * self.objects.len();
-        (1 + simple + objects) as u64
-    }
-
-    /// The union.
-    pub(crate) fn or(&mut self, other: &Self, algebra: &mut Algebra<'s>) -> Result<(), TooManyAlternatives> {
-        self.null |= other.null;
-        self.booleans[0] |= other.booleans[0];
-        self.booleans[1] |= other.booleans[1];
-        union(&mut self.numbers, &other.numbers);
-        union(&mut self.strings, &other.strings);
-        union(&mut self.arrays, &other.arrays);
-        union(&mut self.objects, &other.objects);
-        self.simplify(algebra);
-        let most = [self.numbers.len(), self.strings.len(), self.arrays.len(), self.objects.len()];
-        if most.into_iter().any(|count| count > algebra.limits.alternatives) {
-            return Err(TooManyAlternatives);
-        }
-        Ok(())
+        result.simplified(algebra)
     }
 
     /// The complement. `from` is where uniqueness would be demanded.
@@ -173,10 +171,12 @@ impl<'s> NormalForm<'s> {
             norm
         };
         for shape in &self.numbers {
+            algebra.work.charge(shape.size());
             let shapes = shape.complement();
             result = result.and(&typed(&|norm| norm.numbers = shapes.clone()), algebra)?;
         }
         for shape in &self.strings {
+            algebra.work.charge(shape.size());
             let shapes = shape.complement();
             result = result.and(&typed(&|norm| norm.strings = shapes.clone()), algebra)?;
         }
@@ -191,102 +191,42 @@ impl<'s> NormalForm<'s> {
         Ok(result)
     }
 
-    /// Merges finite sets, and drops alternatives that another one covers: they would only make the grammar
-    /// ambiguous.
-    pub(crate) fn simplify(&mut self, algebra: &mut Algebra<'s>) {
-        for kind in [NumberKind::Any, NumberKind::Integer] {
-            merge_finite(
-                &mut self.numbers,
-                |shape| shape.values.as_ref().filter(|_| shape.kind == kind),
-                |values| NumberShape { kind, ..NumberShape::finite(values) },
-            );
+    /// Merges finite sets, and drops alternatives that another one covers.
+    pub(crate) fn simplified(self, algebra: &mut Algebra<'s>) -> Result<Self, TooManyAlternatives> {
+        let most = [self.numbers.len(), self.strings.len(), self.arrays.len(), self.objects.len()];
+        if most.into_iter().all(|count| count < 2) {
+            return Ok(self);
         }
-        merge_finite(&mut self.strings, |shape| shape.values.as_ref(), StringShape::finite);
-        let Algebra { goals, tests, .. } = algebra;
-        absorb(&mut self.numbers, |left, right| left.and(right) == *left);
-        absorb(&mut self.strings, |left, right| left.and(right, tests) == *left);
-        absorb(&mut self.arrays, |left, right| left.and(right, goals) == *left);
-        absorb(&mut self.objects, |left, right| {
-            may_be_covered(left, right, goals) && left.and(right, goals, tests) == *left
-        });
+        let mut union = Union::new();
+        union.add(&self, algebra)?;
+        union.finish(algebra)
     }
-}
-
-/// A quick check before the costly one: a shape is not covered by one that demands other properties, or more of
-/// a property that stands at the same place.
-fn may_be_covered(left: &ObjectShape<'_>, right: &ObjectShape<'_>, goals: &Goals) -> bool {
-    let mut pairs = left.properties.iter().zip(&right.properties);
-    right.properties.len() <= left.properties.len()
-        && pairs.all(|(own, other)| {
-            own.name != other.name
-                || (own.presence >= other.presence && goals.implies(own.value, other.value))
-        })
 }
 
 /// Pairs that may be tried for each alternative that may result.
 pub(crate) const PAIRS_FOR_ONE: usize = 64;
 
-fn product<T: PartialEq>(
+fn product<T: Clone + PartialEq + Hash>(
     left: &[T],
     right: &[T],
-    budget: usize,
+    (budget, work): (usize, &Work),
     mut and: impl FnMut(&T, &T) -> Option<T>,
 ) -> Result<Vec<T>, TooManyAlternatives> {
     // Pairs that contradict each other leave no result, and still take their time.
     if left.len().saturating_mul(right.len()) > budget.saturating_mul(PAIRS_FOR_ONE) {
         return Err(TooManyAlternatives);
     }
-    let mut result: Vec<T> = Vec::new();
+    let mut result = Alternatives::new();
     for one in left {
         for other in right {
-            let Some(shape) = and(one, other) else { continue };
-            if !result.contains(&shape) {
-                result.push(shape);
+            work.charge(4);
+            if let Some(shape) = and(one, other) {
+                result.insert(shape);
             }
-            if result.len() > budget {
+            if result.len() > budget || work.is_spent() {
                 return Err(TooManyAlternatives);
             }
         }
     }
-    Ok(result)
-}
-
-fn union<T: PartialEq + Clone>(into: &mut Vec<T>, from: &[T]) {
-    for shape in from {
-        if !into.contains(shape) {
-            into.push(shape.clone());
-        }
-    }
-}
-
-fn merge_finite<T, V: Clone>(
-    shapes: &mut Vec<T>,
-    values: impl Fn(&T) -> Option<&Vec<V>>,
-    finite: impl Fn(Vec<V>) -> T,
-) {
-    let sets = shapes.iter().filter_map(&values);
-    if sets.clone().count() < 2 {
-        return;
-    }
-    let all: Vec<V> = sets.flatten().cloned().collect();
-    shapes.retain(|shape| values(shape).is_none());
-    shapes.push(finite(all));
-}
-
-/// Above this many alternatives the quadratic search for covered ones is not worth its time.
-const MAX_ABSORBED: usize = 24;
-
-fn absorb<T>(shapes: &mut Vec<T>, mut is_within: impl FnMut(&T, &T) -> bool) {
-    if shapes.len() < 2 || shapes.len() > MAX_ABSORBED {
-        return;
-    }
-    let mut at = 0;
-    while at < shapes.len() {
-        let within = (0..shapes.len()).any(|other| other != at && is_within(&shapes[at], &shapes[other]));
-        if within {
-            shapes.remove(at);
-        } else {
-            at += 1;
-        }
-    }
+    Ok(result.into_shapes())
 }

@@ -63,6 +63,11 @@ impl NumberShape {
         }
     }
 
+    /// About how many values and conditions it lists.
+    pub(crate) fn size(&self) -> usize {
+        1 + self.values.as_ref().map_or(0, Vec::len) + self.steps.len() + self.not_steps.len()
+    }
+
     pub(crate) fn of_kind(kind: NumberKind) -> Self {
         Self { kind, ..Self::any() }
     }

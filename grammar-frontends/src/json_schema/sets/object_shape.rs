@@ -84,6 +84,13 @@ impl<'s> ObjectShape<'s> {
             && obligations.is_empty()
     }
 
+    /// About how many names and conditions it lists.
+    pub(crate) fn size(&self) -> usize {
+        let tests = self.cells.iter().map(|cell| 1 + cell.tests.len()).sum::<usize>();
+        let obligations = self.obligations.iter().map(|member| 1 + member.tests.len() + member.except.len());
+        1 + self.properties.len() + tests + obligations.sum::<usize>()
+    }
+
     /// Objects all of whose values satisfy one goal.
     pub(crate) fn with_rest(rest: GoalId) -> Self {
         let cells = vec![Cell { tests: Vec::new(), value: rest }];
@@ -133,6 +140,8 @@ impl<'s> ObjectShape<'s> {
     }
 
     pub(crate) fn and(&self, other: &Self, goals: &mut Goals, tests: &TextTests<'s>) -> Self {
+        let pairs_of_cells = self.cells.len().saturating_mul(other.cells.len());
+        goals.work.charge(2 * (self.size() + other.size() + pairs_of_cells));
         let others = ByName::of(&other.properties, self.properties.len());
         let mut taken = vec![false; other.properties.len()];
         let mut properties = Vec::with_capacity(self.properties.len() + other.properties.len());
@@ -179,6 +188,19 @@ impl<'s> ObjectShape<'s> {
             .extend(other.obligations.iter().filter(|member| !self.obligations.contains(member)).cloned());
         let max = [self.max, other.max].into_iter().flatten().min();
         Self { properties, cells, min: self.min.max(other.min), max, obligations }.normalized()
+    }
+
+    /// A quick check before the costly one: a shape is not covered by one that demands other properties, or more of
+    /// a property that stands at the same place.
+    pub(crate) fn may_be_covered(&self, by: &Self, goals: &Goals) -> bool {
+        let mut pairs = self.properties.iter().zip(&by.properties);
+        goals.work.charge(1);
+        by.properties.len() <= self.properties.len()
+            && pairs.all(|(own, other)| {
+                goals.work.charge(1);
+                own.name != other.name
+                    || (own.presence >= other.presence && goals.implies(own.value, other.value))
+            })
     }
 
     /// Whether the set is known to be empty, without looking into goals.

@@ -22,6 +22,18 @@ impl<'s> StringShape<'s> {
         Self { values: None, excluded: Vec::new(), tests: Vec::new(), min: 0, max: None }
     }
 
+    /// All strings but some.
+    pub(crate) fn without(mut excluded: Vec<&'s str>) -> Self {
+        excluded.sort_unstable();
+        excluded.dedup();
+        Self { excluded, ..Self::any() }
+    }
+
+    /// About how many values and conditions it lists.
+    pub(crate) fn size(&self) -> usize {
+        1 + self.values.as_ref().map_or(0, Vec::len) + self.excluded.len() + self.tests.len()
+    }
+
     pub(crate) fn finite(mut values: Vec<&'s str>) -> Self {
         values.sort_unstable();
         values.dedup();

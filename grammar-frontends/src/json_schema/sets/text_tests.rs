@@ -13,6 +13,7 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 use super::formats::{Format, FormatTexts, OuterLanguage};
 use super::string_shape::StringShape;
 use super::whole_match::matches_whole;
+use super::work::Work;
 use crate::diagnostic::Diagnostics;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;
@@ -88,7 +89,6 @@ enum TestKind<'s> {
 }
 
 /// All tests.
-#[derive(Default)]
 pub(crate) struct TextTests<'s> {
     kinds: Vec<TestKind<'s>>,
     patterns: HashMap<(Box<str>, regex::Matching), TestId>,
@@ -101,9 +101,23 @@ pub(crate) struct TextTests<'s> {
     weights: RefCell<HashMap<TestId, Weight>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
+    work: Work,
 }
 
 impl<'s> TextTests<'s> {
+    pub(crate) fn new(work: Work) -> Self {
+        Self {
+            kinds: Vec::new(),
+            patterns: HashMap::default(),
+            formats: HashMap::default(),
+            languages: HashMap::default(),
+            ranges: RefCell::default(),
+            weights: RefCell::default(),
+            undecided: Cell::default(),
+            work,
+        }
+    }
+
     /// The test of an ECMA-262 pattern.
     pub(crate) fn pattern(
         &mut self,
@@ -176,7 +190,10 @@ impl<'s> TextTests<'s> {
             {
                 true
             }
-            _ => self.grammar(condition.test, of_test).is_some_and(|grammar| matches_whole(grammar, text)),
+            _ => {
+                let grammar = self.grammar(condition.test, of_test);
+                grammar.is_some_and(|grammar| matches_whole(grammar, text, &self.work))
+            }
         };
         holds != negated
     }

@@ -1,163 +1,150 @@
 //! Whether a pattern matches a text: the naive way, with sets of positions, so that it needs no automaton and cannot blow
 //! up.
+//!
+//! A set of positions is a sorted list: in a long text most sets have one position. A repeat looks at each position once
+//! past its minimum, because a position that was reached before leads nowhere new.
 
-use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 use smallvec::SmallVec;
 
-/// Places between the characters of a text, a bit each. Those of short texts take no memory of their own.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Positions(SmallVec<[u64; 2]>);
+use super::work::Work;
 
-impl Positions {
-    /// No place in a text of this length.
-    fn none(characters: usize) -> Self {
-        Self(SmallVec::from_elem(0, characters / 64 + 1))
-    }
+/// Places between the characters of a text, in order.
+type Positions = SmallVec<[usize; 8]>;
 
-    fn only(place: usize, characters: usize) -> Self {
-        let mut positions = Self::none(characters);
-        positions.add(place);
-        positions
-    }
-
-    /// A place and all places after it.
-    fn from(place: usize, characters: usize) -> Self {
-        let mut positions = Self::none(characters);
-        (place..=characters).for_each(|place| positions.add(place));
-        positions
-    }
-
-    fn add(&mut self, place: usize) {
-        self.0[place / 64] |= 1 << (place % 64);
-    }
-
-    fn has(&self, place: usize) -> bool {
-        self.0[place / 64] >> (place % 64) & 1 != 0
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
-    }
-
-    fn intersect(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
-    }
-
-    /// In order.
-    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, &word)| {
-            let rest = |&word: &u64| Some(word & word.wrapping_sub(1));
-            let words = std::iter::successors(Some(word), rest).take_while(|&word| word != 0);
-            words.map(move |word| 64 * at + word.trailing_zeros() as usize)
-        })
-    }
-}
-
-/// Whether the root of a grammar without rule references matches a text.
-pub(crate) fn matches_whole(grammar: &Grammar, text: &str) -> bool {
+/// Whether the root of a grammar without rule references matches a text. Once the work is spent, the answer means nothing.
+pub(crate) fn matches_whole(grammar: &Grammar, text: &str, work: &Work) -> bool {
     let text: SmallVec<[char; 64]> = text.chars().collect();
-    let from = Positions::only(0, text.len());
-    ends(grammar, grammar.rule(grammar.root()).body(), &text, &from).has(text.len())
+    work.charge(1 + text.len() / 32);
+    let ends = Search { grammar, text: &text, work }.ends(grammar.rule(grammar.root()).body(), &[0]);
+    ends.last() == Some(&text.len())
 }
 
-/// The positions at which a match that began at one of `from` can end. Nesting is bounded by the regex
-/// frontend.
-fn ends(grammar: &Grammar, id: ExprId, text: &[char], from: &Positions) -> Positions {
-    let mut result = Positions::none(text.len());
-    match grammar.expr(id) {
-        Expr::Empty => return from.clone(),
-        Expr::Class(ranges) => {
-            for at in from.iter() {
-                let is_in = |next: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&next));
-                if text.get(at).is_some_and(is_in) {
-                    result.add(at + 1);
+/// A pattern and a text.
+struct Search<'a> {
+    grammar: &'a Grammar,
+    text: &'a [char],
+    work: &'a Work,
+}
+
+impl Search<'_> {
+    /// The positions at which a match that began at one of `from` can end. Nesting is bounded by the regex
+    /// frontend.
+    fn ends(&self, id: ExprId, from: &[usize]) -> Positions {
+        self.work.charge(1 + from.len() / 8);
+        if from.is_empty() || self.work.is_spent() {
+            return Positions::new();
+        }
+        let mut result = Positions::new();
+        match self.grammar.expr(id) {
+            Expr::Empty => result.extend_from_slice(from),
+            Expr::Class(ranges) => {
+                let is_in = |next: &char| {
+                    let after = ranges.partition_point(|(start, _)| start <= next);
+                    after > 0 && *next <= ranges[after - 1].1
+                };
+                let matched = from.iter().filter(|&&at| self.text.get(at).is_some_and(is_in));
+                result.extend(matched.map(|at| at + 1));
+            }
+            Expr::Bytes(bytes) => {
+                let literal = String::from_utf8_lossy(bytes);
+                self.work.charge(from.len().saturating_mul(literal.len()) / 32);
+                for &at in from {
+                    let mut rest = self.text[at..].iter();
+                    if literal.chars().all(|character| rest.next() == Some(&character)) {
+                        result.push(self.text.len() - rest.len());
+                    }
                 }
             }
-        }
-        Expr::Bytes(bytes) => {
-            let literal = String::from_utf8_lossy(bytes);
-            for at in from.iter() {
-                let mut rest = text[at..].iter();
-                if literal.chars().all(|character| rest.next() == Some(&character)) {
-                    result.add(text.len() - rest.len());
+            Expr::Sequence(parts) => {
+                result.extend_from_slice(from);
+                for &part in parts {
+                    result = self.ends(part, &result);
+                    if result.is_empty() {
+                        break;
+                    }
                 }
             }
+            Expr::Choice(alternatives) => {
+                result = self.union(alternatives.iter().map(|&alternative| self.ends(alternative, from)));
+            }
+            Expr::Repeat { body, min, max } => return self.repeat_ends(body, (min, max), from),
+            Expr::Intersection(parts) => {
+                result = self.union(from.iter().map(|&start| self.common_ends(parts, start)));
+            }
+            Expr::Complement(body) => {
+                result = self.union(from.iter().map(|&start| self.other_ends(body, start)));
+            }
+            _ => {}
         }
-        Expr::Sequence(parts) => {
-            let mut now = from.clone();
-            for &part in parts {
-                if now.is_empty() {
+        result
+    }
+
+    fn union(&self, sets: impl Iterator<Item = Positions>) -> Positions {
+        let mut all: Vec<usize> = Vec::new();
+        for set in sets {
+            all.extend_from_slice(&set);
+            // There are no more positions than these.
+            if all.len() > 4 * self.text.len() + 64 {
+                all = self.sorted(all).into_vec();
+            }
+        }
+        self.sorted(all)
+    }
+
+    fn sorted(&self, mut positions: Vec<usize>) -> Positions {
+        self.work.charge(positions.len() / 4);
+        positions.sort_unstable();
+        positions.dedup();
+        positions.into()
+    }
+
+    /// Where all parts end that began at a position.
+    fn common_ends(&self, parts: &[ExprId], start: usize) -> Positions {
+        let mut all: Option<Positions> = None;
+        for &part in parts {
+            let mut ends = self.ends(part, &[start]);
+            if let Some(all) = &all {
+                ends.retain(|end| all.binary_search(end).is_ok());
+            }
+            all = Some(ends);
+        }
+        all.unwrap_or_default()
+    }
+
+    /// Where an expression that began at a position does not end.
+    fn other_ends(&self, body: ExprId, start: usize) -> Positions {
+        let matched = self.ends(body, &[start]);
+        self.work.charge((self.text.len() - start) / 4);
+        (start..=self.text.len()).filter(|end| matched.binary_search(end).is_err()).collect()
+    }
+
+    fn repeat_ends(&self, body: ExprId, (min, max): (u32, Option<u32>), from: &[usize]) -> Positions {
+        let mut now = Positions::from_slice(from);
+        let mut seen: HashMap<Positions, u32> = HashMap::default();
+        let mut count = 0;
+        while count < min && !now.is_empty() {
+            if let Some(first) = seen.insert(now.clone(), count) {
+                // The sets repeat themselves: skip whole periods up to the minimum.
+                let period = count - first;
+                count += (min - count) / period * period;
+                seen.clear();
+                if count == min {
                     break;
                 }
-                now = ends(grammar, part, text, &now);
             }
-            return now;
+            now = self.ends(body, &now);
+            count += 1;
         }
-        Expr::Choice(alternatives) => {
-            for &alternative in alternatives {
-                result.join(&ends(grammar, alternative, text, from));
-            }
+        let mut met: HashSet<usize> = now.iter().copied().collect();
+        let mut result: Vec<usize> = now.to_vec();
+        while max.is_none_or(|max| count < max) && !now.is_empty() {
+            now = self.ends(body, &now);
+            now.retain(|end| met.insert(*end));
+            result.extend_from_slice(&now);
+            count += 1;
         }
-        Expr::Repeat { body, min, max } => return repeat_ends(grammar, body, (min, max), text, from),
-        Expr::Intersection(parts) => {
-            for start in from.iter() {
-                let alone = Positions::only(start, text.len());
-                let mut all = Positions::from(start, text.len());
-                for &part in parts {
-                    all.intersect(&ends(grammar, part, text, &alone));
-                }
-                result.join(&all);
-            }
-        }
-        Expr::Complement(body) => {
-            for start in from.iter() {
-                let matched = ends(grammar, body, text, &Positions::only(start, text.len()));
-                (start..=text.len()).filter(|&end| !matched.has(end)).for_each(|end| result.add(end));
-            }
-        }
-        _ => {}
-    }
-    result
-}
-
-fn repeat_ends(
-    grammar: &Grammar,
-    body: ExprId,
-    (min, max): (u32, Option<u32>),
-    text: &[char],
-    from: &Positions,
-) -> Positions {
-    let mut now = from.clone();
-    let mut result = Positions::none(text.len());
-    let mut seen: HashMap<Positions, u32> = HashMap::default();
-    let mut count = 0;
-    loop {
-        if count >= min {
-            let before = result.clone();
-            result.join(&now);
-            // Past the minimum, a round that adds nothing is the last one that can.
-            let grows = result != before || count == min;
-            if !grows || max == Some(count) {
-                return result;
-            }
-        } else if let Some(first) = seen.insert(now.clone(), count) {
-            // The sets repeat themselves: skip whole periods up to the minimum.
-            let period = count - first;
-            count += (min - count) / period * period;
-            seen.clear();
-            if count >= min {
-                continue;
-            }
-        }
-        if now.is_empty() {
-            return result;
-        }
-        now = ends(grammar, body, text, &now);
-        count += 1;
+        self.sorted(result)
     }
 }
