@@ -1,6 +1,6 @@
 //! From a case to its grammar, through the frontends.
 
-use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, KeyOrder, Objects, Whitespace};
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
@@ -58,6 +58,7 @@ impl Case {
                     options.whitespace(Whitespace::Fixed { item_separator, key_separator })
                 }
                 FrontendOption::Closed => options.objects(Objects::Closed),
+                FrontendOption::AnyOrder => options.key_order(KeyOrder::Any),
                 other => return Err(misplaced(*other)),
             };
         }

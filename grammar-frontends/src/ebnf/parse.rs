@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chumsky::Parser as _;
 use chumsky::input::Input as _;
 use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId, Span};
+use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId, Span};
 
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake, ir_span};
@@ -296,6 +296,8 @@ fn build(
         classes_left: ClassesLeft::new(&RegexLimits::default()),
         chunks: limits.chunks,
     };
+    // The names of rules whose options need a regular body, with the options.
+    let mut regular: Vec<(Span, Span)> = Vec::new();
     for ((body, rule), &id) in bodies.iter().zip(rules).zip(&ids) {
         let mut expression = lowering.expression(&body.expression);
         let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
@@ -303,6 +305,9 @@ fn build(
         if let Some(brackets) = rule.options {
             match Options::read(source, rule.name, brackets) {
                 Ok(options) => {
+                    if options.change_texts() {
+                        regular.push((ir_span(rule.name), ir_span(brackets)));
+                    }
                     expression = options.apply(lowering.builder, expression);
                     lowering.builder.set_options(id, options.into_kept());
                 }
@@ -344,11 +349,20 @@ fn build(
         reports.push(missing_root(source, root, &names, rules));
     }
     match (reports.into_error(), root_id) {
-        (None, Some(root)) => {
-            builder.finish(root).map_err(|error| Diagnostics::from_grammar_error(source, &error))
-        }
+        (None, Some(root)) => builder.finish(root).map_err(|error| refused(source, &error, &regular)),
         (Some(error), _) => Err(error),
         (None, None) => Err(missing_root(source, root, &names, rules).into()),
+    }
+}
+
+/// What the builder says of a grammar. `regular` are rules whose options need a regular body, with the options.
+fn refused(source: &str, error: &GrammarError, regular: &[(Span, Span)]) -> Diagnostics {
+    match regular.iter().find(|(name, _)| error.span() == Some(*name)) {
+        Some(&(_, options)) => Diagnostic::error("ebnf/rule-options", error.to_string())
+            .with_hint("`max_chars` and `lazy` need a body that is regular; bound a rule that is")
+            .with_label(source, options, "an intersection with the body")
+            .into(),
+        None => Diagnostics::from_grammar_error(source, error),
     }
 }
 

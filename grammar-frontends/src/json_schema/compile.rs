@@ -1,5 +1,8 @@
 //! From the text of a schema to its grammar: the stages in their order.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use bumpalo::Bump;
 use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
@@ -9,7 +12,7 @@ use super::document::json;
 use super::document::nodes::{Document, Sources};
 use super::lower::lowering;
 use super::normalize::normalizer::Normalizer;
-use super::options::{JsonSchemaOptions, Unsupported};
+use super::options::{FreeNames, JsonSchemaOptions, Unsupported};
 use super::report::Report;
 use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
@@ -207,14 +210,28 @@ fn compile_parsed(
     excludes: &[Box<str>],
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
-    with_normalizer(schema, options, report, |normalizer, root| {
-        let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
-        let mut report = normalizer.report;
-        if let Some(report) = &mut report {
-            report.settle();
+    let compile = |options: &JsonSchemaOptions, report: Option<Report>, asks: Rc<Cell<bool>>| {
+        with_normalizer(schema, options, report, |mut normalizer, root| {
+            normalizer.asks_for_unique_names = asks;
+            let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
+            let mut report = normalizer.report;
+            if let Some(report) = &mut report {
+                report.settle();
+            }
+            Ok((grammar, report))
+        })
+    };
+    let asks = Rc::<Cell<bool>>::default();
+    let compiled = compile(options, report.clone(), Rc::clone(&asks));
+    // Marks must be the same in all readings of a text, so that free names are kept from repeating everywhere or
+    // nowhere. Readers of JSON disagree on what repeated names mean, and most writers cannot write them.
+    if asks.get() && options.free_names == FreeNames::MayRepeat {
+        let options = options.clone().free_names(FreeNames::Unique).unsupported(Unsupported::Refuse);
+        if let Ok(compiled) = compile(&options, report, asks) {
+            return Ok(compiled);
         }
-        Ok((grammar, report))
-    })
+    }
+    compiled
 }
 
 /// Calls a function with the normaliser of a document, and with the goal of the whole document.

@@ -8,6 +8,7 @@ pub(super) mod digits;
 pub(super) mod distinct_marks;
 pub(super) mod enumerated;
 pub(super) mod escapes;
+pub(super) mod hosts;
 pub(super) mod lowering;
 pub(super) mod markup;
 pub(super) mod multiples;

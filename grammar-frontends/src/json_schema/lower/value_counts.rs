@@ -11,7 +11,7 @@ use crate::diagnostic::Result;
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
-use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
+use crate::json_schema::sets::object_shape::{Cell, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
 
 /// So many values are endless: no text holds more of them.
@@ -151,7 +151,7 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// A number of free names that a cell has at least.
-    fn names_of(&self, shape: &ObjectShape<'s>, cell: &crate::json_schema::sets::object_shape::Cell) -> u64 {
+    fn names_of(&self, shape: &ObjectShape<'s>, cell: &Cell) -> u64 {
         if cell.value == GoalId::NEVER {
             return 0;
         }
@@ -170,6 +170,20 @@ impl<'s> SchemaLowering<'s> {
             }
         }
         Ok(names >= UNBOUNDED || shape.max.is_some_and(|max| names >= max))
+    }
+
+    /// Whether there are always names left for members that meet the obligations.
+    pub(super) fn has_witness_names(&self, shape: &ObjectShape<'s>) -> bool {
+        // One member for each is enough, as long as there is room for all.
+        let has_room = shape.obligations.len() < 2 || shape.max.is_none();
+        has_room
+            && shape.obligations.iter().all(|obligation| {
+                shape.cells.iter().any(|cell| {
+                    join_tests(&cell.tests, &obligation.tests).is_some_and(|tests| {
+                        self.names_of(shape, &Cell { tests, value: cell.value }) >= UNBOUNDED
+                    })
+                })
+            })
     }
 
     /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.

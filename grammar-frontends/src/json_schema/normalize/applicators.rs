@@ -144,6 +144,7 @@ fn any_of<'s>(
     let Value::Array(items) = value else {
         return Err(n.malformed(node, "anyOf", "a list of schemas"));
     };
+    n.allow_written_alternatives(items.len());
     let mut union = Union::new();
     for (index, item) in items.iter().enumerate() {
         if n.add_constants(&mut union, node, item) {

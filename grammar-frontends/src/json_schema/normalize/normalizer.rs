@@ -15,10 +15,13 @@ use crate::json_schema::document::json::Value;
 use crate::json_schema::document::nodes::{Document, PathStep};
 use crate::json_schema::document::{equality, keyword_table};
 use crate::json_schema::error::limit_error;
-use crate::json_schema::options::{EXPECTED_GOALS, JsonSchemaOptions, Unsupported};
+use crate::json_schema::options::{EXPECTED_GOALS, JsonSchemaLimits, JsonSchemaOptions, Unsupported};
 use crate::json_schema::report::{Report, ReportEntry, Treatment};
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{Algebra, NormalForm, TooManyAlternatives};
+
+/// Alternatives that are taken beyond the default of the limit, where a schema writes them down.
+const MAX_WRITTEN: usize = 2_048;
 
 /// Reads schemas into normal forms, each once.
 pub(crate) struct Normalizer<'s> {
@@ -27,6 +30,8 @@ pub(crate) struct Normalizer<'s> {
     pub(crate) options: JsonSchemaOptions,
     /// The treatment of the keywords, where the caller wants to know.
     pub(crate) report: Option<Report>,
+    /// Whether there would be more orders of members, or fewer refusals, if no free name repeated.
+    pub(crate) asks_for_unique_names: Rc<Cell<bool>>,
     /// Parts that nothing satisfies, with their places, for the message about an unsatisfiable schema.
     pub(crate) conflicts: Vec<(String, String)>,
     atoms: HashMap<Atom, Rc<NormalForm<'s>>>,
@@ -68,6 +73,7 @@ impl<'s> Normalizer<'s> {
             algebra,
             options,
             report,
+            asks_for_unique_names: Rc::default(),
             conflicts: Vec::new(),
             atoms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
             complements: HashMap::default(),
@@ -306,6 +312,16 @@ impl<'s> Normalizer<'s> {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Takes as many alternatives as a schema writes down, where the caller has not asked for a smaller limit: the text
+    /// bounds them, and the work on their pairs is bounded by [`MAX_WRITTEN`].
+    pub(crate) fn allow_written_alternatives(&mut self, count: usize) {
+        if self.options.limits.alternatives >= JsonSchemaLimits::default().alternatives {
+            let limits = [&mut self.options.limits, &mut self.algebra.limits];
+            let count = count.min(MAX_WRITTEN);
+            limits.into_iter().for_each(|limits| limits.alternatives = limits.alternatives.max(count));
         }
     }
 

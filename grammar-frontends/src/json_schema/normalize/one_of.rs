@@ -75,6 +75,7 @@ impl<'s> Normalizer<'s> {
         context: &NormalForm<'s>,
     ) -> Result<Option<Vec<OneOfBranch<'s>>>> {
         let goals = self.branches(node, "oneOf", value)?;
+        self.allow_written_alternatives(goals.len());
         if goals.len() > self.options.limits.alternatives {
             self.too_many(node, Some("oneOf"))?;
             return Ok(None);

@@ -10,7 +10,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
-use super::formats::{FormatTexts, OuterLanguage};
+use super::formats::{Format, FormatTexts, OuterLanguage};
 use super::string_shape::StringShape;
 use super::whole_match::matches_whole;
 use crate::diagnostic::Diagnostics;
@@ -92,7 +92,8 @@ enum TestKind<'s> {
 pub(crate) struct TextTests<'s> {
     kinds: Vec<TestKind<'s>>,
     patterns: HashMap<(Box<str>, regex::Matching), TestId>,
-    formats: HashMap<&'static str, TestId>,
+    /// By name and drafts.
+    formats: HashMap<(&'static str, String), TestId>,
     languages: HashMap<Vec<StringShape<'s>>, TestId>,
     /// The ranges of lengths that were asked for.
     ranges: RefCell<HashMap<(TestId, Approximation), Option<LengthRange>>>,
@@ -139,12 +140,12 @@ impl<'s> TextTests<'s> {
 
     /// The test of a format.
     pub(crate) fn format(&mut self, texts: Arc<FormatTexts>, node: NodeId) -> TestId {
-        let name = texts.name;
-        if let Some(&known) = self.formats.get(name) {
+        let key = (texts.format.name, texts.format.drafts());
+        if let Some(&known) = self.formats.get(&key) {
             return known;
         }
         let id = self.push(TestKind::Format(texts, node));
-        self.formats.insert(name, id);
+        self.formats.insert(key, id);
         id
     }
 
@@ -229,7 +230,7 @@ impl<'s> TextTests<'s> {
     pub(crate) fn name(&self, test: TestId) -> String {
         match self.kind(test) {
             TestKind::Pattern { pattern, .. } => format!("the pattern `{pattern}`"),
-            TestKind::Format(texts, _) => format!("the format `{}`", texts.name),
+            TestKind::Format(texts, _) => format!("the format `{}`", texts.format.name),
             TestKind::Language(_) => "`propertyNames`".to_owned(),
         }
     }
@@ -261,6 +262,24 @@ impl<'s> TextTests<'s> {
         matches!(self.kind(test), TestKind::Format(texts, _) if matches!(texts.around, OuterLanguage::Unknown))
     }
 
+    /// The format that the test is, if it is one.
+    pub(crate) fn format_of(&self, test: TestId) -> Option<&'static Format> {
+        match self.kind(test) {
+            TestKind::Format(texts, _) => Some(texts.format),
+            _ => None,
+        }
+    }
+
+    /// The grammar for a product with others, where the whole one would be too large for that.
+    fn operand(&self, test: TestId, approximation: Approximation) -> Option<&Grammar> {
+        match (self.kind(test), approximation) {
+            (TestKind::Format(texts, _), Approximation::Within) if texts.beside.is_some() => {
+                texts.beside.as_ref()
+            }
+            _ => self.grammar(test, approximation),
+        }
+    }
+
     /// Whether the test is a format.
     pub(crate) fn is_format(&self, test: TestId) -> bool {
         matches!(self.kind(test), TestKind::Format(..))
@@ -277,7 +296,7 @@ impl<'s> TextTests<'s> {
             let any = builder.any_char();
             return Some(builder.repeat(any, 0, None));
         }
-        passes::append_body(builder, self.grammar(test, approximation)?)
+        passes::append_body(builder, self.operand(test, approximation)?)
     }
 
     /// The pattern's grammar, for analyses; `None` where anything may match.
@@ -338,7 +357,7 @@ impl<'s> TextTests<'s> {
     }
 
     fn weigh(&self, test: TestId) -> Weight {
-        let Some(grammar) = self.grammar(test, Approximation::Within) else {
+        let Some(grammar) = self.operand(test, Approximation::Within) else {
             return Weight { looping: 64, ending: 0, tail: 0 };
         };
         let body = grammar.rule(grammar.root()).body();
