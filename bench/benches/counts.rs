@@ -4,6 +4,7 @@
 //! One process for all paths and a vocabulary of its own, a twentieth of a real one, so that the whole takes seconds.
 
 mod common;
+mod units;
 
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use grammask::{TokenSets, Vocabulary, VocabularyOptions};
 
 use common::{Batch, Text, compile, compiler};
+use units::Limited;
 
 /// Every byte, every pair of printable characters, and words of two and three syllables with a space before them and
 /// without.
@@ -46,6 +48,7 @@ mod measured {
     use grammask::{CompiledGrammar, Compiler, Matcher};
 
     use super::common::{Batch, Text, compile};
+    use super::units::Limited;
 
     #[inline(never)]
     pub(crate) fn mask_unchanged(text: Text) -> Text {
@@ -101,6 +104,57 @@ mod measured {
     pub(crate) fn compile_again(compiler: &Compiler) -> CompiledGrammar {
         compile(compiler)
     }
+
+    #[inline(never)]
+    pub(crate) fn work_of_masks_of_cubes(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_masks_of_dense_rules(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_texts_of_counts(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_endings(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_schemas_one_of(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_schemas_chains(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_schemas_texts(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_schemas_names(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_complements(run: Limited) -> Result<(), String> {
+        run()
+    }
+}
+
+/// Counts work that its limit ends.
+fn count_work(measured: fn(Limited) -> Result<(), String>, run: Limited) {
+    let ended = measured(run).expect_err("more work than the limit");
+    assert!(ended.contains("limit") || ended.contains("more than"), "{ended}");
 }
 
 fn main() {
@@ -119,4 +173,13 @@ fn main() {
     black_box(measured::compile_first(&compiler));
     black_box(measured::compile_again(&compiler));
     black_box(compile(&compiler));
+    count_work(measured::work_of_masks_of_cubes, units::mask(&units::cubes(), "a"));
+    count_work(measured::work_of_masks_of_dense_rules, units::mask(&units::dense_rules(), "<"));
+    count_work(measured::work_of_texts_of_counts, units::text(&units::counts_in_step(), "a".repeat(3_000)));
+    count_work(measured::work_of_endings, units::ending(&units::dense_rules()));
+    count_work(measured::work_of_schemas_one_of, units::schema(units::one_of_objects()));
+    count_work(measured::work_of_schemas_chains, units::schema(units::chain_of_names()));
+    count_work(measured::work_of_schemas_texts, units::schema(units::texts_under_patterns()));
+    count_work(measured::work_of_schemas_names, units::schema(units::names_under_patterns()));
+    count_work(measured::work_of_complements, units::operators(units::complement()));
 }

@@ -192,16 +192,20 @@ fn compile<B: BuildBackend>(
     let compile = || {
         // Schemas have limits that grow with their text.
         if text.syntax == Syntax::JsonSchema {
-            return compiler.json_schema(&text.text, &schema_options(schema)).map_err(|error| {
-                match error.diagnostics() {
+            let compiled = compiler.json_schema_with_report(&text.text, &schema_options(schema));
+            return compiled
+                .map(|(grammar, report)| {
+                    report.warnings().for_each(|message| warn(&message));
+                    grammar
+                })
+                .map_err(|error| match error.diagnostics() {
                     Some(diagnostics) => reject(text, diagnostics).into(),
                     None => anyhow!(error).context(format!(
                         "the {} in {} cannot be used",
                         text.syntax.name(),
                         text.origin
                     )),
-                }
-            });
+                });
         }
         let grammar = parse(text, schema)?;
         compiler
@@ -216,10 +220,14 @@ fn compile<B: BuildBackend>(
     let key = format!("grammask {version} {syntax:?} {options:?}\n{}", text.text);
     let compiled = directory.get_or_try(compiler, &key, compile)?;
     if let Some(error) = directory.last_error() {
-        let warning = style::WARNING;
-        anstream::eprintln!("{warning}warning{warning:#}: the cache was of no use: {error}");
+        warn(&format!("the cache was of no use: {error}"));
     }
     Ok(Box::new(compiled))
+}
+
+fn warn(message: &str) {
+    let warning = style::WARNING;
+    anstream::eprintln!("{warning}warning{warning:#}: {message}");
 }
 
 /// Bytes that the files in a cache may have together.

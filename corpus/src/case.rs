@@ -37,6 +37,8 @@ pub enum FrontendOption {
     Spaced,
     /// JSON Schema: objects are closed unless the schema opens them.
     Closed,
+    /// JSON Schema: members in any order.
+    AnyOrder,
     /// Regex: ECMA-262 in place of the `regex` crate's syntax.
     Ecma,
     /// Regex: the pattern may match anywhere in the text.

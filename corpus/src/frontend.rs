@@ -1,6 +1,8 @@
 //! From a case to its grammar, through the frontends.
 
-use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Objects, Spelling, Whitespace};
+use grammask_grammar_frontends::json_schema::{
+    self, JsonSchemaOptions, KeyOrder, Objects, Spelling, Whitespace,
+};
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
@@ -59,6 +61,7 @@ impl Case {
                     options.whitespace(Whitespace::Fixed { item_separator, key_separator })
                 }
                 FrontendOption::Closed => options.objects(Objects::Closed),
+                FrontendOption::AnyOrder => options.key_order(KeyOrder::Any),
                 other => return Err(misplaced(*other)),
             };
         }

@@ -6,10 +6,10 @@
 //! - A rule ends with its line. It goes on inside parentheses and after `|`.
 //! - Names are made of `A-Z a-z 0-9 _ -`; they may start with a digit and hold no dot.
 //! - `.` is any one character.
-//! - The escapes are `\" \\ \[ \] \n \r \t`, `\xHH` (two digits), `\uHHHH` and `\UHHHHHHHH`. Strings and
+//! - The escapes are `\" \\ \[ \] \- \n \r \t`, `\xHH` (two digits), `\uHHHH` and `\UHHHHHHHH`. Strings and
 //!   classes may hold line breaks.
 //! - Alternatives may be empty.
-//! - There are no macros, no rule options and no lookahead. Token terminals (`<think>`, `<[1000]>`) are refused
+//! - There are no macros, no `&` and `~`, no rule options and no lookahead. Token terminals (`<think>`, `<[1000]>`) are refused
 //!   by name.
 //!
 //! ```

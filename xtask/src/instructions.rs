@@ -38,6 +38,15 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
+/// How the names of functions begin that do work until its limit ends it, whatever the machine is.
+const WORK: &str = "work_of_";
+
+/// The units of that limit, as `bench/benches/units` has them.
+const UNITS: u64 = 50_000;
+
+/// How many instructions a unit of work may take.
+const MAX_PER_UNIT: u64 = 1_000;
+
 /// Instructions of each path.
 type Counts = BTreeMap<String, u64>;
 
@@ -47,7 +56,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Option
     if !valgrind.is_ok_and(|status| status.success()) {
         return Ok(Some("valgrind is not installed"));
     }
-    let counts = count(workspace, &build(workspace)?)?;
+    let (work, counts): (Counts, Counts) =
+        count(workspace, &build(workspace)?)?.into_iter().partition(|(name, _)| name.starts_with(WORK));
+    println!("{}", work_table(&work));
+    judge_work(&work)?;
     let compiler = compiler()?;
     let path = workspace.root().join(BASELINE);
     if arguments.write {
@@ -158,6 +170,20 @@ fn table(expected: &Counts, counts: &Counts) -> String {
     text
 }
 
+/// What a unit of each kind of work takes.
+fn work_table(work: &Counts) -> String {
+    work.iter().map(|(name, count)| format!("{name:<28} {:>8} a unit\n", count / UNITS)).collect()
+}
+
+/// Limits on work are limits on time only where a unit takes about the same everywhere.
+fn judge_work(work: &Counts) -> Result<()> {
+    ensure!(!work.is_empty(), "nothing was counted that a limit ends");
+    let dear = work.iter().filter(|&(_, &count)| count / UNITS > MAX_PER_UNIT);
+    let dear: Vec<&str> = dear.map(|(name, _)| name.as_str()).collect();
+    ensure!(dear.is_empty(), "a unit of {} takes over {MAX_PER_UNIT} instructions", dear.join(", "));
+    Ok(())
+}
+
 /// Fails where a path takes more than its baseline and the tolerance, or where there is none of the name.
 fn judge(expected: &Counts, counts: &Counts) -> Result<()> {
     ensure!(
@@ -207,6 +233,13 @@ mod tests {
             judge(&before, &counts(&[("one", 1_051), ("two", 22)])).map_err(|error| error.to_string());
         assert!(failed.is_err_and(|error| error.starts_with("one, two take over 5% more")));
         assert!(judge(&before, &counts(&[("one", 1_000)])).is_err(), "a path is missing");
+    }
+
+    #[test]
+    fn a_unit_that_is_too_dear_fails() {
+        assert!(judge_work(&counts(&[("work_of_a", MAX_PER_UNIT * UNITS)])).is_ok());
+        assert!(judge_work(&counts(&[("work_of_a", (MAX_PER_UNIT + 1) * UNITS)])).is_err());
+        assert!(judge_work(&Counts::new()).is_err(), "nothing is counted");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use grammask::ir::passes;
-use grammask::json_schema::{self, Treatment};
+use grammask::json_schema;
 use grammask::lark::{self, LarkOptions, NamedGrammar};
 use grammask::tool_formats::{Markers, Reasoning};
 use grammask::{
@@ -115,12 +115,8 @@ pub(crate) fn read_regex(pattern: &str) -> Result<Read, CompileError> {
 
 pub(crate) fn read_json_schema(schema: &str, options: &JsonSchemaOptions) -> Result<Read, CompileError> {
     let compiled = json_schema::compile(schema, options)?;
-    let ignored = compiled.report.with_treatment(Treatment::Ignored).map(|entry| {
-        let note = entry.note.as_deref().unwrap_or("it cannot be enforced");
-        format!("`{}` at `{}` is ignored: {note}", entry.keyword, entry.pointer)
-    });
-    let ignored = ignored.collect();
-    Ok((compiled.grammar, ignored))
+    let warnings = compiled.report.warnings().collect();
+    Ok((compiled.grammar, warnings))
 }
 
 /// What xgrammar's built-in grammar describes: any object or array.

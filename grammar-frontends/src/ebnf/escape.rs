@@ -166,10 +166,10 @@ impl<'a> LiteralReader<'a> {
             'r' => '\r',
             't' => '\t',
             '"' | '\\' => character,
-            '[' | ']' if self.dialect == Dialect::Gbnf => character,
+            '[' | ']' | '-' if self.dialect == Dialect::Gbnf => character,
             _ if self.dialect == Dialect::Gbnf => {
-                // Not in llama.cpp's list, but the only way to have these in a class in some writers.
-                return (kind == LiteralKind::Class && "-^".contains(character)).then_some(character);
+                // Not in llama.cpp's list, but the only way to have it in a class in some writers.
+                return (kind == LiteralKind::Class && character == '^').then_some(character);
             }
             '\'' | '?' | '/' => character,
             'a' => '\u{07}',

@@ -34,6 +34,7 @@ pub(super) enum Mistake {
     NameStartsWithDigit,
     NoMinimum,
     NoSuchCharacter,
+    NothingToComplement,
     NothingToRepeat,
     NotARange,
     NotAsciiInBytes,
@@ -107,7 +108,7 @@ impl Mistake {
             Mistake::BadEscape if gbnf => (
                 "ebnf/escape",
                 format!("there is no escape `{written}`"),
-                r#"the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH"#.to_owned(),
+                r#"the escapes are \" \\ \[ \] \- \n \r \t \xHH \uHHHH \UHHHHHHHH"#.to_owned(),
             ),
             Mistake::BadEscape => (
                 "ebnf/escape",
@@ -187,6 +188,9 @@ impl Mistake {
                 "characters are 0 to D7FF and E000 to 10FFFF; write \\U0001F600 in place of a surrogate pair"
                     .to_owned(),
             ),
+            Mistake::NothingToComplement => {
+                own("ebnf/syntax", "nothing follows this `~`", "write `~\"text\"` or `~(...)`")
+            }
             Mistake::NothingToRepeat => (
                 "ebnf/quantifier",
                 format!("there is nothing before the repeat `{written}`"),

@@ -17,6 +17,8 @@
 //!   class is itself.
 //! - `a b` is a sequence, `a | b` a choice, `(...)` a group.
 //! - `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}`; `a{n, -1}` is `a{n,}`. A repeat of a repeat needs a group.
+//! - `a & b` is what both match, and binds tighter than `|`; `~a?` is every text that `a?` does not match. Both need
+//!   operands that are regular, as [`Expr::Intersection`](grammask_grammar_ir::Expr::Intersection) says.
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
 //! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` are the regular operators of
 //!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chumsky::Parser as _;
 use chumsky::input::Input as _;
 use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId, Span};
+use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId, Span};
 
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake, ir_span};
@@ -15,7 +15,7 @@ use super::rule_options::Options;
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
-use crate::regex::RegexLimits;
+use crate::regex::{ClassesLeft, RegexLimits};
 
 /// Reads a grammar.
 ///
@@ -153,8 +153,7 @@ fn split<'t>(
     let mut rules = Vec::with_capacity(starts.len());
     for (&(name, body, options), end) in starts.iter().zip(ends) {
         let span = tokens[name].1;
-        let line_start = source[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        if name > 0 && tokens[name - 1].1.end > line_start {
+        if name > 0 && !source[tokens[name - 1].1.end..span.start].contains('\n') {
             reports.fault(Fault::new(span, Mistake::NameNotFirst));
         }
         let mut body = &tokens[body.min(end)..end];
@@ -270,7 +269,9 @@ fn build(
     for rule in rules {
         let name = &source[rule.name.into_range()];
         if let Some(&first) = first_places.get(name) {
-            reports.push(duplicate(source, name, first, rule.name));
+            if !reports.is_full() {
+                reports.push(duplicate(source, name, first, rule.name));
+            }
             ids.push(None);
             continue;
         }
@@ -290,9 +291,13 @@ fn build(
         misplaced: Vec::new(),
         faults: Vec::new(),
         reports: Vec::new(),
+        max_reports: reports.limit,
         regex: RegexLimits::default(),
+        classes_left: ClassesLeft::new(&RegexLimits::default()),
         chunks: limits.chunks,
     };
+    // The names of rules whose options need a regular body, with the options.
+    let mut regular: Vec<(Span, Span)> = Vec::new();
     for ((body, rule), &id) in bodies.iter().zip(rules).zip(&ids) {
         let mut expression = lowering.expression(&body.expression);
         let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
@@ -300,6 +305,9 @@ fn build(
         if let Some(brackets) = rule.options {
             match Options::read(source, rule.name, brackets) {
                 Ok(options) => {
+                    if options.change_texts() {
+                        regular.push((ir_span(rule.name), ir_span(brackets)));
+                    }
                     expression = options.apply(lowering.builder, expression);
                     lowering.builder.set_options(id, options.into_kept());
                 }
@@ -341,11 +349,20 @@ fn build(
         reports.push(missing_root(source, root, &names, rules));
     }
     match (reports.into_error(), root_id) {
-        (None, Some(root)) => {
-            builder.finish(root).map_err(|error| Diagnostics::from_grammar_error(source, &error))
-        }
+        (None, Some(root)) => builder.finish(root).map_err(|error| refused(source, &error, &regular)),
         (Some(error), _) => Err(error),
         (None, None) => Err(missing_root(source, root, &names, rules).into()),
+    }
+}
+
+/// What the builder says of a grammar. `regular` are rules whose options need a regular body, with the options.
+fn refused(source: &str, error: &GrammarError, regular: &[(Span, Span)]) -> Diagnostics {
+    match regular.iter().find(|(name, _)| error.span() == Some(*name)) {
+        Some(&(_, options)) => Diagnostic::error("ebnf/rule-options", error.to_string())
+            .with_hint("`max_chars` and `lazy` need a body that is regular; bound a rule that is")
+            .with_label(source, options, "an intersection with the body")
+            .into(),
+        None => Diagnostics::from_grammar_error(source, error),
     }
 }
 

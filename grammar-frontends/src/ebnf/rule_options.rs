@@ -115,6 +115,11 @@ impl Options {
         }
     }
 
+    /// Whether the texts are others than the body's, which needs a regular body.
+    pub(super) fn change_texts(&self) -> bool {
+        self.lazy || self.max_chars.is_some()
+    }
+
     /// The options that the grammar keeps.
     pub(super) fn into_kept(self) -> RuleOptions {
         self.kept

@@ -103,7 +103,7 @@ pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, Tok
         .map(|(expression, lookahead)| Body { expression, lookahead })
 }
 
-/// `sequence ('|' sequence)*`.
+/// `operands ('|' operands)*`, with `sequence ('&' sequence)*` for operands.
 fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
     recursive(|choices| {
         let element = element(choices, source, dialect);
@@ -113,7 +113,9 @@ fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<
             }
             one_or(parts, Syntax::Sequence)
         });
-        sequence
+        let operands = sequence.separated_by(just(Token::Ampersand)).at_least(1).collect::<Vec<Syntax>>();
+        operands
+            .map(|operands| one_or(operands, Syntax::Intersection))
             .separated_by(just(Token::Bar))
             .at_least(1)
             .collect::<Vec<Syntax>>()
@@ -121,7 +123,7 @@ fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<
     })
 }
 
-/// `atom quantifier?`.
+/// `'~'* atom quantifier?`.
 fn element<'t>(
     choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone + 't,
     source: &'t str,
@@ -148,7 +150,7 @@ fn element<'t>(
         Syntax::Empty
     });
     let quantified = atom.then(quantifier.clone().or_not()).then(quantifier.repeated().collect::<Vec<_>>());
-    quantified
+    let repeated = quantified
         .validate(|((body, quantifier), more), _, emitter| {
             for second in more.into_iter().flatten() {
                 emitter.emit(Fault::new(second.span, Mistake::DoubleQuantifier));
@@ -159,6 +161,22 @@ fn element<'t>(
             }
         })
         .or(dangling)
+        .boxed();
+    let tildes =
+        just(Token::Tilde).map_with(|_, extra| extra.span()).repeated().at_least(1).collect::<Vec<_>>();
+    let complement =
+        tildes.then(repeated.clone().or_not()).validate(|(tildes, operand), _, emitter| match operand {
+            // Pairs cancel out over text.
+            Some(operand) if tildes.len() % 2 == 1 => Syntax::Complement(Box::new(operand)),
+            Some(operand) => operand,
+            None => {
+                let last: Option<&SimpleSpan> = tildes.last();
+                last.into_iter()
+                    .for_each(|&span| emitter.emit(Fault::new(span, Mistake::NothingToComplement)));
+                Syntax::Empty
+            }
+        });
+    complement.or(repeated)
 }
 
 /// `'(' choices? ')'`.

@@ -35,6 +35,12 @@ pub(super) enum Token {
     Comma,
     #[token("=")]
     Equals,
+    /// In EBNF.
+    #[token("&")]
+    Ampersand,
+    /// In EBNF.
+    #[token("~")]
+    Tilde,
     #[token("?")]
     Question,
     #[token("*")]
@@ -167,6 +173,9 @@ pub(super) fn lex(
                 let start = SimpleSpan::new((), range.start..range.start + 1);
                 let string = source[range].starts_with('"');
                 Fault::new(start, if string { Mistake::UnclosedString } else { Mistake::UnclosedClass })
+            }
+            Ok(Token::Ampersand | Token::Tilde) if dialect == Dialect::Gbnf => {
+                unknown(source, dialect, &mut lexer)
             }
             Ok(Token::Dot) if dialect == Dialect::Ebnf => {
                 tokens.push((Token::Name, span));

@@ -1,5 +1,8 @@
 //! From the text of a schema to its grammar: the stages in their order.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use bumpalo::Bump;
 use grammask_grammar_ir::{Grammar, Span};
 use serde_json::Value;
@@ -10,12 +13,13 @@ use super::document::nodes::{Document, Sources};
 use super::guidance;
 use super::lower::lowering;
 use super::normalize::normalizer::Normalizer;
-use super::options::{JsonSchemaOptions, Unsupported};
+use super::options::{FreeNames, JsonSchemaOptions, Unsupported};
 use super::report::Report;
 use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
 use super::simple::{estimate, one_sweep};
 use super::value_syntax::{ItemComparison, ValueSyntax};
+use super::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A schema as a grammar.
@@ -207,14 +211,28 @@ fn compile_parsed(
     excludes: &[Box<str>],
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
-    with_normalizer(schema, options, report, |normalizer, root| {
-        let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
-        let mut report = normalizer.report;
-        if let Some(report) = &mut report {
-            report.settle();
+    let compile = |options: &JsonSchemaOptions, report: Option<Report>, asks: Rc<Cell<bool>>| {
+        with_normalizer(schema, options, report, |mut normalizer, root| {
+            normalizer.asks_for_unique_names = asks;
+            let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
+            let mut report = normalizer.report;
+            if let Some(report) = &mut report {
+                report.settle();
+            }
+            Ok((grammar, report))
+        })
+    };
+    let asks = Rc::<Cell<bool>>::default();
+    let compiled = compile(options, report.clone(), Rc::clone(&asks));
+    // Marks must be the same in all readings of a text, so that free names are kept from repeating everywhere or
+    // nowhere. Readers of JSON disagree on what repeated names mean, and most writers cannot write them.
+    if asks.get() && options.free_names == FreeNames::MayRepeat {
+        let options = options.clone().free_names(FreeNames::Unique).unsupported(Unsupported::Refuse);
+        if let Ok(compiled) = compile(&options, report, asks) {
+            return Ok(compiled);
         }
-        Ok((grammar, report))
-    })
+    }
+    compiled
 }
 
 /// Calls a function with the normaliser of a document, and with the goal of the whole document.
@@ -227,15 +245,17 @@ pub(super) fn with_normalizer<T>(
     let options = guidance::with_options_of(schema, options)?;
     let options = &*options;
     let arena = Bump::new();
+    let work = Work::up_to(options.limits.work as u64);
     let sources = Sources {
         retriever: options.retriever.clone(),
         arena: &arena,
         documents: options.limits.documents,
         values: options.limits.values,
+        work: work.clone(),
     };
     let mut document = Document::new(schema, draft(schema)?, sources);
     let entry = document.entry();
-    let algebra = Algebra::new(options.limits);
+    let algebra = Algebra::new(options.limits, work);
     let mut normalizer = Box::new(Normalizer::new(document, algebra, options.clone(), report));
     let root = match schema {
         json::Value::Bool(true) => GoalId::ANY,

@@ -35,8 +35,10 @@
 //! * Keys come in the order in which they are declared (or in another one: see [`KeyOrder`]): first those of the schema's own `properties`, then
 //!   those of `$ref` and of the members of `allOf`, `anyOf`, `oneOf`, then names that only `required` or a
 //!   dependency mentions. Undeclared keys come last, in any order; where `not` demands a member of any name
-//!   with a certain value, such a member is the last. A declared name occurs at most once; undeclared names
-//!   may repeat.
+//!   with a certain value, such a member is the last, unless members come in any order. A declared name occurs at most
+//!   once; undeclared names may repeat, but not in a schema that counts them below one of several alternatives, or that
+//!   demands members of any name whose place would matter otherwise ([`KeyOrder::Any`], or several demands): there, as
+//!   with [`FreeNames::Unique`], no name repeats in any object.
 //! * Of the spellings of a value those that serialisers print, compact or in lines, unless the caller chooses others
 //!   ([`Spelling`]): those of Python, JavaScript, `serde_json`, Go and Jackson.
 //! * Whitespace: nothing, one space, or one line feed and at most 64 blanks between two tokens ([`Whitespace`]). None before
@@ -54,17 +56,14 @@
 //!
 //! # Formats
 //!
-//! Enforced: `date`, `time`, `date-time` (RFC 3339 with days that exist; a leap second where the zone is UTC),
-//! `duration`, `email` (RFC 5321, up to 64 characters before the sign, and a host name or an address after it),
-//! `hostname` (no labels like `xn--a`; up to 3 labels of 63 characters, 8 of 30, or 25 of 9: the bound of 253 on the
-//! whole is kept that way), `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`,
-//! `json-pointer`, `relative-json-pointer` (without steps along an array), `regex` (without references to groups and
-//! with groups nested at most four deep; some rare spellings are left out). Refused: `idn-hostname`, `idn-email`. Names
-//! that the standard does not know are annotations.
+//! [`format_table()`] lists the formats of the standard with the drafts that have them, and for each the texts that obey
+//! it and are left out all the same. A format of later drafts than its schema's, and a name that the standard does not
+//! know, is an annotation. Refused: `idn-hostname`, `idn-email`.
 //!
 //! Texts that a format leaves out are not accepted under `not` either: `not` accepts the texts that certainly do not obey
-//! the format. For `regex` no such texts are known, so `not` around it is refused. Beside `maxLength`, mailboxes and
-//! host names that have a host name of more than 63 characters are bounded part by part, which leaves out some of them.
+//! the format. For `regex` no such texts are known, so `not` around it is refused. Where a schema asks for a mailbox or a
+//! host name and a pattern, some of those are left out whose host names have more than 63 characters: a product of the
+//! automata of all would be too large.
 //!
 //! # Not supported
 //!
@@ -90,6 +89,8 @@ mod retriever;
 mod options;
 
 pub(crate) mod value_syntax;
+
+mod work;
 
 mod document;
 
@@ -117,4 +118,5 @@ pub use self::options::{
 };
 pub use self::report::{Report, ReportEntry, Treatment};
 pub use self::retriever::Retriever;
+pub use self::sets::formats::format_table;
 pub use self::simple::estimate::{SimpleSchema, estimate, estimate_value};

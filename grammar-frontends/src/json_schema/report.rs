@@ -11,6 +11,8 @@ pub enum Treatment {
     Enforced,
     /// It asserts nothing.
     Annotation,
+    /// It asserts nothing in the draft of its schema, and something in another one.
+    OtherDraft,
     /// It asserts something that is *not* enforced, because the caller asked for
     /// [`Unsupported::Ignore`](super::Unsupported::Ignore).
     Ignored,
@@ -19,16 +21,20 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    /// `enforced`, `annotation`, `ignored` or `refused`.
+    /// `enforced`, `annotation`, `other-draft`, `ignored` or `refused`.
     pub fn name(self) -> &'static str {
         match self {
             Treatment::Enforced => "enforced",
             Treatment::Annotation => "annotation",
+            Treatment::OtherDraft => "other-draft",
             Treatment::Ignored => "ignored",
             Treatment::Refused => "refused",
         }
     }
 }
+
+/// The note of a keyword that another draft gives its meaning.
+pub(crate) const OTHER_DRAFT: &str = "not a keyword of this draft";
 
 /// One keyword of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +92,20 @@ impl Report {
     /// The entries of one treatment.
     pub fn with_treatment(&self, treatment: Treatment) -> impl Iterator<Item = &ReportEntry> {
         self.entries.iter().filter(move |entry| entry.treatment == treatment)
+    }
+
+    /// What a caller is to be warned of, a sentence each: keywords that are ignored by request, and keywords and
+    /// formats of other drafts.
+    pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
+        self.entries.iter().filter_map(|entry| {
+            let ReportEntry { pointer, keyword, treatment, note } = entry;
+            let (what, otherwise) = match treatment {
+                Treatment::Ignored => ("is ignored", "it cannot be enforced"),
+                Treatment::OtherDraft => ("asserts nothing", OTHER_DRAFT),
+                _ => return None,
+            };
+            Some(format!("`{keyword}` at `{pointer}` {what}: {}", note.as_deref().unwrap_or(otherwise)))
+        })
     }
 
     /// A JSON array of objects with the keys `pointer`, `keyword`, `treatment` and, where there is one,

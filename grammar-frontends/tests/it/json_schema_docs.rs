@@ -1,22 +1,47 @@
-//! The page of documentation that is made from the code.
+//! The page of documentation whose tables are made from the code.
 
-use grammask_grammar_frontends::json_schema::{KEYWORDS, Treatment, compile, keyword_table};
+use grammask_grammar_frontends::json_schema::{KEYWORDS, Treatment, compile, format_table, keyword_table};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/json-schema.md");
-const START: &str = "<!-- keywords: made by the tests of grammar-frontends -->\n";
-const END: &str = "<!-- end of keywords -->\n";
-
-/// Writes the table where it is not up to date, and fails then.
+/// Writes the tables where they are not up to date, and fails then.
 #[test]
-fn the_table_of_keywords_is_up_to_date() {
+fn the_tables_are_up_to_date() {
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let start = page.find(START).unwrap() + START.len();
-    let end = page.find(END).unwrap();
-    let table = format!("\n{}\n", keyword_table());
-    if page[start..end] != table {
-        std::fs::write(PAGE, [&page[..start], &table, &page[end..]].concat()).unwrap();
+    let mut made = page.clone();
+    for (name, table) in [("keywords", keyword_table()), ("formats", format_table())] {
+        let start = format!("<!-- {name}: made by the tests of grammar-frontends -->\n");
+        let start = made.find(&start).unwrap() + start.len();
+        let end = made.find(&format!("<!-- end of {name} -->\n")).unwrap();
+        made.replace_range(start..end, &format!("\n{table}\n"));
+    }
+    if page != made {
+        std::fs::write(PAGE, made).unwrap();
         panic!("docs/json-schema.md was out of date; it has been written anew");
     }
+}
+
+/// Keywords and formats of other drafts are warned of.
+#[test]
+fn what_another_draft_has_is_a_warning() {
+    let warnings = |schema: &str| {
+        let compiled = compile(schema, &Default::default()).unwrap();
+        compiled.report.warnings().collect::<Vec<String>>()
+    };
+    let (draft4, draft7) =
+        ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#");
+    let schema =
+        format!(r#"{{"$schema":"{draft7}","properties":{{"a":{{}}}},"unevaluatedProperties":false}}"#);
+    let expected =
+        ["`unevaluatedProperties` at `/unevaluatedProperties` asserts nothing: not a keyword of this draft"];
+    assert_eq!(warnings(&schema), expected);
+    let schema =
+        format!(r#"{{"$schema":"{draft4}","items":{{"const":1,"format":"uuid","title":"x","y":1}}}}"#);
+    let expected = [
+        "`const` at `/items/const` asserts nothing: not a keyword of this draft",
+        "`format` at `/items/format` asserts nothing: not a format of this draft",
+    ];
+    assert_eq!(warnings(&schema), expected);
+    assert_eq!(warnings(r#"{"const":1,"format":"uuid","title":"x","y":1,"definitions":{}}"#), [""; 0]);
 }
 
 /// What the table says of drafts is what the report says of a schema.
@@ -39,7 +64,7 @@ fn the_table_and_the_report_agree_on_drafts() {
             let schema = format!(r#"{{"$schema":"{uri}","{name}":{value}}}"#);
             let report = compile(&schema, &Default::default()).unwrap().report;
             let entry = report.entries().iter().find(|entry| entry.keyword == name).unwrap();
-            let expected = if position < first { Treatment::Annotation } else { Treatment::Enforced };
+            let expected = if position < first { Treatment::OtherDraft } else { Treatment::Enforced };
             assert_eq!(entry.treatment, expected, "{schema}");
         }
     }

@@ -116,7 +116,7 @@ fn reports() {
     /title: annotation
     /type: enforced
     /properties: enforced
-    /if: annotation (not a keyword of this draft)
+    /if: other-draft (not a keyword of this draft)
     /properties/a/type: enforced
     /properties/a/format: enforced
     /properties/b/x-y: annotation (not a keyword of JSON Schema)

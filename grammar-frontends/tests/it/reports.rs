@@ -658,7 +658,7 @@ fn gbnf_reports() {
        │           ─┬
        │            ╰── here
        │
-       │ Help: the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH
+       │ Help: the escapes are \" \\ \[ \] \- \n \r \t \xHH \uHHHH \UHHHHHHHH
     ───╯
 
     [ebnf/lookahead] Error: GBNF has no lookahead `(=...)`

@@ -24,12 +24,17 @@ pub struct Keyword {
 impl Keyword {
     /// The drafts in which it has its meaning: `"all"`, `"6 on"`, `"2019-09"`, `"4 to 7"`.
     pub fn drafts(&self) -> String {
-        match (self.since, self.until) {
-            (Draft::Draft4, Draft::Draft2020) => "all".to_owned(),
-            (since, Draft::Draft2020) if since < Draft::Draft2020 => format!("{} on", since.name()),
-            (since, until) if since == until => since.name().to_owned(),
-            (since, until) => format!("{} to {}", since.name(), until.name()),
-        }
+        drafts(self.since, self.until)
+    }
+}
+
+/// The drafts from one to another one, in words.
+pub(crate) fn drafts(since: Draft, until: Draft) -> String {
+    match (since, until) {
+        (Draft::Draft4, Draft::Draft2020) => "all".to_owned(),
+        (since, Draft::Draft2020) if since < Draft::Draft2020 => format!("{} on", since.name()),
+        (since, until) if since == until => since.name().to_owned(),
+        (since, until) => format!("{} to {}", since.name(), until.name()),
     }
 }
 
@@ -82,8 +87,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("patternProperties", Draft4, "as `pattern`; patterns that overlap in more than 64 \
             ways"),
         enforced("propertyNames", Draft6, ""),
-        enforced("minProperties", Draft4, "more than one member of a free name, in parts of other grammars, below one of several \
-            alternatives of one type or where the names are few; more states than `states`"),
+        enforced("minProperties", Draft4, "more than one member of a free name, in parts of other grammars or where the names are \
+            few; more states than `states`"),
         enforced("maxProperties", Draft4, "more states than `states`"),
         enforced("dependencies", Draft4, "more combinations than `alternatives`"),
         enforced("dependentRequired", Draft2019, "more combinations than `alternatives`"),
@@ -103,8 +108,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("allOf", Draft4, MANY),
         enforced("anyOf", Draft4, MANY),
         enforced("oneOf", Draft4, MANY),
-        enforced("not", Draft4, "more than five demands for members of any name, or two of them for different values \
-            where the names may be equal; what `uniqueItems` and `multipleOf` \
+        enforced("not", Draft4, "more than five demands for members of any name; in parts of other grammars, two of them \
+            for different values where the names may be equal; what `uniqueItems` and `multipleOf` \
             say; more alternatives than `alternatives`"),
         enforced("if", Draft7, MANY),
         enforced("then", Draft7, ""),

@@ -7,7 +7,12 @@
 //! obligation on the value is not: free names may repeat, a reader takes the last member of a name, and only of the last
 //! members is it certain that no other one overrides their values. So these witnesses are the last members. Two of them
 //! must not override each other: their names differ for certain, or the one that meets both obligations comes last.
-//! Where neither is the case, some objects have no order in which both are met for certain, and the schema is refused.
+//! Where neither is the case, some objects have no order in which both are met for certain.
+//!
+//! All of this is for names that may repeat. Where they are kept from that ([`FreeNames::Unique`]) witnesses stand anywhere.
+//! A schema that is refused, or whose members would not come in any order, is compiled once more that way.
+//!
+//! [`FreeNames::Unique`]: crate::json_schema::options::FreeNames::Unique
 
 use grammask_grammar_ir::{ExprId, Occurrence};
 
@@ -16,6 +21,7 @@ use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::options::KeyOrder;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
@@ -87,6 +93,7 @@ impl<'s> SchemaLowering<'s> {
     }
 
     fn refuse_obligations(&mut self, node: NodeId, reason: &str) -> Result<()> {
+        self.ask_for_unique_names();
         let reason =
             format!("{reason} (`not` around `additionalProperties`, `patternProperties` or `propertyNames`)");
         self.normalizer.unsupported(node, "not", reason, "name the members under `required`")
@@ -187,7 +194,10 @@ impl<'s> SchemaLowering<'s> {
     /// Where witnesses are placed. Refused where no place makes certain that all of them count.
     fn placement(&mut self, witnesses: Vec<Witness<'s>>, node: NodeId) -> Result<WitnessPlacement> {
         let (mut last, anywhere): (Vec<_>, Vec<_>) =
-            witnesses.into_iter().partition(|witness| witness.is_valued);
+            witnesses.into_iter().partition(|witness| witness.is_valued && !self.names_are_unique());
+        if !last.is_empty() && self.normalizer.options.key_order == KeyOrder::Any {
+            self.ask_for_unique_names();
+        }
         let anywhere = anywhere.into_iter().map(|witness| witness.text).collect();
         let count = u32::try_from(last.len()).unwrap_or(u32::MAX);
         let mut in_any_order = true;

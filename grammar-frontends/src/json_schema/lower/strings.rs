@@ -80,6 +80,14 @@ impl<'s> SchemaLowering<'s> {
                 return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
             }
         }
+        if let Some(text) = self.counted_format(shape)? {
+            if let Some(places) = &mut self.normalizer.rule_origins {
+                places.text(shape, &self.normalizer.algebra.tests, node);
+            }
+            // A bound may leave nothing.
+            let is_possible = self.normalizer.algebra.may_be_nonempty(shape);
+            return Ok(is_possible.then_some(text));
+        }
         let Some(text) = self.text(shape, node)? else { return Ok(None) };
         let is_format = shape.tests.iter().any(|test| self.normalizer.algebra.tests.is_format(test.test));
         if is_format {

@@ -124,7 +124,7 @@ impl<'s> SchemaLowering<'s> {
         }
         let mark = DistinctMark { what: Distinct::Names, node, keyword };
         let is_possible = self.distinct.comparison == ItemComparison::Possible;
-        if is_possible && (!can_repeat || shape.obligations.is_empty() && self.has_names(shape)?) {
+        if is_possible && (!can_repeat || self.has_names(shape)? && self.has_witness_names(shape)) {
             return Ok(Some(mark));
         }
         if can_repeat && is_unique {
@@ -132,10 +132,24 @@ impl<'s> SchemaLowering<'s> {
             self.normalizer.unsupported(node, keyword, reason, hint)?;
         }
         if is_counted {
+            self.ask_for_unique_names();
             let reason = "two members of one free name count once, and here free names are not told apart";
             self.normalizer.unsupported(node, "minProperties", reason, hint)?;
         }
         Ok(None)
+    }
+
+    /// Whether no free name of the schema repeats, so that a member of any name is not overridden.
+    pub(super) fn names_are_unique(&self) -> bool {
+        self.normalizer.options.free_names == FreeNames::Unique
+            && self.distinct.comparison == ItemComparison::Possible
+    }
+
+    /// The schema would be served better if they were, where they can be compared.
+    pub(super) fn ask_for_unique_names(&self) {
+        if self.distinct.comparison == ItemComparison::Possible {
+            self.normalizer.asks_for_unique_names.set(true);
+        }
     }
 
     /// A bracket and what it encloses, which is marked if it is compared.
@@ -191,6 +205,9 @@ impl<'s> SchemaLowering<'s> {
             left.extend(rules_of(&self.builder, rule).into_iter().filter(|&inner| met.insert(inner)));
         }
         unclear.sort_unstable_by_key(|&(rule, _)| rule.index());
+        if unclear.iter().any(|(_, mark)| mark.what == Distinct::Names) {
+            self.ask_for_unique_names();
+        }
         for (rule, DistinctMark { node, keyword, .. }) in unclear {
             let reason = "it stands below one of several alternatives of one type, which are read side by side, so \
                           that it is not clear whose items or members they are";

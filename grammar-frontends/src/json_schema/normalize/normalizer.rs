@@ -15,10 +15,13 @@ use crate::json_schema::document::json::Value;
 use crate::json_schema::document::nodes::{Document, PathStep};
 use crate::json_schema::document::{equality, keyword_table};
 use crate::json_schema::error::limit_error;
-use crate::json_schema::options::{EXPECTED_GOALS, JsonSchemaOptions, Unsupported};
+use crate::json_schema::options::{EXPECTED_GOALS, JsonSchemaLimits, JsonSchemaOptions, Unsupported};
 use crate::json_schema::report::{Report, ReportEntry, Treatment};
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{Algebra, NormalForm, TooManyAlternatives};
+
+/// Alternatives that are taken beyond the default of the limit, where a schema writes them down.
+const MAX_WRITTEN: usize = 2_048;
 
 /// Reads schemas into normal forms, each once.
 pub(crate) struct Normalizer<'s> {
@@ -27,6 +30,8 @@ pub(crate) struct Normalizer<'s> {
     pub(crate) options: JsonSchemaOptions,
     /// The treatment of the keywords, where the caller wants to know.
     pub(crate) report: Option<Report>,
+    /// Whether there would be more orders of members, or fewer refusals, if no free name repeated.
+    pub(crate) asks_for_unique_names: Rc<Cell<bool>>,
     /// Parts that nothing satisfies, with their places, for the message about an unsatisfiable schema.
     pub(crate) conflicts: Vec<(String, String)>,
     atoms: HashMap<Atom, Rc<NormalForm<'s>>>,
@@ -68,6 +73,7 @@ impl<'s> Normalizer<'s> {
             algebra,
             options,
             report,
+            asks_for_unique_names: Rc::default(),
             conflicts: Vec::new(),
             atoms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
             complements: HashMap::default(),
@@ -160,9 +166,7 @@ impl<'s> Normalizer<'s> {
         if let Some(reason) = self.interrupted.get() {
             return Err(Box::new(Diagnostic::interrupted(reason)));
         }
-        if self.algebra.work.is_spent() {
-            return Err(self.limit_here("work", self.options.limits.work));
-        }
+        self.check_spent()?;
         if let Some((test, node)) = self.algebra.tests.undecided() {
             let name = self.algebra.tests.name(test);
             let message =
@@ -174,6 +178,14 @@ impl<'s> Normalizer<'s> {
             ));
         }
         Ok(())
+    }
+
+    /// Whether there is work left, without a look at the interrupt.
+    pub(crate) fn check_spent(&self) -> Result<()> {
+        match self.algebra.work.is_spent() {
+            true => Err(self.limit_here("work", self.options.limits.work)),
+            false => Ok(()),
+        }
     }
 
     fn with_split_obligations(&mut self, norm: &NormalForm<'s>, atom: Atom) -> Result<NormalForm<'s>> {
@@ -236,12 +248,16 @@ impl<'s> Normalizer<'s> {
             ));
         }
         let norm = match atom {
-            Atom::Schema(node) => self.schema_norm(node),
-            Atom::Const(node) => self.const_norm(node),
-            Atom::Not(goal) => self.negation(goal, node),
+            Atom::Schema(node) => match self.only_reference(node) {
+                Ok(Some(target)) => self.norm(target),
+                Ok(None) => self.schema_norm(node).map(Rc::new),
+                Err(error) => Err(error),
+            },
+            Atom::Const(node) => self.const_norm(node).map(Rc::new),
+            Atom::Not(goal) => self.negation(goal, node).map(Rc::new),
         };
         self.open.remove(&atom);
-        let norm = Rc::new(norm?);
+        let norm = norm?;
         self.atoms.insert(atom, Rc::clone(&norm));
         if let Some(type_only) = type_only {
             self.type_only_norms[type_only] = Some(Rc::clone(&norm));
@@ -274,6 +290,8 @@ impl<'s> Normalizer<'s> {
             keyword_table::find(keyword).is_some_and(|keyword| !keyword.refused.is_empty()),
             "the table of keywords does not say that `{keyword}` may be refused",
         );
+        // Past the limit, what is in the way may be none.
+        self.check_work()?;
         let reason = reason.into();
         let mut pointer = self.document.pointer(node);
         // Where several schemas make the trouble together, the one to name need not have the keyword.
@@ -294,6 +312,16 @@ impl<'s> Normalizer<'s> {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Takes as many alternatives as a schema writes down, where the caller has not asked for a smaller limit: the text
+    /// bounds them, and the work on their pairs is bounded by [`MAX_WRITTEN`].
+    pub(crate) fn allow_written_alternatives(&mut self, count: usize) {
+        if self.options.limits.alternatives >= JsonSchemaLimits::default().alternatives {
+            let limits = [&mut self.options.limits, &mut self.algebra.limits];
+            let count = count.min(MAX_WRITTEN);
+            limits.into_iter().for_each(|limits| limits.alternatives = limits.alternatives.max(count));
         }
     }
 

@@ -39,7 +39,7 @@ impl<'s> Normalizer<'s> {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             };
-            if result.add(&alone, &mut self.algebra).is_err() {
+            if result.add(alone, &mut self.algebra).is_err() {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             }
@@ -75,6 +75,7 @@ impl<'s> Normalizer<'s> {
         context: &NormalForm<'s>,
     ) -> Result<Option<Vec<OneOfBranch<'s>>>> {
         let goals = self.branches(node, "oneOf", value)?;
+        self.allow_written_alternatives(goals.len());
         if goals.len() > self.options.limits.alternatives {
             self.too_many(node, Some("oneOf"))?;
             return Ok(None);

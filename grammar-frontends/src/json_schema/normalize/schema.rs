@@ -9,7 +9,7 @@ use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::keyword_table;
 use crate::json_schema::document::nodes::PathStep;
 use crate::json_schema::document::pointer::escape;
-use crate::json_schema::report::{ReportEntry, Treatment};
+use crate::json_schema::report::{OTHER_DRAFT, ReportEntry, Treatment};
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
 
 impl<'s> Normalizer<'s> {
@@ -25,7 +25,7 @@ impl<'s> Normalizer<'s> {
             && self.document.draft(node).ref_hides_siblings()
         {
             let goal = self.reference(node, "$ref", reference)?;
-            return Ok((*self.norm(goal)?).clone());
+            return self.norm_copy(goal);
         }
         if unevaluated::has_unevaluated_keyword(members, self.document.draft(node)) {
             return unevaluated::schema_norm(self, node);
@@ -76,9 +76,7 @@ impl<'s> Normalizer<'s> {
                 match keyword_table::classify(keyword, draft) {
                     keyword_table::KeywordClass::Assertion => (Treatment::Enforced, None),
                     keyword_table::KeywordClass::Annotation => (Treatment::Annotation, None),
-                    keyword_table::KeywordClass::OtherDraft => {
-                        (Treatment::Annotation, Some("not a keyword of this draft"))
-                    }
+                    keyword_table::KeywordClass::OtherDraft => (Treatment::OtherDraft, Some(OTHER_DRAFT)),
                     keyword_table::KeywordClass::Unknown => {
                         (Treatment::Annotation, Some("not a keyword of JSON Schema"))
                     }

@@ -67,14 +67,18 @@ pub(crate) fn pattern_test(
     }
 }
 
+/// The note of a format of later drafts.
+const OTHER_DRAFT_FORMAT: &str = "not a format of this draft";
+
 fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Result<Option<TextTest>> {
     let found = match n.options.formats {
         Formats::Annotation => StringFormat::Unknown,
-        Formats::Enforced => formats::find(name),
+        Formats::Enforced => formats::find(name, n.document.draft(node)),
     };
     let (test, note) = match (n.options.formats, found) {
         (Formats::Annotation, _) => (None, "formats are annotations by the caller's choice"),
         (_, StringFormat::Unknown) => (None, "not a format of JSON Schema"),
+        (_, StringFormat::OfLaterDraft) => (None, OTHER_DRAFT_FORMAT),
         (_, StringFormat::NotEnforced) => {
             let hint = "remove the format, or ask for formats to be annotations";
             return n.unsupported(node, "format", format!("`{name}` is not enforced"), hint).map(|()| None);
@@ -84,7 +88,11 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Result<Optio
             (Some(TextTest { test, sense: Polarity::Holds }), "")
         }
     };
-    let treatment = if test.is_some() { Treatment::Enforced } else { Treatment::Annotation };
+    let treatment = match test {
+        Some(_) => Treatment::Enforced,
+        None if note == OTHER_DRAFT_FORMAT => Treatment::OtherDraft,
+        None => Treatment::Annotation,
+    };
     if let Some(report) = &mut n.report {
         report.push(ReportEntry {
             pointer: format!("{}/format", n.document.pointer(node)),

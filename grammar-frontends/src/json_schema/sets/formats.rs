@@ -6,11 +6,15 @@
 //! schema that asks for the format takes; and a language around all texts that may obey it, outside of which a
 //! schema under `not` takes its texts.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder};
 
-use crate::regex::{self, Matching, RegexOptions};
+use super::hosts::{self, Labels, MAX_HOST, MAX_MAILBOX};
+use super::whole_patterns::{ipv4, ipv6, whole};
+use crate::json_schema::document::ids::Draft;
+use crate::json_schema::document::keyword_table::drafts;
 
 /// How a format is treated.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub(crate) enum StringFormat {
     Enforced(Arc<FormatTexts>),
     /// A format of the standard that this frontend cannot enforce.
     NotEnforced,
+    /// A format of later drafts than the schema's: an annotation.
+    OfLaterDraft,
     /// Not a format of the standard: an annotation.
     Unknown,
 }
@@ -25,9 +31,11 @@ pub(crate) enum StringFormat {
 /// The texts of a format; the grammars have one rule each.
 #[derive(Debug)]
 pub(crate) struct FormatTexts {
-    pub(crate) name: &'static str,
+    pub(crate) format: &'static Format,
     /// All of them obey it.
     pub(crate) within: Grammar,
+    /// Some of these, where a product of the automaton of all with another one would be too large.
+    pub(crate) beside: Option<Grammar>,
     pub(crate) around: OuterLanguage,
 }
 
@@ -41,92 +49,161 @@ pub(crate) enum OuterLanguage {
     Unknown,
 }
 
-const ENFORCED: [&str; 17] = [
-    "date",
-    "time",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uri-template",
-    "uuid",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-];
+/// A format of the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) name: &'static str,
+    since: Draft,
+    until: Draft,
+    /// Whether it is enforced; a schema that asks for another one is refused.
+    pub(crate) is_enforced: bool,
+    /// The texts that obey it and that are left out all the same; empty where there are none.
+    pub(crate) narrowed: &'static str,
+}
+
+impl Format {
+    /// The drafts that have it.
+    pub(crate) fn drafts(&self) -> String {
+        drafts(self.since, self.until)
+    }
+
+    /// The labels of its host names, if it has any.
+    pub(crate) fn labels(&self) -> Option<Labels> {
+        match self.name {
+            "email" => Some(Labels::Encoded),
+            "hostname" if self.until < Draft::Draft7 => Some(Labels::Any),
+            "hostname" => Some(Labels::Unreserved),
+            _ => None,
+        }
+    }
+}
+
+const fn format(name: &'static str, since: Draft, narrowed: &'static str) -> Format {
+    Format { name, since, until: Draft::Draft2020, is_enforced: true, narrowed }
+}
+
+const LEAP_SECONDS: &str = "leap seconds where the distance to UTC is no multiple of 15 minutes";
+
+/// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time` and `regex`,
+/// which draft 3 has and their own schema uses; validators of these drafts assert them all the same.
+pub(crate) const FORMATS: [Format; 20] = {
+    use Draft::{Draft4, Draft6, Draft7, Draft2019};
+    [
+        format("date-time", Draft4, LEAP_SECONDS),
+        format(
+            "email",
+            Draft4,
+            "labels with hyphens at their third and fourth place, but for those like `xn--a`; characters beyond \
+            ASCII; beside a pattern, some with host names of more than 63 characters",
+        ),
+        Format {
+            until: Draft6,
+            ..format("hostname", Draft4, "beside a pattern, some of more than 63 characters")
+        },
+        format(
+            "hostname",
+            Draft7,
+            "labels like `xn--a`, whose decoded form tables judge; beside a pattern, some of more than 63 characters",
+        ),
+        format("ipv4", Draft4, ""),
+        format("ipv6", Draft4, ""),
+        format("uri", Draft4, ""),
+        format("json-pointer", Draft6, ""),
+        format("uri-reference", Draft6, ""),
+        format("uri-template", Draft6, ""),
+        format("date", Draft4, ""),
+        format("time", Draft4, LEAP_SECONDS),
+        format("iri", Draft7, ""),
+        format("iri-reference", Draft7, ""),
+        format("relative-json-pointer", Draft7, "steps along an array (`0+1`), of a later document"),
+        format("regex", Draft4, super::format_regex::NARROWED),
+        format("duration", Draft2019, "units left out in the middle, weeks beside others"),
+        format("uuid", Draft2019, ""),
+        Format { is_enforced: false, ..format("idn-email", Draft7, "") },
+        Format { is_enforced: false, ..format("idn-hostname", Draft7, "") },
+    ]
+};
+
+/// The formats of the standard as a table in Markdown, with the texts that are left out.
+pub fn format_table() -> String {
+    let mut table = String::from("| format | drafts | treatment | left out |\n|---|---|---|---|\n");
+    for format in &FORMATS {
+        let (treatment, narrowed) = match (format.is_enforced, format.narrowed) {
+            (false, _) => ("refused", "all"),
+            (true, "") => ("enforced", "nothing"),
+            (true, narrowed) => ("enforced", narrowed),
+        };
+        let (name, drafts) = (format.name, format.drafts());
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{name}` | {drafts} | {treatment} | {narrowed} |");
+    }
+    table
+}
 
 /// Their grammars, each made when it is first asked for: reading the pattern of a web address takes longer than
 /// compiling most schemas.
-static TEXTS: [OnceLock<Option<Arc<FormatTexts>>>; ENFORCED.len()] =
-    [const { OnceLock::new() }; ENFORCED.len()];
+static TEXTS: [OnceLock<Option<Arc<FormatTexts>>>; FORMATS.len()] =
+    [const { OnceLock::new() }; FORMATS.len()];
 
-pub(crate) fn find(name: &str) -> StringFormat {
-    let Some(index) = ENFORCED.iter().position(|&known| known == name) else {
-        return match name {
-            "idn-hostname" | "idn-email" => StringFormat::NotEnforced,
-            _ => StringFormat::Unknown,
-        };
-    };
-    match TEXTS[index].get_or_init(|| texts(ENFORCED[index]).map(Arc::new)) {
+/// A format in a schema of a draft.
+pub(crate) fn find(name: &str, draft: Draft) -> StringFormat {
+    let has_name = |format: &&Format| format.name == name;
+    let Some(first) = FORMATS.iter().find(has_name) else { return StringFormat::Unknown };
+    let is_it = |format: &Format| format.name == name && (format.since..=format.until).contains(&draft);
+    let Some(index) = FORMATS.iter().position(is_it) else { return StringFormat::OfLaterDraft };
+    if !first.is_enforced {
+        return StringFormat::NotEnforced;
+    }
+    match TEXTS[index].get_or_init(|| texts(&FORMATS[index]).map(Arc::new)) {
         Some(texts) => StringFormat::Enforced(Arc::clone(texts)),
         None => StringFormat::NotEnforced,
     }
 }
 
-fn texts(name: &'static str) -> Option<FormatTexts> {
-    let within = match name {
-        "email" => grammar_of(mailbox)?,
-        "hostname" => grammar_of(|builder| host(builder, MAX_HOST))?,
-        _ => whole(&pattern(name))?,
+fn texts(format: &'static Format) -> Option<FormatTexts> {
+    let labels = format.labels().unwrap_or(Labels::Any);
+    let (within, beside) = match format.name {
+        "email" => (
+            grammar_of(|builder| hosts::mailbox(builder, labels, hosts::all_hosts))?,
+            Some(grammar_of(|builder| hosts::mailbox(builder, labels, hosts::some_hosts))?),
+        ),
+        "hostname" => (
+            grammar_of(|builder| hosts::all_hosts(builder, labels, MAX_HOST))?,
+            Some(grammar_of(|builder| hosts::some_hosts(builder, labels, MAX_HOST))?),
+        ),
+        name => (whole(&pattern(name))?, None),
     };
-    let around = match name {
+    let around = match format.name {
         "regex" => OuterLanguage::Unknown,
-        _ => pattern_around(name).map_or(Some(OuterLanguage::Same), |pattern| {
+        name => pattern_around(name).map_or(Some(OuterLanguage::Same), |pattern| {
             whole(&pattern).map(|grammar| OuterLanguage::Wider(Box::new(grammar)))
         })?,
     };
-    Some(FormatTexts { name, within, around })
+    Some(FormatTexts { format, within, beside, around })
 }
 
 impl FormatTexts {
     /// Texts of at most so many characters, where that is asked of the format oftener than a product of automata can
     /// serve; `None` of other formats, and where no text is longer.
-    ///
-    /// All texts whose host names have up to 63 characters are there. Of the others, those whose parts can be bounded
-    /// one by one: see [`LOCAL_PARTS`] and [`HOSTS`].
     pub(crate) fn up_to(&self, most: u64) -> Option<Grammar> {
-        match (self.name, u32::try_from(most).ok()?) {
-            ("email", most @ 0..=MAX_MAILBOX) => grammar_of(|builder| mailbox_up_to(builder, most)),
-            ("hostname", most @ 0..MAX_HOST) => grammar_of(|builder| host(builder, most)),
+        let (labels, most) = (self.format.labels()?, u32::try_from(most).ok()?);
+        match self.format.name {
+            "email" if most <= MAX_MAILBOX => {
+                grammar_of(|builder| hosts::mailbox_up_to(builder, labels, most))
+            }
+            "hostname" if most < MAX_HOST => grammar_of(|builder| hosts::some_hosts(builder, labels, most)),
             _ => None,
         }
     }
 
     /// Whether [`up_to`](Self::up_to) has texts for a bound.
     pub(crate) fn is_bounded_by_parts(&self, most: u64) -> bool {
-        match self.name {
+        match self.format.name {
             "email" => most <= u64::from(MAX_MAILBOX),
             "hostname" => most < u64::from(MAX_HOST),
             _ => false,
         }
     }
-}
-
-/// The grammar of the texts that a pattern matches as a whole.
-fn whole(pattern: &str) -> Option<Grammar> {
-    let options = RegexOptions { matching: Matching::Whole, ..RegexOptions::json_schema() };
-    regex::parse(pattern, &options).ok()
-}
-
-/// As [`whole`], inside another grammar.
-fn part(builder: &mut GrammarBuilder, pattern: &str) -> Option<ExprId> {
-    passes::append_body(builder, &whole(pattern)?)
 }
 
 fn grammar_of(write: impl FnOnce(&mut GrammarBuilder) -> Option<ExprId>) -> Option<Grammar> {
@@ -140,8 +217,8 @@ fn grammar_of(write: impl FnOnce(&mut GrammarBuilder) -> Option<ExprId>) -> Opti
 fn pattern(name: &str) -> String {
     match name {
         "date" => DATE.to_owned(),
-        "time" => TIME.to_owned(),
-        "date-time" => format!("{DATE}[Tt]{TIME}"),
+        "time" => time(),
+        "date-time" => format!("{DATE}[Tt]{}", time()),
         "duration" => duration(),
         "ipv4" => ipv4(),
         "ipv6" => ipv6(),
@@ -149,7 +226,7 @@ fn pattern(name: &str) -> String {
         "uri-reference" => uri_reference(""),
         "iri" => uri(UCSCHAR),
         "iri-reference" => uri_reference(UCSCHAR),
-        "uri-template" => uri_template(""),
+        "uri-template" => uri_template(),
         "uuid" => UUID.to_owned(),
         "json-pointer" => JSON_POINTER.to_owned(),
         "relative-json-pointer" => format!("(?:0|[1-9][0-9]*)(?:#|{JSON_POINTER})"),
@@ -160,7 +237,7 @@ fn pattern(name: &str) -> String {
 /// A pattern of more texts, where it is not certain of all others that they do not obey the format.
 fn pattern_around(name: &str) -> Option<String> {
     Some(match name {
-        // Whether a leap second is one in UTC takes arithmetic.
+        // A leap second at any time of the day.
         "time" => TIME_AROUND.to_owned(),
         "date-time" => format!("{DATE}[Tt]{TIME_AROUND}"),
         // Units may be left out in the middle, or weeks be mixed with others, as some read ISO 8601.
@@ -171,8 +248,6 @@ fn pattern_around(name: &str) -> Option<String> {
         "relative-json-pointer" => {
             format!("(?:0|[1-9][0-9]*)(?:[+-](?:0|[1-9][0-9]*))?(?:#|{JSON_POINTER})")
         }
-        // Erratum 6937 adds the apostrophe.
-        "uri-template" => uri_template("'"),
         "hostname" => {
             let label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
             format!("{label}(?:\\.{label})*\\.?")
@@ -188,12 +263,10 @@ const DATE: &str = concat!(
     "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
 );
 
-/// RFC 3339, section 5.6. A leap second is taken where the time zone is UTC: elsewhere, whether it is the
-/// last second of the UTC day takes arithmetic.
+/// RFC 3339, section 5.6.
 const TIME: &str = concat!(
-    "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?",
-    "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])",
-    "|23:59:60(?:\\.[0-9]+)?(?:[Zz]|[+-]00:00))"
+    "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?",
+    "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 );
 
 const TIME_AROUND: &str = concat!(
@@ -206,150 +279,29 @@ const UUID: &str = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-
 /// RFC 6901.
 const JSON_POINTER: &str = "(?:/(?:[^~/]|~[01])*)*";
 
+/// Distances to UTC are whole numbers of these minutes, where a leap second is taken. All that were ever in use since
+/// there are leap seconds are; with each minute there would be fifteen times as many states.
+const LEAP_STEP: u32 = 15;
+
+/// Times, of which those in a leap second are the last second of a day of UTC.
+fn time() -> String {
+    const DAY: u32 = 24 * 60;
+    let mut ways = vec![TIME.to_owned()];
+    let two = |minutes: u32| format!("{:02}:{:02}", minutes / 60, minutes % 60);
+    for local in (LEAP_STEP - 1..DAY).step_by(15) {
+        let east = (local + 1) % DAY;
+        let west = DAY - 1 - local;
+        let zulu = if east == 0 { "[Zz]|" } else { "" };
+        ways.push(format!("{}:60(?:\\.[0-9]+)?(?:{zulu}\\+{}|-{})", two(local), two(east), two(west)));
+    }
+    format!("(?:{})", ways.join("|"))
+}
+
 /// RFC 3339, appendix A.
 fn duration() -> String {
     let time = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
     let date = "(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)";
     format!("P(?:[0-9]+W|{date}(?:{time})?|{time})")
-}
-
-/// Characters of a host name.
-const MAX_HOST: u32 = 253;
-
-/// How many labels a long host name may have, and how long each may be.
-///
-/// Counting the characters of the whole beside the label's own would take some thirty thousand states, so the bound on
-/// the whole is kept by bounding the labels.
-const HOSTS: [(u32, u32); 4] = [(2, 63), (3, 63), (8, 30), (25, 9)];
-
-/// Host names of RFC 1123, section 2.1, of at most so many characters: labels of at most 63 letters, digits and inner
-/// hyphens. Labels with hyphens at their third and fourth place are left out: `xn--` begins one whose decoded form RFC
-/// 5891 judges by tables and by context, and the others are reserved.
-fn host(builder: &mut GrammarBuilder, most: u32) -> Option<ExprId> {
-    let mut ways = long_hosts(builder, most)?;
-    if most < MAX_HOST {
-        ways.push(short_host(builder, most.min(MAX_SHORT_HOST))?);
-    }
-    Some(builder.choice(ways))
-}
-
-/// No label of such a name is too long.
-const MAX_SHORT_HOST: u32 = 63;
-
-fn short_host(builder: &mut GrammarBuilder, most: u32) -> Option<ExprId> {
-    let label = label("+", "*");
-    let labels = part(builder, &format!("{label}(?:\\.{label})*"))?;
-    let bound = part(builder, &format!(".{{1,{most}}}"))?;
-    Some(builder.intersection([labels, bound]))
-}
-
-/// Names of which some are longer than short ones.
-fn long_hosts(builder: &mut GrammarBuilder, most: u32) -> Option<Vec<ExprId>> {
-    let mut ways = Vec::new();
-    for (count, longest) in HOSTS {
-        let longest = longest.min(((most + 1) / count).saturating_sub(1));
-        let length = count * (longest + 1) - 1;
-        // Three labels of any length hold two of them.
-        if longest >= 5 && length > MAX_SHORT_HOST && (count > 2 || most < 3 * 64 - 1) {
-            let label = label(&format!("{{1,{}}}", longest - 4), &format!("{{0,{}}}", longest - 5));
-            ways.push(part(builder, &format!("{label}(?:\\.{label}){{0,{}}}", count - 1))?);
-        }
-    }
-    Some(ways)
-}
-
-/// A label, with the repeats of inner signs in those that begin with more than three characters.
-fn label(plain: &str, hyphen: &str) -> String {
-    let (end, inner) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
-    // By length: up to four characters; more, with the third or without it a letter or digit.
-    format!(
-        "{end}(?:{inner}{{0,2}}{end}|{inner}{end}{inner}{plain}{end}|{inner}-{end}(?:{inner}{hyphen}{end})?)?"
-    )
-}
-
-/// Characters of a mailbox: 64 before the sign, and a host after it.
-const MAX_MAILBOX: u32 = 64 + MAX_HOST;
-
-/// Characters before the sign; 64 at most. Where the whole is bounded, what one of these leaves is the bound of a long
-/// host.
-const LOCAL_PARTS: [u32; 3] = [64, 32, 12];
-
-/// Mailboxes of RFC 5321, section 4.1.2, with the bounds of section 4.5.3.1 on their parts.
-fn mailbox(builder: &mut GrammarBuilder) -> Option<ExprId> {
-    let before = bounded_local_part(builder, LOCAL_PARTS[0])?;
-    let sign = builder.literal("@");
-    let literal = part(builder, &literals())?;
-    let host = host(builder, MAX_HOST)?;
-    let behind = builder.choice([host, literal]);
-    Some(builder.sequence([before, sign, behind]))
-}
-
-/// The part before the sign.
-fn local_part(builder: &mut GrammarBuilder) -> Option<ExprId> {
-    let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-    let quoted = r#""(?:[ !#-\[\]-~]|\\[ -~])*""#;
-    part(builder, &format!("{atom}(?:\\.{atom})*|{quoted}"))
-}
-
-fn bounded_local_part(builder: &mut GrammarBuilder, most: u32) -> Option<ExprId> {
-    let any = local_part(builder)?;
-    let bound = part(builder, &format!(".{{1,{most}}}"))?;
-    Some(builder.intersection([any, bound]))
-}
-
-/// Addresses in place of a host name; they are shorter than short ones.
-fn literals() -> String {
-    format!("\\[(?:{}|IPv6:{})\\]", ipv4(), ipv6())
-}
-
-/// Mailboxes of at most so many characters: with short hosts all of them, others as [`LOCAL_PARTS`] says.
-fn mailbox_up_to(builder: &mut GrammarBuilder, most: u32) -> Option<ExprId> {
-    // One character, the sign and 64 others, or the reverse: no part is too long.
-    let is_short = most <= 2 + LOCAL_PARTS[0];
-    let (before, host) = if is_short {
-        let label = label("+", "*");
-        (local_part(builder)?, part(builder, &format!("{label}(?:\\.{label})*"))?)
-    } else {
-        (bounded_local_part(builder, LOCAL_PARTS[0])?, short_host(builder, MAX_SHORT_HOST)?)
-    };
-    let sign = builder.literal("@");
-    let literal = part(builder, &literals())?;
-    let behind = builder.choice([host, literal]);
-    let whole = builder.sequence([before, sign, behind]);
-    if most < LOCAL_PARTS[0] + 1 + MAX_SHORT_HOST {
-        let bound = part(builder, &format!(".{{1,{most}}}"))?;
-        return Some(builder.intersection([whole, bound]));
-    }
-    let mut ways = vec![whole];
-    for local in LOCAL_PARTS {
-        let hosts = long_hosts(builder, (most - local - 1).min(MAX_HOST))?;
-        if !hosts.is_empty() {
-            let before = bounded_local_part(builder, local)?;
-            let behind = builder.choice(hosts);
-            ways.push(builder.sequence([before, sign, behind]));
-        }
-    }
-    Some(builder.choice(ways))
-}
-
-/// RFC 2673, section 3.2: four decimal bytes without leading zeros.
-fn ipv4() -> String {
-    let byte = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-    format!("(?:{byte}\\.){{3}}{byte}")
-}
-
-/// RFC 4291, section 2.2, by how many groups stand after `::`.
-fn ipv6() -> String {
-    let group = "[0-9A-Fa-f]{1,4}";
-    let last = format!("(?:{group}:{group}|{})", ipv4());
-    let before = |most: u32| format!("(?:(?:{group}:){{0,{most}}}{group})?");
-    let mut forms = vec![format!("(?:{group}:){{6}}{last}"), format!("::(?:{group}:){{5}}{last}")];
-    for most in 0..5u32 {
-        forms.push(format!("{}::(?:{group}:){{{}}}{last}", before(most), 4 - most));
-    }
-    forms.push(format!("{}::{group}", before(5)));
-    forms.push(format!("{}::", before(6)));
-    format!("(?:{})", forms.join("|"))
 }
 
 /// The characters that RFC 3987 adds to those of RFC 3986, inside a class.
@@ -407,10 +359,10 @@ fn uri_reference(more: &str) -> String {
     format!("(?:{}|{relative})", uri(more))
 }
 
-/// RFC 6570, section 2; `more` is added to the literals.
-fn uri_template(more: &str) -> String {
+/// RFC 6570, section 2, with the apostrophe that erratum 6937 adds.
+fn uri_template() -> String {
     let escape = "%[0-9A-Fa-f]{2}";
-    let literal = format!("(?:[!#$&(-;=?-\\[\\]_a-z~{more}{UCSCHAR}{PRIVATE}]|{escape})");
+    let literal = format!("(?:[!#$&-;=?-\\[\\]_a-z~{UCSCHAR}{PRIVATE}]|{escape})");
     let name_char = format!("(?:[A-Za-z0-9_]|{escape})");
     let variable = format!("{name_char}(?:\\.?{name_char})*(?::[1-9][0-9]{{0,3}}|\\*)?");
     format!("(?:{literal}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")
@@ -422,8 +374,9 @@ mod tests {
 
     #[test]
     fn every_enforced_format_has_a_grammar() {
-        for name in ENFORCED {
-            assert!(matches!(find(name), StringFormat::Enforced(texts) if texts.name == name), "{name}");
+        for format in FORMATS.iter().filter(|format| format.is_enforced) {
+            let found = find(format.name, format.until);
+            assert!(matches!(found, StringFormat::Enforced(texts) if texts.format == format), "{format:?}");
         }
     }
 }

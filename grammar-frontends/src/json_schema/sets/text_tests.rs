@@ -10,13 +10,13 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
-use super::formats::{FormatTexts, OuterLanguage};
+use super::formats::{Format, FormatTexts, OuterLanguage};
 use super::string_shape::StringShape;
 use super::whole_match::matches_whole;
-use super::work::Work;
 use crate::diagnostic::Diagnostics;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;
+use crate::json_schema::work::Work;
 use crate::regex::{self, RegexOptions};
 
 /// An interned condition on decoded texts.
@@ -92,10 +92,13 @@ enum TestKind<'s> {
 pub(crate) struct TextTests<'s> {
     kinds: Vec<TestKind<'s>>,
     patterns: HashMap<(Box<str>, regex::Matching), TestId>,
-    formats: HashMap<&'static str, TestId>,
+    /// By name and drafts.
+    formats: HashMap<(&'static str, String), TestId>,
     languages: HashMap<Vec<StringShape<'s>>, TestId>,
     /// The ranges of lengths that were asked for.
     ranges: RefCell<HashMap<(TestId, Approximation), Option<LengthRange>>>,
+    /// The unions of class runs that were asked for.
+    runs: RefCell<HashMap<TestId, Option<Vec<ClassRun>>>>,
     /// The weights that were asked for.
     weights: RefCell<HashMap<TestId, Weight>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
@@ -111,6 +114,7 @@ impl<'s> TextTests<'s> {
             formats: HashMap::default(),
             languages: HashMap::default(),
             ranges: RefCell::default(),
+            runs: RefCell::default(),
             weights: RefCell::default(),
             undecided: Cell::default(),
             work,
@@ -136,12 +140,12 @@ impl<'s> TextTests<'s> {
 
     /// The test of a format.
     pub(crate) fn format(&mut self, texts: Arc<FormatTexts>, node: NodeId) -> TestId {
-        let name = texts.name;
-        if let Some(&known) = self.formats.get(name) {
+        let key = (texts.format.name, texts.format.drafts());
+        if let Some(&known) = self.formats.get(&key) {
             return known;
         }
         let id = self.push(TestKind::Format(texts, node));
-        self.formats.insert(name, id);
+        self.formats.insert(key, id);
         id
     }
 
@@ -226,7 +230,7 @@ impl<'s> TextTests<'s> {
     pub(crate) fn name(&self, test: TestId) -> String {
         match self.kind(test) {
             TestKind::Pattern { pattern, .. } => format!("the pattern `{pattern}`"),
-            TestKind::Format(texts, _) => format!("the format `{}`", texts.name),
+            TestKind::Format(texts, _) => format!("the format `{}`", texts.format.name),
             TestKind::Language(_) => "`propertyNames`".to_owned(),
         }
     }
@@ -258,6 +262,24 @@ impl<'s> TextTests<'s> {
         matches!(self.kind(test), TestKind::Format(texts, _) if matches!(texts.around, OuterLanguage::Unknown))
     }
 
+    /// The format that the test is, if it is one.
+    pub(crate) fn format_of(&self, test: TestId) -> Option<&'static Format> {
+        match self.kind(test) {
+            TestKind::Format(texts, _) => Some(texts.format),
+            _ => None,
+        }
+    }
+
+    /// The grammar for a product with others, where the whole one would be too large for that.
+    fn operand(&self, test: TestId, approximation: Approximation) -> Option<&Grammar> {
+        match (self.kind(test), approximation) {
+            (TestKind::Format(texts, _), Approximation::Within) if texts.beside.is_some() => {
+                texts.beside.as_ref()
+            }
+            _ => self.grammar(test, approximation),
+        }
+    }
+
     /// Whether the test is a format.
     pub(crate) fn is_format(&self, test: TestId) -> bool {
         matches!(self.kind(test), TestKind::Format(..))
@@ -274,7 +296,7 @@ impl<'s> TextTests<'s> {
             let any = builder.any_char();
             return Some(builder.repeat(any, 0, None));
         }
-        passes::append_body(builder, self.grammar(test, approximation)?)
+        passes::append_body(builder, self.operand(test, approximation)?)
     }
 
     /// The pattern's grammar, for analyses; `None` where anything may match.
@@ -313,7 +335,15 @@ impl<'s> TextTests<'s> {
     /// The pattern as a union of class runs, if it is one.
     pub(crate) fn class_runs(&self, test: TestId) -> Option<Vec<ClassRun>> {
         let grammar = self.grammar(test, Approximation::Within)?;
-        class_runs(grammar, grammar.rule(grammar.root()).body())
+        let known = self.runs.borrow().get(&test).cloned();
+        let runs = known.unwrap_or_else(|| {
+            let runs = class_runs(grammar, grammar.rule(grammar.root()).body());
+            self.runs.borrow_mut().insert(test, runs.clone());
+            runs
+        });
+        let places = runs.iter().flatten().map(|run| run.before.len() + run.after.len());
+        self.work.charge(1 + places.sum::<usize>());
+        runs
     }
 
     /// About how many states the pattern's automaton has.
@@ -327,7 +357,7 @@ impl<'s> TextTests<'s> {
     }
 
     fn weigh(&self, test: TestId) -> Weight {
-        let Some(grammar) = self.grammar(test, Approximation::Within) else {
+        let Some(grammar) = self.operand(test, Approximation::Within) else {
             return Weight { looping: 64, ending: 0, tail: 0 };
         };
         let body = grammar.rule(grammar.root()).body();
@@ -494,7 +524,7 @@ fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
         }
         let fixed = fixed(grammar, part)?;
         let approximation = if run.is_some() { &mut after } else { &mut before };
-        *approximation = product(approximation, &fixed)?;
+        append(approximation, fixed)?;
     }
     let (class, min, max) = run?;
     let class = class.to_vec();
@@ -524,7 +554,7 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
         Expr::Sequence(parts) => {
             let mut all = vec![Vec::new()];
             for &part in parts {
-                all = product(&all, &fixed(grammar, part)?)?;
+                append(&mut all, fixed(grammar, part)?)?;
             }
             all
         }
@@ -540,6 +570,15 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
         }
         _ => return None,
     })
+}
+
+/// The product in place of the first operand. Where the second one is single, nothing is copied that is there.
+fn append(into: &mut Vec<TestPlaces>, fixed: Vec<TestPlaces>) -> Option<()> {
+    match fixed.as_slice() {
+        [only] => into.iter_mut().for_each(|places| places.extend_from_slice(only)),
+        _ => *into = product(into, &fixed)?,
+    }
+    Some(())
 }
 
 fn product(left: &[TestPlaces], right: &[TestPlaces]) -> Option<Vec<TestPlaces>> {

@@ -444,7 +444,7 @@ fn llama_grammars() {
        │           ─┬
        │            ╰── here
        │
-       │ Help: the escapes are \" \\ \[ \] \n \r \t \xHH \uHHHH \UHHHHHHHH
+       │ Help: the escapes are \" \\ \[ \] \- \n \r \t \xHH \uHHHH \UHHHHHHHH
     ───╯
     "#);
     assert_snapshot!(gbnf(r#"root ::= Complement("a")"#), @r#"

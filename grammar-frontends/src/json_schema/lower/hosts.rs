@@ -1,0 +1,313 @@
+//! Host names and mailboxes, whose characters are counted twice: those of each label, and those of the whole.
+//!
+//! The naive way is the product of both counts, some thirty thousand states. Here a rule is *how many characters are
+//! left*, and a label is cut into pieces whose lengths are 29, 14, 8, 4, 2 and 1: some of them, in this order, add up to
+//! any length from 0 to 58. A piece is one automaton, whichever rule calls it, so that there are six rules for each
+//! number of characters left. A label may be cut in several ways; all lead to the same rules.
+
+use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::{ExprId, Grammar, RuleId, passes};
+
+use super::lowering::SchemaLowering;
+use crate::diagnostic::Result;
+use crate::json_schema::error::grammar_error;
+use crate::json_schema::sets::hosts::{self, Labels, MAX_HOST, MAX_LOCAL_PART, MAX_MAILBOX};
+use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::Polarity;
+use crate::json_schema::sets::whole_patterns::whole;
+
+/// The lengths of the pieces.
+const PIECES: [u32; 6] = [29, 14, 8, 4, 2, 1];
+
+/// Pieces of so many characters are rules, so that callers do not copy them.
+const LONG_PIECE: u32 = 14;
+
+/// Characters of a label that are written before the pieces.
+const WRITTEN: u32 = 4;
+
+/// Rules for what is left of a text, and the expressions that they share.
+struct CountedText {
+    /// A letter or digit.
+    end: ExprId,
+    /// These and a hyphen.
+    inner: ExprId,
+    dot: ExprId,
+    /// The ways in which a label of five characters or more begins, of four characters each.
+    beginnings: Vec<ExprId>,
+    pieces: [ExprId; PIECES.len()],
+    /// What follows a label, and what follows the first characters of one before which of the pieces; by how many
+    /// characters are left.
+    rules: HashMap<Left, RuleId>,
+}
+
+/// What is left of a host name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Left {
+    /// Most characters.
+    most: u32,
+    /// With so many left or fewer the name may end.
+    end: u32,
+    /// The first piece that may follow, or [`LABEL`].
+    from: usize,
+}
+
+/// Instead of a piece: the beginning of a label.
+const LABEL: usize = usize::MAX;
+
+/// The greatest least length that the rules count to.
+const MAX_LEAST: u64 = 16;
+
+impl Left {
+    fn new(most: u32, end: u32, from: usize) -> Self {
+        // Where it may end anywhere, it does not matter how long it was before.
+        Self { most, end: end.min(most), from }
+    }
+
+    /// A host name of so many characters.
+    fn host(least: u32, most: u32) -> Self {
+        Self::new(most, most.saturating_sub(least.max(1)), LABEL)
+    }
+
+    fn label(self, read: u32) -> Option<Self> {
+        let most = self.most.checked_sub(read + 1).filter(|&most| most > 0)?;
+        Some(Self::new(most, self.end, LABEL))
+    }
+
+    fn piece(self, read: u32, from: usize) -> Option<Self> {
+        let most = self.most.checked_sub(read).filter(|&most| most > 0)?;
+        Some(Self::new(most, self.end, from))
+    }
+
+    /// What the body of its rule refers to.
+    fn needs(self) -> Vec<Self> {
+        match (self.from, PIECES.get(self.from)) {
+            (LABEL, _) => {
+                (1..=WRITTEN).filter_map(|read| self.label(read)).chain(self.piece(WRITTEN, 0)).collect()
+            }
+            (_, Some(&length)) => {
+                [0, length].iter().filter_map(|&read| self.piece(read, self.from + 1)).collect()
+            }
+            (_, None) => self.label(1).into_iter().collect(),
+        }
+    }
+}
+
+impl<'s> SchemaLowering<'s> {
+    /// The strings of a shape that asks for a host name or a mailbox and at most for a length; `None` for another one.
+    pub(super) fn counted_format(&mut self, shape: &StringShape<'s>) -> Result<Option<ExprId>> {
+        let tests = &self.normalizer.algebra.tests;
+        let [test] = shape.tests.as_slice() else { return Ok(None) };
+        let Some(format) = tests.format_of(test.test).filter(|_| test.sense == Polarity::Holds) else {
+            return Ok(None);
+        };
+        let (Some(labels), true) = (format.labels(), shape.excluded.is_empty() && shape.values.is_none())
+        else {
+            return Ok(None);
+        };
+        let is_mailbox = format.name == "email";
+        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+        let most = shape.max.map_or(u32::MAX, fits);
+        // The shortest ones are `a` and `a@b`.
+        let least = if shape.min <= if is_mailbox { 3 } else { 1 } { 0 } else { fits(shape.min) };
+        let mut text = self.counted_text(labels)?;
+        match is_mailbox {
+            true if least > 0 && most > MAX_HOST + 2 && shape.min > MAX_LEAST => Ok(None),
+            true => self.mailbox(&mut text, least, most).map(Some),
+            false if least > MAX_HOST => Ok(None),
+            false => self.rule_of(&mut text, Left::host(least, most.min(MAX_HOST))).map(Some),
+        }
+    }
+
+    fn class_of(&mut self, signs: &str) -> ExprId {
+        let alphanumeric = [('0', '9'), ('A', 'Z'), ('a', 'z')];
+        let class =
+            self.builder.class(alphanumeric.into_iter().chain(signs.chars().map(|sign| (sign, sign))));
+        self.escaped(class)
+    }
+
+    fn sign(&mut self, sign: &str) -> ExprId {
+        let sign = self.builder.literal(sign);
+        self.escaped(sign)
+    }
+
+    fn counted_text(&mut self, labels: Labels) -> Result<CountedText> {
+        let (end, inner) = (self.class_of(""), self.class_of("-"));
+        let (hyphen, dot) = (self.sign("-"), self.sign("."));
+        let beginnings = match labels {
+            Labels::Any => vec![[end, inner, inner, inner]],
+            Labels::Unreserved => vec![[end, inner, end, inner], [end, inner, hyphen, end]],
+            Labels::Encoded => {
+                let [x, n] = [('X', 'x'), ('N', 'n')].map(|(upper, lower)| {
+                    let class = self.builder.class([(upper, upper), (lower, lower)]);
+                    self.escaped(class)
+                });
+                vec![[end, inner, end, inner], [end, inner, hyphen, end], [x, n, hyphen, hyphen]]
+            }
+        };
+        let beginnings = beginnings.into_iter().map(|parts| self.builder.sequence(parts)).collect();
+        let mut pieces = PIECES.map(|length| self.builder.repeat(inner, length, Some(length)));
+        for (piece, length) in pieces.iter_mut().zip(PIECES) {
+            if length >= LONG_PIECE {
+                let rule = self.builder.declare_fresh("label").map_err(grammar_error)?;
+                self.builder.define(rule, *piece).map_err(grammar_error)?;
+                *piece = self.builder.rule(rule);
+            }
+        }
+        Ok(CountedText { end, inner, dot, beginnings, pieces, rules: HashMap::default() })
+    }
+
+    /// What is left of a host name. Each rule refers to rules with fewer characters left, or with a later piece.
+    fn rule_of(&mut self, text: &mut CountedText, left: Left) -> Result<ExprId> {
+        let mut open = vec![left];
+        while let Some(&next) = open.last() {
+            let before = open.len();
+            open.extend(next.needs().into_iter().filter(|needed| !text.rules.contains_key(needed)));
+            if open.len() > before {
+                continue;
+            }
+            open.pop();
+            if text.rules.contains_key(&next) {
+                continue;
+            }
+            let body = match next.from {
+                LABEL => self.label_of(text, next),
+                _ => self.rest_of_label(text, next),
+            };
+            let rule = self.builder.declare_fresh("host").map_err(grammar_error)?;
+            self.builder.define(rule, body).map_err(grammar_error)?;
+            text.rules.insert(next, rule);
+        }
+        Ok(self.known(text, Some(left)))
+    }
+
+    fn known(&mut self, text: &CountedText, left: Option<Left>) -> ExprId {
+        match left.and_then(|left| text.rules.get(&left)) {
+            Some(&rule) => self.builder.rule(rule),
+            None => self.builder.never(),
+        }
+    }
+
+    /// After a label of so many characters: nothing more, or a dot and another label.
+    fn after_label(&mut self, text: &CountedText, left: Left, read: u32) -> ExprId {
+        let mut ways = Vec::new();
+        if left.most.checked_sub(read).is_some_and(|most| most <= left.end) {
+            ways.push(self.builder.empty());
+        }
+        if let Some(next) = left.label(read) {
+            let next = self.known(text, Some(next));
+            ways.push(self.builder.sequence([text.dot, next]));
+        }
+        self.builder.choice(ways)
+    }
+
+    fn label_of(&mut self, text: &CountedText, left: Left) -> ExprId {
+        let &CountedText { end, inner, .. } = text;
+        let mut ways = Vec::new();
+        // Without a beginning of four characters and more after it.
+        for length in 1..=WRITTEN.min(left.most) {
+            let inside = length.saturating_sub(2);
+            let inside = self.builder.repeat(inner, inside, Some(inside));
+            let last = if length > 1 { end } else { self.builder.empty() };
+            let after = self.after_label(text, left, length);
+            ways.push(self.builder.sequence([end, inside, last, after]));
+        }
+        if let Some(rest) = left.piece(WRITTEN, 0) {
+            let beginning = self.builder.choice(text.beginnings.iter().copied());
+            let rest = self.known(text, Some(rest));
+            ways.push(self.builder.sequence([beginning, rest]));
+        }
+        self.builder.choice(ways)
+    }
+
+    /// Any of the pieces from one on, the last character of a label, and what follows it.
+    fn rest_of_label(&mut self, text: &CountedText, left: Left) -> ExprId {
+        let Some(&length) = PIECES.get(left.from) else {
+            let after = self.after_label(text, left, 1);
+            return self.builder.sequence([text.end, after]);
+        };
+        let without = self.known(text, left.piece(0, left.from + 1));
+        let Some(rest) = left.piece(length, left.from + 1) else { return without };
+        let rest = self.known(text, Some(rest));
+        let with = self.builder.sequence([text.pieces[left.from], rest]);
+        self.builder.choice([with, without])
+    }
+
+    /// Mailboxes of at most so many characters.
+    fn mailbox(&mut self, text: &mut CountedText, least: u32, most: u32) -> Result<ExprId> {
+        let sign = self.sign("@");
+        let mut fixed = |pattern: Option<Grammar>| {
+            pattern.and_then(|grammar| passes::append_body(&mut self.builder, &grammar))
+        };
+        let (local, literal) = (fixed(whole(&hosts::local_part())), fixed(whole(&hosts::literals())));
+        let (Some(local), Some(literal)) = (local, literal) else { return Ok(self.builder.never()) };
+        let any = self.builder.any_char();
+        let bound = self.builder.repeat(any, 1, Some(MAX_LOCAL_PART));
+        let local = self.builder.intersection([local, bound]);
+        if least == 0 && most >= MAX_MAILBOX {
+            let (local, literal) = (self.escaped(local), self.escaped(literal));
+            let host = self.rule_of(text, Left::host(1, MAX_HOST))?;
+            let after = self.builder.choice([host, literal]);
+            return Ok(self.builder.sequence([local, sign, after]));
+        }
+        let at = self.builder.literal("@");
+        let whole = self.builder.sequence([local, at, literal]);
+        let any = self.builder.any_char();
+        let bound = self.builder.repeat(any, least, Some(most.min(MAX_MAILBOX)));
+        let whole = self.builder.intersection([whole, bound]);
+        let with_literal = self.escaped(whole);
+        let with_host = self.counted_local_part(text, sign, (least, most.min(MAX_MAILBOX)))?;
+        Ok(self.builder.choice([with_host, with_literal]))
+    }
+
+    /// What stands before the sign, with a rule for each number of characters that were read, and a host name.
+    fn counted_local_part(
+        &mut self,
+        text: &mut CountedText,
+        sign: ExprId,
+        (least, most): (u32, u32),
+    ) -> Result<ExprId> {
+        let atom = self.class_of("!#$%&'*+/=?^_`{|}~-");
+        let quote = self.sign("\"");
+        let (plain, printable) =
+            (self.builder.class([(' ', '!'), ('#', '['), (']', '~')]), self.builder.class([(' ', '~')]));
+        let (plain, printable, backslash) = (self.escaped(plain), self.escaped(printable), self.sign("\\"));
+        // After one and after two characters more: behind a letter, and inside of quotes.
+        let never = self.builder.never();
+        let (mut one, mut two) = ([never; 2], [never; 2]);
+        for read in (1..=MAX_LOCAL_PART).rev() {
+            let mut now = [never; 2];
+            let host = self.host_after(text, read + 1, (least, most))?;
+            let end = self.builder.sequence([sign, host]);
+            let more = self.builder.sequence([atom, one[0]]);
+            let dot = self.builder.sequence([text.dot, atom, two[0]]);
+            let letter = self.builder.choice([end, more, dot]);
+            let host = match read < MAX_LOCAL_PART {
+                true => self.host_after(text, read + 2, (least, most))?,
+                false => never,
+            };
+            let closed = self.builder.sequence([quote, sign, host]);
+            let more = self.builder.sequence([plain, one[1]]);
+            let escape = self.builder.sequence([backslash, printable, two[1]]);
+            let quoted = self.builder.choice([closed, more, escape]);
+            for (place, body) in [letter, quoted].into_iter().enumerate() {
+                let rule = self.builder.declare_fresh("mailbox").map_err(grammar_error)?;
+                self.builder.define(rule, body).map_err(grammar_error)?;
+                now[place] = self.builder.rule(rule);
+            }
+            (one, two) = (now, one);
+        }
+        let plain = self.builder.sequence([atom, one[0]]);
+        let quoted = self.builder.sequence([quote, one[1]]);
+        Ok(self.builder.choice([plain, quoted]))
+    }
+
+    /// A host name after so many characters.
+    fn host_after(&mut self, text: &mut CountedText, read: u32, (least, most): (u32, u32)) -> Result<ExprId> {
+        let left = most.saturating_sub(read).min(MAX_HOST);
+        let needed = least.saturating_sub(read).max(1);
+        if needed > left {
+            return Ok(self.builder.never());
+        }
+        self.rule_of(text, Left::host(needed, left))
+    }
+}
