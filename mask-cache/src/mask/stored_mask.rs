@@ -106,6 +106,11 @@ impl SharedWords<'_> {
 }
 
 impl StoredMask {
+    /// Number of ids that the mask has a bit for.
+    pub(super) fn id_count(&self) -> usize {
+        self.len
+    }
+
     /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.
     pub fn write(&self, into: &mut [u32]) {
         let words = words_for(self.len).min(into.len());
