@@ -17,7 +17,9 @@ fn gbnf(source: &str) -> String {
 /// Options stand before `::=`. Behind a name they are no class of their letters.
 #[test]
 fn options_in_a_body() {
-    assert_snapshot!(ebnf("root ::= x[capture] \"a\"\nx ::= \"b\""), @"");
+    let error =
+        ebnf::parse("root ::= x[capture] \"a\"\nx ::= \"b\"", &ebnf::EbnfOptions::default()).unwrap_err();
+    assert_snapshot!(error, @"1:11: error: `[capture]` reads as options, which a rule has where it is defined; write `name[capture] ::= ...` there; for a class, write its characters in another order");
     for options in ["lazy", " capture = \"n\" ", "max_tokens=3", "temperature=0.7, lazy", "distinct=items"] {
         for source in
             [format!("root ::= x[{options}]\nx ::= \"b\""), format!("root ::= x [{options}]\nx ::= \"b\"")]
