@@ -41,6 +41,10 @@ pub(crate) fn apply_bitmask(
     width: usize,
     rows: Option<Vec<u32>>,
 ) -> PyResult<()> {
+    let size = if dtype == "float32" { 4 } else { 2 };
+    if !logits.0.is_multiple_of(size) || !masks.0.is_multiple_of(align_of::<u32>()) {
+        return Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"));
+    }
     let layout = logits.layout(&masks, width).select(rows.as_deref().map_or(Rows::All, Rows::Same));
     let outcome = match dtype {
         "float32" => py.detach(|| apply::<f32>(logits.0, masks.0, &layout)),
@@ -101,8 +105,10 @@ fn mask_array(array: &Bound<'_, PyUntypedArray>) -> Option<Masks> {
         Ok(words) => words.data() as usize,
         Err(_) => array.cast::<PyArrayDyn<u32>>().ok()?.data() as usize,
     };
+    // SAFETY: the object is an array, and the lock is held while its flags are read.
+    let is_aligned = unsafe { (*array.as_array_ptr()).fields.flags } & NPY_ARRAY_ALIGNED != 0;
     let words = *array.shape().last()?;
-    array.is_c_contiguous().then_some(Masks(address, words))
+    (is_aligned && array.is_c_contiguous()).then_some(Masks(address, words))
 }
 
 fn unknown(dtype: &str) -> PyErr {

@@ -6,13 +6,14 @@ import atexit
 import contextlib
 import enum
 import json
+import os
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._native import finish_background
+from ._native import after_fork, before_fork, finish_background, forget_deliveries
 from .exception import BitmaskError
 
 if TYPE_CHECKING:
@@ -139,6 +140,9 @@ class CompileFuture(Future["CompiledGrammar"]):
 
 
 atexit.register(finish_background)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)
+    os.register_at_fork(after_in_child=forget_deliveries)
 
 
 class ForcedTokens(NamedTuple):

@@ -106,6 +106,15 @@ class IndeterminateError(MatcherError):
     """A limit was reached before a question was decided. The matcher is as it was."""
 
 
+def spell(value: object) -> str:
+    """``repr``, of something long the beginning and the end: messages do not repeat their input."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+
+
+_LONGEST = 200
+
+
 class BitmaskError(GrammaskError):
     """A bitmask of a wrong shape, type or place."""
 
