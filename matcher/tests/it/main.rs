@@ -11,6 +11,7 @@ mod forced;
 mod forks;
 mod from_estimate;
 mod matching;
+mod messages;
 mod options;
 mod oracle;
 mod random;
