@@ -344,7 +344,7 @@ mod tests {
                 _ => vec![b'\\', b'n', number as u8],
             })
             .collect();
-        let options = VocabularyOptions::default();
+        let options = VocabularyOptions::default().stop_ids([]);
         let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap());
         let masks = masks(&vocabulary);
         let mut loaded = TokenMask::new(vocabulary.len());
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn masks_that_come_and_go_are_whole_each_time() {
         let tokens: Vec<Vec<u8>> = (0..200usize).map(|number| vec![b'a'; number % 90 + 1]).collect();
-        let options = VocabularyOptions::default();
+        let options = VocabularyOptions::default().stop_ids([]);
         let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap());
         let masks = masks(&vocabulary);
         let mut loaded = TokenMask::new(vocabulary.len());
@@ -384,7 +384,8 @@ mod tests {
     #[test]
     fn a_mask_that_was_written_to_is_loaded_anew() {
         let vocabulary =
-            Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default()).unwrap();
+            Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default().stop_ids([]))
+                .unwrap();
         let ids = SparseWords::from_ids(&[1], 2, &mut Vec::new());
         let stored = Arc::new(StoredMask { form: Form::Ids(ids), len: 2, all: false });
         let id = vocabulary.id(0).unwrap();

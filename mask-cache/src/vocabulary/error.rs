@@ -90,6 +90,13 @@ impl VocabularyError {
         ))
     }
 
+    pub(crate) fn no_stop_token() -> Self {
+        Self::new(
+            "no special token of the vocabulary is known to end a text; give the ids that do as `stop_ids` (the \
+             model's `generation_config.json` has them as `eos_token_id`), or an empty list if there are none",
+        )
+    }
+
     pub(crate) fn given_twice(place: String, id: u32, one: &str, other: &str) -> Self {
         Self::at(place, format!("id {id} is given to both {one:?} and {other:?}; give each id one token"))
     }
