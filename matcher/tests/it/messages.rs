@@ -17,6 +17,9 @@ use grammask_pda as pda;
 /// Characters of a finding: a pointer, a message and a hint, each of which may repeat some.
 const MAX_CHARS: usize = 1_100;
 
+/// Findings of one source.
+const MAX_FINDINGS: usize = 20;
+
 fn compiler_of<B: BuildBackend>() -> Compiler<B> {
     let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain([None]);
     let options = VocabularyOptions::default().stop_ids([256]);
@@ -25,7 +28,9 @@ fn compiler_of<B: BuildBackend>() -> Compiler<B> {
 
 fn check_message(source: &str, error: &impl Display) {
     let beginning: String = source.chars().take(60).collect();
-    for line in error.to_string().lines() {
+    let message = error.to_string();
+    assert!(message.chars().count() <= MAX_CHARS * MAX_FINDINGS, "{beginning}: {}", message.chars().count());
+    for line in message.lines() {
         assert!(line.chars().count() <= MAX_CHARS, "{beginning}: {} characters", line.chars().count());
     }
 }
@@ -146,6 +151,60 @@ fn of_patterns_and_schemas() {
     ] {
         let source = long(template);
         check(&source, compiler.structural_tag(&source, &StructuralTagOptions::default()));
+    }
+}
+
+#[test]
+fn of_many_mistakes() {
+    let compiler = compiler_of::<Engine>();
+    let many = |mistake: &str, between: &str| {
+        let all = (0..20_000).map(|number| mistake.replace('#', &number.to_string()));
+        all.collect::<Vec<_>>().join(between)
+    };
+    for source in [
+        format!("root ::= {}", many("x#", " ")),
+        format!("root ::= \"a\"\n{}", many("x ::= \"b\"", "\n")),
+        format!("root ::= {}", many("\"\\q#\"", " ")),
+        format!("root ::= {}", many("[z-a]", " ")),
+        format!("root ::= {}", many("Token(\"x#\")", " ")),
+        many("x# = 3", "\n"),
+        many("x#[odd=#] ::= \"a\"", "\n"),
+    ] {
+        let compiled = compiler.ebnf(&source, &EbnfOptions::default());
+        assert!(compiled.is_err(), "{:.60}", source);
+        check(&source, compiled);
+        check(&source, compiler.gbnf(&source, &GbnfOptions::default()));
+    }
+    for source in [
+        format!("start: {}", many("x#", " ")),
+        format!("start: \"a\"\n{}", many("x: \"b\"", "\n")),
+        format!("start: {}", many("<|x#|>", " ")),
+        format!("start: {}", many("/(/", " ")),
+        many("%odd x#", "\n"),
+    ] {
+        let compiled = compiler.lark(&source, &LarkOptions::default());
+        assert!(compiled.is_err(), "{:.60}", source);
+        check(&source, compiled);
+    }
+    for properties in [
+        many(r#""x#": {"type": "odd#"}"#, ", "),
+        many(r#""x#": {"$ref": "odd#"}"#, ", "),
+        many(r#""x#": {"pattern": "("}"#, ", "),
+    ] {
+        let source = format!(r#"{{"type": "object", "properties": {{{properties}}}}}"#);
+        let compiled = compiler.json_schema(&source, &JsonSchemaOptions::default());
+        assert!(compiled.is_err(), "{:.90}", source);
+        check(&source, compiled);
+    }
+    for tags in [
+        many(r#"{"type": "odd#"}"#, ", "),
+        many(r#"{"type": "token", "token": "x#"}"#, ", "),
+        many(r#"{"type": "regex", "pattern": "("}"#, ", "),
+    ] {
+        let source = format!(r#"{{"format": {{"type": "sequence", "elements": [{tags}]}}}}"#);
+        let compiled = compiler.structural_tag(&source, &StructuralTagOptions::default());
+        assert!(compiled.is_err(), "{:.90}", source);
+        check(&source, compiled);
     }
 }
 
