@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import numpy as np
@@ -88,11 +89,30 @@ def test_unaligned_arrays_are_applied_all_the_same():
         assert (logits[:, ::2] == 1).all() and np.isneginf(logits[:, 1::2]).all()
 
 
+class Changing:
+    """A row number that, where it is asked for, takes an array its rows."""
+
+    def __init__(self, array, rows):
+        self.array, self.rows = array, rows
+
+    def __int__(self):
+        self.array.resize(self.rows, self.array.shape[1], refcheck=False)
+        return 3
+
+
+def test_arrays_that_change_while_they_are_looked_at():
+    for changed in (0, 1):
+        arrays = (np.ones((4, 64), np.float32), np.zeros((4, 2), np.int32))
+        with pytest.raises(ValueError, match="changed its shape"):
+            grammask.apply_token_bitmask_inplace(*arrays, indices=[Changing(arrays[changed], 1)])
+        assert (arrays[0] == 1).all()
+
+
 class Moving(FakeTensor):
     """A tensor whose memory others replace; what it had before is given back, and must not be written any more."""
 
-    def __init__(self, rows):
-        super().__init__(np.zeros((rows, WORDS), np.int32))
+    def __init__(self, rows, words):
+        super().__init__(np.zeros((rows, words), np.int32))
         self.address = self.array.ctypes.data
         self.given_back = []
 
@@ -110,36 +130,39 @@ class Moving(FakeTensor):
         return all((array == copy).all() for array, copy in self.given_back)
 
 
-def test_memory_that_is_given_back_is_not_written(info):
-    tensor = Moving(4)
-    done = threading.Event()
-
-    def move():
-        while not done.is_set():
-            tensor.move()
-            if len(tensor.given_back) > 4096:
-                assert tensor.is_unhurt()
-                tensor.given_back.clear()
-
-    thread = threading.Thread(target=move)
-    thread.start()
+def test_memory_that_is_given_back_is_not_written():
+    """Masks that take a while, which are computed without the interpreter's lock."""
+    tokens = ["".join(letters) for letters in itertools.product("ab", repeat=12)] + ["a", "b", "</s>"]
+    compiler = grammask.GrammarCompiler(grammask.TokenizerInfo(tokens), cache_enabled=False)
     batch = grammask.BatchGrammarMatcher(2)
-    nodes = 4
-    tree = [np.array([1, 2, 3, -1]), np.array([-1] * nodes), np.array([0, ord("a"), ord("b"), ord("c")])]
-    try:
-        for number in range(40):
-            # New grammars, whose masks are computed without the interpreter's lock.
-            compiler = grammask.GrammarCompiler(info, cache_enabled=False)
-            properties = {f"{letter}{number}": {"type": "string", "pattern": "^(a|b)*c{3,50}$"} for letter in "abcd"}
-            compiled = compiler.compile_json_schema({"type": "object", "properties": properties})
-            grammask.GrammarMatcher(compiled).fill_next_token_bitmask(tensor, 2)
-            texts = [grammask.GrammarMatcher(compiled) for _ in range(4)]
-            for text, beginning in zip(texts, ('{"a', '{"b', '{"c', '{"d'), strict=True):
-                assert text.accept_string(beginning)
-            batch.batch_fill_next_token_bitmask(texts, tensor)
-            draft = grammask.GrammarMatcher(compiler.compile_regex(f"(abc){{{number + 1}}}d?"))
-            draft.traverse_draft_tree(*tree, tensor)
-    finally:
-        done.set()
-        thread.join()
-    assert tensor.is_unhurt()
+    tensor = Moving(4, (len(tokens) + 31) // 32)
+    tree = [np.array([1, 2, 3, -1]), np.array([-1] * 4), np.array([0, 1, 2, 3])]
+
+    def texts(count, length):
+        compiled = compiler.compile_regex(f"(a|b)*a(a|b){{{length}}}")
+        return [grammask.GrammarMatcher(compiled) for _ in range(count)]
+
+    def fill(call):
+        tensor.given_back.clear()
+        done = threading.Event()
+
+        def move():
+            while not done.is_set():
+                tensor.move()
+
+        thread = threading.Thread(target=move)
+        thread.start()
+        try:
+            call()
+        finally:
+            done.set()
+            thread.join()
+        assert tensor.is_unhurt()
+
+    for length in range(8, 20):
+        (text,) = texts(1, length)
+        fill(lambda text=text: text.fill_next_token_bitmask(tensor, 2))
+        four = texts(4, length)
+        fill(lambda four=four: batch.batch_fill_next_token_bitmask(four, tensor))
+        (text,) = texts(1, length)
+        fill(lambda text=text: text.traverse_draft_tree(*tree, tensor))

@@ -34,8 +34,8 @@ def before_fork() -> None: ...
 def set_compat(on: bool) -> None: ...
 def apply_bitmask(
     dtype: str,
-    logits: tuple[int, int, int, int, int],
-    masks: tuple[int, int],
+    logits: tuple[Any, int, int, int, int],
+    masks: tuple[Any, int],
     width: int,
     rows: list[int] | None,
 ) -> None: ...
