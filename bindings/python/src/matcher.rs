@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
-use crate::errors::{match_error, raise, warn};
+use crate::errors::{is_compat, match_error, raise, warn};
 use crate::forks::detach;
 use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
@@ -27,7 +27,8 @@ use crate::tokenizer::TokenizerInfo;
 /// ----------
 /// compiled_grammar : CompiledGrammar
 /// override_stop_tokens : int or list of int, optional
-///     Stop tokens of this text, in place of those of the tokenizer.
+///     Stop tokens of this text, in place of those of the tokenizer. Where the tokenizer has none, the matcher is
+///     refused without them, unless `terminate_without_stop_token` is set.
 /// terminate_without_stop_token : bool
 ///     Whether the text ends as soon as it is whole; stop tokens are then never allowed.
 /// max_rollback_tokens : int
@@ -165,6 +166,13 @@ impl GrammarMatcher {
     }
 }
 
+/// A matcher whose text no token could end. xgrammar makes it, and its mask after a complete text allows nothing.
+fn no_end(py: Python<'_>) -> PyResult<()> {
+    let message = "the tokenizer has no stop token, so that no text could end; give `TokenizerInfo` its \
+                   `stop_token_ids`, or the matcher `override_stop_tokens` or `terminate_without_stop_token=True`";
+    if is_compat() { warn(py, message) } else { Err(raise(py, "MatcherError", message)) }
+}
+
 fn stop_policy(
     py: Python<'_>,
     compiled: &grammask::CompiledGrammar,
@@ -174,7 +182,15 @@ fn stop_policy(
     if ends_when_whole {
         return Ok(StopTokens::None);
     }
-    let Some(own) = own else { return Ok(StopTokens::Vocabulary) };
+    let Some(own) = own else {
+        if compiled.vocabulary().stop_tokens().is_empty() {
+            no_end(py)?;
+        }
+        return Ok(StopTokens::Vocabulary);
+    };
+    if own.is_empty() {
+        return Err(raise(py, "MatcherError", "`override_stop_tokens` must not be empty; leave it out"));
+    }
     let check = |id: u32| {
         let message = format!("stop token {id} is not in the vocabulary");
         compiled.vocabulary().id(id).ok_or_else(|| raise(py, "MatcherError", message))

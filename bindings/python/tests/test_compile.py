@@ -363,11 +363,38 @@ def test_messages_are_short(info, compiler):
         lambda: grammask.allocate_token_bitmask(1, 1, backend=long),
         lambda: grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": long})),
         lambda: grammask.Grammar.deserialize_json(long),
+        lambda: grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": "1", "ebnf": f"root ::= {long}"})),
+        lambda: grammask.TokenizerInfo.from_vocab_and_metadata([], json.dumps({"vocab_type": long})),
+        lambda: grammask.TokenizerInfo.from_vocab_and_metadata([], long),
+        lambda: grammask.TokenizerInfo.deserialize_json(json.dumps({"__VERSION__": long})),
+        lambda: grammask.TokenizerInfo.deserialize_json(f"{long}"),
+        lambda: grammask.TokenizerInfo([b"a"], long),
+        lambda: grammask.TokenizerInfo([b"a"], stop_token_ids=long),
+        lambda: grammask.TokenizerInfo(long, stop_token_ids=1 << 30),
+        lambda: grammask.GrammarCompiler(info, max_threads=long),
+        lambda: grammask.GrammarCompiler(info, cache_dir=long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).fill_next_token_bitmask(long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).accept_token(long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).switch_to(compiler.compile_regex("b"), replay=long),
+        lambda: grammask.BatchGrammarMatcher(long),
+        lambda: grammask.get_model_structural_tag(long),
+        lambda: grammask.normalize_tool_choice([], {"type": long}),
+        lambda: grammask.config.set_max_recursion_depth(long),
     ]
     for call in calls:
         with pytest.raises(Exception) as refused:
             call()
         assert len(str(refused.value)) < 1_100, type(refused.value)
+
+
+def test_warnings_are_short(compiler):
+    """One for each keyword that is ignored, however long the path to it."""
+    grammask.config.set_compat(True)
+    long = "word" * 250_000
+    with pytest.warns(grammask.GrammaskWarning) as warned:
+        compiler.compile_json_schema({"properties": {long: REFUSED}})
+    assert len(warned) == 1
+    assert all(len(str(one.message)) < 1_100 for one in warned)
 
 
 def test_a_directory_swallows_no_warning(info, tmp_path):

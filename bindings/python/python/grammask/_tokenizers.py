@@ -171,7 +171,7 @@ def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: st
             add_prefix_space=read["add_prefix_space"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {error}") from error
+        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {spell(error)}") from error
 
 
 def serialize(info: TokenizerInfo) -> str:

@@ -106,6 +106,14 @@ class IndeterminateError(MatcherError):
     """A limit was reached before a question was decided. The matcher is as it was."""
 
 
+class BitmaskError(GrammaskError):
+    """A bitmask of a wrong shape, type or place."""
+
+
+class GrammaskWarning(UserWarning):
+    """Base of the warnings of grammask."""
+
+
 def spell(value: object) -> str:
     """``repr``, of something long the beginning and the end: messages do not repeat their input."""
     text = repr(value)
@@ -113,11 +121,3 @@ def spell(value: object) -> str:
 
 
 _LONGEST = 200
-
-
-class BitmaskError(GrammaskError):
-    """A bitmask of a wrong shape, type or place."""
-
-
-class GrammaskWarning(UserWarning):
-    """Base of the warnings of grammask."""
