@@ -111,7 +111,8 @@ impl StoredMask {
         self.len
     }
 
-    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.
+    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared. Fewer words get the
+    /// bits of the first ids alone.
     pub fn write(&self, into: &mut [u32]) {
         let words = words_for(self.len).min(into.len());
         let (into, rest) = into.split_at_mut(words);
