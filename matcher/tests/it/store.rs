@@ -281,6 +281,10 @@ fn get_in_time(directory: &Arc<StoreDirectory>, pattern: &'static str) -> Option
     receive.recv_timeout(std::time::Duration::from_secs(60)).ok()
 }
 
+/// Makes a file that is none, or is too large, at a path where none is.
+#[cfg(unix)]
+type MakeFile = fn(&PathBuf);
+
 #[cfg(unix)]
 #[test]
 fn only_regular_files_of_bounded_size_are_read() {
@@ -288,7 +292,7 @@ fn only_regular_files_of_bounded_size_are_read() {
     let directory = Arc::new(StoreDirectory::open(&scratch.0, 16 << 30).unwrap());
     let compiled = get(&directory, "ab+c");
     let file = scratch.files().remove(0);
-    let replace: [(&str, fn(&PathBuf)); 3] = [
+    let replace: [(&str, MakeFile); 3] = [
         ("regular file", |path| {
             assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
         }),
