@@ -76,7 +76,12 @@ impl Vocabulary {
         let name = file.display().to_string();
         let load = || {
             let json = fs::read(file).with_context(|| format!("cannot read `{name}`"))?;
-            grammask::Vocabulary::from_tokenizer_json(&json, &VocabularyOptions::default())
+            let read = |options| grammask::Vocabulary::from_tokenizer_json(&json, &options);
+            let options = VocabularyOptions::default();
+            // The program ends complete texts itself, so that a tokenizer without a stop token serves as well.
+            let without_stop = || read(options.clone().stop_ids([]));
+            read(options.clone())
+                .or_else(|error| without_stop().map_err(|_| error))
                 .with_context(|| format!("cannot use `{name}`"))
         };
         let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);

@@ -77,7 +77,7 @@ pub use grammask_matcher::{
     BuildBackend, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
     CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, GrammarStats,
     GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, StopTokens,
-    Threads, ThreadsError,
+    Threads, ThreadsError, TokenCountError,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};

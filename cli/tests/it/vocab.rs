@@ -13,6 +13,16 @@ fn a_vocabulary_is_summed_up() {
 }
 
 #[test]
+fn a_vocabulary_needs_no_stop_token_here() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-stop-token.json");
+    std::fs::write(&file, r#"{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}"#).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(run(&["vocab", "--tokenizer", file, "--json"]).json()["stop"], json!([]));
+    let written = run(&["generate", "--regex-text", "ab", "--tokenizer", file]);
+    assert_eq!((written.code, written.out.trim_end()), (0, "ab"), "{written:?}");
+}
+
+#[test]
 fn people_see_fields() {
     let run = run(&["vocab", "--tokenizer", tokenizer()]);
     assert_eq!(run.code, 0, "{run:?}");

@@ -18,8 +18,8 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// If an option names an id that is not there, `size` is less than the number of tokens, or a limit is
-    /// passed.
+    /// If an option names an id that is not there, `size` is less than the number of tokens, no token is known to
+    /// end a text (see [`VocabularyOptions::stop_ids`]), or a limit is passed.
     pub fn from_tokens<B: AsRef<[u8]>>(
         tokens: impl IntoIterator<Item = Option<B>>,
         options: &VocabularyOptions,
@@ -137,7 +137,9 @@ impl<'o> VocabularyBuilder<'o> {
         let is_named = |id: TokenId, name: &str| self.token(id) == name.as_bytes();
         let has_return = special.iter().any(|&id| is_named(id, RETURN));
         let names = STOP_TOKEN_NAMES.iter().filter(|&&name| name != END || !has_return);
-        Ok(special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect())
+        let stop: Vec<_> =
+            special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect();
+        if stop.is_empty() { Err(VocabularyError::no_stop_token()) } else { Ok(stop) }
     }
 
     fn special_ids(&self, stop: &[TokenId]) -> Result<TokenMask, VocabularyError> {

@@ -31,8 +31,10 @@ impl VocabularyOptions {
     }
 
     /// Ids that end the text; they become special. The model's `generation_config.json` has them as
-    /// `eos_token_id`. Default: the special tokens whose names are in
-    /// [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES).
+    /// `eos_token_id`. An empty list says that there are none: the caller of a matcher ends a text that is complete.
+    ///
+    /// Default: the special tokens whose names are in [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES). A vocabulary
+    /// that has none of them is refused, because the mask after a complete text would allow no token.
     pub fn stop_ids(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         self.stop_ids = Some(ids.into_iter().collect());
         self
