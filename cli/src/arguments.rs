@@ -238,7 +238,7 @@ pub(crate) enum Backend {
 /// Where the vocabulary comes from.
 #[derive(clap::Args)]
 pub(crate) struct VocabularyArguments {
-    /// A Hugging Face `tokenizer.json`; without it the embedded o200k_harmony vocabulary is used
+    /// A `tokenizer.json`, GGUF file or SentencePiece model; without it the embedded o200k_harmony vocabulary is used
     #[arg(long, value_name = "FILE")]
     pub(crate) tokenizer: Option<PathBuf>,
 }

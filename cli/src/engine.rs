@@ -1,7 +1,7 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
-use std::fs;
+use std::fs::File;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -16,7 +16,7 @@ use grammask::tool_formats::Reasoning;
 use grammask::{
     BuildBackend, CaptureEnds, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher,
     StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest,
-    VocabularyOptions, pda,
+    VocabularyOptions, pda, vocabularies,
 };
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
@@ -75,8 +75,8 @@ impl Vocabulary {
         };
         let name = file.display().to_string();
         let load = || {
-            let json = fs::read(file).with_context(|| format!("cannot read `{name}`"))?;
-            grammask::Vocabulary::from_tokenizer_json(&json, &VocabularyOptions::default())
+            let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;
+            vocabularies::load(file, &VocabularyOptions::default())
                 .with_context(|| format!("cannot use `{name}`"))
         };
         let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);
