@@ -1,6 +1,7 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -13,10 +14,11 @@ use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::tool_formats::Reasoning;
+use grammask::vocabularies::{self, Encoding};
 use grammask::{
     BuildBackend, CaptureEnds, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher,
     StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest,
-    VocabularyOptions, pda, vocabularies,
+    VocabularyOptions, pda,
 };
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
@@ -75,8 +77,11 @@ impl Vocabulary {
         };
         let name = file.display().to_string();
         let load = || {
+            // A rank file has no special tokens, and says by its name of whose encoding it is.
+            let encoding = file.file_stem().and_then(OsStr::to_str).and_then(Encoding::named);
+            let special = encoding.map(Encoding::special_tokens).unwrap_or_default();
             let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;
-            vocabularies::load(file, &VocabularyOptions::default())
+            vocabularies::load(file, &VocabularyOptions::default().special_tokens(special))
                 .with_context(|| format!("cannot use `{name}`"))
         };
         let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);

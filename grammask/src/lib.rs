@@ -28,7 +28,7 @@
 //! # Vocabularies
 //!
 //! [`vocabularies::load`] reads the tokens of a model from the file that comes with it: Hugging Face's
-//! `tokenizer.json`, GGUF or a SentencePiece model.
+//! `tokenizer.json`, GGUF, a SentencePiece model, Mistral's `tekken.json` or a rank file of tiktoken.
 //!
 //! # Backends
 //!

@@ -4,19 +4,24 @@
 //! SentencePiece model.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use grammask_mask_cache::{Vocabulary, VocabularyOptions};
+use grammask_vocabularies::{Encoding, load};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = VocabularyOptions::default();
-    let vocabulary = match std::env::args_os().nth(1) {
-        Some(path) => grammask_vocabularies::load(File::open(path)?, &options)?,
-        None => grammask_vocabularies::load(
-            &b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03"[..],
-            &options,
-        )?,
+    let vocabulary = match std::env::args_os().nth(1).map(PathBuf::from) {
+        Some(path) => {
+            // A rank file has no special tokens; its name tells whose they are.
+            let encoding = path.file_stem().and_then(OsStr::to_str).and_then(Encoding::named);
+            let special = encoding.map(Encoding::special_tokens).unwrap_or_default();
+            load(File::open(path)?, &options.special_tokens(special))?
+        }
+        None => load(&b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03"[..], &options)?,
     };
     match list(&vocabulary, BufWriter::new(io::stdout().lock())) {
         // Whoever reads the list may stop early.

@@ -40,10 +40,18 @@ impl LoadError {
         Self { format: Some(format), place: Some(place.into()), message: message.into(), cause: None }
     }
 
+    pub(crate) fn json(format: Format, error: &serde_json::Error) -> Self {
+        let full = error.to_string();
+        let place = format!("line {} column {}", error.line(), error.column());
+        // The parser appends the place, which stands at the front here.
+        let reason = full.strip_suffix(&format!(" at {place}")).unwrap_or(&full);
+        Self::at(format, place, format!("{reason}; fetch the file again"))
+    }
+
     pub(crate) fn unknown_format(start: &[u8]) -> Self {
         let start = &start[..start.len().min(16)];
         let message = format!(
-            "the file begins with \"{}\" and is neither a tokenizer.json nor GGUF nor a SentencePiece model",
+            "the file begins with \"{}\" and is no tokenizer.json, tekken.json, GGUF file, SentencePiece model or rank file",
             start.escape_ascii()
         );
         Self { format: None, place: None, message, cause: None }

@@ -12,6 +12,10 @@ pub enum Format {
     Gguf,
     /// A SentencePiece model, often `tokenizer.model`.
     SentencePiece,
+    /// Mistral's `tekken.json`.
+    Tekken,
+    /// tiktoken's ranks, often `*.tiktoken`.
+    RankFile,
 }
 
 impl Format {
@@ -21,6 +25,8 @@ impl Format {
             Format::TokenizerJson => "tokenizer.json",
             Format::Gguf => "GGUF",
             Format::SentencePiece => "SentencePiece",
+            Format::Tekken => "tekken.json",
+            Format::RankFile => "rank file",
         }
     }
 }

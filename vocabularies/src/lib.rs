@@ -12,6 +12,10 @@
 //! | Hugging Face | [`Vocabulary::from_tokenizer_json`](grammask_mask_cache::Vocabulary::from_tokenizer_json) | `tokenizer.json` |
 //! | GGUF (llama.cpp) | [`from_gguf`] | `model.gguf` |
 //! | SentencePiece | [`from_sentencepiece`] | `tokenizer.model` |
+//! | Mistral | [`from_tekken`] | `tekken.json` |
+//! | tiktoken | [`from_rank_file`] | `o200k_base.tiktoken` |
+//!
+//! A rank file has no special tokens; [`Encoding`] knows those of OpenAI's encodings.
 //!
 //! # Example
 //!
@@ -51,6 +55,10 @@ mod protobuf;
 
 mod sentencepiece;
 
+mod rank_file;
+
+mod tekken;
+
 mod detect;
 
 mod load;
@@ -60,4 +68,6 @@ pub use error::LoadError;
 pub use format::Format;
 pub use gguf::from_gguf;
 pub use load::load;
+pub use rank_file::{Encoding, from_rank_file};
 pub use sentencepiece::from_sentencepiece;
+pub use tekken::from_tekken;

@@ -8,7 +8,9 @@ use crate::detect::detect;
 use crate::error::LoadError;
 use crate::format::Format;
 use crate::gguf::from_gguf;
+use crate::rank_file::from_rank_file;
 use crate::sentencepiece::from_sentencepiece;
+use crate::tekken::from_tekken;
 
 /// The vocabulary of a tokenizer's file, whose format is told from its bytes.
 ///
@@ -47,6 +49,8 @@ pub fn load(mut file: impl Read, options: &VocabularyOptions) -> Result<Vocabula
             .map_err(|error| LoadError::vocabulary(Format::TokenizerJson, error)),
         Some(Format::Gguf) => from_gguf(&*bytes, options),
         Some(Format::SentencePiece) => from_sentencepiece(&bytes, options),
+        Some(Format::Tekken) => from_tekken(&bytes, options),
+        Some(Format::RankFile) => from_rank_file(&bytes, options),
         None => Err(LoadError::unknown_format(&bytes)),
     }
 }

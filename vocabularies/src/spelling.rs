@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use grammask_mask_cache::TokenCoding;
 
 /// The character that stands for a space, U+2581.
@@ -14,6 +16,16 @@ pub(crate) fn byte_token(spelled: &[u8]) -> Option<u8> {
         [byte] => Some(byte),
         _ => None,
     }
+}
+
+/// Puts the bytes of a token in base64 in place of what `into` holds. There is no token without bytes.
+pub(crate) fn from_base64(spelled: &[u8], into: &mut Vec<u8>) -> Result<(), String> {
+    into.clear();
+    STANDARD.decode_vec(spelled, into).map_err(|error| {
+        // Some of its sentences end with a full stop.
+        format!("not base64: {}; fetch the file again", error.to_string().trim_end_matches('.'))
+    })?;
+    if into.is_empty() { Err("a token without bytes; fetch the file again".to_owned()) } else { Ok(()) }
 }
 
 /// A text in which U+2581 stands for spaces.

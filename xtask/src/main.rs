@@ -16,6 +16,7 @@ mod graph;
 mod oracle;
 mod python;
 mod test;
+mod vocabularies;
 mod ci;
 
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ enum Verb {
     Oracle(oracle::Arguments),
     /// Makes generated files again, or checks them with `--check`.
     Codegen(codegen::Arguments),
+    /// Compares the tokens that `vocabularies` reads with those of the libraries whose files they are.
+    Vocabularies(vocabularies::Arguments),
     /// Runs tests and measurements of `gpu-apply` on a machine with an NVIDIA device, and what it can elsewhere.
     Gpu(gpu::Arguments),
 }
@@ -78,6 +81,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Python(arguments) => python::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
+        Verb::Vocabularies(arguments) => vocabularies::run(&workspace, &arguments),
         Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),
     }
 }

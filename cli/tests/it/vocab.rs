@@ -51,6 +51,16 @@ fn the_format_of_the_file_does_not_matter() {
 }
 
 #[test]
+fn a_rank_file_tells_its_special_tokens_by_its_name() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cl100k_base.tiktoken");
+    std::fs::write(&file, "YQ== 0\n").unwrap();
+    let value = run(&["vocab", "--tokenizer", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!(value["size"].to_string(), "100277");
+    assert_eq!(value["text"].to_string(), "1");
+    assert_eq!(value["stop"][0]["id"].to_string(), "100257");
+}
+
+#[test]
 fn mistakes_are_named() {
     let unknown = run(&["vocab", "--tokenizer", tokenizer(), "--ids", "1000"]);
     assert_eq!(unknown.code, 2);

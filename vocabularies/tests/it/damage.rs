@@ -22,9 +22,8 @@ fn damaged_files_never_panic() {
                     refused += 1;
                     assert!(!error.to_string().is_empty());
                     // Whatever is wrong inside of these has a place.
-                    let always = [Format::Gguf, Format::SentencePiece];
-                    let is_placed =
-                        error.place().is_some() || !error.format().is_some_and(|it| always.contains(&it));
+                    let is_other = error.format().is_none_or(|format| format == Format::TokenizerJson);
+                    let is_placed = is_other || error.place().is_some();
                     assert!(is_placed, "{error}: {}", damaged.escape_ascii());
                 }
             }
@@ -39,7 +38,7 @@ fn every_beginning_is_refused_or_read() {
         for length in 0..file.len() {
             let _ = load(&file[..length], &VocabularyOptions::default());
         }
-        assert!(load(&file[..file.len() / 2], &VocabularyOptions::default()).is_err(), "{format}");
+        assert!(load(&file[..file.len() - 3], &VocabularyOptions::default()).is_err(), "{format}");
     }
 }
 

@@ -12,12 +12,19 @@ const TOKENIZER_JSON: &str = r#" {
     "model": {"type": "BPE", "vocab": {"a": 0, "Ġb": 1}, "merges": []}
 }"#;
 
+const TEKKEN_JSON: &str = r#"{
+    "config": {"pattern": "x", "default_vocab_size": 2, "default_num_special_tokens": 0, "version": "v3"},
+    "vocab": [{"rank": 0, "token_bytes": "YQ==", "token_str": "a"}, {"rank": 1, "token_bytes": "IGI="}]
+}"#;
+
 /// A good file of each format, each with the text tokens `a` and ` b`.
 pub(crate) fn files() -> Vec<(Format, Vec<u8>)> {
     vec![
         (Format::TokenizerJson, TOKENIZER_JSON.into()),
         (Format::Gguf, gguf_model("llama", &[("a", 1), ("\u{2581}b", 1)], &[])),
         (Format::SentencePiece, [piece("a", 1), piece("\u{2581}b", 1)].concat()),
+        (Format::Tekken, TEKKEN_JSON.into()),
+        (Format::RankFile, b"YQ== 0\nIGI= 1\n".to_vec()),
     ]
 }
 
@@ -40,14 +47,29 @@ fn json_after_an_empty_line_is_no_model() {
     assert_eq!(detect(format!("\n{TOKENIZER_JSON}").as_bytes()), Some(Format::TokenizerJson));
 }
 
+#[test]
+fn objects_without_a_telling_key_are_unknown() {
+    assert_eq!(detect(br#"{"version": 1, "more": {"model": 2}}"#), None);
+    assert_eq!(detect(br#"{"version": 1, "more": {"model": 2}, "#), None);
+    assert_eq!(detect(br#"{"version": 1, "more": {"model": 2}, "vocab": ["#), Some(Format::Tekken));
+}
+
+#[test]
+fn texts_are_no_ranks() {
+    for text in ["two words", "YQ== ", "YQ== 1x", " 5", "a 1", "YQ==	1"] {
+        assert_eq!(detect(text.as_bytes()), None, "{text:?}");
+    }
+    assert_eq!(detect(b"\nYQ== 1\r\n"), Some(Format::RankFile));
+}
+
 fn refused(file: &[u8]) -> LoadError {
     load(file, &VocabularyOptions::default()).expect_err("a bad file")
 }
 
 #[test]
 fn other_files() {
-    insta::assert_snapshot!(refused(b""), @r#"the file begins with "" and is neither a tokenizer.json nor GGUF nor a SentencePiece model"#);
-    insta::assert_snapshot!(refused(b"PK\x03\x04\x14\0\0\0\x08\0!\0a\xffabcdef"), @r#"the file begins with "PK\x03\x04\x14\x00\x00\x00\x08\x00!\x00a\xffab" and is neither a tokenizer.json nor GGUF nor a SentencePiece model"#);
+    insta::assert_snapshot!(refused(b""), @r#"the file begins with "" and is no tokenizer.json, tekken.json, GGUF file, SentencePiece model or rank file"#);
+    insta::assert_snapshot!(refused(b"PK\x03\x04\x14\0\0\0\x08\0!\0a\xffabcdef"), @r#"the file begins with "PK\x03\x04\x14\x00\x00\x00\x08\x00!\x00a\xffab" and is no tokenizer.json, tekken.json, GGUF file, SentencePiece model or rank file"#);
     assert_eq!(refused(b"PK").format(), None);
     let json = refused(b"{\"model\": 1}");
     insta::assert_snapshot!(json, @"tokenizer.json, line 1 column 11: invalid type: integer `1`, expected an object with `type` and `vocab`; give the whole `tokenizer.json` of a Hugging Face tokenizer");

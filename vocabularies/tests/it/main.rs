@@ -3,5 +3,7 @@
 mod damage;
 mod formats;
 mod gguf;
+mod rank_file;
 mod sentencepiece;
 mod support;
+mod tekken;
