@@ -53,6 +53,7 @@
 //! * `apply`: the module `apply`, which puts masks on logits.
 //! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
 //! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
+//! * `tokenizers`, `tiktoken-rs`, `toktrie`: vocabularies of tokenizers that these libraries have loaded.
 //! * `tracing`: spans of what takes long: compiling, masks that are computed, tables that are dropped.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

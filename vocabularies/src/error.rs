@@ -21,7 +21,7 @@ enum Cause {
 }
 
 impl LoadError {
-    /// The format, where it was recognised.
+    /// The format of the file, where there is one and it was recognised.
     pub fn format(&self) -> Option<Format> {
         self.format
     }
@@ -60,6 +60,18 @@ impl LoadError {
     pub(crate) fn too_large(limit: u64) -> Self {
         let message = format!("the file has more than {limit} bytes; raise `max_bytes` if that is meant");
         Self { format: None, place: None, message, cause: None }
+    }
+
+    /// A tokenizer that is no file.
+    #[cfg(any(feature = "tiktoken-rs", feature = "tokenizers"))]
+    pub(crate) fn of_object(message: String) -> Self {
+        Self { format: None, place: None, message, cause: None }
+    }
+
+    /// The tokens of a tokenizer that is no file do not make a vocabulary.
+    #[cfg(any(feature = "tiktoken-rs", feature = "toktrie"))]
+    pub(crate) fn of_tokens(error: VocabularyError) -> Self {
+        Self { format: None, place: None, message: error.to_string(), cause: Some(Cause::Vocabulary(error)) }
     }
 
     /// The bytes could not be had, or ended at a place where more must follow.

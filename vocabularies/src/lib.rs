@@ -15,7 +15,8 @@
 //! | Mistral | [`from_tekken`] | `tekken.json` |
 //! | tiktoken | [`from_rank_file`] | `o200k_base.tiktoken` |
 //!
-//! A rank file has no special tokens; [`Encoding`] knows those of OpenAI's encodings.
+//! A rank file has no special tokens; [`Encoding`] knows those of OpenAI's encodings. Where a tokenizer was loaded by
+//! another library, its vocabulary comes from there: `from_tokenizer`, `from_core_bpe`, `from_tok_trie`.
 //!
 //! # Example
 //!
@@ -39,6 +40,12 @@
 //!
 //! Those of [`VocabularyOptions`](grammask_mask_cache::VocabularyOptions). A length that a file states is never
 //! believed: memory grows with what was read, not with what is claimed.
+//!
+//! # Features
+//!
+//! * `tokenizers`: `from_tokenizer`, for `tokenizers::Tokenizer` 0.23.
+//! * `tiktoken-rs`: `from_core_bpe`, for `tiktoken_rs::CoreBPE` 0.12.
+//! * `toktrie`: `from_tok_trie`, for `toktrie::TokTrie` and `TokEnv` 1.9.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -59,10 +66,21 @@ mod rank_file;
 
 mod tekken;
 
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
+
+#[cfg(feature = "tiktoken-rs")]
+mod core_bpe;
+
+#[cfg(feature = "toktrie")]
+mod tok_trie;
+
 mod detect;
 
 mod load;
 
+#[cfg(feature = "tiktoken-rs")]
+pub use core_bpe::from_core_bpe;
 pub use detect::detect;
 pub use error::LoadError;
 pub use format::Format;
@@ -71,3 +89,7 @@ pub use load::load;
 pub use rank_file::{Encoding, from_rank_file};
 pub use sentencepiece::from_sentencepiece;
 pub use tekken::from_tekken;
+#[cfg(feature = "toktrie")]
+pub use tok_trie::from_tok_trie;
+#[cfg(feature = "tokenizers")]
+pub use tokenizer::from_tokenizer;

@@ -3,6 +3,7 @@
 mod damage;
 mod formats;
 mod gguf;
+mod objects;
 mod rank_file;
 mod sentencepiece;
 mod support;
