@@ -173,8 +173,8 @@ fn main() {
     black_box(measured::compile_first(&compiler));
     black_box(measured::compile_again(&compiler));
     black_box(compile(&compiler));
-    count_work(measured::work_of_masks_of_cubes, units::mask(&units::cubes(), "a"));
-    count_work(measured::work_of_masks_of_dense_rules, units::mask(&units::dense_rules(), "<"));
+    count_work(measured::work_of_masks_of_cubes, units::mask(&units::cubes(), ""));
+    count_work(measured::work_of_masks_of_dense_rules, units::mask(&units::dense_rules(), ""));
     count_work(measured::work_of_texts_of_counts, units::text(&units::counts_in_step(), "a".repeat(3_000)));
     count_work(measured::work_of_endings, units::ending(&units::dense_rules()));
     count_work(measured::work_of_schemas_one_of, units::schema(units::one_of_objects()));

@@ -261,7 +261,8 @@ pub(crate) enum Backend {
 /// Where the vocabulary comes from.
 #[derive(clap::Args)]
 pub(crate) struct VocabularyArguments {
-    /// A Hugging Face `tokenizer.json`; without it the embedded o200k_harmony vocabulary is used
+    /// A `tokenizer.json`, `tekken.json`, GGUF file, SentencePiece model or rank file of tiktoken; without it the
+    /// embedded o200k_harmony vocabulary is used
     #[arg(long, value_name = "FILE")]
     pub(crate) tokenizer: Option<PathBuf>,
 }

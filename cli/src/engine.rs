@@ -1,7 +1,8 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -13,6 +14,7 @@ use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
 use grammask::tool_formats::Reasoning;
+use grammask::vocabularies::{self, Encoding};
 use grammask::{
     BuildBackend, CaptureEnds, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher,
     StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest,
@@ -75,8 +77,18 @@ impl Vocabulary {
         };
         let name = file.display().to_string();
         let load = || {
-            let json = fs::read(file).with_context(|| format!("cannot read `{name}`"))?;
-            grammask::Vocabulary::from_tokenizer_json(&json, &VocabularyOptions::default())
+            // A rank file has no special tokens, and says by its name of whose encoding it is.
+            let encoding = file.file_stem().and_then(OsStr::to_str).and_then(Encoding::named);
+            let special = encoding.map(Encoding::special_tokens).unwrap_or_default();
+            let options = VocabularyOptions::default().special_tokens(special);
+            let read = |options: &VocabularyOptions| {
+                let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;
+                anyhow::Ok(vocabularies::load(file, options)?)
+            };
+            // The program ends complete texts itself, so that a tokenizer without a stop token serves as well.
+            let without_stop = || read(&options.clone().stop_ids([]));
+            read(&options)
+                .or_else(|error| without_stop().map_err(|_| error))
                 .with_context(|| format!("cannot use `{name}`"))
         };
         let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);

@@ -89,8 +89,10 @@ impl MatcherSubject {
     ///
     /// Where the grammar is refused.
     pub fn new(grammar: &Grammar) -> Result<Self, String> {
-        let bytes =
-            Vocabulary::from_tokens((0..=255u8).map(|byte| Some([byte])), &VocabularyOptions::default());
+        let bytes = Vocabulary::from_tokens(
+            (0..=255u8).map(|byte| Some([byte])),
+            &VocabularyOptions::default().stop_ids([]),
+        );
         let bytes = bytes.map_err(|error| error.to_string())?;
         Compiler::builder(bytes).build().grammar(grammar).map(Self).map_err(|error| error.to_string())
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use grammask_grammar_ir::Interrupted;
+use grammask_grammar_ir::{Interrupted, shorten};
 
 /// A grammar that could not be compiled. `Display` names the rule and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +52,7 @@ impl BuildError {
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
             Kind::Failure(Failure::Limit { .. } | Failure::EstimateExceeded) => Cause::LimitReached,
-            Kind::Failure(Failure::Interrupted(_)) => Cause::Interrupted,
+            Kind::Failure(Failure::Interrupted(_) | Failure::LeftBehind) => Cause::Interrupted,
         }
     }
 
@@ -90,40 +90,51 @@ impl BuildError {
 
 impl fmt::Display for BuildError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut message = String::new();
+        self.explain(&mut message)?;
+        formatter.write_str(&shorten(&message))
+    }
+}
+
+impl BuildError {
+    fn explain(&self, message: &mut impl fmt::Write) -> fmt::Result {
         if let Some(rule) = &self.rule {
-            write!(formatter, "rule `{rule}`: ")?;
+            write!(message, "rule `{rule}`: ")?;
         }
         match &self.kind {
-            Kind::EmptyLanguage => formatter.write_str(
+            Kind::EmptyLanguage => message.write_str(
                 "the language is empty: no text matches; give it an alternative that can be finished",
             ),
-            Kind::LeftRecursiveParts => formatter.write_str(
+            Kind::LeftRecursiveParts => message.write_str(
                 "parts in any order can begin with themselves; put something before the reference back",
             ),
-            Kind::NotBehindBracket => formatter.write_str(
+            Kind::NotBehindBracket => message.write_str(
                 "a rule with the option `distinct` is mentioned directly behind its bracket and nowhere else, as in \
                  `\"[\" items`; write the bracket before it",
             ),
             Kind::Failure(Failure::NotText { literal }) => write!(
-                formatter,
+                message,
                 "the literal {literal} below an intersection, a complement or JSON escaping is not valid UTF-8; \
                  write whole characters there"
             ),
             Kind::Failure(Failure::UnresolvedToken { name }) => write!(
-                formatter,
+                message,
                 "the token \"{name}\" goes by its name; resolve names with a vocabulary before compiling"
             ),
-            Kind::Failure(Failure::PartBelowOperator) => formatter.write_str(
+            Kind::Failure(Failure::PartBelowOperator) => message.write_str(
                 "its automata were compiled before, so it cannot stand below an intersection, a complement or JSON \
                  escaping; compile it along with the rest",
             ),
             Kind::Failure(Failure::Limit { what, limit, knob }) => {
                 let part = if self.rule.is_some() { "the rule" } else { "it" };
-                write!(formatter, "limit reached, more than {limit} {what}; simplify {part}")?;
-                knob.map_or(Ok(()), |knob| write!(formatter, " or raise `{knob}`"))
+                write!(message, "limit reached, more than {limit} {what}; simplify {part}")?;
+                knob.map_or(Ok(()), |knob| write!(message, " or raise `{knob}`"))
             }
-            Kind::Failure(Failure::Interrupted(reason)) => reason.fmt(formatter),
-            Kind::Failure(Failure::EstimateExceeded) => formatter.write_str(
+            Kind::Failure(Failure::Interrupted(reason)) => write!(message, "{reason}"),
+            Kind::Failure(Failure::LeftBehind) => message.write_str(
+                "it was being compiled when this process was forked; clear the caches and compile the structure anew",
+            ),
+            Kind::Failure(Failure::EstimateExceeded) => message.write_str(
                 "its automata are larger than could be foreseen; switch `deferred_programs` off",
             ),
         }
@@ -139,6 +150,7 @@ pub(crate) enum Failure {
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
     Interrupted(Interrupted),
     EstimateExceeded,
+    LeftBehind,
 }
 
 impl From<Interrupted> for Failure {

@@ -1,10 +1,11 @@
 //! Why a grammar could not be built.
 
+use crate::shorten::shorten;
 use crate::span::Span;
 
 /// A grammar that cannot be built. `Display` names the rule and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}")]
+#[error("{}", shorten(&kind.to_string()))]
 pub struct GrammarError {
     kind: Box<GrammarErrorKind>,
     span: Option<Span>,

@@ -4,7 +4,7 @@
 //! ```
 //! use grammask::{Compiler, JsonSchemaOptions, TokenMask, Vocabulary, VocabularyOptions};
 //!
-//! // A vocabulary of single bytes; real ones come from `Vocabulary::from_tokenizer_json`.
+//! // A vocabulary of single bytes; real ones come from `grammask::vocabularies::load`.
 //! let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain([None]);
 //! let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
 //!
@@ -23,7 +23,12 @@
 //!
 //! This crate is the facade: it re-exports what users of the whole need. Those who want one layer only depend on
 //! that crate: `grammask-grammar-ir`, `grammask-fsm`, `grammask-grammar-frontends`, `grammask-earley`,
-//! `grammask-pda`, `grammask-mask-cache`, `grammask-matcher`.
+//! `grammask-pda`, `grammask-mask-cache`, `grammask-vocabularies`, `grammask-matcher`.
+//!
+//! # Vocabularies
+//!
+//! [`vocabularies::load`] reads the tokens of a model from the file that comes with it: Hugging Face's
+//! `tokenizer.json`, GGUF, a SentencePiece model, Mistral's `tekken.json` or a rank file of tiktoken.
 //!
 //! # Backends
 //!
@@ -48,6 +53,7 @@
 //! * `apply`: the module `apply`, which puts masks on logits.
 //! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
 //! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
+//! * `tokenizers`, `tiktoken-rs`, `toktrie`: vocabularies of tokenizers that these libraries have loaded.
 //! * `tracing`: spans of what takes long: compiling, masks that are computed, tables that are dropped.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -77,9 +83,10 @@ pub use grammask_matcher::{
     BuildBackend, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
     CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, GrammarStats,
     GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, StopTokens,
-    Threads, ThreadsError,
+    Threads, ThreadsError, TokenCountError,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
 pub use grammask_pda as pda;
+pub use grammask_vocabularies as vocabularies;

@@ -88,7 +88,7 @@ pub use matcher::matcher::Matcher;
 pub use matcher::stop_tokens::StopTokens;
 pub use matcher::switch::Replay;
 pub use serving::background::{BackgroundCompile, BackgroundMatcher};
-pub use serving::batch::{BatchMatcher, BatchRow};
+pub use serving::batch::{BatchMatcher, BatchRow, TokenCountError};
 #[cfg(feature = "store")]
 pub use store::bytes::StoreError;
 #[cfg(feature = "store")]

@@ -6,6 +6,7 @@
 //! nullable rule shows). A cycle of that graph is what this engine declines.
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
+use grammask_grammar_ir::shorten;
 use grammask_parser_backend::BuildError;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -20,7 +21,7 @@ pub(crate) fn decline_permutation(program: &Program) -> Result<(), BuildError> {
         Some(fragment) => Err(BuildError::new(format!(
             "parts in any order: rule `{}` has some, which the backend `pda` does not serve; give them an order, or \
              use the backend `earley`",
-            fragment.name
+            shorten(&fragment.name)
         ))),
     }
 }
@@ -46,7 +47,7 @@ pub(crate) fn decline_left_recursion(program: &Program) -> Result<(), BuildError
     Err(BuildError::new(format!(
         "left recursion: {subject} {}{more} {verb}, which the backend `pda` does not serve; write it as a \
          repetition (`a ::= b (c b)*`), or use the backend `earley`",
-        named.join(", ")
+        shorten(&named.join(", "))
     )))
 }
 

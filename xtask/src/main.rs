@@ -18,6 +18,7 @@ mod graph;
 mod oracle;
 mod python;
 mod test;
+mod vocabularies;
 mod ci;
 
 use std::process::ExitCode;
@@ -58,6 +59,8 @@ enum Verb {
     Full,
     /// Makes generated files again, or checks them with `--check`.
     Codegen(codegen::Arguments),
+    /// Compares the tokens that `vocabularies` reads with those of the libraries whose files they are.
+    Vocabularies(vocabularies::Arguments),
     /// Runs tests and measurements of `gpu-apply` on a machine with an NVIDIA device, and what it can elsewhere.
     Gpu(gpu::Arguments),
 }
@@ -86,6 +89,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
         Verb::Full => full::run(&workspace),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
+        Verb::Vocabularies(arguments) => vocabularies::run(&workspace, &arguments),
         Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),
     }
 }

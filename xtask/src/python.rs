@@ -37,7 +37,7 @@ pub(crate) fn is_possible() -> bool {
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let package = workspace.root().join("bindings/python");
-    let environment = environment(workspace)?;
+    let environment = environment(workspace, "python-environment", &REQUIREMENTS)?;
     let python = environment.join("bin/python");
 
     let mut build = Command::new(&python);
@@ -74,18 +74,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The virtual environment, made and filled if it is not there yet.
-fn environment(workspace: &Workspace) -> Result<PathBuf> {
-    let folder = workspace.target().join("python-environment");
+/// A virtual environment under the target directory, made and filled with packages if it is not there yet.
+pub(crate) fn environment(workspace: &Workspace, name: &str, requirements: &[&str]) -> Result<PathBuf> {
+    let folder = workspace.target().join(name);
     let stamp = folder.join("requirements.txt");
-    let wanted = REQUIREMENTS.join("\n");
+    let wanted = requirements.join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|present| present == wanted) {
         return Ok(folder);
     }
     run_command(Command::new(interpreter()).args(["-m", "venv", "--clear"]).arg(&folder))?;
     let mut install = Command::new(folder.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(REQUIREMENTS);
-    run_command(&mut install).context("the tools for the Python package could not be installed")?;
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(requirements);
+    run_command(&mut install).context("the Python packages could not be installed")?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(folder)
 }

@@ -66,7 +66,9 @@ pub(crate) fn run(args: &JstsArgs) -> Result<()> {
     let mut files = suite::read(&args.suite, &args.draft, optional)?;
     files.retain(|file| file.name.contains(&args.only));
     let tokens = (0..=255u8).map(|byte| Some(vec![byte]));
-    let compiler = Compiler::builder(Vocabulary::from_tokens(tokens, &VocabularyOptions::default())?).build();
+    let compiler =
+        Compiler::builder(Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([]))?)
+            .build();
     let remotes = suite::remotes(&args.suite)?;
     let mut judged = Vec::new();
     for file in &files {

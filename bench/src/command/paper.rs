@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use grammask::parser_backend::Fuel;
 use grammask::{
-    Backend, Compiler, EbnfOptions, Interrupt, MaskOptions, StepError, Toggle, TokenId, Vocabulary, earley,
-    words_for,
+    Backend, Compiler, EbnfOptions, Interrupt, MaskOptions, StepError, Toggle, TokenId, Vocabulary,
+    VocabularyOptions, earley, words_for,
 };
 
 use crate::engine::ours::vocabulary;
@@ -105,8 +105,9 @@ fn memory(vocabulary: &Arc<Vocabulary>) -> Result<(usize, usize, usize)> {
 fn walked(vocabulary: &Vocabulary) -> Result<[f64; 2]> {
     let ids = (0..vocabulary.len()).filter_map(|id| u32::try_from(id).ok().and_then(TokenId::new));
     let bytes: usize = ids.map(|id| vocabulary.token_bytes(id).len()).sum();
-    let grammar = Compiler::new(Vocabulary::from_tokens([Some("a")], &Default::default())?)
-        .ebnf(JSON, &EbnfOptions::default())?;
+    let grammar =
+        Compiler::new(Vocabulary::from_tokens([Some("a")], &VocabularyOptions::default().stop_ids([]))?)
+            .ebnf(JSON, &EbnfOptions::default())?;
     let program = grammar.program().context("a compiled grammar has automata")?;
     let engine = earley::Engine::new(Arc::clone(program), earley::Config::default())?;
     let mut state = engine.start();

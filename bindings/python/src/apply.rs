@@ -7,6 +7,7 @@ use grammask::apply::{ApplyError, Layout, Logit, Padding, Processor, Rows, apply
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_TYPES};
 use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 /// Where the logits lie: address, rows, columns, and both strides, counted in elements.
@@ -31,43 +32,77 @@ impl Logits {
 }
 
 /// Writes minus infinity over forbidden logits in CPU memory. `grammask.apply_token_bitmask_inplace` calls it with
-/// memory that it has checked.
+/// tensors of its own, whose shapes nobody else changes. Each is named by its address or by itself; then it is asked for
+/// its address here, and nobody has a turn to move the memory before it is written.
+///
+/// The interpreter's lock is held: without it another thread may free the memory. The rows are shared out between
+/// threads that do not need it.
 #[pyfunction]
 pub(crate) fn apply_bitmask(
-    py: Python<'_>,
     dtype: &str,
-    logits: Logits,
-    masks: Masks,
+    logits: (Bound<'_, PyAny>, usize, usize, isize, isize),
+    masks: (Bound<'_, PyAny>, usize),
     width: usize,
     rows: Option<Vec<u32>>,
 ) -> PyResult<()> {
-    let layout = logits.layout(&masks, width).select(rows.as_deref().map_or(Rows::All, Rows::Same));
-    let outcome = match dtype {
-        "float32" => py.detach(|| apply::<f32>(logits.0, masks.0, &layout)),
-        "float16" => py.detach(|| apply::<half::f16>(logits.0, masks.0, &layout)),
-        "bfloat16" => py.detach(|| apply::<half::bf16>(logits.0, masks.0, &layout)),
-        _ => return Err(unknown(dtype)),
-    };
-    outcome.map_err(|error| PyValueError::new_err(error.to_string()))
+    let (tensor, count, columns, row_stride, column_stride) = logits;
+    let masks = Masks(address(&masks.0)?, masks.1);
+    let logits = Logits(address(&tensor)?, count, columns, row_stride, column_stride);
+    apply_at(dtype, &logits, &masks, width, rows.as_deref())
 }
 
 /// [`apply_bitmask`] for numpy arrays of one dimension or two, which are asked here: asking them in Python takes longer
-/// than the work. The caller has checked that arrays and row numbers fit each other.
+/// than the work. The caller has checked that arrays and row numbers fit each other; arrays that changed meanwhile are
+/// refused.
 ///
 /// Returns `False`, having done nothing, for arrays that the kernels do not take: of another type or byte order,
 /// read-only, unaligned, or a bitmask that is not C-contiguous.
 #[pyfunction]
 pub(crate) fn apply_bitmask_array(
-    py: Python<'_>,
     logits: &Bound<'_, PyUntypedArray>,
     bitmask: &Bound<'_, PyUntypedArray>,
     width: usize,
     rows: Option<Vec<u32>>,
 ) -> PyResult<bool> {
-    let (Some((dtype, logits)), Some(masks)) = (logit_array(logits), mask_array(bitmask)) else {
+    let (Some((dtype, logits)), Some((masks, count))) = (logit_array(logits), mask_array(bitmask)) else {
         return Ok(false);
     };
-    apply_bitmask(py, dtype, logits, masks, width, rows).map(|()| true)
+    let has_rows = match &rows {
+        None => logits.1 == count,
+        Some(rows) => rows.iter().all(|&row| usize::try_from(row).is_ok_and(|row| row < logits.1.min(count))),
+    };
+    if !has_rows || width > logits.2 || width.div_ceil(32) > masks.1 {
+        return Err(PyValueError::new_err("an array changed its shape while it was looked at"));
+    }
+    apply_at(dtype, &logits, &masks, width, rows.as_deref()).map(|()| true)
+}
+
+fn address(memory: &Bound<'_, PyAny>) -> PyResult<usize> {
+    match memory.extract::<usize>() {
+        Ok(address) => Ok(address),
+        Err(_) => memory.call_method0(intern!(memory.py(), "data_ptr"))?.extract(),
+    }
+}
+
+fn apply_at(dtype: &str, logits: &Logits, masks: &Masks, width: usize, rows: Option<&[u32]>) -> PyResult<()> {
+    let size = if dtype == "float32" { 4 } else { 2 };
+    if !logits.0.is_multiple_of(size) || !masks.0.is_multiple_of(align_of::<u32>()) {
+        return Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"));
+    }
+    if logits.1 == 0 || width == 0 {
+        return Ok(());
+    }
+    if logits.0 == 0 || masks.0 == 0 {
+        return Err(PyValueError::new_err("the memory of a tensor is gone"));
+    }
+    let layout = logits.layout(masks, width).select(rows.map_or(Rows::All, Rows::Same));
+    let outcome = match dtype {
+        "float32" => apply::<f32>(logits.0, masks.0, &layout),
+        "float16" => apply::<half::f16>(logits.0, masks.0, &layout),
+        "bfloat16" => apply::<half::bf16>(logits.0, masks.0, &layout),
+        _ => return Err(unknown(dtype)),
+    };
+    outcome.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn logit_array(array: &Bound<'_, PyUntypedArray>) -> Option<(&'static str, Logits)> {
@@ -96,13 +131,20 @@ fn logit_array(array: &Bound<'_, PyUntypedArray>) -> Option<(&'static str, Logit
     Some((name, place))
 }
 
-fn mask_array(array: &Bound<'_, PyUntypedArray>) -> Option<Masks> {
+/// The masks, and how many there are.
+fn mask_array(array: &Bound<'_, PyUntypedArray>) -> Option<(Masks, usize)> {
     let address = match array.cast::<PyArrayDyn<i32>>() {
         Ok(words) => words.data() as usize,
         Err(_) => array.cast::<PyArrayDyn<u32>>().ok()?.data() as usize,
     };
-    let words = *array.shape().last()?;
-    array.is_c_contiguous().then_some(Masks(address, words))
+    // SAFETY: the object is an array, and the lock is held while its flags are read.
+    let is_aligned = unsafe { (*array.as_array_ptr()).fields.flags } & NPY_ARRAY_ALIGNED != 0;
+    let (count, words) = match *array.shape() {
+        [words] => (1, words),
+        [count, words] => (count, words),
+        _ => return None,
+    };
+    (is_aligned && array.is_c_contiguous()).then_some((Masks(address, words), count))
 }
 
 fn unknown(dtype: &str) -> PyErr {
@@ -110,8 +152,8 @@ fn unknown(dtype: &str) -> PyErr {
 }
 
 fn apply<T: Logit>(logits: usize, masks: usize, layout: &Layout<'_>) -> Result<(), ApplyError> {
-    // SAFETY: the Python half passes the addresses, shapes and strides that the arrays or tensors name themselves, has
-    // checked dtypes and row numbers, and holds them during the call.
+    // SAFETY: the addresses, shapes and strides are those that the arrays or tensors named just now, dtypes and row
+    // numbers were checked, and the interpreter's lock is held, so that nobody frees the memory.
     unsafe { apply_mask_raw(Processor::default(), logits as *mut T, masks as *const u32, layout) }
 }
 

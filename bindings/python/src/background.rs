@@ -4,7 +4,9 @@
 //! `finish_background` is called (by `atexit`, while the interpreter is whole): it waits for answers that are being
 //! delivered, and no answer is delivered after it.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use grammask::{BackgroundCompile, CompileError, Compiler};
 use pyo3::prelude::*;
@@ -15,14 +17,50 @@ use crate::kept::{Kept, Shelf};
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
+/// Answers that are being delivered.
+static DELIVERIES: AtomicUsize = AtomicUsize::new(0);
+
 /// Whether the program is at its end.
-static IS_OVER: RwLock<bool> = RwLock::new(false);
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// How often the end of deliveries is looked for, at the end of the program.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Waits for what is being delivered, and ends deliveries.
 #[pyfunction]
 pub(crate) fn finish_background(py: Python<'_>) {
-    // Those who deliver hold the other side and want the interpreter's lock.
-    py.detach(|| *IS_OVER.write().unwrap_or_else(PoisonError::into_inner) = true);
+    IS_OVER.store(true, Ordering::SeqCst);
+    // Those who deliver want the interpreter's lock.
+    py.detach(|| {
+        while DELIVERIES.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    });
+}
+
+/// In a forked process no thread delivers what its parent's threads were delivering.
+#[pyfunction]
+pub(crate) fn forget_deliveries() {
+    DELIVERIES.store(0, Ordering::SeqCst);
+}
+
+/// A delivery that may begin.
+struct Delivery;
+
+impl Delivery {
+    /// A delivery, unless the program is at its end. It is counted before it is asked for, so that of this and
+    /// [`finish_background`] one sees the other.
+    fn begin() -> Option<Self> {
+        DELIVERIES.fetch_add(1, Ordering::SeqCst);
+        let begun = Self;
+        (!IS_OVER.load(Ordering::SeqCst)).then_some(begun)
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        DELIVERIES.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Work that a future stands for.
@@ -87,10 +125,7 @@ impl Answer {
 
     fn deliver(&mut self, outcome: impl FnOnce(Python<'_>, &Py<TokenizerInfo>) -> PyResult<CompiledGrammar>) {
         let Some(future) = self.future.take() else { return };
-        let is_over = IS_OVER.read().unwrap_or_else(PoisonError::into_inner);
-        if *is_over {
-            return;
-        }
+        let Some(_delivery) = Delivery::begin() else { return };
         Python::try_attach(|py| {
             let told = match outcome(py, &self.tokenizer).and_then(|compiled| Bound::new(py, compiled)) {
                 Ok(compiled) => future.call_method1(py, "deliver", (compiled, py.None())),

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use grammask::{BatchMatcher, BatchRow, Threads};
+use grammask::{BatchMatcher, BatchRow, MatchError, StoredMask, Threads};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::{match_error, raise};
+use crate::forks::detach;
 use crate::matcher::GrammarMatcher;
-use crate::rows::{LastTensor, MaskRows};
+use crate::rows::{KnownType, MaskRows};
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.
 ///
@@ -18,7 +19,6 @@ use crate::rows::{LastTensor, MaskRows};
 ///     Most threads; "auto" is half of the machine's.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct BatchGrammarMatcher {
-    /// Its threads are started late, because they do not survive a fork of the process.
     batch: BatchMatcher,
 }
 
@@ -41,6 +41,32 @@ fn same_length(py: Python<'_>, matchers: usize, others: usize, what: &str) -> Py
     }
     let message = format!("{matchers} matchers and {others} {what}; there must be as many");
     Err(raise(py, "MatcherError", message))
+}
+
+impl BatchGrammarMatcher {
+    /// Computes the masks that are not known, into memory of this call: nobody keeps that of the rows meanwhile.
+    fn compute(
+        &self,
+        py: Python<'_>,
+        matchers: &mut [Borrowed<'_>],
+        known: &[Option<Arc<StoredMask>>],
+    ) -> (Vec<u32>, Vec<Result<(), MatchError>>) {
+        let missing = || known.iter().map(Option::is_none);
+        let words = matchers.iter().zip(missing()).filter(|(_, missing)| *missing);
+        let mut masks = vec![0; words.map(|(matcher, _)| matcher.words()).sum()];
+        if masks.is_empty() {
+            return (masks, Vec::new());
+        }
+        let mut left = &mut *masks;
+        let mut rows = Vec::new();
+        for (matcher, _) in matchers.iter_mut().zip(missing()).filter(|(_, missing)| *missing) {
+            let (words, rest) = left.split_at_mut(matcher.words());
+            left = rest;
+            rows.push(BatchRow { matcher: &mut matcher.matcher, words });
+        }
+        let outcomes = detach(py, || self.batch.fill(&mut rows));
+        (masks, outcomes.into_iter().map(|outcome| outcome.map(drop)).collect())
+    }
 }
 
 #[pymethods]
@@ -71,7 +97,7 @@ impl BatchGrammarMatcher {
     /// Writes the mask of every matcher into its row of `bitmask`: row `indices[i]`, or row `i`.
     ///
     /// `bitmask` as for `GrammarMatcher.fill_next_token_bitmask`; other rows are not touched. The interpreter's
-    /// lock is given up meanwhile. If a matcher fails, the rows of the others are filled all the same before the
+    /// lock is given up while masks are computed. If a matcher fails, the rows of the others are filled all the same before the
     /// exception is raised.
     #[pyo3(signature = (matchers, bitmask, indices=None, debug_print=false))]
     fn batch_fill_next_token_bitmask(
@@ -91,22 +117,30 @@ impl BatchGrammarMatcher {
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(raise(py, "BitmaskError", "two matchers cannot fill the same row"));
         }
-        let rows = MaskRows::of(bitmask, &mut LastTensor::default())?;
         let mut borrowed = borrow(&matchers)?;
-        let mut batch = Vec::with_capacity(borrowed.len());
-        for (matcher, index) in borrowed.iter_mut().zip(indices) {
-            let words = matcher.words();
+        let known: Vec<_> = borrowed.iter().map(|matcher| matcher.matcher.cached_mask()).collect();
+        let (masks, computed) = self.compute(py, &mut borrowed, &known);
+        let (mut masks, mut computed) = (&*masks, computed.into_iter());
+        let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
+        let places =
+            borrowed.iter().zip(&indices).map(|(matcher, &row)| rows.check(py, row, matcher.words()));
+        let places = places.collect::<PyResult<Vec<usize>>>()?;
+        let mut failure = None;
+        for ((matcher, known), place) in borrowed.iter_mut().zip(known).zip(places) {
             #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
-            // SAFETY: the rows are different ones, and the arguments keep the object alive during the call. Whoever
-            // writes to the same rows from another thread meanwhile gets a mask of no meaning.
-            let words = unsafe { rows.row(py, index, words)? };
-            batch.push(BatchRow { matcher: &mut matcher.matcher, words });
+            // SAFETY: no Python code is called in this loop; the first failure is told after it.
+            let row = unsafe { rows.row(place) };
+            let written = match known {
+                Some(known) => matcher.write(Ok(known), row).map(drop),
+                None => {
+                    let (mask, rest) = masks.split_at(row.len());
+                    masks = rest;
+                    computed.next().unwrap_or(Err(MatchError::Terminated)).map(|()| row.copy_from_slice(mask))
+                }
+            };
+            failure = failure.or(written.err());
         }
-        let outcomes = py.detach(|| self.batch.fill(&mut batch));
-        outcomes
-            .into_iter()
-            .try_for_each(|outcome| outcome.map(drop))
-            .map_err(|error| match_error(py, &error))
+        failure.map_or(Ok(()), |error| Err(match_error(py, &error)))
     }
 
     /// Writes the temperature of every matcher that has one into `temperatures`: at `indices[i]`, or at `i`.

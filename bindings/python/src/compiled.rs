@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{raise, refused};
+use crate::forks::detach;
 use crate::grammar::Grammar;
 use crate::source::{LazyGrammar, Source};
 use crate::tokenizer::TokenizerInfo;
@@ -70,27 +71,33 @@ impl CompiledGrammar {
         self.compiled.fingerprint()
     }
 
-    /// The automata as bytes.
-    fn _to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.compiled.to_bytes());
+    /// The automata as bytes, which belong to the text that is given.
+    fn _to_bytes<'py>(&self, py: Python<'py>, ebnf: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detach(py, || self.compiled.to_bytes_with_source(ebnf));
         let bytes = bytes.map_err(|error| raise(py, "GrammaskError", error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What `_to_bytes` wrote, with the grammar that it was compiled from as EBNF.
+    /// What `_to_bytes` wrote for the grammar as EBNF; `None` where the bytes are of no use: damaged, or of another
+    /// version.
     #[staticmethod]
     fn _from_bytes(
         py: Python<'_>,
         bytes: &[u8],
         ebnf: String,
         tokenizer_info: &Bound<'_, TokenizerInfo>,
-    ) -> PyResult<Self> {
-        let compiler = Compiler::new(Arc::clone(&tokenizer_info.get().vocabulary));
-        let compiled = py.detach(|| compiler.load(bytes));
-        let compiled = compiled.map_err(|error| raise(py, "DeserializeFormatError", error.to_string()))?;
+    ) -> PyResult<Option<Self>> {
+        let vocabulary = Arc::clone(&tokenizer_info.get().vocabulary);
+        let compiled = match detach(py, || Compiler::new(vocabulary).load_with_source(bytes, &ebnf)) {
+            Ok(compiled) => compiled,
+            Err(error) if error.is_other_source() => {
+                return Err(raise(py, "DeserializeFormatError", error.to_string()));
+            }
+            Err(_) => return Ok(None),
+        };
         let source = Source::Ebnf { text: ebnf, root: "root".to_owned() };
         let grammar = Arc::new(LazyGrammar::new(source));
-        Ok(Self { compiled, grammar, tokenizer: tokenizer_info.clone().unbind() })
+        Ok(Some(Self { compiled, grammar, tokenizer: tokenizer_info.clone().unbind() }))
     }
 
     /// The grammar as JSON, with the metadata of its tokenizer and without its vocabulary.

@@ -12,6 +12,7 @@ use crate::arguments::{JsonArguments, schema_text};
 use crate::background::{begin, finish};
 use crate::compiled::CompiledGrammar;
 use crate::errors::{Syntax, raise, refused};
+use crate::forks::detach;
 use crate::grammar::{Grammar, named_grammars, read_lark, structural_tag_text};
 use crate::kept::{Kept, Shelf};
 use crate::signals::Signals;
@@ -124,14 +125,13 @@ impl GrammarCompiler {
         let limits = Limits::default();
         let parts = if cache_enabled { max_bytes.unwrap_or(usize::MAX) } else { 0 };
         let limits = Limits { max_cache_bytes: limits.max_cache_bytes.min(parts), ..limits };
-        let compiler = py.detach(|| {
+        let compiler = detach(py, || {
             let threads = Arc::new(Threads::new(threads));
-            let compiler = Compiler::builder(vocabulary).limits(limits).threads(threads).build();
-            if let Some(directory) = &directory {
-                directory.load_pool(&compiler);
-            }
-            compiler
+            Compiler::builder(vocabulary).limits(limits).threads(threads).build()
         });
+        if let Some(directory) = &directory {
+            py.detach(|| directory.load_pool(&compiler));
+        }
         Ok(Self {
             compiler,
             tokenizer: tokenizer.clone().unbind(),

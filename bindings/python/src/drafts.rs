@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{match_error, raise};
+use crate::forks::detach;
 use crate::rows::MaskRows;
 
 /// A tree of draft tokens as engines encode it.
@@ -26,12 +27,12 @@ impl Tree {
     }
 
     /// Fills the rows of the nodes that can be accepted. Says what became of each node, and whether the time was
-    /// enough.
-    pub(crate) fn fill(
+    /// enough. The masks are computed into memory of this call, since nobody keeps that of the rows meanwhile.
+    pub(crate) fn fill<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         matcher: &mut Matcher,
-        rows: MaskRows,
+        mut rows: impl FnMut() -> PyResult<MaskRows<'py>>,
         words: usize,
         seconds: f64,
     ) -> PyResult<(Vec<DraftRow>, bool)> {
@@ -42,13 +43,22 @@ impl Tree {
         };
         let tree = DraftTree::new(&self.child, &self.sibling, &self.token).map_err(wrong)?;
         let interrupt = deadline(seconds);
-        #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
-        // SAFETY: the caller's argument keeps the object alive during the call. Whoever writes to the same rows from
-        // another thread meanwhile gets a mask of no meaning.
-        let memory = unsafe { rows.all(py, words)? };
+        // As many rows as there is room for: a tree with more nodes is refused for it.
+        let count = rows()?.count_of(py, words)?.min(self.token.len());
+        let mut masks = vec![0; count * words];
         let filled =
-            py.detach(|| matcher.fill_draft_masks(&tree, memory, words, OtherRows::Keep, &interrupt));
+            detach(py, || matcher.fill_draft_masks(&tree, &mut masks, words, OtherRows::Keep, &interrupt));
         let filled = filled.map_err(wrong)?;
+        let mut rows = rows()?;
+        if rows.count_of(py, words)? < filled.len() {
+            return Err(raise(py, "BitmaskError", "the bitmask has lost rows during the call"));
+        }
+        for (place, _) in filled.iter().enumerate().filter(|(_, row)| matches!(row, DraftRow::Filled(_))) {
+            #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
+            // SAFETY: no Python code is called in this loop.
+            let row = unsafe { rows.row(place) };
+            row.copy_from_slice(&masks[place * words..][..words]);
+        }
         for row in &filled {
             if let DraftRow::Failed(error) = row {
                 return Err(match_error(py, error));

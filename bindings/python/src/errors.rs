@@ -134,6 +134,6 @@ pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
 pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     static CATEGORY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let category = CATEGORY.import(py, "grammask.exception", "GrammaskWarning")?;
-    let message = CString::new(message.replace('\0', "\\0"))?;
+    let message = CString::new(grammask::ir::shorten(message).replace('\0', "\\0"))?;
     PyErr::warn(py, category, &message, 1)
 }

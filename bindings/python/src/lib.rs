@@ -15,6 +15,7 @@ mod compiled;
 mod compiler;
 mod drafts;
 mod errors;
+mod forks;
 mod grammar;
 mod kept;
 mod matcher;
@@ -31,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::apply::{apply_bitmask, apply_bitmask_array, apply_bitmask_cuda};
     #[pymodule_export]
-    use crate::background::{PendingCompile, finish_background};
+    use crate::background::{PendingCompile, finish_background, forget_deliveries};
     #[pymodule_export]
     use crate::batch::BatchGrammarMatcher;
     #[pymodule_export]
@@ -40,6 +41,8 @@ mod _native {
     use crate::compiler::GrammarCompiler;
     #[pymodule_export]
     use crate::errors::set_compat;
+    #[pymodule_export]
+    use crate::forks::{after_fork, before_fork};
     #[pymodule_export]
     use crate::grammar::Grammar;
     #[pymodule_export]

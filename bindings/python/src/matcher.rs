@@ -14,8 +14,9 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
-use crate::errors::{match_error, raise, warn};
-use crate::rows::{LastTensor, MaskRows};
+use crate::errors::{is_compat, match_error, raise, warn};
+use crate::forks::detach;
+use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
 
 /// Follows one text through a compiled grammar. One thread at a time; matchers on one grammar are independent.
@@ -26,7 +27,8 @@ use crate::tokenizer::TokenizerInfo;
 /// ----------
 /// compiled_grammar : CompiledGrammar
 /// override_stop_tokens : int or list of int, optional
-///     Stop tokens of this text, in place of those of the tokenizer.
+///     Stop tokens of this text, in place of those of the tokenizer. Where the tokenizer has none, the matcher is
+///     refused without them, unless `terminate_without_stop_token` is set.
 /// terminate_without_stop_token : bool
 ///     Whether the text ends as soon as it is whole; stop tokens are then never allowed.
 /// max_rollback_tokens : int
@@ -40,7 +42,7 @@ pub(crate) struct GrammarMatcher {
     words: usize,
     ends_when_whole: bool,
     temperature: Option<f64>,
-    last_tensor: LastTensor,
+    known_type: KnownType,
     /// Whether the last mask that had to be computed took long, as the next one may; see [`GrammarMatcher::compute`].
     is_slow: bool,
 }
@@ -54,8 +56,14 @@ impl GrammarMatcher {
         self.words
     }
 
-    /// A known mask is copied under the lock, for less than giving the lock up would cost.
-    fn fill(&mut self, py: Python<'_>, rows: MaskRows, index: i64) -> PyResult<bool> {
+    /// A known mask is copied under the lock, for less than giving the lock up would cost. The memory is asked for when
+    /// the mask is there.
+    fn fill<'py>(
+        &mut self,
+        py: Python<'py>,
+        index: i64,
+        rows: impl FnOnce(&mut KnownType) -> PyResult<MaskRows<'py>>,
+    ) -> PyResult<bool> {
         if self.matcher.is_terminated() {
             return Err(match_error(py, &MatchError::Terminated));
         }
@@ -63,17 +71,25 @@ impl GrammarMatcher {
             Some(mask) => Ok(mask),
             None => self.compute(py),
         };
+        let mut rows = rows(&mut self.known_type)?;
+        let place = rows.check(py, index, self.words)?;
         #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
-        // SAFETY: the caller's argument keeps the object alive, the lock is held, and no other row is.
-        let row = unsafe { rows.row(py, index, self.words)? };
+        // SAFETY: what is called meanwhile is no Python code.
+        let row = unsafe { rows.row(place) };
+        self.write(known, row).map_err(|error| match_error(py, &error))
+    }
+
+    /// Writes a mask that was found. False if it allows every token.
+    pub(crate) fn write(
+        &mut self,
+        known: Result<Arc<StoredMask>, MatchError>,
+        row: &mut [u32],
+    ) -> Result<bool, MatchError> {
         if *self.matcher.stop_tokens() != StopTokens::Vocabulary {
             // Errors of the mask by the vocabulary's stop tokens need not be errors by this matcher's own.
-            return match self.matcher.fill_mask_words(row) {
-                Ok(_) => Ok(true),
-                Err(error) => Err(match_error(py, &error)),
-            };
+            return self.matcher.fill_mask_words(row).map(|_| true);
         }
-        let mask = known.map_err(|error| match_error(py, &error))?;
+        let mask = known?;
         mask.write(row);
         Ok(!mask.allows_all())
     }
@@ -87,7 +103,7 @@ impl GrammarMatcher {
             let start = Instant::now();
             (matcher.mask(), start.elapsed())
         };
-        let (mask, time) = if self.is_slow { py.detach(timed) } else { timed() };
+        let (mask, time) = if self.is_slow { detach(py, timed) } else { timed() };
         self.is_slow = time > HELD;
         mask
     }
@@ -150,6 +166,13 @@ impl GrammarMatcher {
     }
 }
 
+/// A matcher whose text no token could end. xgrammar makes it, and its mask after a complete text allows nothing.
+fn no_end(py: Python<'_>) -> PyResult<()> {
+    let message = "the tokenizer has no stop token, so that no text could end; give `TokenizerInfo` its \
+                   `stop_token_ids`, or the matcher `override_stop_tokens` or `terminate_without_stop_token=True`";
+    if is_compat() { warn(py, message) } else { Err(raise(py, "MatcherError", message)) }
+}
+
 fn stop_policy(
     py: Python<'_>,
     compiled: &grammask::CompiledGrammar,
@@ -159,7 +182,15 @@ fn stop_policy(
     if ends_when_whole {
         return Ok(StopTokens::None);
     }
-    let Some(own) = own else { return Ok(StopTokens::Vocabulary) };
+    let Some(own) = own else {
+        if compiled.vocabulary().stop_tokens().is_empty() {
+            no_end(py)?;
+        }
+        return Ok(StopTokens::Vocabulary);
+    };
+    if own.is_empty() {
+        return Err(raise(py, "MatcherError", "`override_stop_tokens` must not be empty; leave it out"));
+    }
     let check = |id: u32| {
         let message = format!("stop token {id} is not in the vocabulary");
         compiled.vocabulary().id(id).ok_or_else(|| raise(py, "MatcherError", message))
@@ -203,7 +234,7 @@ impl GrammarMatcher {
             tokenizer: grammar.tokenizer.clone_ref(py),
             ends_when_whole: terminate_without_stop_token,
             temperature: default_temperature,
-            last_tensor: LastTensor::default(),
+            known_type: KnownType::default(),
             is_slow: true,
         })
     }
@@ -239,8 +270,7 @@ impl GrammarMatcher {
         debug_print: bool,
     ) -> PyResult<bool> {
         let _ = debug_print;
-        let rows = MaskRows::of(bitmask, &mut self.last_tensor)?;
-        self.fill(bitmask.py(), rows, index)
+        self.fill(bitmask.py(), index, |known| MaskRows::of(bitmask, known))
     }
 
     /// `fill_next_token_bitmask` for callers that keep an address: row `index` of `words` words each, from
@@ -256,8 +286,8 @@ impl GrammarMatcher {
         words: usize,
         index: usize,
     ) -> PyResult<bool> {
-        let rows = MaskRows::at(py, address, index, words)?;
-        self.fill(py, rows, i64::try_from(index).unwrap_or(-1))
+        let row = i64::try_from(index).unwrap_or(-1);
+        self.fill(py, row, |_| MaskRows::at(py, address, index, words))
     }
 
     /// The mask of the next token as a list of ids. For looking at; slow.
@@ -287,8 +317,9 @@ impl GrammarMatcher {
         temperatures: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let py = token_bitmask.py();
-        let rows = MaskRows::of(token_bitmask, &mut self.last_tensor)?;
         let tree = Tree::of(retrieve_next_token, retrieve_next_sibling, draft_tokens)?;
+        let known = &mut self.known_type;
+        let rows = || MaskRows::of(token_bitmask, known);
         let (filled, is_whole) = tree.fill(py, &mut self.matcher, rows, self.words, time_threshold)?;
         if let Some(temperatures) = temperatures {
             let of_rules = tree.temperatures(py, &mut self.matcher)?;
@@ -424,7 +455,7 @@ impl GrammarMatcher {
         };
         let grammar = compiled_grammar.get();
         let matcher = &mut self.matcher;
-        match py.detach(|| matcher.switch_to(&grammar.compiled, replay)) {
+        match detach(py, || matcher.switch_to(&grammar.compiled, replay)) {
             Ok(()) => {
                 self.words = grammar.tokenizer.get().words();
                 self.tokenizer = grammar.tokenizer.clone_ref(py);
@@ -444,7 +475,7 @@ impl GrammarMatcher {
             words: self.words,
             ends_when_whole: self.ends_when_whole,
             temperature: self.temperature,
-            last_tensor: LastTensor::default(),
+            known_type: KnownType::default(),
             is_slow: true,
         }
     }

@@ -37,7 +37,7 @@ const STOP_TOKENS: [&str; 8] = [
 /// vocab_size : int, optional
 ///     Number of ids, padding included: the last dimension of the logits. Default: `len(encoded_vocab)`.
 /// stop_token_ids : int or list of int, optional
-///     Ids that end a text. Default: the tokens whose text is that of a common end token.
+///     Ids that end a text. Default: the tokens whose text is that of a common end token, which may be none.
 /// add_prefix_space : bool
 ///     Whether the tokenizer puts a space before the text. Kept for its readers; masks do not depend on it.
 #[pyclass(frozen, module = "grammask", weakref)]

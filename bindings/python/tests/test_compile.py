@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import copy
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -211,6 +212,12 @@ def test_compiled_grammars_travel(compiler, info):
         assert again.fingerprint == compiled.fingerprint
     make, (automata, text, _) = compiled.__reduce__()
     assert make(automata[:-1], text, info) == compiled, "of another version: compiled anew"
+    another = compiler.compile_json_schema({"type": "null"})
+    _, (others_automata, others_text, _) = another.__reduce__()
+    for pair in ((automata, others_text), (others_automata, text)):
+        with pytest.raises(grammask.DeserializeFormatError):
+            make(*pair, info)
+    assert make(others_automata, others_text, info) == another
     other = grammask.TokenizerInfo([b"a", b"</s>"])
     read = grammask.CompiledGrammar.deserialize_json
     with pytest.raises(grammask.DeserializeFormatError):
@@ -322,8 +329,79 @@ def test_a_directory_keeps_what_was_compiled(info, tmp_path):
     assert pickle.loads(pickle.dumps(third)).cache_dir == tmp_path / "cache"
     assert grammask.GrammarCompiler(info).cache_dir is None is grammask.GrammarCompiler(info).cache_dir_usage()
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError):
-        grammask.GrammarCompiler(info, cache_dir=tmp_path / "file")
+    for wrong in (tmp_path / "file", ""):
+        with pytest.raises(OSError):
+            grammask.GrammarCompiler(info, cache_dir=wrong)
+
+
+def test_a_pipe_in_a_directory_is_not_waited_for(info, tmp_path):
+    first = grammask.GrammarCompiler(info, cache_dir=tmp_path)
+    compiled = first.compile_regex("ab+")
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    program = "signal.alarm(60); print(grammask.GrammarCompiler(info, cache_dir=path).compile_regex('ab+').fingerprint)"
+    setup = "import grammask, pickle, signal, sys; path = sys.argv[1]; info = pickle.load(sys.stdin.buffer)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{setup}; {program}", str(tmp_path)], input=pickle.dumps(info), capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"") and int(done.stdout) == compiled.fingerprint
+    assert file.is_file()
+
+
+def test_options_behind_a_name_are_no_class(compiler):
+    for source in ('root ::= x[capture] "a"\nx ::= "b"', 'root ::= x [lazy]\nx ::= "b"'):
+        with pytest.raises(grammask.InvalidGrammarError) as refused:
+            compiler.compile_grammar(source)
+        assert refused.value.code == "ebnf/rule-options"
+    assert grammask.GrammarMatcher(compiler.compile_grammar('root ::= x[alyz]\nx ::= "b"')).accept_string("by")
+
+
+def test_messages_are_short(info, compiler):
+    long = "word" * 250_000
+    calls = [
+        lambda: compiler.compile_grammar(f"root ::= {long}"),
+        lambda: compiler.compile_grammar('a ::= "a"', root_rule_name=long),
+        lambda: compiler.compile_regex(f"(?<{long}"),
+        lambda: compiler.compile_json_schema({"type": long}),
+        lambda: compiler.compile_lark(f"start: {long}"),
+        lambda: compiler.compile_structural_tag({"format": {"type": long}}),
+        lambda: grammask.apply_token_bitmask_inplace(None, None, backend=long),
+        lambda: grammask.allocate_token_bitmask(1, 1, backend=long),
+        lambda: grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": long})),
+        lambda: grammask.Grammar.deserialize_json(long),
+        lambda: grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": "1", "ebnf": f"root ::= {long}"})),
+        lambda: grammask.TokenizerInfo.from_vocab_and_metadata([], json.dumps({"vocab_type": long})),
+        lambda: grammask.TokenizerInfo.from_vocab_and_metadata([], long),
+        lambda: grammask.TokenizerInfo.deserialize_json(json.dumps({"__VERSION__": long})),
+        lambda: grammask.TokenizerInfo.deserialize_json(f"{long}"),
+        lambda: grammask.TokenizerInfo([b"a"], long),
+        lambda: grammask.TokenizerInfo([b"a"], stop_token_ids=long),
+        lambda: grammask.TokenizerInfo(long, stop_token_ids=1 << 30),
+        lambda: grammask.GrammarCompiler(info, max_threads=long),
+        lambda: grammask.GrammarCompiler(info, cache_dir=long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).fill_next_token_bitmask(long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).accept_token(long),
+        lambda: grammask.GrammarMatcher(compiler.compile_regex("a")).switch_to(compiler.compile_regex("b"), replay=long),
+        lambda: grammask.BatchGrammarMatcher(long),
+        lambda: grammask.get_model_structural_tag(long),
+        lambda: grammask.normalize_tool_choice([], {"type": long}),
+        lambda: grammask.config.set_max_recursion_depth(long),
+    ]
+    for call in calls:
+        with pytest.raises(Exception) as refused:
+            call()
+        assert len(str(refused.value)) < 1_100, type(refused.value)
+
+
+def test_warnings_are_short(compiler):
+    """One for each keyword that is ignored, however long the path to it."""
+    grammask.config.set_compat(True)
+    long = "word" * 250_000
+    with pytest.warns(grammask.GrammaskWarning) as warned:
+        compiler.compile_json_schema({"properties": {long: REFUSED}})
+    assert len(warned) == 1
+    assert all(len(str(one.message)) < 1_100 for one in warned)
 
 
 def test_a_directory_swallows_no_warning(info, tmp_path):

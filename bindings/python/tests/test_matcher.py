@@ -157,6 +157,24 @@ def test_stop_tokens_of_a_request(compiler):
         matcher(compiler, override_stop_tokens=VOCAB_SIZE)
 
 
+def test_a_text_that_no_token_could_end(compiler):
+    info = grammask.TokenizerInfo([b"a", b"b"])
+    assert info.stop_token_ids == []
+    compiled = grammask.GrammarCompiler(info).compile_regex("ab*")
+    with pytest.raises(grammask.MatcherError, match="`stop_token_ids`.*`override_stop_tokens`"):
+        grammask.GrammarMatcher(compiled)
+    for same in (compiled, compiler.compile_regex("ab*")):
+        with pytest.raises(grammask.MatcherError, match="must not be empty"):
+            grammask.GrammarMatcher(same, override_stop_tokens=[])
+    assert grammask.GrammarMatcher(compiled, terminate_without_stop_token=True).accept_token(0)
+    text = grammask.GrammarMatcher(compiled, override_stop_tokens=1)
+    assert text.accept_token(0) and text.accept_token(1) and text.is_terminated()
+    grammask.config.set_compat(True)
+    with pytest.warns(grammask.GrammaskWarning, match="no stop token"):
+        text = grammask.GrammarMatcher(compiled)
+    assert text.accept_token(0) and not text.is_terminated()
+
+
 def test_ending_without_a_stop_token(compiler):
     text = matcher(compiler, 'root ::= "ab"', terminate_without_stop_token=True)
     assert text.accept_string("a") and not text.is_terminated()

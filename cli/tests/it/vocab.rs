@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::program::{STOP, run, tokenizer};
@@ -10,6 +12,16 @@ fn a_vocabulary_is_summed_up() {
     assert_eq!(value["missing_bytes"], json!([]));
     assert_eq!(value["stop"][0]["id"].to_string(), STOP.to_string());
     assert_eq!(value["longest"][0]["token"], "green");
+}
+
+#[test]
+fn a_vocabulary_needs_no_stop_token_here() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-stop-token.json");
+    std::fs::write(&file, r#"{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}"#).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(run(&["vocab", "--tokenizer", file, "--json"]).json()["stop"], json!([]));
+    let written = run(&["generate", "--regex-text", "ab", "--tokenizer", file]);
+    assert_eq!((written.code, written.out.trim_end()), (0, "ab"), "{written:?}");
 }
 
 #[test]
@@ -33,6 +45,29 @@ fn tokens_are_found_by_their_text() {
     let run = run(&["vocab", "--tokenizer", tokenizer(), "--find", "re", "--json"]);
     let tokens: Vec<_> = run.json().as_array().unwrap().iter().map(|token| token["token"].clone()).collect();
     assert_eq!(tokens, ["red", "green", "gre"]);
+}
+
+#[test]
+fn the_format_of_the_file_does_not_matter() {
+    // A SentencePiece model of two pieces: a space and `a`, and the control piece `</s>`.
+    let model = b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03";
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tiny-tokenizer.model");
+    std::fs::write(&file, model).unwrap();
+    let file = file.to_str().unwrap();
+    let value = run(&["vocab", "--tokenizer", file, "--json"]).json();
+    assert_eq!(value["size"].to_string(), "2");
+    assert_eq!(value["longest"][0]["token"], " a");
+    assert_eq!(value["stop"][0]["id"].to_string(), "1");
+}
+
+#[test]
+fn a_rank_file_tells_its_special_tokens_by_its_name() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cl100k_base.tiktoken");
+    std::fs::write(&file, "YQ== 0\n").unwrap();
+    let value = run(&["vocab", "--tokenizer", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!(value["size"].to_string(), "100277");
+    assert_eq!(value["text"].to_string(), "1");
+    assert_eq!(value["stop"][0]["id"].to_string(), "100257");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use grammask_fsm::{ByteClasses, FragmentId, Program};
+use grammask_grammar_ir::shorten;
 use grammask_parser_backend::{BuildError, Fuel};
 
 use crate::closure::closure_cache::ClosureCache;
@@ -73,7 +74,7 @@ impl Automaton {
             if fragment.count.is_some() {
                 return Err(BuildError::new(format!(
                     "rule `{}`: a counted repeat begins with itself; write it without left recursion",
-                    fragment.name
+                    shorten(&fragment.name)
                 )));
             }
         }

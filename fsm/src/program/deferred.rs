@@ -10,7 +10,9 @@
 //! This file does not know how a program is compiled: the work is a [`DeferredJob`].
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use grammask_grammar_ir::PerProcess;
 
 use crate::error::{BuildError, Failure};
 use crate::ids::Id;
@@ -51,7 +53,7 @@ pub struct DeferredProgram {
     /// The size that programs which refer to this one rely on. A deferred program must not exceed it.
     footprint: Footprint,
     origin: Origin,
-    pending: Mutex<Pending>,
+    pending: PerProcess<Mutex<Pending>>,
     compiled: OnceLock<Result<Compiled, BuildError>>,
 }
 
@@ -69,11 +71,13 @@ struct Compiled {
 }
 
 /// The work that is left.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Pending {
     Job(Box<dyn DeferredJob>),
     /// The program is compiled, and nobody has read it yet.
     Done(Result<Compiled, BuildError>),
+    /// All was done, or a thread is at it: after a fork one that this process does not have.
+    #[default]
     Nothing,
 }
 
@@ -94,7 +98,7 @@ impl DeferredProgram {
         Self {
             footprint,
             origin: Origin::Deferred,
-            pending: Mutex::new(Pending::Job(job)),
+            pending: PerProcess::new(Mutex::new(Pending::Job(job))),
             compiled: OnceLock::new(),
         }
     }
@@ -103,9 +107,17 @@ impl DeferredProgram {
     ///
     /// # Errors
     ///
-    /// Where the program is larger than was estimated. No grammar is known for which this is so.
+    /// Where the program is larger than was estimated (no grammar is known for which this is so); or where this process
+    /// was forked from one while a thread of that was compiling the program.
     pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
-        self.compiled.get_or_init(|| self.compile_now()).as_ref().map(|compiled| &compiled.program)
+        if !self.is_compiled() {
+            let mut pending = self.pending.lock();
+            if !self.is_compiled() {
+                let _ = self.compiled.set(self.compile_now(std::mem::take(&mut pending)));
+            }
+        }
+        let compiled = self.compiled.get_or_init(|| Err(Failure::LeftBehind.alone()));
+        compiled.as_ref().map(|compiled| &compiled.program)
     }
 
     /// Whether it is compiled.
@@ -121,9 +133,8 @@ impl DeferredProgram {
         }
     }
 
-    fn compile_now(&self) -> Result<Compiled, BuildError> {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *pending, Pending::Nothing) {
+    fn compile_now(&self, pending: Pending) -> Result<Compiled, BuildError> {
+        match pending {
             Pending::Job(mut job) => loop {
                 match job.advance(&self.footprint, Urgency::Now)? {
                     Progress::Left(left) => job = left,
@@ -131,8 +142,7 @@ impl DeferredProgram {
                 }
             },
             Pending::Done(compiled) => compiled,
-            // A program that is compiled from the beginning is never asked for here.
-            Pending::Nothing => Err(Failure::EstimateExceeded.alone()),
+            Pending::Nothing => Err(Failure::LeftBehind.alone()),
         }
     }
 
@@ -141,7 +151,7 @@ impl DeferredProgram {
         if self.is_compiled() {
             return StepOutcome::Ready;
         }
-        let Ok(mut pending) = self.pending.try_lock() else { return StepOutcome::Busy };
+        let Some(mut pending) = self.pending.try_lock() else { return StepOutcome::Busy };
         match std::mem::replace(&mut *pending, Pending::Nothing) {
             Pending::Job(job) => {
                 *pending = match job.advance(&self.footprint, urgency) {
@@ -193,7 +203,7 @@ impl From<Arc<Program>> for DeferredProgram {
         Self {
             footprint,
             origin: Origin::Eager,
-            pending: Mutex::new(Pending::Nothing),
+            pending: PerProcess::default(),
             compiled: OnceLock::from(Ok(compiled)),
         }
     }

@@ -6,10 +6,11 @@
 //! ones cut to a window around the label, with stand-ins for what does not print.
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
+use grammask_grammar_ir::shorten;
 
 use super::pointer;
 use super::report::{Color, Diagnostic, Diagnostics, Severity};
-use super::source::{floor_boundary, line_and_column, shorten};
+use super::source::{floor_boundary, line_and_column};
 
 /// Lines longer than this many bytes are cut.
 const MAX_LINE_BYTES: usize = 240;
@@ -186,11 +187,8 @@ fn clamp(source: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
     start..floor_boundary(source, span.end).max(start)
 }
 
-/// Texts of the input may stand in names, messages and pointers; more of them than this is cut off.
-const MAX_TEXT_CHARS: usize = 500;
-
 fn printable(text: &str) -> String {
-    shorten(text, MAX_TEXT_CHARS).chars().map(stand_in).collect()
+    shorten(text).chars().map(stand_in).collect()
 }
 
 /// Control characters by their pictures, other characters that end lines or turn the writing direction by

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use grammask_grammar_ir::{Grammar, GrammarError, Interrupted, Span};
+use grammask_grammar_ir::{Grammar, GrammarError, Interrupted, Span, shorten};
 use serde_json::{Value, json};
 
 use super::pointer;
-use super::source::{line_and_column, shorten};
+use super::source::line_and_column;
 
 /// The result of a stage that stops at the first fault.
 pub(crate) type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
@@ -53,7 +53,7 @@ pub struct Label {
 impl Label {
     fn new(source: &str, span: Span, message: String) -> Self {
         let (line, column) = line_and_column(source, span.start as usize);
-        Self { span, line, column, message }
+        Self { span, line, column, message: shorten(&message).into_owned() }
     }
 
     /// The bytes in question.
@@ -98,7 +98,7 @@ impl Diagnostic {
         Self {
             severity: Severity::Error,
             code,
-            message: message.into(),
+            message: shorten(&message.into()).into_owned(),
             labels: Vec::new(),
             pointer: None,
             hint: None,
@@ -134,7 +134,7 @@ impl Diagnostic {
 
     /// Says what to write instead.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(shorten(&hint.into()).into_owned());
         self
     }
 
@@ -154,7 +154,7 @@ impl Diagnostic {
             1 => format!(", column {}", label.column),
             line => format!(", line {line}, column {}", label.column),
         });
-        self.message = format!("{what}{place}: {}", self.message);
+        self.message = shorten(&format!("{what}{place}: {}", self.message)).into_owned();
         self.labels.clear();
         self.pointer = Some(pointer.to_owned());
         self
@@ -246,7 +246,7 @@ fn merge(object: &mut Value, addition: Value) {
 impl fmt::Display for Diagnostic {
     /// One line: place, severity, message, hint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pointer = self.pointer.as_deref().map(|pointer| shorten(pointer, MAX_POINTER_CHARS));
+        let pointer = self.pointer.as_deref().map(shorten);
         match (&pointer, self.line_and_column()) {
             (Some(pointer), Some((line, column))) if pointer.is_empty() => write!(f, "{line}:{column}: ")?,
             (Some(pointer), None) if pointer.is_empty() => write!(f, "at the root: ")?,
@@ -344,7 +344,3 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
-
-/// Pointers hold names out of the document, which may be as long as the document; a line for logs shows so many
-/// characters of them.
-const MAX_POINTER_CHARS: usize = 300;

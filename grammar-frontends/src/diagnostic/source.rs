@@ -1,15 +1,5 @@
 //! Places in a source text.
 
-use std::borrow::Cow;
-
-/// The first characters of a text; the end says that there are more.
-pub(super) fn shorten(text: &str, max_chars: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(max_chars) {
-        Some((cut, _)) => format!("{}\u{2026}", &text[..cut]).into(),
-        None => text.into(),
-    }
-}
-
 /// Line and column of a byte offset, both from 1, the column in characters.
 pub(super) fn line_and_column(source: &str, offset: usize) -> (u32, u32) {
     let before = &source[..floor_boundary(source, offset)];

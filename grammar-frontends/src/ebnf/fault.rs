@@ -41,6 +41,7 @@ pub(super) enum Mistake {
     OptionTwice,
     OptionUnknown,
     OptionValue,
+    OptionsInBody,
     OutsideRule,
     RangeSwapped,
     RuleEndsAtLine,
@@ -234,6 +235,11 @@ impl Mistake {
                 "ebnf/rule-options",
                 "this option has another kind of value",
                 "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"`, `stop_capture=\"name\", stop_capture_bytes=8`, `temperature=0.7`, `distinct=items` or `distinct=names`",
+            ),
+            Mistake::OptionsInBody => (
+                "ebnf/rule-options",
+                format!("`{written}` reads as options, which a rule has where it is defined"),
+                format!("write `name{written} ::= ...` there; for a class, write its characters in another order"),
             ),
             Mistake::RuleOptions => (
                 "ebnf/rule-options",

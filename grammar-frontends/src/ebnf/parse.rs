@@ -11,7 +11,7 @@ use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake, ir_span};
 use super::lower::ExpressionLowering;
 use super::options::{Dialect, EbnfLimits, EbnfOptions, MAX_NESTING};
-use super::rule_options::Options;
+use super::rule_options::{self, Options};
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
@@ -217,6 +217,16 @@ fn check_literals(source: &str, tokens: &[Spanned], dialect: Dialect, reports: &
         let in_bytes = index >= 2 && tokens[index - 2].0 == Token::Macro(Macro::Bytes);
         // A class that stands for rule options is reported as that.
         let is_options = tokens.get(index + 1).is_some_and(|next| next.0 == Token::Assign);
+        let follows_name = index > 0 && tokens[index - 1].0 == Token::Name;
+        if token == Token::Class
+            && !is_options
+            && follows_name
+            && dialect == Dialect::Ebnf
+            && rule_options::is_written_as_options(&source[span.into_range()])
+        {
+            report(Fault::new(span, Mistake::OptionsInBody));
+            continue;
+        }
         let reader = LiteralReader::new(&source[span.into_range()], span.start, dialect, &mut report);
         match token {
             Token::String if in_bytes => drop(reader.bytes()),

@@ -10,6 +10,30 @@ use super::fault::{Fault, Mistake};
 use super::options::Dialect;
 use crate::language::{at_most, shortest};
 
+/// The names of options.
+const NAMES: [&str; 9] = [
+    "max_tokens",
+    "max_chars",
+    "temperature",
+    "lazy",
+    "capture",
+    "capture_hidden_suffix_bytes",
+    "stop_capture",
+    "stop_capture_bytes",
+    "distinct",
+];
+
+/// Whether brackets begin as options do. Somebody who means characters does not write them in such an order.
+pub(super) fn is_written_as_options(brackets: &str) -> bool {
+    let Some(inner) = brackets.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return false;
+    };
+    let inner = inner.trim();
+    let end = inner.find(|c: char| c.is_whitespace() || c == ',' || c == '=').unwrap_or(inner.len());
+    let rest = inner[end..].trim_start();
+    NAMES.contains(&&inner[..end]) && (rest.is_empty() || rest.starts_with([',', '=']))
+}
+
 /// The options of one rule.
 #[derive(Debug, Default)]
 pub(super) struct Options {

@@ -14,6 +14,28 @@ fn gbnf(source: &str) -> String {
     error.render(source, "grammar.gbnf", Color::Never)
 }
 
+/// Options stand before `::=`. Behind a name they are no class of their letters.
+#[test]
+fn options_in_a_body() {
+    let error =
+        ebnf::parse("root ::= x[capture] \"a\"\nx ::= \"b\"", &ebnf::EbnfOptions::default()).unwrap_err();
+    assert_snapshot!(error, @"1:11: error: `[capture]` reads as options, which a rule has where it is defined; write `name[capture] ::= ...` there; for a class, write its characters in another order");
+    for options in ["lazy", " capture = \"n\" ", "max_tokens=3", "temperature=0.7, lazy", "distinct=items"] {
+        for source in
+            [format!("root ::= x[{options}]\nx ::= \"b\""), format!("root ::= x [{options}]\nx ::= \"b\"")]
+        {
+            let error = ebnf::parse(&source, &ebnf::EbnfOptions::default()).unwrap_err();
+            assert_eq!(error.iter().next().map(|one| one.code()), Some("ebnf/rule-options"), "{source}");
+        }
+    }
+    for class in ["x[a-z]", "x[alyz]", "x[lazy bones]", "\"b\"[lazy]", "x[capture-z]", "x[lazy?]"] {
+        let source = format!("root ::= {class}\nx ::= \"b\"");
+        assert!(ebnf::parse(&source, &ebnf::EbnfOptions::default()).is_ok(), "{source}");
+    }
+    let gbnf_source = "root ::= x[lazy]\nx ::= \"b\"";
+    assert!(gbnf::parse(gbnf_source, &gbnf::GbnfOptions::default()).is_ok());
+}
+
 #[test]
 fn rules() {
     assert_snapshot!(ebnf("root ::= \"a\" itme\nitem ::= \"b\""), @r#"

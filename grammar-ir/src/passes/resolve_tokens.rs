@@ -14,6 +14,7 @@ use crate::grammar::Node;
 use crate::grammar::{Expr, Grammar};
 use crate::hash::{HashMap, Hashing};
 use crate::ids::ExprId;
+use crate::shorten::shorten;
 use crate::span::Span;
 use crate::token::TokenRef;
 
@@ -50,7 +51,7 @@ pub enum TokenSort {
 
 /// A token that the vocabulary does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}")]
+#[error("{}", shorten(&kind.to_string()))]
 pub struct ResolveTokensError {
     kind: Kind,
     span: Option<Span>,

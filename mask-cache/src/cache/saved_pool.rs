@@ -174,7 +174,8 @@ mod tests {
     fn vocabulary() -> Vocabulary {
         let tokens = ["a", "b", "ab", "b", "cab", "c"].map(Some);
         let fill = (0..70).map(|_| Some("x"));
-        Vocabulary::from_tokens(tokens.into_iter().chain(fill), &VocabularyOptions::default()).unwrap()
+        Vocabulary::from_tokens(tokens.into_iter().chain(fill), &VocabularyOptions::default().stop_ids([]))
+            .unwrap()
     }
 
     fn check(runs: &[u32], suffixes: &[(&str, &[u32])]) -> Result<Vec<u32>, &'static str> {

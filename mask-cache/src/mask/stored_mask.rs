@@ -106,7 +106,13 @@ impl SharedWords<'_> {
 }
 
 impl StoredMask {
-    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared.
+    /// Number of ids that the mask has a bit for.
+    pub(super) fn id_count(&self) -> usize {
+        self.len
+    }
+
+    /// Writes the mask over the first [`words_for`]`(len)` words of `into`; the rest is cleared. Fewer words get the
+    /// bits of the first ids alone.
     pub fn write(&self, into: &mut [u32]) {
         let words = words_for(self.len).min(into.len());
         let (into, rest) = into.split_at_mut(words);
@@ -339,7 +345,7 @@ mod tests {
                 _ => vec![b'\\', b'n', number as u8],
             })
             .collect();
-        let options = VocabularyOptions::default();
+        let options = VocabularyOptions::default().stop_ids([]);
         let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap());
         let masks = masks(&vocabulary);
         let mut loaded = TokenMask::new(vocabulary.len());
@@ -357,7 +363,7 @@ mod tests {
     #[test]
     fn masks_that_come_and_go_are_whole_each_time() {
         let tokens: Vec<Vec<u8>> = (0..200usize).map(|number| vec![b'a'; number % 90 + 1]).collect();
-        let options = VocabularyOptions::default();
+        let options = VocabularyOptions::default().stop_ids([]);
         let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options).unwrap());
         let masks = masks(&vocabulary);
         let mut loaded = TokenMask::new(vocabulary.len());
@@ -379,7 +385,8 @@ mod tests {
     #[test]
     fn a_mask_that_was_written_to_is_loaded_anew() {
         let vocabulary =
-            Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default()).unwrap();
+            Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default().stop_ids([]))
+                .unwrap();
         let ids = SparseWords::from_ids(&[1], 2, &mut Vec::new());
         let stored = Arc::new(StoredMask { form: Form::Ids(ids), len: 2, all: false });
         let id = vocabulary.id(0).unwrap();

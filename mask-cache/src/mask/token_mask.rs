@@ -100,8 +100,11 @@ impl TokenMask {
     /// the same inside of a string, or two masks of a few tokens each.
     ///
     /// So that this is nearly always so, up to eight buffers are kept, of which [`as_words`](Self::as_words) shows the one
-    /// that is meant: it may lie at another address after each call.
+    /// that is meant: it may lie at another address after each call. A mask with fewer ids than the stored one gets as many.
     pub fn load(&mut self, stored: &Arc<StoredMask>) {
+        if self.len < stored.id_count() {
+            *self = Self::new(stored.id_count());
+        }
         let Some(before) = &self.source else {
             stored.write(&mut self.words);
             self.source = Some(Arc::clone(stored));

@@ -23,7 +23,7 @@ use crate::vocabulary::tokens::Vocabulary;
 /// use grammask_mask_cache::{TokenSets, Vocabulary, VocabularyOptions};
 ///
 /// let tokens = [Some("a"), Some("\""), Some("a\"")];
-/// let vocabulary = Arc::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default())?);
+/// let vocabulary = Arc::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([]))?);
 /// let sets = TokenSets::shared(&vocabulary);
 /// let letters = sets.slices().find(|slice| !slice.class().contains_ascii(b'"')).ok_or("there is one")?;
 /// assert_eq!(letters.tokens(), [0b1]);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn sets_are_shared_as_long_as_somebody_holds_them() {
-        let options = VocabularyOptions::default();
+        let options = VocabularyOptions::default().stop_ids([]);
         let vocabulary = Arc::new(Vocabulary::from_tokens([Some("a")], &options).unwrap());
         let sets = TokenSets::shared(&vocabulary);
         assert!(Arc::ptr_eq(&sets, &TokenSets::shared(&vocabulary)));

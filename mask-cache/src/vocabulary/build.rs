@@ -18,8 +18,8 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// If an option names an id that is not there, `size` is less than the number of tokens, or a limit is
-    /// passed.
+    /// If an option names an id that is not there, `size` is less than the number of tokens, no token is known to
+    /// end a text (see [`VocabularyOptions::stop_ids`]), or a limit is passed.
     pub fn from_tokens<B: AsRef<[u8]>>(
         tokens: impl IntoIterator<Item = Option<B>>,
         options: &VocabularyOptions,
@@ -32,27 +32,62 @@ impl Vocabulary {
     }
 }
 
-/// Tokens as they come in, in any order of ids.
-pub(super) struct VocabularyBuilder<'o> {
+/// Tokens as they come in, in any order of ids: what loaders of tokenizer files write into.
+///
+/// ```
+/// use grammask_mask_cache::{TokenKind, VocabularyBuilder, VocabularyOptions};
+///
+/// let options = VocabularyOptions::default();
+/// let mut builder = VocabularyBuilder::new(&options);
+/// builder.put(2, b"<end>")?;
+/// builder.mark_stop(2);
+/// builder.put(0, b"a")?;
+/// let vocabulary = builder.finish()?;
+/// let kinds: Vec<_> = (0..3).filter_map(|number| vocabulary.id(number)).map(|id| vocabulary.kind(id)).collect();
+/// assert_eq!(kinds, [TokenKind::Text, TokenKind::Empty, TokenKind::Stop]);
+/// # Ok::<(), grammask_mask_cache::VocabularyError>(())
+/// ```
+#[derive(Debug)]
+pub struct VocabularyBuilder<'o> {
     options: &'o VocabularyOptions,
     bytes: Vec<u8>,
     /// Start and length of each id's bytes. No id with bytes has length 0.
     spans: Vec<(u32, u32)>,
     special: Vec<u32>,
+    stop: Vec<u32>,
 }
 
 impl<'o> VocabularyBuilder<'o> {
-    pub(super) fn new(options: &'o VocabularyOptions) -> Self {
-        Self { options, bytes: Vec::new(), spans: Vec::new(), special: options.special_ids.clone() }
+    /// No tokens yet.
+    pub fn new(options: &'o VocabularyOptions) -> Self {
+        let special = options.special_ids.clone();
+        Self { options, bytes: Vec::new(), spans: Vec::new(), special, stop: Vec::new() }
     }
 
-    /// Gives the next id these bytes.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), VocabularyError> {
-        self.put(self.spans.len(), |all| all.extend_from_slice(bytes))
+    /// Gives the next id these bytes; empty ones make it an id that is never allowed.
+    ///
+    /// # Errors
+    ///
+    /// If a limit of the options is passed.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), VocabularyError> {
+        self.write(self.spans.len(), |all| all.extend_from_slice(bytes))
+    }
+
+    /// Gives an id these bytes, in place of what it had. Ids below it that get none are holes.
+    ///
+    /// # Errors
+    ///
+    /// If a limit of the options is passed. What an id had before still counts.
+    pub fn put(&mut self, id: u32, bytes: &[u8]) -> Result<(), VocabularyError> {
+        self.write(usize::try_from(id).unwrap_or(usize::MAX), |all| all.extend_from_slice(bytes))
     }
 
     /// Gives an id the bytes that `write` appends.
-    pub(super) fn put(&mut self, id: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), VocabularyError> {
+    pub(super) fn write(
+        &mut self,
+        id: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), VocabularyError> {
         if id >= self.options.max_tokens {
             return Err(VocabularyError::too_many_tokens(id.saturating_add(1), self.options.max_tokens));
         }
@@ -69,16 +104,47 @@ impl<'o> VocabularyBuilder<'o> {
     }
 
     /// Whether an id has bytes.
-    pub(super) fn has(&self, id: usize) -> bool {
-        self.spans.get(id).is_some_and(|&(_, len)| len > 0)
+    pub fn has(&self, id: u32) -> bool {
+        let index = usize::try_from(id).unwrap_or(usize::MAX);
+        self.spans.get(index).is_some_and(|&(_, len)| len > 0)
     }
 
     /// Marks an id special; its bytes are a name.
-    pub(super) fn mark_special(&mut self, id: u32) {
+    pub fn mark_special(&mut self, id: u32) {
         self.special.push(id);
     }
 
-    pub(super) fn finish(mut self) -> Result<Vocabulary, VocabularyError> {
+    /// Marks an id special that ends the text, unless [`VocabularyOptions::stop_ids`] says which ids do.
+    pub fn mark_stop(&mut self, id: u32) {
+        self.stop.push(id);
+    }
+
+    /// Whether the options say which ids end the text, so that [`mark_stop`](Self::mark_stop) does nothing.
+    pub fn has_stop_ids(&self) -> bool {
+        self.options.stop_ids.is_some()
+    }
+
+    /// Most ids that the options allow.
+    pub fn max_tokens(&self) -> usize {
+        self.options.max_tokens
+    }
+
+    /// Most bytes that the options allow for all tokens together.
+    pub fn max_bytes(&self) -> usize {
+        self.options.max_bytes
+    }
+
+    /// The vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// If an option or a mark names an id that is not there, [`VocabularyOptions::size`] is less than the number of
+    /// ids, or a limit is passed.
+    pub fn finish(mut self) -> Result<Vocabulary, VocabularyError> {
+        for (id, name) in &self.options.special_tokens {
+            self.put(*id, name.as_bytes())?;
+            self.mark_special(*id);
+        }
         self.apply_size()?;
         let stop = self.stop_ids()?;
         let special = self.special_ids(&stop)?;
@@ -122,10 +188,13 @@ impl<'o> VocabularyBuilder<'o> {
     }
 
     fn stop_ids(&self) -> Result<Vec<TokenId>, VocabularyError> {
-        let mut stop = match &self.options.stop_ids {
-            Some(ids) => ids.iter().map(|&id| self.checked("stop", id)).collect::<Result<Vec<_>, _>>()?,
-            None => self.guessed_stop_ids()?,
+        let (given, mut stop) = match &self.options.stop_ids {
+            Some(ids) => (ids, Vec::new()),
+            None => (&self.stop, self.guessed_stop_ids()?),
         };
+        for &id in given {
+            stop.push(self.checked("stop", id)?);
+        }
         stop.sort_unstable();
         stop.dedup();
         Ok(stop)
@@ -137,7 +206,9 @@ impl<'o> VocabularyBuilder<'o> {
         let is_named = |id: TokenId, name: &str| self.token(id) == name.as_bytes();
         let has_return = special.iter().any(|&id| is_named(id, RETURN));
         let names = STOP_TOKEN_NAMES.iter().filter(|&&name| name != END || !has_return);
-        Ok(special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect())
+        let stop: Vec<_> =
+            special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect();
+        if stop.is_empty() { Err(VocabularyError::no_stop_token()) } else { Ok(stop) }
     }
 
     fn special_ids(&self, stop: &[TokenId]) -> Result<TokenMask, VocabularyError> {

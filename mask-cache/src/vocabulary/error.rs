@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use grammask_grammar_ir::shorten;
+
 use crate::ids::TokenId;
 
 /// A vocabulary was refused. `Display` says where the reason lies (a JSON pointer, or a line and column) and
@@ -14,7 +16,7 @@ pub struct VocabularyError {
 
 impl VocabularyError {
     fn new(message: impl Into<String>) -> Self {
-        Self { place: None, message: message.into() }
+        Self { place: None, message: shorten(&message.into()).into_owned() }
     }
 
     /// The place in the tokenizer's file: a JSON pointer such as `/model/vocab`, or `line 3 column 7`. `None`
@@ -24,12 +26,12 @@ impl VocabularyError {
     }
 
     pub(crate) fn at(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: Some(place.into()), message: message.into() }
+        Self::new(message).within(place)
     }
 
     /// The same error with its place in the file.
     pub(crate) fn within(self, place: impl Into<String>) -> Self {
-        Self { place: Some(place.into()), ..self }
+        Self { place: Some(shorten(&place.into()).into_owned()), ..self }
     }
 
     pub(crate) fn syntax(error: &serde_json::Error) -> Self {
@@ -86,6 +88,13 @@ impl VocabularyError {
             "{what} id {id} is not an id of the vocabulary, which has {len}; give an id below that, or a larger \
              `size`"
         ))
+    }
+
+    pub(crate) fn no_stop_token() -> Self {
+        Self::new(
+            "no special token of the vocabulary is known to end a text; give the ids that do as `stop_ids` (the \
+             model's `generation_config.json` has them as `eos_token_id`), or an empty list if there are none",
+        )
     }
 
     pub(crate) fn given_twice(place: String, id: u32, one: &str, other: &str) -> Self {

@@ -18,6 +18,7 @@ mod tokenizer_json;
 pub(crate) mod tokens;
 pub(crate) mod trie;
 
+pub use self::build::VocabularyBuilder;
 pub use self::coding::TokenCoding;
 pub use self::error::VocabularyError;
 pub use self::options::VocabularyOptions;

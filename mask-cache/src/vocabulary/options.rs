@@ -16,6 +16,7 @@ use crate::vocabulary::coding::TokenCoding;
 #[derive(Clone, Debug)]
 pub struct VocabularyOptions {
     pub(crate) special_ids: Vec<u32>,
+    pub(crate) special_tokens: Vec<(u32, String)>,
     pub(crate) stop_ids: Option<Vec<u32>>,
     pub(crate) size: Option<usize>,
     pub(crate) coding: Option<TokenCoding>,
@@ -30,9 +31,20 @@ impl VocabularyOptions {
         self
     }
 
+    /// Special tokens with ids and names, besides those of the tokenizer itself; where both name an id, these win.
+    /// They are the tokens of files that stand beside the tokenizer's (`added_tokens.json`), and all special tokens
+    /// of formats that know none. Default: none.
+    pub fn special_tokens(mut self, tokens: impl IntoIterator<Item = (u32, impl Into<String>)>) -> Self {
+        self.special_tokens = tokens.into_iter().map(|(id, name)| (id, name.into())).collect();
+        self
+    }
+
     /// Ids that end the text; they become special. The model's `generation_config.json` has them as
-    /// `eos_token_id`. Default: the special tokens whose names are in
-    /// [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES).
+    /// `eos_token_id`. An empty list says that there are none: the caller of a matcher ends a text that is complete.
+    ///
+    /// Default: the ids that the tokenizer's file says, and the special tokens whose names are in
+    /// [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES). A vocabulary that has none of them is refused, because the mask
+    /// after a complete text would allow no token.
     pub fn stop_ids(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         self.stop_ids = Some(ids.into_iter().collect());
         self
@@ -45,7 +57,7 @@ impl VocabularyOptions {
         self
     }
 
-    /// How the file spells bytes. Default: found out from the tokenizer's decoder.
+    /// How a `tokenizer.json` spells bytes. Default: found out from the tokenizer's decoder.
     pub fn coding(mut self, coding: TokenCoding) -> Self {
         self.coding = Some(coding);
         self
@@ -68,6 +80,7 @@ impl Default for VocabularyOptions {
     fn default() -> Self {
         Self {
             special_ids: Vec::new(),
+            special_tokens: Vec::new(),
             stop_ids: None,
             size: None,
             coding: None,

@@ -403,21 +403,20 @@ fn add_model_tokens(
         Tokens::Scores(tokens) => {
             for (id, token) in tokens.iter().enumerate() {
                 builder
-                    .put(id, |bytes| decoder.decode(&token.0, bytes))
+                    .write(id, |bytes| decoder.decode(&token.0, bytes))
                     .map_err(|error| error.within(format!("/model/vocab/{id}")))?;
             }
         }
         Tokens::Ids(tokens) => {
             for (token, id) in tokens {
-                let index = to_index(*id);
                 let place = || format!("/model/vocab/{}", pointer_part(&token.0));
-                if builder.has(index) {
+                if builder.has(*id) {
                     let first =
                         tokens.iter().find(|(_, other)| other == id).map_or("", |(token, _)| &token.0);
                     return Err(VocabularyError::given_twice(place(), *id, first, &token.0));
                 }
                 builder
-                    .put(index, |bytes| decoder.decode(&token.0, bytes))
+                    .write(to_index(*id), |bytes| decoder.decode(&token.0, bytes))
                     .map_err(|error| error.within(place()))?;
             }
         }
@@ -447,7 +446,7 @@ fn add_added_tokens(
             }
         };
         builder
-            .put(to_index(token.id), write)
+            .write(to_index(token.id), write)
             .map_err(|error| error.within(format!("/added_tokens/{place}")))?;
         if token.special {
             builder.mark_special(token.id);

@@ -15,7 +15,7 @@ pub(crate) fn ids(vocabulary: &Vocabulary) -> impl Iterator<Item = TokenId> + '_
 
 /// A vocabulary of these tokens, `None` for holes.
 pub(crate) fn vocabulary(tokens: &[Option<Vec<u8>>]) -> Vocabulary {
-    Vocabulary::from_tokens(tokens.iter().map(Option::as_ref), &VocabularyOptions::default())
+    Vocabulary::from_tokens(tokens.iter().map(Option::as_ref), &VocabularyOptions::default().stop_ids([]))
         .expect("a small vocabulary")
 }
 

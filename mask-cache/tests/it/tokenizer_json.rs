@@ -4,9 +4,11 @@ use grammask_mask_cache::{TokenCoding, TokenKind, Vocabulary, VocabularyOptions}
 
 use crate::support::ids;
 
-/// Loads a file and lists the ids: `=` text, `!` special, `.` stop, `-` nothing.
+/// Loads a file, which may lack a stop token, and lists the ids: `=` text, `!` special, `.` stop, `-` nothing.
 fn check(json: &str) -> String {
-    check_with(json, &VocabularyOptions::default())
+    let options = VocabularyOptions::default();
+    let has_stop = Vocabulary::from_tokenizer_json(json.as_bytes(), &options).is_ok();
+    check_with(json, &if has_stop { options } else { options.stop_ids([]) })
 }
 
 fn check_with(json: &str, options: &VocabularyOptions) -> String {
@@ -130,14 +132,16 @@ fn old_files_without_types() {
 fn spelling_guessed_from_the_tokens() {
     let bytes: Vec<String> = (0..256).map(|byte| format!("\"<0x{byte:02X}>\": {byte}")).collect();
     let json = format!(r#"{{"model": {{"merges": [], "vocab": {{{}, "▁x": 256}}}}}}"#, bytes.join(","));
-    let vocabulary = Vocabulary::from_tokenizer_json(json.as_bytes(), &VocabularyOptions::default()).unwrap();
+    let vocabulary =
+        Vocabulary::from_tokenizer_json(json.as_bytes(), &VocabularyOptions::default().stop_ids([])).unwrap();
     assert_eq!(vocabulary.missing_bytes(), b"");
     assert!(vocabulary.text_token(b" x").is_some());
 
     let letters: Vec<String> =
         (0x100..0x144_u32).map(|letter| format!("\"\\u{letter:04x}\": {}", letter - 0x100)).collect();
     let json = format!(r#"{{"model": {{"merges": [], "vocab": {{{}, "Ġx": 68}}}}}}"#, letters.join(","));
-    let vocabulary = Vocabulary::from_tokenizer_json(json.as_bytes(), &VocabularyOptions::default()).unwrap();
+    let vocabulary =
+        Vocabulary::from_tokenizer_json(json.as_bytes(), &VocabularyOptions::default().stop_ids([])).unwrap();
     assert_eq!(vocabulary.missing_bytes().len(), 256 - 68);
     assert!(vocabulary.text_token(b" x").is_some());
 }

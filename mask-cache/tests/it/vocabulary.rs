@@ -57,6 +57,23 @@ fn given_stop_ids_win_and_become_special() {
 }
 
 #[test]
+fn a_vocabulary_without_a_stop_token_is_meant() {
+    let refused = |tokens: &[&str], options: VocabularyOptions| {
+        Vocabulary::from_tokens(tokens.iter().copied().map(Some), &options).unwrap_err().to_string()
+    };
+    let options = VocabularyOptions::default;
+    insta::assert_snapshot!(refused(&["a", "</s>"], options()), @"no special token of the vocabulary is known to end a text; give the ids that do as `stop_ids` (the model's `generation_config.json` has them as `eos_token_id`), or an empty list if there are none");
+    let expected = refused(&["a"], options());
+    assert_eq!(refused(&[], options().size(4)), expected);
+    assert_eq!(refused(&["a", "<pad>"], options().special_ids([1])), expected);
+    let file = br#"{"model": {"type": "BPE", "vocab": {"a": 0, "</s>": 1}, "merges": []}}"#;
+    assert_eq!(Vocabulary::from_tokenizer_json(file, &options()).unwrap_err().to_string(), expected);
+    let vocabulary = Vocabulary::from_tokenizer_json(file, &options().stop_ids([])).unwrap();
+    assert_eq!(vocabulary.stop_tokens(), []);
+    assert_eq!(build(&["a", "</s>"], &options().special_ids([1])).stop_tokens(), [id(1)]);
+}
+
+#[test]
 fn end_of_message_ends_the_text_only_without_return() {
     let special = VocabularyOptions::default().special_ids([0, 1]);
     assert_eq!(build(&["<|end|>", "<|user|>"], &special).stop_tokens(), [id(0)]);
@@ -66,7 +83,7 @@ fn end_of_message_ends_the_text_only_without_return() {
 #[test]
 fn ids_outside_have_nothing() {
     for tokens in [&[][..], &["a"]] {
-        let vocabulary = build(tokens, &VocabularyOptions::default());
+        let vocabulary = build(tokens, &VocabularyOptions::default().stop_ids([]));
         let outside = id(tokens.len() as u32);
         assert_eq!(vocabulary.id(outside.get()), None);
         assert_eq!(vocabulary.kind(outside), TokenKind::Empty);
@@ -74,7 +91,7 @@ fn ids_outside_have_nothing() {
         assert_eq!(vocabulary.token_name(outside), "");
         assert!(!vocabulary.is_stop(outside));
     }
-    assert!(build(&[], &VocabularyOptions::default()).is_empty());
+    assert!(build(&[], &VocabularyOptions::default().stop_ids([])).is_empty());
     assert_eq!(TokenId::new(u32::MAX), None);
 }
 
@@ -100,7 +117,7 @@ fn fingerprints_are_stable() {
 
 #[test]
 fn fingerprints_tell_vocabularies_apart() {
-    let options = VocabularyOptions::default;
+    let options = || VocabularyOptions::default().stop_ids([]);
     let all = [
         build(&[], &options()),
         build(&[], &options().size(1)),

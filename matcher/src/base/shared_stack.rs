@@ -11,7 +11,7 @@ use std::iter::successors;
 use std::sync::Arc;
 
 /// Elements of a block: as many as are copied with the stack at least, and twice as many at most.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 
 /// A stack of elements that are cheap to copy.
 #[derive(Clone, Debug)]

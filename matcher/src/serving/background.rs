@@ -62,7 +62,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// use grammask_grammar_frontends::regex::RegexOptions;
     /// # use grammask_mask_cache::{Vocabulary, VocabularyOptions};
     /// # use grammask_matcher::Compiler;
-    /// # let vocabulary = Vocabulary::from_tokens(["a", "b"].map(Some), &VocabularyOptions::default())?;
+    /// # let vocabulary = Vocabulary::from_tokens(["a", "b"].map(Some), &VocabularyOptions::default().stop_ids([]))?;
     /// # let compiler = Compiler::new(vocabulary);
     /// let pending = compiler.compile_in_background(|compiler| compiler.regex("ab*", &RegexOptions::default()));
     /// let mut matcher = pending.matcher();

@@ -111,12 +111,27 @@ impl BatchMatcher {
 
     /// Accepts one token for each matcher. One answer a row, in their order. Always on the calling thread: reading
     /// a token takes some tens of nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// Where there are more or fewer tokens than matchers; none is accepted then.
     pub fn accept<B: Backend, M: BorrowMut<Matcher<B>>>(
         &self,
         matchers: &mut [M],
         tokens: &[TokenId],
-    ) -> Vec<Result<(), MatchError>> {
+    ) -> Result<Vec<Result<(), MatchError>>, TokenCountError> {
+        if matchers.len() != tokens.len() {
+            return Err(TokenCountError { matchers: matchers.len(), tokens: tokens.len() });
+        }
         let accept = |(matcher, &token): (&mut M, &TokenId)| matcher.borrow_mut().accept_token(token);
-        matchers.iter_mut().zip(tokens).map(accept).collect()
+        Ok(matchers.iter_mut().zip(tokens).map(accept).collect())
     }
+}
+
+/// A batch has more or fewer tokens than matchers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{matchers} matchers and {tokens} tokens; give each matcher one token")]
+pub struct TokenCountError {
+    matchers: usize,
+    tokens: usize,
 }

@@ -21,6 +21,7 @@
 use std::sync::Arc;
 
 use grammask_fsm::Program;
+use grammask_grammar_ir::shorten;
 use grammask_mask_cache::{SavedPool, SavedPoolError, Vocabulary};
 use grammask_parser_backend::Backend;
 use serde::Serialize;
@@ -41,7 +42,7 @@ pub(super) const FORMAT: u32 = 4;
 
 /// What bytes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum ContentKind {
+enum ContentKind {
     Grammar,
     Pool,
     Entry,
@@ -68,12 +69,14 @@ enum StoreErrorKind {
         "the bytes belong to another vocabulary ({found:032x}, not {ours:032x}); compile the structure for this one"
     )]
     Vocabulary { found: u128, ours: u128 },
-    #[error("the masks belong to another parser backend (`{0}`)")]
+    #[error("the masks belong to another parser backend (`{}`)", shorten(.0))]
     Backend(Box<str>),
     #[error("the bytes hold no sound content: {0}")]
     Malformed(Box<str>),
     #[error("a token of the grammar is not in the vocabulary")]
     Token,
+    #[error("the bytes were written for another source than the one that is given with them")]
+    Source,
     #[error("the grammar was made from a backend, not from automata, and cannot be written")]
     NoProgram,
     #[error(transparent)]
@@ -88,6 +91,13 @@ impl<E: Into<StoreErrorKind>> From<E> for StoreError {
     }
 }
 
+impl StoreError {
+    /// Whether the bytes are sound, and were written for [another source](Compiler::load_with_source).
+    pub fn is_other_source(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::Source)
+    }
+}
+
 impl<B: Backend> CompiledGrammar<B> {
     /// The grammar as bytes, for [`Compiler::load`]. They depend on the automata and the vocabulary's fingerprint
     /// alone.
@@ -98,6 +108,18 @@ impl<B: Backend> CompiledGrammar<B> {
     pub fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
         let program = self.program().ok_or(StoreErrorKind::NoProgram)?;
         seal(ContentKind::Grammar, self.vocabulary(), &**program)
+    }
+
+    /// As [`to_bytes`](Self::to_bytes), with the text that the grammar stands for, for
+    /// [`Compiler::load_with_source`]: a source with its options, or a name. Whoever keeps both apart can
+    /// see that they belong together.
+    ///
+    /// # Errors
+    ///
+    /// As for [`to_bytes`](Self::to_bytes).
+    pub fn to_bytes_with_source(&self, source: &str) -> Result<Vec<u8>, StoreError> {
+        let program = self.program().ok_or(StoreErrorKind::NoProgram)?;
+        seal(ContentKind::Entry, self.vocabulary(), &(source, &**program))
     }
 }
 
@@ -111,6 +133,19 @@ impl<B: BuildBackend> Compiler<B> {
     /// in them can cause more than that.
     pub fn load(&self, bytes: &[u8]) -> Result<CompiledGrammar<B>, StoreError> {
         self.load_program(open(ContentKind::Grammar, self.vocabulary(), bytes)?)
+    }
+
+    /// A grammar that [`to_bytes_with_source`](CompiledGrammar::to_bytes_with_source) wrote for this source.
+    ///
+    /// # Errors
+    ///
+    /// As for [`load`](Self::load), and where the bytes were written for another source.
+    pub fn load_with_source(&self, bytes: &[u8], source: &str) -> Result<CompiledGrammar<B>, StoreError> {
+        let (found, program): (String, Program) = open(ContentKind::Entry, self.vocabulary(), bytes)?;
+        if found != source {
+            return Err(StoreErrorKind::Source.into());
+        }
+        self.load_program(program)
     }
 
     /// The masks that the grammars of this compiler share, as bytes, for [`load_pool`](Self::load_pool).
@@ -137,7 +172,7 @@ impl<B: BuildBackend> Compiler<B> {
         Ok(self.pool().restore(&read.masks, self.vocabulary())?)
     }
 
-    pub(super) fn load_program(&self, program: Program) -> Result<CompiledGrammar<B>, StoreError> {
+    fn load_program(&self, program: Program) -> Result<CompiledGrammar<B>, StoreError> {
         let mut ids = program.labels().iter().flat_map(|label| &*label.ids);
         if ids.any(|&id| self.vocabulary().id(id).is_none()) {
             return Err(StoreErrorKind::Token.into());
@@ -153,7 +188,7 @@ struct SharedMasks {
     masks: SavedPool,
 }
 
-pub(super) fn seal(
+fn seal(
     content: ContentKind,
     vocabulary: &Vocabulary,
     value: &impl Serialize,
@@ -166,7 +201,7 @@ pub(super) fn seal(
     Ok(bytes)
 }
 
-pub(super) fn open<T: DeserializeOwned>(
+fn open<T: DeserializeOwned>(
     asked: ContentKind,
     vocabulary: &Vocabulary,
     bytes: &[u8],

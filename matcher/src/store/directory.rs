@@ -1,7 +1,8 @@
 //! A directory of compiled grammars.
 //!
-//! One file a grammar, named by a hash of its key, the vocabulary and the format; the key itself stands in the file
-//! and is compared, so two keys can never share an entry. A file is written under a name of its own and renamed:
+//! One file a grammar, named by a hash of its key, the vocabulary and the format; the file also contains the key itself,
+//! which is compared, so two keys can never share an entry. Only regular files up to a size are read: a pipe would be
+//! waited for, and a device may never end. A file is written under a name of its own and renamed:
 //! other processes see all of it or nothing, and whoever renames last wins, with equal content. Files that are
 //! damaged or foreign are overwritten like absent ones. The directory may be deleted at any time.
 //!
@@ -10,15 +11,14 @@
 //! does so only at the paths and in the calls of its user.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use grammask_fsm::Program;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{ContentKind, FORMAT, StoreError, open, seal};
+use super::bytes::{FORMAT, StoreError};
 use crate::base::error::CompileError;
 use crate::compile::backend::BuildBackend;
 use crate::compile::compiler::Compiler;
@@ -27,6 +27,9 @@ use crate::grammar::compiled::CompiledGrammar;
 const GRAMMAR: &str = "grammar";
 const POOL: &str = "masks";
 const UNFINISHED: &str = "unfinished";
+
+/// Bytes of the largest file that is written or read, whatever the directory may hold.
+const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// A directory that keeps compiled grammars between processes; any number of processes and threads may use one at
 /// once.
@@ -68,13 +71,18 @@ pub struct DirectoryStats {
 
 impl StoreDirectory {
     /// Opens a directory, making it where it is absent. The files in it may have at most `max_bytes` together,
-    /// about: processes that write at the same time may each overstep it by a file.
+    /// about: processes that write at the same time may each overstep it by a file. One file has at most 512 MiB.
     ///
     /// # Errors
     ///
-    /// Where there is no such directory and none can be made.
+    /// Where there is no such directory and none can be made, or the path is empty.
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64) -> io::Result<Self> {
         let path = path.into();
+        if path.as_os_str().is_empty() {
+            // The system would take it for the working directory.
+            let message = "the path of the directory is empty; name one, `.` for the working directory";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         fs::create_dir_all(&path)?;
         Ok(Self {
             path,
@@ -119,15 +127,14 @@ impl StoreDirectory {
         compile: impl FnOnce() -> Result<CompiledGrammar<B>, E>,
     ) -> Result<CompiledGrammar<B>, E> {
         let name = format!("{:032x}.{GRAMMAR}", name_of(compiler, key));
-        if let Some(grammar) = self.read(&name, |bytes| read_entry(compiler, key, bytes)) {
+        if let Some(grammar) = self.read(&name, |bytes| compiler.load_with_source(bytes, key)) {
             count(&self.counts.hits);
             return Ok(grammar);
         }
         count(&self.counts.misses);
         let grammar = compile()?;
-        if let Some(program) = grammar.program() {
-            let entry = seal(ContentKind::Entry, compiler.vocabulary(), &(key, &**program));
-            self.write(&name, entry);
+        if grammar.program().is_some() {
+            self.write(&name, grammar.to_bytes_with_source(key));
         }
         Ok(grammar)
     }
@@ -135,7 +142,7 @@ impl StoreDirectory {
     /// Adds the masks that were kept for the compiler's vocabulary to those that its grammars share. Returns how
     /// many they are; 0 where there are none, or none of use.
     pub fn load_pool<B: BuildBackend>(&self, compiler: &Compiler<B>) -> usize {
-        self.read(&pool_name(compiler), |bytes| compiler.load_pool(bytes).map(Some)).unwrap_or(0)
+        self.read(&pool_name(compiler), |bytes| compiler.load_pool(bytes)).unwrap_or(0)
     }
 
     /// Keeps the masks that the grammars of a compiler share, in place of those that were kept.
@@ -161,10 +168,10 @@ impl StoreDirectory {
         self.last_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    fn read<T>(&self, name: &str, read: impl FnOnce(&[u8]) -> Result<Option<T>, StoreError>) -> Option<T> {
+    fn read<T>(&self, name: &str, read: impl FnOnce(&[u8]) -> Result<T, StoreError>) -> Option<T> {
         let path = self.path.join(name);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
+        let (file, bytes) = match read_file(&path, self.max_file_bytes()) {
+            Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
                 self.note(&self.counts.unreadable, &path, &error);
@@ -173,14 +180,9 @@ impl StoreDirectory {
         };
         match read(&bytes) {
             Ok(found) => {
-                if found.is_some() {
-                    // Whether the time can be renewed decides at most what is deleted first.
-                    let _ = File::options()
-                        .write(true)
-                        .open(&path)
-                        .and_then(|file| file.set_modified(SystemTime::now()));
-                }
-                found
+                // Whether the time can be renewed decides at most what is deleted first.
+                let _ = file.set_modified(SystemTime::now());
+                Some(found)
             }
             Err(error) => {
                 self.note(&self.counts.unreadable, &path, &error);
@@ -189,11 +191,15 @@ impl StoreDirectory {
         }
     }
 
+    fn max_file_bytes(&self) -> u64 {
+        self.max_bytes.min(MAX_FILE_BYTES)
+    }
+
     fn write(&self, name: &str, bytes: Result<Vec<u8>, StoreError>) {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let path = self.path.join(name);
         let bytes = match bytes {
-            Ok(bytes) if bytes.len() as u64 <= self.max_bytes => bytes,
+            Ok(bytes) if bytes.len() as u64 <= self.max_file_bytes() => bytes,
             Ok(_) => return,
             Err(error) => return self.note(&self.counts.unwritable, &path, &error),
         };
@@ -268,15 +274,23 @@ fn pool_name<B: BuildBackend>(compiler: &Compiler<B>) -> String {
     format!("{:032x}.{POOL}", name_of(compiler, std::any::type_name::<B>()))
 }
 
-/// The grammar of an entry; `None` where its key is another one with the same hash.
-fn read_entry<B: BuildBackend>(
-    compiler: &Compiler<B>,
-    key: &str,
-    bytes: &[u8],
-) -> Result<Option<CompiledGrammar<B>>, StoreError> {
-    let (found, program): (String, Program) = open(ContentKind::Entry, compiler.vocabulary(), bytes)?;
-    if found != key {
-        return Ok(None);
+/// A regular file of at most so many bytes, and its content.
+fn read_file(path: &Path, max_bytes: u64) -> io::Result<(File, Vec<u8>)> {
+    let mut options = File::options();
+    options.read(true);
+    // To open a pipe would wait for somebody who writes to it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    let refused = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
+    if !metadata.is_file() {
+        return Err(refused("it is not a regular file; delete it".to_owned()));
     }
-    compiler.load_program(program).map(Some)
+    let too_large = || refused(format!("the file has more than {max_bytes} bytes; delete it"));
+    let length = usize::try_from(metadata.len()).ok().filter(|_| metadata.len() <= max_bytes);
+    let mut bytes = Vec::with_capacity(length.ok_or_else(too_large)?);
+    // It may have grown since.
+    (&file).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_large()) } else { Ok((file, bytes)) }
 }

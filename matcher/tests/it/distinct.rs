@@ -161,7 +161,8 @@ fn bytes_of(bits: [u64; 4]) -> Vec<u8> {
 
 /// All documents of a grammar, which are few.
 fn documents(source: &str) -> Vec<Vec<u8>> {
-    let bytes = Vocabulary::from_tokens((0..=255u8).map(|byte| Some([byte])), &Default::default()).unwrap();
+    let options = VocabularyOptions::default().stop_ids([]);
+    let bytes = Vocabulary::from_tokens((0..=255u8).map(|byte| Some([byte])), &options).unwrap();
     let grammar = Compiler::builder(bytes).build().ebnf(source, &EbnfOptions::default()).unwrap();
     let mut stack = vec![(Vec::new(), grammar.matcher())];
     let mut found = Vec::new();

@@ -124,7 +124,8 @@ fn ids(numbers: &[u32]) -> Vec<TokenId> {
 fn tokens_that_may_merge_with_what_follows_are_held_back() {
     // 0 `{`, 1 `"`, 2 `a`, 3 `:`, 4 `":`, 5 `1`, 6 `:1`, 7 `{"`, 8 `2`
     let tokens = ["{", "\"", "a", ":", "\":", "1", ":1", "{\"", "2", "\u{e9}"].map(Some);
-    let compiler = Compiler::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default()).unwrap());
+    let compiler =
+        Compiler::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([])).unwrap());
     let longest_match = |text: &[u8]| {
         let tokens: [&[u8]; 9] = [b"{\"", b"\":", b":1", b"{", b"\"", b"a", b":", b"1", b"2"];
         let numbers = [7, 4, 6, 0, 1, 2, 3, 5, 8];
@@ -165,7 +166,8 @@ fn tokens_that_may_merge_with_what_follows_are_held_back() {
 fn half_a_character_is_held_back() {
     // `é` and `è` begin with the same byte, which is forced.
     let tokens = (0..=255u8).map(|byte| Some(vec![byte]));
-    let compiler = Compiler::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default()).unwrap());
+    let compiler =
+        Compiler::new(Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([])).unwrap());
     let grammar = compiler.regex("ab(?:é|è)", &RegexOptions::default()).unwrap();
     let mut matcher = grammar.matcher();
     assert_eq!(matcher.jump_forward().unwrap(), b"ab\xc3");

@@ -12,6 +12,7 @@ mod forks;
 mod from_estimate;
 mod generations;
 mod matching;
+mod messages;
 mod options;
 mod oracle;
 mod random;

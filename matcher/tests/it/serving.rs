@@ -144,7 +144,9 @@ fn equal_structures_have_one_fingerprint() {
     let fingerprint = |pattern| compile(pattern).fingerprint().unwrap();
     assert_eq!(fingerprint("a(b|c)*"), fingerprint("a(?:c|b)*"));
     assert_ne!(fingerprint("a(b|c)*"), fingerprint("a(b|c)+"));
-    let other = Vocabulary::from_tokens(["a", "b", "c"].map(Some), &VocabularyOptions::default()).unwrap();
+    let other =
+        Vocabulary::from_tokens(["a", "b", "c"].map(Some), &VocabularyOptions::default().stop_ids([]))
+            .unwrap();
     let other = Compiler::new(other).regex("a(b|c)*", &RegexOptions::default()).unwrap();
     assert_ne!(other.fingerprint(), compile("a(b|c)*").fingerprint(), "the vocabulary is a part of it");
     // Routers of other processes and versions know this number.
@@ -168,4 +170,26 @@ fn masks_that_are_too_small_are_refused() {
         matcher.mask().unwrap();
         matcher = matcher.with_stop_tokens(StopTokens::Own([token(2)].into()));
     }
+}
+
+#[test]
+fn masks_fit_or_are_given_room() {
+    let stored = compile("a*").matcher().mask().unwrap();
+    let mut mask = TokenMask::new(2);
+    mask.load(&stored);
+    assert_eq!((mask.len(), mask.iter().map(TokenId::get).collect::<Vec<_>>()), (LEN, vec![0, STOP]));
+}
+
+#[test]
+fn each_matcher_of_a_batch_gets_one_token() {
+    let grammar = compile("a*");
+    let mut matchers = [grammar.matcher(), grammar.matcher()];
+    let batch = BatchMatcher::new(Arc::default());
+    for count in [0, 1, 3] {
+        let error = batch.accept(&mut matchers, &vec![token(0); count]).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("2 matchers and {count} tokens")), "{error}");
+        assert!(matchers.iter().all(|matcher| matcher.steps() == 0));
+    }
+    let refused = Err(MatchError::TokenRefused(token(1)));
+    assert_eq!(batch.accept(&mut matchers, &[token(0), token(1)]).unwrap(), [Ok(()), refused]);
 }

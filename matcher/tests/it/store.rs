@@ -159,8 +159,9 @@ fn follow(grammar: &CompiledGrammar) {
 #[test]
 fn grammars_belong_to_a_vocabulary() {
     let bytes = small(&compiler());
-    let other =
-        Compiler::new(Vocabulary::from_tokens(["a", "b"].map(Some), &VocabularyOptions::default()).unwrap());
+    let other = Compiler::new(
+        Vocabulary::from_tokens(["a", "b"].map(Some), &VocabularyOptions::default().stop_ids([])).unwrap(),
+    );
     let error = other.load(&bytes).unwrap_err().to_string();
     assert!(error.starts_with("the bytes belong to another vocabulary"), "{error}");
     let error = compiler().load(b"PK\x03\x04").unwrap_err().to_string();
@@ -269,4 +270,64 @@ fn a_directory_keeps_its_bound() {
     std::fs::write(scratch.0.join("notes.txt"), "not ours").unwrap();
     get(&directory, "x{100}");
     assert!(scratch.0.join("notes.txt").exists());
+}
+
+/// The answer to a compilation, or nothing after a minute.
+#[cfg(unix)]
+fn get_in_time(directory: &Arc<StoreDirectory>, pattern: &'static str) -> Option<CompiledGrammar> {
+    let (send, receive) = std::sync::mpsc::channel();
+    let directory = Arc::clone(directory);
+    std::thread::spawn(move || send.send(get(&directory, pattern)));
+    receive.recv_timeout(std::time::Duration::from_secs(60)).ok()
+}
+
+/// Makes a file that is none, or is too large, at a path where none is.
+#[cfg(unix)]
+type MakeFile = fn(&PathBuf);
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_of_bounded_size_are_read() {
+    let scratch = Scratch::new("special");
+    let directory = Arc::new(StoreDirectory::open(&scratch.0, 16 << 30).unwrap());
+    let compiled = get(&directory, "ab+c");
+    let file = scratch.files().remove(0);
+    let replace: [(&str, MakeFile); 3] = [
+        ("regular file", |path| {
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        }),
+        ("regular file", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+        // A sparse file takes no room, and three times 1 GiB to be read.
+        ("more than", |path| std::fs::File::create_new(path).unwrap().set_len(3 << 30).unwrap()),
+    ];
+    for (number, (reason, replace)) in (1..).zip(replace) {
+        std::fs::remove_file(&file).unwrap();
+        replace(&file);
+        check(&compiled, &get_in_time(&directory, "ab+c").unwrap(), b"abbc");
+        let error = directory.last_error().unwrap();
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(directory.usage().unreadable, number);
+        assert!(std::fs::symlink_metadata(&file).unwrap().is_file(), "it is written anew");
+    }
+    get(&directory, "ab+c");
+    assert_eq!(directory.usage().hits, 1);
+}
+
+#[test]
+fn a_directory_has_a_name() {
+    let error = StoreDirectory::open("", 1 << 20).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+}
+
+#[test]
+fn bytes_belong_to_their_source() {
+    let compiler = compiler();
+    let grammar = compiler.regex("ab+", &RegexOptions::default()).unwrap();
+    let bytes = grammar.to_bytes_with_source("ab+").unwrap();
+    check(&grammar, &compiler.load_with_source(&bytes, "ab+").unwrap(), b"abb");
+    let error = compiler.load_with_source(&bytes, "cd+").unwrap_err();
+    assert!(error.is_other_source(), "{error}");
+    let error = compiler.load_with_source(&grammar.to_bytes().unwrap(), "ab+").unwrap_err();
+    assert!(!error.is_other_source(), "{error}");
+    assert!(compiler.load(&bytes).is_err());
 }

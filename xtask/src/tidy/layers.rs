@@ -20,7 +20,7 @@ use Audience::{Developers, FacadeOnly, Users};
 
 /// Folder, layer, audience. A crate may link (normally or from a build script) only crates of a smaller
 /// layer; its tests may use any crate.
-const LAYERS: [(&str, u8, Audience); 16] = [
+const LAYERS: [(&str, u8, Audience); 17] = [
     ("gpu-apply", 1, Users),
     ("grammar-ir", 1, Users),
     ("parser-backend", 1, Users),
@@ -31,6 +31,7 @@ const LAYERS: [(&str, u8, Audience); 16] = [
     ("pda", 3, Users),
     ("mask-cache", 3, Users),
     ("matcher", 4, Users),
+    ("vocabularies", 4, Users),
     ("grammask", 5, Users),
     ("bindings/python", 6, FacadeOnly),
     ("cli", 6, FacadeOnly),

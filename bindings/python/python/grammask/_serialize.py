@@ -42,15 +42,19 @@ def deserialize_compiled(text: str, info: TokenizerInfo) -> CompiledGrammar:
 
 def reduce_compiled(compiled: CompiledGrammar) -> Any:
     """What pickle keeps of a compiled grammar: its automata, and the grammar for those who ask for it."""
-    return (load_compiled, (compiled._to_bytes(), serialize_compiled(compiled), compiled.tokenizer_info))
+    text = serialize_compiled(compiled)
+    automata = compiled._to_bytes(_json(text)["ebnf"])
+    return (load_compiled, (automata, text, compiled.tokenizer_info))
 
 
 def load_compiled(automata: bytes, text: str, info: TokenizerInfo) -> CompiledGrammar:
-    """What ``reduce_compiled`` kept. Automata of another version are compiled anew."""
-    try:
-        return CompiledGrammar._from_bytes(automata, _json(text)["ebnf"], info)
-    except DeserializeFormatError:
-        return deserialize_compiled(text, info)
+    """What ``reduce_compiled`` kept. Automata of another version are compiled anew; those of another grammar are refused."""
+    ebnf = _json(text).get("ebnf")
+    if isinstance(ebnf, str):
+        compiled = CompiledGrammar._from_bytes(automata, ebnf, info)
+        if compiled is not None:
+            return compiled
+    return deserialize_compiled(text, info)
 
 
 def _json(text: str) -> Any:

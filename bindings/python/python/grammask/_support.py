@@ -6,14 +6,15 @@ import atexit
 import contextlib
 import enum
 import json
+import os
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._native import finish_background
-from .exception import BitmaskError
+from ._native import after_fork, before_fork, finish_background, forget_deliveries
+from .exception import BitmaskError, spell
 
 if TYPE_CHECKING:
     from ._native import CompiledGrammar, GrammarCompiler, PendingCompile, TokenizerInfo
@@ -57,7 +58,7 @@ class Rejection:
         if self.reason == "too_early_to_stop":
             return f"the text is not whole; expected {expected}"
         found = _spell([self.byte] if self.byte is not None else [])
-        return f"byte {self.offset} of {self.token!r} is {found}; expected {expected}"
+        return f"byte {self.offset} of {spell(self.token)} is {found}; expected {expected}"
 
 
 def _spell(possible: list[int]) -> str:
@@ -100,7 +101,7 @@ def as_bitmask_array(mask: Any) -> Any:
     try:
         array = np.from_dlpack(mask) if hasattr(mask, "__dlpack__") else np.asarray(memoryview(mask))
     except Exception as error:
-        raise BitmaskError(f"{type(mask).__name__} is no bitmask: {error}") from error
+        raise BitmaskError(f"{type(mask).__name__} is no bitmask: {spell(error)}") from error
     if array.dtype.itemsize != 4 or array.dtype.kind not in "iu":
         raise BitmaskError(f"the bitmask must be of dtype int32, not {array.dtype}")
     if not array.flags.writeable:
@@ -139,6 +140,9 @@ class CompileFuture(Future["CompiledGrammar"]):
 
 
 atexit.register(finish_background)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)
+    os.register_at_fork(after_in_child=forget_deliveries)
 
 
 class ForcedTokens(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from ._native import TokenizerInfo
 from ._support import VocabType
 from .config import get_compat, get_serialization_version
-from .exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError, TokenizerError
+from .exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError, TokenizerError, spell
 
 #: From that many tokens on a spelling is no accident.
 _MANY = 128
@@ -171,7 +171,7 @@ def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: st
             add_prefix_space=read["add_prefix_space"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {error}") from error
+        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {spell(error)}") from error
 
 
 def serialize(info: TokenizerInfo) -> str:
@@ -198,7 +198,7 @@ def deserialize(text: str) -> TokenizerInfo:
             read["named_special_token_ids"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, TokenizerError) as error:
-        raise DeserializeFormatError(f"the serialized tokenizer is malformed: {error!r}") from error
+        raise DeserializeFormatError(f"the serialized tokenizer is malformed: {spell(error)}") from error
 
 
 def check_version(read: Any) -> None:
@@ -207,7 +207,7 @@ def check_version(read: Any) -> None:
         raise DeserializeFormatError("a serialized object has the key `__VERSION__`")
     if read["__VERSION__"] != get_serialization_version():
         found = read["__VERSION__"]
-        raise DeserializeVersionError(f"version {found!r} cannot be read; it is {get_serialization_version()!r} here")
+        raise DeserializeVersionError(f"version {spell(found)} cannot be read; it is {get_serialization_version()!r} here")
 
 
 def _json(text: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._native import apply_bitmask, apply_bitmask_array, apply_bitmask_cuda
-from .exception import GrammaskWarning
+from .exception import GrammaskWarning, spell
 
 __all__ = [
     "allocate_token_bitmask",
@@ -51,7 +51,7 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int, *, backend: str = "
     """
     shape = get_bitmask_shape(batch_size, vocab_size)
     if backend not in ("auto", "torch", "numpy"):
-        raise ValueError(f"unknown backend {backend!r}; use 'auto', 'torch' or 'numpy'")
+        raise ValueError(f"unknown backend {spell(backend)}; use 'auto', 'torch' or 'numpy'")
     if backend == "torch" or (backend == "auto" and "torch" in sys.modules):
         torch = importlib.import_module("torch")
         return torch.full(shape, -1, dtype=torch.int32)
@@ -94,7 +94,7 @@ def apply_token_bitmask_inplace(
         than float32, float16 and bfloat16, is done by torch's own operations.
     """
     if backend not in _BACKENDS:
-        raise ValueError(f"unknown backend {backend!r}; use one of {', '.join(_BACKENDS)}")
+        raise ValueError(f"unknown backend {spell(backend)}; use one of {', '.join(_BACKENDS)}")
     if isinstance(logits, np.ndarray):
         _apply_numpy(logits, np.asarray(bitmask), vocab_size, indices)
         return
@@ -163,18 +163,21 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     torch = importlib.import_module("torch")
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
+    device = logits.device.type
+    if device == "cpu":
+        # Tensors of this call's own: whatever others do to theirs meanwhile, these keep their shapes.
+        logits, bitmask = logits.detach(), bitmask.detach()
     if logits.dim() not in (1, 2) or bitmask.dim() not in (1, 2):
         raise ValueError("logits and bitmask must have one dimension or two")
     logits2 = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask2 = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
-    device = logits2.device.type
     has_kernel = logits2.dtype in (torch.float32, torch.float16, torch.bfloat16)
     if device == "cpu" and has_kernel:
         rows = _row_list(indices, logits2.shape[0], bitmask2.shape[0])
         bitmask2 = bitmask2.contiguous()
-        place = (logits2.data_ptr(), *logits2.shape, *logits2.stride())
-        masks = (bitmask2.data_ptr(), bitmask2.shape[1])
+        place = (logits2, *logits2.shape, *logits2.stride())
+        masks = (bitmask2, bitmask2.shape[1])
         apply_bitmask(str(logits2.dtype).removeprefix("torch."), place, masks, width, rows)
         return
     rows = _row_tensor(torch, indices, logits2, bitmask2)

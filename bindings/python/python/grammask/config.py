@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 
 from . import _native
+from .exception import spell
 
 __all__ = [
     "get_compat",
@@ -41,7 +42,7 @@ def get_compat() -> bool:
 
 def _checked(depth: int) -> int:
     if not isinstance(depth, int) or not 0 < depth <= _MOST:
-        raise ValueError(f"the recursion depth must be a number from 1 to {_MOST}, not {depth!r}")
+        raise ValueError(f"the recursion depth must be a number from 1 to {_MOST}, not {spell(depth)}")
     return depth
 
 

@@ -112,3 +112,12 @@ class BitmaskError(GrammaskError):
 
 class GrammaskWarning(UserWarning):
     """Base of the warnings of grammask."""
+
+
+def spell(value: object) -> str:
+    """``repr``, of something long the beginning and the end: messages do not repeat their input."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+
+
+_LONGEST = 200

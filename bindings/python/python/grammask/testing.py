@@ -53,14 +53,14 @@ def _grammar(grammar: Grammar | str) -> Grammar:
 def _get_matcher_from_grammar_and_tokenizer_info(
     grammar: Grammar | str, tokenizer_info: TokenizerInfo | None = None, **kwargs: Any
 ) -> GrammarMatcher:
-    """A matcher of a grammar, over no vocabulary at all if none is given."""
-    info = tokenizer_info if tokenizer_info is not None else TokenizerInfo([])
+    """A matcher of a grammar, over a vocabulary of no text, only with a stop token, if none is given."""
+    info = tokenizer_info if tokenizer_info is not None else TokenizerInfo([""], stop_token_ids=0)
     compiler = GrammarCompiler(info, cache_enabled=False)
     return GrammarMatcher(compiler.compile_grammar(_grammar(grammar)), **kwargs)
 
 
 def _get_matcher_from_grammar(grammar: Grammar | str, **kwargs: Any) -> GrammarMatcher:
-    """A matcher of a grammar over no vocabulary."""
+    """A matcher of a grammar over a vocabulary of no text."""
     return _get_matcher_from_grammar_and_tokenizer_info(grammar, None, **kwargs)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .exception import spell
+
 
 def _field(value: Any, name: str, default: Any = None) -> Any:
     """A field of a dict or of an object."""
@@ -54,13 +56,13 @@ def normalize_tool_choice(tools: Any = None, tool_choice: Any = "auto") -> tuple
         name = _function_name(tool_choice) or _field(tool_choice, "name")
         named = [tool for tool in functions if _function_name(tool) == name]
         if not named:
-            raise ValueError(f"`tool_choice` names the function {name!r}, which is not one of the tools")
+            raise ValueError(f"`tool_choice` names the function {spell(name)}, which is not one of the tools")
         return named[:1], [], "forced"
     if kind == "allowed_tools":
         return _allowed(functions, builtins, _field(tool_choice, "allowed_tools") or tool_choice)
     of_type = [tool for tool in builtins if _field(tool, "type") == kind]
     if len(of_type) != 1:
-        raise ValueError(f"`tool_choice` names the tool type {kind!r}, which {len(of_type)} of the tools have")
+        raise ValueError(f"`tool_choice` names the tool type {spell(kind)}, which {len(of_type)} of the tools have")
     return [], of_type, "forced"
 
 

@@ -168,7 +168,8 @@ mod tests {
             b"9",
         ];
         let vocabulary =
-            Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default()).unwrap();
+            Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default().stop_ids([]))
+                .unwrap();
         let [whitespace, _] = &ClassList::all(&vocabulary);
         let JsonOpeners { quote, spaced_quote, spaced_quote_nodes, number } =
             JsonOpeners::new(&vocabulary, whitespace);

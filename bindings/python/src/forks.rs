@@ -1,0 +1,40 @@
+//! Forks of the process (`os.fork`, `multiprocessing`).
+//!
+//! A child has one thread, and the memory of all as it was. Caches and threads mend themselves. The tables of a grammar
+//! cannot: a child that needs them would wait for a thread that it does not have. So a fork waits until no thread writes to
+//! them, some microseconds mostly; threads that hold the interpreter's lock do not while another one forks. `grammask._support`
+//! has Python call what is here.
+
+use std::cell::Cell;
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+
+use pyo3::prelude::*;
+
+/// Held for reading while tables are written without the interpreter's lock.
+static TABLES: RwLock<()> = RwLock::new(());
+
+thread_local! {
+    /// What the thread that forks holds meanwhile.
+    static HELD: Cell<Option<RwLockWriteGuard<'static, ()>>> = const { Cell::new(None) };
+}
+
+/// Gives up the interpreter's lock for work on tables, of which forks wait for the end. It must not ask for the lock.
+pub(crate) fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    py.detach(|| {
+        let _tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
+        work()
+    })
+}
+
+/// Waits until no table is being written.
+#[pyfunction]
+pub(crate) fn before_fork(py: Python<'_>) {
+    // Who writes to tables does not need the lock for it, but others may do something meanwhile.
+    py.detach(|| HELD.set(Some(TABLES.write().unwrap_or_else(PoisonError::into_inner))));
+}
+
+/// Lets work go on.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    HELD.set(None);
+}
