@@ -1,7 +1,6 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -78,8 +77,7 @@ impl Vocabulary {
         let name = file.display().to_string();
         let load = || {
             // A rank file has no special tokens, and says by its name of whose encoding it is.
-            let encoding = file.file_stem().and_then(OsStr::to_str).and_then(Encoding::named);
-            let special = encoding.map(Encoding::special_tokens).unwrap_or_default();
+            let special = Encoding::of_file(file).map(Encoding::special_tokens).unwrap_or_default();
             let options = VocabularyOptions::default().special_tokens(special);
             let read = |options: &VocabularyOptions| {
                 let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;

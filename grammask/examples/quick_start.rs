@@ -4,7 +4,7 @@ use grammask::{Compiler, JsonSchemaOptions, TokenMask, Vocabulary, VocabularyOpt
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Once a process. Here every byte is a token, and id 256 ends the text; the vocabulary of a real model
-    // comes from its tokenizer.json, with `Vocabulary::from_tokenizer_json`.
+    // comes from the file of its tokenizer, with `grammask::vocabularies::load`.
     let tokens = (0..=255_u8).map(|byte| Some(vec![byte])).chain([None]);
     let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
     let compiler = Compiler::new(vocabulary);

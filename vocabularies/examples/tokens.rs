@@ -4,7 +4,6 @@
 //! SentencePiece model.
 
 use std::error::Error;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -17,8 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let vocabulary = match std::env::args_os().nth(1).map(PathBuf::from) {
         Some(path) => {
             // A rank file has no special tokens; its name tells whose they are.
-            let encoding = path.file_stem().and_then(OsStr::to_str).and_then(Encoding::named);
-            let special = encoding.map(Encoding::special_tokens).unwrap_or_default();
+            let special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
             load(File::open(path)?, &options.special_tokens(special))?
         }
         None => load(&b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03"[..], &options)?,

@@ -27,6 +27,7 @@ pub fn from_core_bpe(encoding: &CoreBPE, options: &VocabularyOptions) -> Result<
                 format!("the special token {name:?} is encoded as {} tokens; use its rank file", ids.len());
             return Err(LoadError::of_object(message));
         };
+        builder.put(id, name.as_bytes()).map_err(LoadError::of_tokens)?;
         builder.mark_special(id);
         end = end.max(id.saturating_add(1));
     }
@@ -36,6 +37,7 @@ pub fn from_core_bpe(encoding: &CoreBPE, options: &VocabularyOptions) -> Result<
             break;
         }
         match encoding.decode_bytes(&[id]) {
+            Ok(_) if builder.has(id) => missing = 0,
             Ok(bytes) => {
                 builder.put(id, &bytes).map_err(LoadError::of_tokens)?;
                 missing = 0;

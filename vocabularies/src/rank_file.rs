@@ -1,5 +1,8 @@
 //! Rank files, the format of tiktoken: a line for each token, its bytes in base64 and its number.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use grammask_mask_cache::{Vocabulary, VocabularyBuilder, VocabularyOptions};
 
 use crate::error::LoadError;
@@ -107,6 +110,12 @@ impl Encoding {
     /// The encoding with a name, such as `cl100k_base`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|encoding| encoding.name() == name)
+    }
+
+    /// The encoding after which a rank file is called, such as `ranks/cl100k_base.tiktoken`.
+    pub fn of_file(path: &Path) -> Option<Self> {
+        path.extension().filter(|extension| *extension == "tiktoken")?;
+        path.file_stem().and_then(OsStr::to_str).and_then(Self::named)
     }
 
     /// The encoding's own name.

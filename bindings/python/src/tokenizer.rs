@@ -1,9 +1,12 @@
 //! `TokenizerInfo`: a vocabulary and what xgrammar's users ask of it.
 
 use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -81,6 +84,16 @@ fn coding(py: Python<'_>, vocab_type: &Bound<'_, PyAny>) -> PyResult<(u8, TokenC
     }
 }
 
+/// The stop tokens that the caller names, if any.
+fn given_stop_ids(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<u32>>> {
+    match id_list(py, ids)? {
+        Some(ids) if ids.is_empty() => {
+            Err(PyValueError::new_err("`stop_token_ids` must not be empty; leave it out"))
+        }
+        ids => Ok(ids),
+    }
+}
+
 fn decode(token: &Bound<'_, PyAny>, coding: TokenCoding) -> PyResult<Vec<u8>> {
     if let Ok(text) = token.cast::<PyString>() {
         return Ok(coding.decode(text.to_str()?));
@@ -111,10 +124,7 @@ impl TokenizerInfo {
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
         let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
-        let stop = match id_list(py, stop_token_ids)? {
-            Some(ids) if ids.is_empty() => {
-                return Err(PyValueError::new_err("`stop_token_ids` must not be empty; leave it out"));
-            }
+        let stop = match given_stop_ids(py, stop_token_ids)? {
             Some(ids) => ids,
             None => (0..)
                 .zip(&tokens)
@@ -144,6 +154,41 @@ impl TokenizerInfo {
     ) -> PyResult<Bound<'py, PyAny>> {
         let loader = tokenizer.py().import("grammask._tokenizers")?;
         loader.call_method1("from_huggingface", (tokenizer, vocab_size, stop_token_ids))
+    }
+
+    /// Reads the file of a tokenizer: `tokenizer.json`, `tekken.json`, a GGUF or SentencePiece model, or a rank file of
+    /// tiktoken with the name of its encoding, such as `cl100k_base.tiktoken`.
+    ///
+    /// Special tokens match no text. `vocab_size` is the width of the model's logits, if that is more than the file has
+    /// tokens; `stop_token_ids` are the ids that end a text, if the file does not say so.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, vocab_size=None, stop_token_ids=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        vocab_size: Option<usize>,
+        stop_token_ids: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
+        let mut options = VocabularyOptions::default().special_tokens(special);
+        if let Some(size) = vocab_size {
+            options = options.size(size);
+        }
+        if let Some(ids) = given_stop_ids(py, stop_token_ids)? {
+            options = options.stop_ids(ids);
+        }
+        let file = File::open(&path)?;
+        let vocabulary = py.detach(|| vocabularies::load(file, &options));
+        let vocabulary = Arc::new(
+            vocabulary
+                .map_err(|error| raise(py, "TokenizerError", format!("{}: {error}", path.display())))?,
+        );
+        Ok(Self {
+            _token_sets: TokenSets::shared(&vocabulary),
+            vocabulary,
+            vocab_type: 0,
+            add_prefix_space: false,
+        })
     }
 
     /// The tokenizer of a vocabulary and what `dump_metadata` said of it.

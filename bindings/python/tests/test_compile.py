@@ -499,6 +499,27 @@ class HuggingFace:
         return json.dumps({"decoder": decoder, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}})
 
 
+def test_tokenizers_of_files(tmp_path):
+    # A SentencePiece model of two pieces: a space and `a`, and the control piece `</s>`.
+    file = tmp_path / "tokenizer.model"
+    file.write_bytes(b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03")
+    info = grammask.TokenizerInfo.from_file(file, vocab_size=4)
+    assert info.decoded_vocab == [b" a", b"</s>", b"", b""] and info.stop_token_ids == [1]
+    assert pickle.loads(pickle.dumps(info)) == info
+    assert grammask.TokenizerInfo.from_file(str(file), stop_token_ids=0).stop_token_ids == [0]
+    ranks = tmp_path / "cl100k_base.tiktoken"
+    ranks.write_text("YQ== 0\n")
+    info = grammask.TokenizerInfo.from_file(ranks)
+    assert (info.vocab_size, info.stop_token_ids) == (100_277, [100_257])
+    ranks.write_text("YQ== 0\nYQ\n")
+    with pytest.raises(grammask.TokenizerError, match="cl100k_base.tiktoken: rank file, line 2"):
+        grammask.TokenizerInfo.from_file(ranks)
+    with pytest.raises(FileNotFoundError):
+        grammask.TokenizerInfo.from_file(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="must not be empty"):
+        grammask.TokenizerInfo.from_file(file, stop_token_ids=[])
+
+
 def test_tokenizers_of_transformers():
     info = grammask.TokenizerInfo.from_huggingface(HuggingFace(), vocab_size=8)
     assert (info.vocab_size, info.vocab_type, info.add_prefix_space) == (8, grammask.VocabType.BYTE_LEVEL, True)

@@ -49,6 +49,9 @@ fn an_encoding_with_holes() {
         list(&vocabulary).lines().filter(|line| !line.ends_with('-')).map(str::to_owned).collect();
     assert_eq!(listed, ["0 = a", "2 =  b", "3 . <|endoftext|>", "5 ! <|im_start|>", "2000 = far"]);
     assert_eq!(vocabulary.len(), 2_001);
+    let far = [("<far>".to_owned(), u32::MAX)].into_iter().collect();
+    let far = CoreBPE::new([(b"a".to_vec(), 0)].into_iter().collect(), far, ".").expect("an encoding");
+    assert!(from_core_bpe(&far, &VocabularyOptions::default()).is_err(), "and soon");
     let error =
         from_core_bpe(&encoding, &VocabularyOptions::default().max_tokens(5)).expect_err("past the limit");
     insta::assert_snapshot!(error, @"the vocabulary has 6 ids, limit 5; raise `max_tokens` (at most 16777214) or drop ids that no model emits");

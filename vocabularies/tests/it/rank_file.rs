@@ -43,6 +43,8 @@ fn encodings_are_known_by_name() {
         assert!(!vocabulary.stop_tokens().is_empty(), "{encoding:?}");
     }
     assert_eq!(Encoding::named("o200k"), None);
+    assert_eq!(Encoding::of_file("ranks/cl100k_base.tiktoken".as_ref()), Some(Encoding::Cl100kBase));
+    assert_eq!(Encoding::of_file("ranks/cl100k_base.json".as_ref()), None);
     assert_eq!(Encoding::O200kHarmony.special_tokens().len(), 1_090);
 }
 

@@ -71,6 +71,13 @@ class TokenizerInfo:
         tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: int | list[int] | None = None
     ) -> TokenizerInfo: ...
     @staticmethod
+    def from_file(
+        path: str | PathLike[str],
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | list[int] | None = None,
+    ) -> TokenizerInfo: ...
+    @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo: ...
     @staticmethod
     def _detect_metadata_from_hf(backend_str: str) -> dict[str, Any]: ...
