@@ -14,7 +14,7 @@
 //! search is over where none is left, or where the item is closed and is none of them. Brackets and letters are tried
 //! first, whitespace last.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
@@ -211,8 +211,9 @@ impl UniqueScopes {
         };
         let max_visits = container.seen.len() + 2;
         let mut visits: HashMap<(B::State, Vec<u8>), usize, ahash::RandomState> = HashMap::default();
-        let mut left = VecDeque::from([(state, self.text.clone(), exponent)]);
-        while let Some((state, text, exponent)) = left.pop_front() {
+        // Depth first, large digits first: a number that is longer than those that occurred is soon found.
+        let mut left = vec![(state, self.text.clone(), exponent)];
+        while let Some((state, text, exponent)) = left.pop() {
             let bytes = engine.next_bytes(state);
             let may = |byte: u8| bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
             let may_end = b",]} \t\n\r".iter().any(|&byte| may(byte));
@@ -220,7 +221,7 @@ impl UniqueScopes {
                 return Ok(true);
             }
             let is_zero = is_zero(&text);
-            for byte in b"0123456789.eE+-".iter().copied().filter(|&byte| may(byte)) {
+            for byte in b"-+Ee.0123456789".iter().copied().filter(|&byte| may(byte)) {
                 fuel.burn(1)?;
                 let exponent = match (exponent, byte) {
                     (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
@@ -252,7 +253,7 @@ impl UniqueScopes {
                         continue;
                     }
                 }
-                left.push_back((next, text, exponent));
+                left.push((next, text, exponent));
             }
         }
         Ok(false)
