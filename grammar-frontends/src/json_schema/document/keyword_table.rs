@@ -66,7 +66,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("maximum", Draft4, "as `minimum`"),
         enforced("exclusiveMinimum", Draft4, "as `minimum`"),
         enforced("exclusiveMaximum", Draft4, "as `minimum`"),
-        enforced("multipleOf", Draft4, "steps of more states than `states`; steps of more than 18 digits; under `not`, steps with a fraction of numbers that need not be whole"),
+        enforced("multipleOf", Draft4, "steps of more states than `states`, unless at most 4,096 multiples lie between \
+            bounds; steps of more than 18 digits"),
         enforced("minLength", Draft4, "beside a pattern, a product of more states than `states`"),
         enforced("maxLength", Draft4, "as `minLength`"),
         enforced("pattern", Draft4, REGEX),
