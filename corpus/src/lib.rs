@@ -6,6 +6,8 @@
 //! mistake in the data. Then every backend runs all of them; what a backend is known to get wrong stands in
 //! `gaps.toml`, and a gap that has been mended fails until it is taken off that list.
 //!
+//! [`hostile`] makes inputs that are dear for their size, of every kind of source, and puts them to a compiler.
+//!
 //! Not for anything but tests: the crate reads its files from the source tree.
 //!
 //! # A case
@@ -58,6 +60,7 @@ mod report;
 mod runner;
 // The backends of this workspace, and random comparisons.
 pub mod documents;
+pub mod hostile;
 pub mod random;
 pub mod schemas;
 pub mod subjects;

@@ -37,7 +37,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Where a counted repeat can begin with itself, or a setting is out of range.
+    /// Where a counted repeat can begin with itself, a setting is out of range, or the set that every text begins in takes
+    /// more work or items than one call may.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         let program_bytes = program.memory_usage();
         Ok(Self {
@@ -215,8 +216,14 @@ impl Backend for Engine {
         Self::new(Arc::clone(&self.automaton.program), self.automaton.config)
     }
 
-    fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        self.automaton.import(&other.automaton, state)
+    fn import(
+        &self,
+        other: &Self,
+        states: &[State],
+        max_growth: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<State>, StepError> {
+        self.automaton.import(&other.automaton, states, max_growth, fuel)
     }
 
     fn serves(&self, requirement: Requirement) -> bool {

@@ -280,9 +280,21 @@ pub trait Backend: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// The state of `other`, an engine for the same grammar, as a state of this one. Lets a parse go on when
-    /// the other's tables have used up their budget.
-    fn import(&self, other: &Self, state: Self::State) -> Result<Self::State, StepError>;
+    /// States of `other`, an engine for the same grammar, as states of this one, in their order. Lets a parse go on, and
+    /// be taken back, when the other's tables have used up their budget. The first has to be moved. Of the others the
+    /// answer leaves out those from the first on for which the fuel or the tables do not suffice, or when the
+    /// tables have grown by `max_growth` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Where the first cannot be moved.
+    fn import(
+        &self,
+        other: &Self,
+        states: &[Self::State],
+        max_growth: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Self::State>, StepError>;
 
     /// Which of the requirements the backend serves.
     fn serves(&self, requirement: Requirement) -> bool;

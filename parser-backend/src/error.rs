@@ -47,6 +47,9 @@ pub enum StepError {
         /// The limit.
         limit: u64,
     },
+    /// Somebody asked for the work to stop.
+    #[error("indeterminate: the work was interrupted")]
+    Interrupted,
     /// A part of the grammar that was left to be compiled until a text comes to it could not be compiled.
     #[error("indeterminate: a part of the grammar could not be compiled when a text came to it: {reason}")]
     DeferredCompileFailed {

@@ -14,6 +14,12 @@ use crate::stacks::{
 };
 use crate::tree::{BOTTOM, MAX_NODES, NodeId, Tree, units};
 
+/// Work of finding the list that every text begins in, which belongs to no call: about a second.
+const MAX_START_WORK: u64 = 20_000_000;
+
+/// Byte edges that are read in the time of a unit of work.
+const EDGES_READ: usize = 8;
+
 /// Lists of stacks, and the transitions between them.
 pub(crate) struct Automaton {
     pub(crate) program: Arc<Program>,
@@ -61,7 +67,7 @@ impl Automaton {
             builder.closure.begin();
             builder.closure.acceptance.complete = root.call_is_nullable();
             builder.closure.add(Stack { state: root.start, below: BOTTOM }, Phase::Fresh);
-            automaton.close(builder, &mut Fuel::unlimited())
+            automaton.close(builder, &mut Fuel::new(MAX_START_WORK))
         };
         automaton.start = State(start.map_err(|limit| BuildError::new(limit.to_string()))?);
         Ok(automaton)
@@ -117,15 +123,19 @@ impl Automaton {
         if entry != DEAD && entry != UNKNOWN {
             return Ok(Some(State(list_of(entry))));
         }
-        fuel.burn(units(list.stacks.len()))?;
+        let mut read = 0;
         builder.closure.begin();
         for stack in &list.stacks {
-            for edge in self.program.state(stack.state).bytes {
+            let edges = self.program.state(stack.state).bytes;
+            read += edges.len();
+            for edge in edges {
                 if edge.start <= byte && byte <= edge.end {
                     builder.closure.add(Stack { state: edge.target, ..*stack }, Phase::Read);
                 }
             }
         }
+        // They are read once more for the bytes that are alike.
+        fuel.burn(units(2 * list.stacks.len() + read / EDGES_READ))?;
         let target = self.close(builder, fuel)?;
         list.record(&self.program, &self.representatives, byte, entry_of(target));
         Ok(Some(State(target)))
@@ -177,20 +187,55 @@ impl Automaton {
         })
     }
 
-    pub(crate) fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        let list = other.list(state);
+    /// States of another automaton of the same program; see
+    /// [`Backend::import`](grammask_parser_backend::Backend::import).
+    pub(crate) fn import(
+        &self,
+        other: &Self,
+        states: &[State],
+        max_growth: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<State>, StepError> {
+        let max_bytes = self.bytes.load(Ordering::Relaxed).saturating_add(max_growth);
+        let mut nodes = ImportedNodes::default();
+        let mut moved = Vec::with_capacity(states.len());
+        for &state in states {
+            if !moved.is_empty() && self.bytes.load(Ordering::Relaxed) >= max_bytes {
+                break;
+            }
+            match self.import_list(other, other.list(state), &mut nodes, fuel) {
+                Ok(list) => moved.push(State(list)),
+                Err(error) if moved.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(moved)
+    }
+
+    fn import_list(
+        &self,
+        other: &Self,
+        list: &StackList,
+        imported: &mut ImportedNodes,
+        fuel: &mut Fuel,
+    ) -> Result<ListId, StepError> {
+        fuel.burn(units(list.stacks.len()))?;
         // Both locks are never held at once, so that two engines may import from each other.
-        let nodes = other.lock().tree.ancestors_first(list.stacks.iter().map(|stack| stack.below));
+        let tops = list.stacks.iter().map(|stack| stack.below);
+        let nodes = other.lock().tree.ancestors_first(tops, |id| imported.contains_key(&id));
+        fuel.burn(units(nodes.len()))?;
         let mut builder = self.lock();
         let builder = &mut *builder;
-        let mut ours: HashMap<NodeId, NodeId, ahash::RandomState> = HashMap::default();
         for (id, node) in nodes {
-            let below = node.below().and_then(|below| ours.get(&below)).copied().unwrap_or(BOTTOM);
-            ours.insert(id, builder.tree.push(&self.program, node.with_below(below)));
+            let below = node.below().and_then(|below| imported.get(&below)).copied().unwrap_or(BOTTOM);
+            imported.insert(id, builder.tree.push(&self.program, node.with_below(below)));
         }
-        let moved = |stack: &Stack| Some(Stack { below: *ours.get(&stack.below)?, ..*stack });
+        let moved = |stack: &Stack| Some(Stack { below: *imported.get(&stack.below)?, ..*stack });
         let mut stacks: Vec<Stack> = list.stacks.iter().filter_map(moved).collect();
         stacks.sort_unstable();
-        Ok(State(self.intern(builder, &stacks, list.acceptance)?))
+        self.intern(builder, &stacks, list.acceptance)
     }
 }
+
+/// The other automaton's nodes in this one.
+type ImportedNodes = HashMap<NodeId, NodeId, ahash::RandomState>;

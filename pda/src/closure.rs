@@ -52,6 +52,9 @@ pub(crate) struct Closure {
 
 type KeySet = HashSet<u64, ahash::RandomState>;
 
+/// Byte edges that are read in the time of a unit of work.
+const BYTE_EDGES_READ: usize = 16;
+
 /// Scratch sets of more elements than this are not kept: clearing one costs as much as its capacity.
 const MAX_KEPT: usize = 1 << 12;
 
@@ -125,7 +128,8 @@ impl Closure {
         let Bounds { max_stacks, max_work } = bounds;
         while let Some((stack, phase)) = self.todo.pop() {
             let state = program.state(stack.state);
-            self.work += 1 + units(state.epsilons.len() + state.calls.len());
+            let edges = state.bytes.len() / BYTE_EDGES_READ + state.epsilons.len() + 2 * state.calls.len();
+            self.work += 2 + units(edges);
             if !state.bytes.is_empty() {
                 self.stacks.push(stack);
             }

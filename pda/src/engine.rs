@@ -166,8 +166,14 @@ impl Backend for Engine {
         Self::new(Arc::clone(&self.automaton.program), self.automaton.config)
     }
 
-    fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        self.automaton.import(&other.automaton, state)
+    fn import(
+        &self,
+        other: &Self,
+        states: &[State],
+        max_growth: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<State>, StepError> {
+        self.automaton.import(&other.automaton, states, max_growth, fuel)
     }
 
     fn serves(&self, requirement: Requirement) -> bool {

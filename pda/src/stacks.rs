@@ -157,8 +157,7 @@ fn describe(program: &Program, stacks: &[Stack], acceptance: Acceptance) -> Stac
             add_range(&mut next_bytes, edge.start, edge.end);
         }
     }
-    let is_next = |byte: u8| next_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
-    let entry = |byte: u8| AtomicU32::new(if is_next(byte) { UNKNOWN } else { DEAD });
+    let entry = |byte: u8| AtomicU32::new(if is_set(&next_bytes, byte) { UNKNOWN } else { DEAD });
     let row = program.byte_classes().representatives().map(entry).collect();
     StackList { stacks: stacks.into(), acceptance, next_bytes, row, representative: OnceLock::new() }
 }
@@ -169,22 +168,30 @@ impl StackList {
     pub(crate) fn record(&self, program: &Program, representatives: &[u8], byte: u8, entry: u32) {
         let classes = program.byte_classes();
         self.row[usize::from(classes.class(byte))].store(entry, Ordering::Release);
-        let edges = || self.stacks.iter().flat_map(|stack| program.state(stack.state).bytes);
         let (mut low, mut high) = (0, u8::MAX);
-        for edge in edges().filter(|edge| edge.start <= byte && byte <= edge.end) {
-            (low, high) = (low.max(edge.start), high.min(edge.end));
+        // Bytes that an edge reads which does not read this one.
+        let mut others = [0u64; 4];
+        for stack in &self.stacks {
+            for edge in program.state(stack.state).bytes {
+                if edge.start <= byte && byte <= edge.end {
+                    (low, high) = (low.max(edge.start), high.min(edge.end));
+                } else {
+                    add_range(&mut others, edge.start, edge.end);
+                }
+            }
         }
         for class in classes.class(low)..=classes.class(high) {
             let word = &self.row[usize::from(class)];
             let other = representatives[usize::from(class)];
-            let reads = |start: u8, end: u8, byte: u8| start <= byte && byte <= end;
-            if word.load(Ordering::Relaxed) == UNKNOWN
-                && edges().all(|edge| reads(edge.start, edge.end, byte) == reads(edge.start, edge.end, other))
-            {
+            if word.load(Ordering::Relaxed) == UNKNOWN && !is_set(&others, other) {
                 word.store(entry, Ordering::Release);
             }
         }
     }
+}
+
+fn is_set(bits: &[u64; 4], byte: u8) -> bool {
+    bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
 }
 
 /// Sets the bits of `start..=end`.
@@ -207,8 +214,10 @@ mod tests {
         for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191)] {
             let mut bits = [0; 4];
             add_range(&mut bits, start, end);
-            let is_set = |byte: u8| bits[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
-            assert!((0..=255).all(|byte| is_set(byte) == (start..=end).contains(&byte)), "{start}..={end}");
+            assert!(
+                (0..=255).all(|byte| is_set(&bits, byte) == (start..=end).contains(&byte)),
+                "{start}..={end}"
+            );
         }
     }
 }

@@ -125,13 +125,17 @@ impl Tree {
         std::iter::successors(Some(from), |&id| self.get(id).below())
     }
 
-    /// All nodes of some stacks, each once and after the one below it.
-    pub(crate) fn ancestors_first(&self, tops: impl Iterator<Item = NodeId>) -> Vec<(NodeId, Node)> {
+    /// The nodes of some stacks down to those that are known, each once and after the one below it.
+    pub(crate) fn ancestors_first(
+        &self,
+        tops: impl Iterator<Item = NodeId>,
+        is_known: impl Fn(NodeId) -> bool,
+    ) -> Vec<(NodeId, Node)> {
         let mut visited: HashSet<NodeId, ahash::RandomState> = HashSet::default();
         let mut nodes = Vec::new();
         for top in tops {
             let first = nodes.len();
-            let new = self.chain(top).take_while(|&id| visited.insert(id));
+            let new = self.chain(top).take_while(|&id| !is_known(id) && visited.insert(id));
             nodes.extend(new.map(|id| (id, self.get(id))));
             nodes[first..].reverse();
         }

@@ -12,6 +12,8 @@ mod bench;
 mod codegen;
 mod corpus;
 mod gpu;
+mod hostile;
+mod full;
 mod graph;
 mod oracle;
 mod python;
@@ -50,6 +52,10 @@ enum Verb {
     Python(python::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
     Oracle(oracle::Arguments),
+    /// Holds every hostile input to the rule on time and memory, in release mode.
+    Hostile(hostile::Arguments),
+    /// Runs what takes too long for continuous integration: suites at full size, and every hostile input.
+    Full,
     /// Makes generated files again, or checks them with `--check`.
     Codegen(codegen::Arguments),
     /// Runs tests and measurements of `gpu-apply` on a machine with an NVIDIA device, and what it can elsewhere.
@@ -77,6 +83,8 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
         Verb::Python(arguments) => python::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
+        Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
+        Verb::Full => full::run(&workspace),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
         Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),
     }

@@ -43,14 +43,13 @@ pub(crate) struct ThreadsArgs {
     rounds: usize,
 }
 
-/// Measures and prints three tables.
+/// Measures and prints two tables.
 pub(crate) fn run(args: &ThreadsArgs) -> Result<()> {
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let vocabulary = vocabulary(&tokenizer)?;
     println!("{}, {}; {} cores\n", host::processor(), host::today(), cores());
     println!("{}", on_threads(args, &tokenizer, &vocabulary)?);
     println!("{}", in_batches(args, &tokenizer, &vocabulary)?);
-    println!("{}", waking(args, &tokenizer, &vocabulary)?);
     Ok(())
 }
 
@@ -244,47 +243,4 @@ fn timed(rounds: usize, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>
     }
     times.sort_by(f64::total_cmp);
     Ok(times)
-}
-
-/// From how many rows on a second thread pays: known masks are copied by one thread and by two.
-fn waking(args: &ThreadsArgs, tokenizer: &LoadedTokenizer, vocabulary: &Arc<Vocabulary>) -> Result<String> {
-    let stride = words_for(vocabulary.len());
-    let threads = Arc::new(Threads::new(1));
-    threads.start()?;
-    let mut table = Table::new([
-        "microseconds for all rows",
-        "rows",
-        "one thread, p50",
-        "best",
-        "two threads, p50",
-        "best",
-        "two of one, p50",
-    ]);
-    for count in [16, 32, 64, 128, 256, 512, 1024] {
-        let mut words = vec![0u32; stride * count];
-        let mut rows = rows(tokenizer, vocabulary, count)?;
-        let all = NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN);
-        let batches = [NonZeroUsize::MAX, all]
-            .map(|copies| BatchMatcher::new(Arc::clone(&threads)).copies_per_thread(copies));
-        fill(&batches[0], &mut rows, &mut words, stride)?;
-        // In turns, so that what disturbs one disturbs the other.
-        let mut times = [Vec::new(), Vec::new()];
-        for _ in 0..args.rounds {
-            for (batch, times) in batches.iter().zip(&mut times) {
-                times.extend(timed(1, || fill(batch, &mut rows, &mut words, stride))?);
-            }
-        }
-        times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
-        let [one, two] = times.map(|times| (times[times.len() / 2], times[0]));
-        table.row([
-            "known masks, copied".to_owned(),
-            count.to_string(),
-            microseconds(Some(one.0)),
-            microseconds(Some(one.1)),
-            microseconds(Some(two.0)),
-            microseconds(Some(two.1)),
-            format!("{:.2}", two.0 / one.0),
-        ]);
-    }
-    Ok(table.render())
 }

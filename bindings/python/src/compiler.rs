@@ -14,6 +14,7 @@ use crate::compiled::CompiledGrammar;
 use crate::errors::{Syntax, raise, refused};
 use crate::grammar::{Grammar, named_grammars, read_lark, structural_tag_text};
 use crate::kept::{Kept, Shelf};
+use crate::signals::Signals;
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
@@ -51,7 +52,10 @@ const MAX_THREADS: usize = 1024;
 impl GrammarCompiler {
     fn compile(&self, py: Python<'_>, source: Source) -> PyResult<CompiledGrammar> {
         let syntax = source.syntax();
-        let kept = py.detach(|| self.shelf.get(&self.compiler, source));
+        let signals = Signals::new();
+        let compiler = self.compiler.with_interrupt(signals.interrupt());
+        let kept = py.detach(|| self.shelf.get(&compiler, source));
+        signals.raised()?;
         finish(py, kept.map_err(|error| refused(py, &error, syntax))?, &self.tokenizer)
     }
 

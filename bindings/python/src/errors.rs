@@ -124,7 +124,7 @@ pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
     let name = match error {
-        MatchError::Limit(_) => "IndeterminateError",
+        MatchError::Limit(_) | MatchError::Interrupted => "IndeterminateError",
         _ => "MatcherError",
     };
     raise(py, name, error.to_string())

@@ -19,6 +19,7 @@ mod grammar;
 mod kept;
 mod matcher;
 mod rows;
+mod signals;
 mod source;
 mod tokenizer;
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import grammask
 
@@ -75,3 +79,27 @@ def test_a_matcher_is_one_threads_at_a_time(compiler, info):
     assert all(outcomes)
     matcher.reset()
     assert matcher.accept_string("abc") and matcher.num_steps == 1
+
+
+def test_ctrl_c_stops_a_long_compilation(info):
+    """Handlers of signals run while a structure compiles, and what one raises ends the compilation."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    names = [f"member {number} of the object" for number in range(60_000)]
+    schema = json.dumps({"properties": {name: {"type": "string", "pattern": f"^[a-z]*{name}"} for name in names}})
+    compiler = grammask.GrammarCompiler(info)
+    before = signal.signal(signal.SIGALRM, stop)
+    start = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compiler.compile_json_schema(schema)
+        took = time.perf_counter() - start
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # A tenth of a second after the signal; machines that run tests are shared.
+    assert took < 0.1 + 0.5, took
+    assert compiler.compile_regex("a*").memory_size_bytes > 0

@@ -68,23 +68,6 @@ impl Automaton {
         if items > limit { Err(StepError::TooManyItems { items, limit }) } else { Ok(()) }
     }
 
-    /// A state of another automaton of the same program.
-    pub(crate) fn import(&self, other: &Self, state: State) -> Result<State, StepError> {
-        // Two automata may import from one another at a time, so that all calls take the two locks in one order.
-        let (mut builder, theirs) = if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
-            let builder = self.lock();
-            (builder, other.lock())
-        } else {
-            let theirs = other.lock();
-            (self.lock(), theirs)
-        };
-        let builder = &mut *builder;
-        let set = other.set(state);
-        let items = rebuild::import(&theirs.contexts, &mut builder.contexts, &set.items);
-        let set = self.intern(builder, &items, set.acceptance())?;
-        Ok(State { set, counts: state.counts })
-    }
-
     /// The same configuration with its counts in the contexts.
     pub(crate) fn with_exact_counts(
         &self,

@@ -14,6 +14,9 @@ use crate::tables::ids::{SLOTS, SetId};
 use crate::tables::sets::{Set, SetIndex, Sets};
 use crate::tables::state::State;
 
+/// Work of finding the set that every text begins in, which belongs to no call: about a second.
+const MAX_START_WORK: u64 = 20_000_000;
+
 /// A lazy automaton whose states are interned Earley sets with counts.
 pub(crate) struct Automaton {
     pub(crate) program: Arc<Program>,
@@ -54,7 +57,7 @@ impl Automaton {
     ///
     /// # Errors
     ///
-    /// Where a counted repeat can begin with itself, or a setting is out of range.
+    /// Where a counted repeat can begin with itself, a setting is out of range, or the first set takes too much work.
     pub(crate) fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         if config.longest_token > MAX_TOKEN {
             return Err(BuildError::new(format!(
@@ -91,7 +94,7 @@ impl Automaton {
             let mut builder = automaton.lock();
             builder.closure.begin();
             builder.closure.push_root(&automaton.grammar());
-            automaton.close(&mut builder, &[0; SLOTS], &mut Fuel::unlimited())
+            automaton.close(&mut builder, &[0; SLOTS], &mut Fuel::new(MAX_START_WORK))
         };
         automaton.start.set = match first {
             Ok(Ok((set, _))) => set,

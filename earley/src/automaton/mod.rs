@@ -5,6 +5,7 @@
 //! memory ordering of the words of a row is a matter of `step.rs` alone. It imports the closure and the tables.
 
 pub(crate) mod byte_equivalence;
+pub(crate) mod import;
 pub(crate) mod intern;
 pub(crate) mod lazy;
 pub(crate) mod mask_key;

@@ -7,6 +7,7 @@ use grammask_parser_backend::{Fuel, StepError};
 use super::byte_equivalence::ByteEquivalence;
 use super::lazy::{Automaton, Builder};
 use crate::closure::set_closure::SlotConflict;
+use crate::tables::guards::CountRanges;
 use crate::tables::ids::{SLOTS, units};
 use crate::tables::items::Item;
 use crate::tables::slots::apply;
@@ -15,6 +16,12 @@ use crate::tables::transitions::{
     DEAD, FIRST_SET, GUARDED, GuardedTransition, NEEDS_EXACT_COUNTS, UNKNOWN, decode_guarded,
     decode_unguarded, encode_guarded, encode_unguarded, unchanged,
 };
+
+/// Byte edges that are read in the time of a unit of work.
+const EDGES_READ: usize = 8;
+
+/// Guarded transitions of a list that are read in that time.
+const TRANSITIONS_READ: usize = 8;
 
 impl Automaton {
     #[inline]
@@ -43,7 +50,7 @@ impl Automaton {
             return Ok(Some(State { set, counts }));
         }
         if entry & GUARDED != 0
-            && let Some(next) = self.step_guarded(state, entry)
+            && let Some(next) = self.step_guarded(state, entry, fuel)?
         {
             return Ok(Some(next));
         }
@@ -67,7 +74,12 @@ impl Automaton {
                 let transition = self.sets.guarded.get(decode_guarded(entry).index());
                 match transition.apply(&counts) {
                     Some(after) => (set, counts) = (transition.target, after),
-                    None => State { set, counts } = self.step_guarded(State { set, counts }, entry)?,
+                    None => {
+                        // Who asks what is known has no fuel, so that a long list is not known.
+                        let mut fuel = Fuel::new(0);
+                        State { set, counts } =
+                            self.step_guarded(State { set, counts }, entry, &mut fuel).ok()??;
+                    }
                 }
             } else {
                 return None;
@@ -85,7 +97,7 @@ impl Automaton {
         let mut builder = self.lock();
         let builder = &mut *builder;
         // Another thread may have taken the step before the lock was free.
-        if let Some(known) = self.step_known(state, word) {
+        if let Some(known) = self.step_known(state, word, fuel)? {
             return Ok(known);
         }
         if word.load(Ordering::Acquire) != NEEDS_EXACT_COUNTS {
@@ -95,7 +107,7 @@ impl Automaton {
             }
         }
         let exact = self.with_exact_counts(builder, state, fuel)?;
-        if let Some(known) = self.step_known(exact, &self.row(exact)[usize::from(class)]) {
+        if let Some(known) = self.step_known(exact, &self.row(exact)[usize::from(class)], fuel)? {
             return Ok(known);
         }
         match self.compute(builder, exact, byte, fuel)? {
@@ -106,36 +118,54 @@ impl Automaton {
     }
 
     /// The step, if it was computed before. `None`: not known.
-    fn step_known(&self, state: State, word: &AtomicU32) -> Option<Option<State>> {
-        match word.load(Ordering::Acquire) {
+    fn step_known(
+        &self,
+        state: State,
+        word: &AtomicU32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Option<State>>, StepError> {
+        Ok(match word.load(Ordering::Acquire) {
             UNKNOWN | NEEDS_EXACT_COUNTS => None,
             DEAD => Some(None),
             entry if entry & GUARDED == 0 => {
                 let (set, counts) = decode_unguarded(entry, state.counts);
                 Some(Some(State { set, counts }))
             }
-            entry => self.step_guarded(state, entry).map(Some),
-        }
+            entry => self.step_guarded(state, entry, fuel)?.map(Some),
+        })
     }
 
-    /// A step whose target depends on counts. `None`: not known for these.
+    /// A step whose target depends on counts. `None`: not known for these. Reading a long list is work.
     #[inline(never)]
-    fn step_guarded(&self, state: State, entry: u32) -> Option<State> {
-        let mut transition = self.sets.guarded.get(decode_guarded(entry).index());
-        loop {
+    fn step_guarded(&self, state: State, entry: u32, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        let mut next = Some(decode_guarded(entry));
+        let mut read = 0;
+        while let Some(id) = next {
+            let transition = self.sets.guarded.get(id.index());
             if let Some(counts) = transition.apply(&state.counts) {
-                return Some(State { set: transition.target, counts });
+                fuel.burn(units(read / TRANSITIONS_READ))?;
+                return Ok(Some(State { set: transition.target, counts }));
             }
-            transition = self.sets.guarded.get(transition.next.get()?.index());
+            read += 1;
+            next = transition.next.get().copied();
         }
+        fuel.burn(units(read / TRANSITIONS_READ))?;
+        Ok(None)
     }
 
     /// Lowers the counts to the greatest ones for which an entry of the table that was just used, for a step from a state,
     /// says the same of all counts in between.
-    pub(crate) fn cap_counts(&self, max_counts: &mut [u32; SLOTS], state: State, entry: u32) {
+    pub(crate) fn cap_counts(
+        &self,
+        max_counts: &mut [u32; SLOTS],
+        state: State,
+        entry: u32,
+        fuel: &mut Fuel,
+    ) -> Result<(), StepError> {
         if entry & GUARDED == 0 {
-            return;
+            return Ok(());
         }
+        let mut read = 0;
         let mut next = Some(decode_guarded(entry));
         while let Some(id) = next {
             let transition = self.sets.guarded.get(id.index());
@@ -143,12 +173,14 @@ impl Automaton {
                 for (max, &own) in max_counts.iter_mut().zip(transition.max_counts()) {
                     *max = own.min(*max);
                 }
-                return;
+                return fuel.burn(units(read / TRANSITIONS_READ));
             }
+            read += 1;
             next = transition.next.get().copied();
         }
         // The entry does not know these counts.
         *max_counts = state.counts;
+        fuel.burn(units(read / TRANSITIONS_READ))
     }
 
     /// Computes a transition and records it.
@@ -162,10 +194,11 @@ impl Automaton {
         let set = self.set(state);
         builder.closure.begin();
         let mut equivalence = ByteEquivalence::new();
+        let mut read = 0;
         for &item in &set.items {
             // Edges are sorted by their start.
             let edges = self.program.byte_edges(item.state).iter().take_while(|edge| edge.start <= byte);
-            for edge in edges.filter(|edge| byte <= edge.end) {
+            for edge in edges.inspect(|_| read += 1).filter(|edge| byte <= edge.end) {
                 builder.closure.push_kernel(Item { state: edge.target, ..item });
                 equivalence.add_match(edge.start, edge.end);
             }
@@ -176,23 +209,24 @@ impl Automaton {
             let edges = set.items.iter().flat_map(|item| {
                 self.program.byte_edges(item.state).iter().take_while(|edge| edge.start <= last)
             });
+            let edges = edges.inspect(|_| read += 1);
             for edge in edges.filter(|edge| first <= edge.end && (byte < edge.start || edge.end < byte)) {
                 equivalence.add_mismatch((self.classes.class(edge.start), self.classes.class(edge.end)));
             }
         }
-        fuel.burn(units(set.items.len()))?;
+        fuel.burn(units(2 * set.items.len() + read / EDGES_READ))?;
         let is_plain = builder.closure.is_plain(&self.program);
         let Builder { closures, closure, .. } = builder;
         let known = if is_plain { None } else { closures.get(closure.kernel(), &state.counts) };
         let (target, changes) = match known {
-            Some((target, changes, guards)) => {
-                closure.guards.extend_from_slice(guards);
+            Some((target, changes, asked)) => {
+                closure.asked = asked;
                 (target, changes)
             }
             None => match self.close(builder, &state.counts, fuel)? {
                 Ok((target, changes)) => {
                     if !is_plain {
-                        builder.closures.insert(target, changes, &builder.closure.guards);
+                        builder.closures.insert(target, changes, builder.closure.asked);
                     }
                     (target, changes)
                 }
@@ -202,15 +236,21 @@ impl Automaton {
         let class = self.classes.class(byte);
         let row = self.row(state);
         let word = &row[usize::from(class)];
-        let guards = &builder.closure.guards;
-        let plain = if guards.is_empty() { encode_unguarded(set.slots, &changes, target) } else { None };
+        let asked = builder.closure.asked;
+        let is_plain = asked == CountRanges::ALL;
+        let plain = if is_plain { encode_unguarded(set.slots, &changes, target) } else { None };
         let counts = apply(&changes, &state.counts);
-        let entry = plain.unwrap_or_else(|| {
-            let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
-            let transition = GuardedTransition::new(guards, &changes, target);
-            let head = builder.index.add_guarded(&self.sets, head.map(decode_guarded), transition);
-            encode_guarded(head)
-        });
+        let entry = match plain {
+            Some(entry) => entry,
+            None => {
+                let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
+                let transition = GuardedTransition::new(asked, &changes, target);
+                let (head, read) =
+                    builder.index.add_guarded(&self.sets, head.map(decode_guarded), transition);
+                fuel.burn(units(read / TRANSITIONS_READ))?;
+                encode_guarded(head)
+            }
+        };
         word.store(entry, Ordering::Release);
         self.share_transition(row, &equivalence, entry);
         Ok(Ok(Some(State { set: target, counts })))

@@ -10,7 +10,7 @@
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
-use crate::tables::guards::Guard;
+use crate::tables::guards::CountRanges;
 use crate::tables::ids::{SLOTS, SetId, index};
 use crate::tables::items::Item;
 use crate::tables::slots::SlotChanges;
@@ -23,7 +23,6 @@ const MAX_KERNEL_ITEMS: usize = 8;
 pub(crate) struct ClosureCache {
     closures: HashTable<CachedClosure>,
     items: Vec<Item>,
-    guards: Vec<Guard>,
     /// The kernel that was asked for last, and its hash.
     last_kernel: Vec<Item>,
     hash: u64,
@@ -34,51 +33,36 @@ struct CachedClosure {
     /// Where the items begin, and how many there are.
     first: u32,
     len: u32,
-    /// Where the questions that were asked of counts begin, and how many there are.
-    first_guard: u32,
-    guard_len: u32,
+    asked: CountRanges,
     set: SetId,
     changes: SlotChanges,
 }
 
 impl ClosureCache {
-    /// The set that a kernel leads to, what happens to the slots, and what was asked of the counts, if it was kept with
-    /// answers that these counts give.
+    /// The set that a kernel leads to, what happens to the slots, and the counts for which it is so, if it was kept for
+    /// these counts.
     pub(crate) fn get(
         &mut self,
         kernel: impl Iterator<Item = Item>,
         counts: &[u32; SLOTS],
-    ) -> Option<(SetId, SlotChanges, &[Guard])> {
+    ) -> Option<(SetId, SlotChanges, CountRanges)> {
         self.last_kernel.clear();
         self.last_kernel.extend(kernel.take(MAX_KERNEL_ITEMS + 1));
         if self.last_kernel.len() > MAX_KERNEL_ITEMS {
             return None;
         }
         self.hash = hash_of(&self.last_kernel);
-        let answer = |guard: &Guard| {
-            let (min, max) = guard.counts();
-            (min..=max).contains(&counts[guard.slot.index()])
-        };
         let found = self.closures.find(self.hash, |known| {
             known.hash == self.hash
+                && known.asked.contain(counts)
                 && self.items[index(known.first)..][..index(known.len)] == self.last_kernel
-                && self.guards_of(known).iter().all(answer)
         });
-        found.map(|known| (known.set, known.changes, self.guards_of(known)))
+        found.map(|known| (known.set, known.changes, known.asked))
     }
 
-    fn guards_of(&self, known: &CachedClosure) -> &[Guard] {
-        &self.guards[index(known.first_guard)..][..index(known.guard_len)]
-    }
-
-    /// Keeps what the kernel led to that was asked for last and not found, with the questions that it asked of the counts.
-    pub(crate) fn insert(&mut self, set: SetId, changes: SlotChanges, guards: &[Guard]) {
+    /// Keeps what the kernel led to that was asked for last and not found, with the counts for which it does.
+    pub(crate) fn insert(&mut self, set: SetId, changes: SlotChanges, asked: CountRanges) {
         let (Ok(first), Ok(len)) = (u32::try_from(self.items.len()), u32::try_from(self.last_kernel.len()))
-        else {
-            return;
-        };
-        let (Ok(first_guard), Ok(guard_len)) =
-            (u32::try_from(self.guards.len()), u32::try_from(guards.len()))
         else {
             return;
         };
@@ -86,8 +70,7 @@ impl ClosureCache {
             return;
         }
         self.items.extend_from_slice(&self.last_kernel);
-        self.guards.extend_from_slice(guards);
-        let known = CachedClosure { hash: self.hash, first, len, first_guard, guard_len, set, changes };
+        let known = CachedClosure { hash: self.hash, first, len, asked, set, changes };
         self.closures.insert_unique(self.hash, known, |known| known.hash);
     }
 
@@ -95,7 +78,6 @@ impl ClosureCache {
     pub(crate) fn bytes(&self) -> usize {
         self.closures.capacity() * (size_of::<CachedClosure>() + 1)
             + self.items.capacity() * size_of::<Item>()
-            + self.guards.capacity() * size_of::<Guard>()
     }
 }
 
@@ -104,6 +86,7 @@ mod tests {
     use grammask_fsm::StateId;
 
     use super::*;
+    use crate::tables::guards::Guard;
     use crate::tables::ids::{LOCAL, ROOT, SlotIndex};
     use crate::tables::slots::SlotChange;
 
@@ -129,7 +112,7 @@ mod tests {
                 let items = kernel(0..len, set == 1);
                 if len > 0 || set == 0 {
                     assert_eq!(get(&mut cache, &items), None);
-                    cache.insert(SetId::new(100 * set + len), changes, &[]);
+                    cache.insert(SetId::new(100 * set + len), changes, CountRanges::ALL);
                 }
             }
         }
@@ -146,7 +129,7 @@ mod tests {
         let items = kernel(0..MAX_KERNEL_ITEMS + 1, false);
         for _ in 0..2 {
             assert_eq!(get(&mut cache, &items), None);
-            cache.insert(SetId::new(1), NO_CHANGES, &[]);
+            cache.insert(SetId::new(1), NO_CHANGES, CountRanges::ALL);
         }
         assert_eq!(cache.bytes() - cache.items.capacity() * size_of::<Item>(), 0, "nothing was kept");
         // The whole kernel that was asked for last counts, and not a beginning of it.
@@ -159,14 +142,18 @@ mod tests {
         let items = kernel(0..2, false);
         // At least 2 and at most 5 iterations: with one more the count is less than 2, in between, and 5.
         let slot = SlotIndex::all().nth(1).unwrap();
-        let guard = |may_end, may_continue| Guard { slot, min: 2, max: 5, may_end, may_continue };
+        let guard = |may_end, may_continue| {
+            let mut asked = CountRanges::ALL;
+            asked.add(&Guard { slot, min: 2, max: 5, may_end, may_continue });
+            asked
+        };
         let cases = [(0, guard(false, true)), (1, guard(true, true)), (4, guard(true, false))];
         for (set, (count, guard)) in (0..).zip(cases) {
             let counts = |count| std::array::from_fn(|slot| if slot == 1 { count } else { 99 });
             assert!(cache.get(items.iter().copied(), &counts(count)).is_none());
-            cache.insert(SetId::new(set), NO_CHANGES, &[guard]);
-            let (found, _, guards) = cache.get(items.iter().copied(), &counts(count)).unwrap();
-            assert_eq!((found.index(), guards), (set, &[guard][..]));
+            cache.insert(SetId::new(set), NO_CHANGES, guard);
+            let (found, _, asked) = cache.get(items.iter().copied(), &counts(count)).unwrap();
+            assert_eq!((found.index(), asked), (set, guard));
         }
         let found: Vec<usize> =
             (0..6).map(|count| cache.get(items.iter().copied(), &[0, count, 0]).unwrap().0.index()).collect();

@@ -83,9 +83,7 @@ impl Closure {
         let may_continue = count.max.is_none() || done < max;
         if let CountKind::Slot(slot) = counter.count {
             let guard = Guard { slot, min: count.min, max, may_end, may_continue: done < max };
-            if !self.guards.contains(&guard) {
-                self.guards.push(guard);
-            }
+            self.asked.add(&guard);
         }
         if may_end {
             self.completing.push((counter.parent, tag));

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use grammask_fsm::{CornerCall, FragmentId, Role};
+use grammask_grammar_ir::hash::HashSet;
 
 use super::set_closure::{Closure, Grammar, Phase};
 use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry, OpenPermutation};
@@ -90,20 +91,16 @@ impl Closure {
     ) {
         let mut members: Vec<FragmentId> = self.component.iter().map(|caller| caller.0).collect();
         members.dedup();
-        // Fragments called from inside join until no more do. Components are small.
-        loop {
-            let before = members.len();
-            for call in calls {
-                if members.contains(&call.caller) && !members.contains(&call.callee) {
-                    members.push(call.callee);
-                }
-            }
-            if members.len() == before {
-                break;
-            }
+        // Fragments called from inside join. Calls are sorted by their caller.
+        let mut is_member: HashSet<FragmentId> = members.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&member) = members.get(next) {
+            next += 1;
+            let begin = calls.partition_point(|call| call.caller < member);
+            let own = calls[begin..].iter().take_while(|call| call.caller == member);
+            members.extend(own.map(|call| call.callee).filter(|&callee| is_member.insert(callee)));
         }
         members.sort_unstable();
-        members.dedup();
         let mut lists: Vec<Vec<Entry>> = vec![Vec::new(); members.len()];
         let mut slots = SlotSet::EMPTY;
         for &(fragment, target, context) in &self.component {
@@ -112,7 +109,7 @@ impl Closure {
                 push_flat(&mut lists[place], contexts, target, context);
             }
         }
-        self.visited += units(calls.len() + lists.iter().map(Vec::len).sum::<usize>());
+        self.visited += units(4 * calls.len() + lists.iter().map(Vec::len).sum::<usize>());
         for list in &mut lists {
             list.sort_unstable();
             list.dedup();

@@ -48,39 +48,61 @@ pub(crate) fn with_exact_counts(
     (translate_items(&rebuilt_ids, items), rebuilt_ids.len())
 }
 
-/// The items with their contexts made in another arena.
-pub(crate) fn import(from: &Contexts, to: &mut Contexts, items: &[Item]) -> Vec<Item> {
-    let mut rebuilt_ids = RebuiltIds::from_iter([(ROOT, ROOT), (LOCAL, LOCAL)]);
+/// Which context of one arena is which of another.
+pub(crate) struct ImportedContexts(RebuiltIds);
+
+impl Default for ImportedContexts {
+    fn default() -> Self {
+        Self(RebuiltIds::from_iter([(ROOT, ROOT), (LOCAL, LOCAL)]))
+    }
+}
+
+impl ImportedContexts {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The items with their contexts made in another arena, if they are not known there yet.
+pub(crate) fn import_items(
+    from: &Contexts,
+    to: &mut Contexts,
+    items: &[Item],
+    ImportedContexts(rebuilt_ids): &mut ImportedContexts,
+) -> Vec<Item> {
     for item in items {
+        if rebuilt_ids.contains_key(&item.context) {
+            continue;
+        }
         for id in post_order(from, item.context, |id| rebuilt_ids.contains_key(&id)) {
             let rebuilt = match from.get(id) {
                 Context::Root | Context::Local => id,
                 Context::Counter(counter) => {
-                    let parent = translate(&rebuilt_ids, counter.parent);
+                    let parent = translate(rebuilt_ids, counter.parent);
                     to.counter(Counter { parent, ..counter })
                 }
                 Context::Permutation(open) => {
                     let subset = to.subset_id(from.subset(open.subset).clone());
                     to.permutation(OpenPermutation {
-                        parent: translate(&rebuilt_ids, open.parent),
+                        parent: translate(rebuilt_ids, open.parent),
                         subset,
                         ..open
                     })
                 }
                 Context::List(range) => {
-                    let entries = translate_entries(&rebuilt_ids, from.entries(range));
+                    let entries = translate_entries(rebuilt_ids, from.entries(range));
                     to.list(&entries)
                 }
                 Context::Block { first, .. } => {
-                    let members = block_members(from, first, |id| translate(&rebuilt_ids, id));
-                    record_block(&mut rebuilt_ids, first, members.len(), to.block(&members));
+                    let members = block_members(from, first, |id| translate(rebuilt_ids, id));
+                    record_block(rebuilt_ids, first, members.len(), to.block(&members));
                     continue;
                 }
             };
             rebuilt_ids.insert(id, rebuilt);
         }
     }
-    translate_items(&rebuilt_ids, items)
+    translate_items(rebuilt_ids, items)
 }
 
 type RebuiltIds = HashMap<ContextId, ContextId>;

@@ -13,7 +13,7 @@
 //!   (Leo 1991's observation on right recursion), so right recursion does not deepen contexts.
 //!
 //! Counts of open repeats live in slots of the configuration. A closure runs with the actual counts in hand;
-//! it records which questions it asked of them ([`Guard`]s) and what it did to the slots, so that its result
+//! it records which questions it asked of them ([`CountRanges`]) and what it did to the slots, so that its result
 //! serves every configuration that answers the questions alike.
 
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ use grammask_fsm::{FragmentId, LeftCorners, Program, State as FsmState};
 use super::subsume::Subsumption;
 use super::tag_map::TagMap;
 use crate::tables::contexts::{Contexts, Entry};
-use crate::tables::guards::Guard;
+use crate::tables::guards::CountRanges;
 use crate::tables::ids::{ContextId, ROOT, ReturnState, SLOTS, SlotIndex, TAIL, units};
 use crate::tables::items::Item;
 use crate::tables::slots::{SlotChange, SlotSet, Tag};
@@ -38,6 +38,9 @@ type Caller = Reverse<(u32, FragmentId, ReturnState, ContextId)>;
 
 /// A caller of one fragment: return state and context.
 type FragmentCaller = (FragmentId, ReturnState, ContextId);
+
+/// Byte edges that are read in the time of one other edge: they lie side by side.
+const BYTE_EDGES_READ: usize = 8;
 
 /// Scratch space and results of one closure. Kept and reused.
 #[derive(Default)]
@@ -53,8 +56,10 @@ pub(crate) struct Closure {
     pub(super) component: Vec<FragmentCaller>,
     pub(super) entries: Vec<Entry>,
     pub(super) subsumption: Subsumption,
-    /// Entries, edges and callers met, which do not all become items.
+    /// Entries and edges met, which do not all become items.
     pub(super) visited: u64,
+    /// Callers met.
+    pub(super) called: u64,
     pub(super) slot_changes: [Option<SlotChange>; SLOTS],
     pub(super) conflict: bool,
     /// Whether the kernel is the result already.
@@ -65,8 +70,8 @@ pub(crate) struct Closure {
     pub(crate) complete: bool,
     /// Result: whether the rule of a local part may have ended.
     pub(crate) local_complete: bool,
-    /// Result: what the result depends on.
-    pub(crate) guards: Vec<Guard>,
+    /// Result: the counts for which it is the same.
+    pub(crate) asked: CountRanges,
 }
 
 /// The fixed parts that a closure works with.
@@ -87,13 +92,14 @@ impl Closure {
         self.completed.clear();
         self.callers.clear();
         self.visited = 0;
+        self.called = 0;
         self.slot_changes = [None; SLOTS];
         self.conflict = false;
         self.is_plain = false;
         self.items.clear();
         self.complete = false;
         self.local_complete = false;
-        self.guards.clear();
+        self.asked = CountRanges::ALL;
     }
 
     /// Predicts the root.
@@ -123,10 +129,11 @@ impl Closure {
         self.is_plain
     }
 
-    /// Work done: items, contexts and callers met, and comparisons of contexts.
+    /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item is a miss of
+    /// the cache in the table of those that were met, and a caller goes into a heap and out of it.
     pub(crate) fn work(&self) -> u64 {
-        let items = self.kernel_seen.len() + self.predicted_seen.len() + self.items.len();
-        units(items) + self.visited / 2 + self.subsumption.work()
+        let met = self.kernel_seen.len() + self.predicted_seen.len();
+        units(2 * met + self.items.len()) + 2 * self.called + self.visited / 2 + self.subsumption.work()
     }
 
     /// Bytes held by what is kept from one closure to the next.
@@ -212,7 +219,7 @@ impl Closure {
         phase: Phase,
     ) -> FsmState<'p> {
         let state = grammar.program.state(item.state);
-        self.visited += units(state.epsilons.len() + state.calls.len());
+        self.visited += units(state.epsilons.len() + state.calls.len() + state.bytes.len() / BYTE_EDGES_READ);
         let reads = !(state.bytes.is_empty() && state.tokens.is_empty());
         if reads {
             self.items.push(item);
@@ -233,6 +240,7 @@ impl Closure {
                 let target = if tail { TAIL } else { ReturnState::new(call.target) };
                 let order = grammar.program.left_corner_component(call.fragment);
                 self.callers.push(Reverse((order, call.fragment, target, context)));
+                self.called += 1;
             }
             if grammar.program.fragment(call.fragment).call_is_nullable() {
                 self.spread(contexts, Item { state: call.target, context }, tag, phase);

@@ -16,7 +16,7 @@ use grammask_fsm::{Count, Program};
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry, OpenPermutation};
-use crate::tables::ids::{ContextId, TAIL, units};
+use crate::tables::ids::{ContextId, ReturnState, TAIL, units};
 use crate::tables::items::Item;
 
 /// Pairs that one question may look at.
@@ -143,8 +143,8 @@ impl Subsumption {
         if small == big {
             return true;
         }
-        // The search over all assumptions counts as work.
-        self.work += 2 + units(self.assumed.len()) / 32;
+        // The search over all assumptions counts as work, and so does a miss of the cache.
+        self.work += 3 + units(self.assumed.len()) / 32;
         if let Some(&known) = self.known.get(&(small, big)) {
             return known;
         }
@@ -182,7 +182,7 @@ impl Subsumption {
     ) -> bool {
         let mut completion = Completion::default();
         completion.collect(contexts, big);
-        self.work += 4 + units(2 * completion.seen.len() + completion.entries.len() / 4);
+        self.work += 4 + units(2 * completion.seen.len() + completion.entries.len() / 2);
         match contexts.get(small) {
             Context::Root => completion.root,
             Context::Local => completion.local,
@@ -194,15 +194,17 @@ impl Subsumption {
                 (open.fragment, open.subset) == (other.fragment, other.subset)
                     && self.decide(program, contexts, open.parent, other.parent, depth)
             }),
-            Context::List(range) | Context::Block { entries: range, .. } => range.range().all(|index| {
-                let Entry { state, context } = contexts.entry(index);
-                if state == TAIL {
-                    return self.decide(program, contexts, context, big, depth);
-                }
-                completion.entries.iter().any(|other| {
-                    other.state == state && self.decide(program, contexts, context, other.context, depth)
+            Context::List(range) | Context::Block { entries: range, .. } => {
+                self.work += units(range.range().len() / 2);
+                range.range().all(|index| {
+                    let Entry { state, context } = contexts.entry(index);
+                    if state == TAIL {
+                        return self.decide(program, contexts, context, big, depth);
+                    }
+                    let others = completion.at(state);
+                    others.iter().any(|other| self.decide(program, contexts, context, other.context, depth))
                 })
-            }),
+            }
         }
     }
 
@@ -303,5 +305,14 @@ impl Completion {
                 }
             }
         }
+        // Each list is sorted, but they follow one another.
+        self.entries.sort_unstable();
+    }
+
+    /// The entries that go on at a state.
+    fn at(&self, state: ReturnState) -> &[Entry] {
+        let begin = self.entries.partition_point(|entry| entry.state < state);
+        let len = self.entries[begin..].partition_point(|entry| entry.state == state);
+        &self.entries[begin..][..len]
     }
 }

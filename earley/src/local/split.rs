@@ -18,7 +18,7 @@ use grammask_parser_backend::{Ended, Fuel, Split, StepError};
 
 use crate::automaton::lazy::{Automaton, Builder};
 use crate::tables::contexts::{Context, Contexts, Counter, Entry};
-use crate::tables::ids::{ContextId, LOCAL, SLOTS, TAIL};
+use crate::tables::ids::{ContextId, LOCAL, SLOTS, TAIL, units};
 use crate::tables::items::{Acceptance, Item};
 use crate::tables::slots::{SlotChange, SlotChanges, apply};
 use crate::tables::state::State;
@@ -36,6 +36,7 @@ pub(crate) fn split(
     fuel: &mut Fuel,
 ) -> Result<Option<Split<State>>, StepError> {
     let set = automaton.set(state);
+    fuel.burn(units(set.items.len()))?;
     let mut builder = automaton.lock();
     let builder = &mut *builder;
     if let Some(cut) = ended_context(&automaton.program, &builder.contexts, &set.items) {

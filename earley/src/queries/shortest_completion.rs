@@ -3,6 +3,8 @@
 //! How far a state is from the end of its rule is known of the automata alone
 //! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -66,9 +68,8 @@ impl CostSearch<'_> {
         let mut shortest = u64::MAX;
         for item in &set.items {
             let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
-            let before = known.len();
-            self.compute(item.context, counts, known);
-            fuel.burn(1 + 4 * units(known.len() - before))?;
+            fuel.burn(1)?;
+            self.compute(item.context, counts, known, fuel)?;
             let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
             shortest = shortest.min(self.distances.to_end(item.state).saturating_add(cost));
         }
@@ -76,7 +77,13 @@ impl CostSearch<'_> {
     }
 
     /// Computes the cost of a context and of all that it leads to.
-    fn compute(&self, context: ContextId, counts: &[u32; SLOTS], known: &mut Costs) {
+    fn compute(
+        &self,
+        context: ContextId,
+        counts: &[u32; SLOTS],
+        known: &mut Costs,
+        fuel: &mut Fuel,
+    ) -> Result<(), StepError> {
         for id in post_order(self.contexts, context, |id| known.contains_key(&id)) {
             let cost_of = |entry: &Entry| {
                 let context = known.get(&entry.context).copied().unwrap_or(u64::MAX);
@@ -99,6 +106,7 @@ impl CostSearch<'_> {
                     known.insert(id, 0);
                 }
                 Context::List(range) => {
+                    fuel.burn(units(range.range().len()))?;
                     let cost = self.contexts.entries(range).iter().map(cost_of).min().unwrap_or(u64::MAX);
                     known.insert(id, cost);
                 }
@@ -119,9 +127,11 @@ impl CostSearch<'_> {
                     let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
                     known.insert(id, rest.saturating_add(parent));
                 }
-                Context::Block { first, .. } => self.compute_block(first, known),
+                Context::Block { first, .. } => self.compute_block(first, known, fuel)?,
             }
+            fuel.burn(4)?;
         }
+        Ok(())
     }
 
     /// The least number of bytes that complete parts in any order of which some were read.
@@ -136,29 +146,43 @@ impl CostSearch<'_> {
         self.distances.parts(self.program, permutation, numbers, |part| !subset.contains(part))
     }
 
-    /// Costs of contexts that name one another, by relaxation: a block has few members.
-    fn compute_block(&self, first: ContextId, known: &mut Costs) {
-        loop {
-            let mut changed = false;
-            for place in 0..self.contexts.block_len(first) {
-                let id = first.member(place);
-                let Context::Block { entries, .. } = self.contexts.get(id) else { continue };
-                let cost = self.contexts.entries(entries).iter().map(|entry| {
-                    let to_end = match entry.state.state() {
-                        Some(state) => self.distances.to_end(state),
-                        _ => 0,
-                    };
-                    to_end.saturating_add(known.get(&entry.context).copied().unwrap_or(u64::MAX))
-                });
-                let cost = cost.min().unwrap_or(u64::MAX);
-                if known.insert(id, cost) != Some(cost) {
-                    changed = true;
+    /// Costs of contexts that name one another: of those that are not final the least one is, as Dijkstra found.
+    fn compute_block(&self, first: ContextId, known: &mut Costs, fuel: &mut Fuel) -> Result<(), StepError> {
+        let len = self.contexts.block_len(first);
+        // A member that another one waits for, that one, and how far it is from there to its end.
+        let mut callers: Vec<(ContextId, ContextId, u64)> = Vec::new();
+        let mut open = BinaryHeap::new();
+        for id in (0..len).map(|place| first.member(place)) {
+            let Context::Block { entries, .. } = self.contexts.get(id) else { continue };
+            fuel.burn(2 + 2 * units(entries.range().len()))?;
+            let mut least = u64::MAX;
+            for entry in self.contexts.entries(entries) {
+                let to_end = entry.state.state().map_or(0, |state| self.distances.to_end(state));
+                if (first..first.member(len)).contains(&entry.context) {
+                    callers.push((entry.context, id, to_end));
+                } else {
+                    let cost = known.get(&entry.context).copied().unwrap_or(u64::MAX);
+                    least = least.min(to_end.saturating_add(cost));
                 }
             }
-            if !changed {
-                return;
+            known.insert(id, least);
+            open.push(Reverse((least, id)));
+        }
+        callers.sort_unstable();
+        while let Some(Reverse((cost, caller))) = open.pop() {
+            if known.get(&caller) != Some(&cost) {
+                continue;
+            }
+            let begin = callers.partition_point(|&(other, ..)| other < caller);
+            for &(_, id, to_end) in callers[begin..].iter().take_while(|&&(other, ..)| other == caller) {
+                let cost = cost.saturating_add(to_end);
+                if known.get(&id).is_none_or(|&known| cost < known) {
+                    known.insert(id, cost);
+                    open.push(Reverse((cost, id)));
+                }
             }
         }
+        Ok(())
     }
 }
 

@@ -172,7 +172,7 @@ fn common_target(
             return Ok(None);
         }
         last = entry.load(Ordering::Acquire);
-        automaton.cap_counts(max_counts, state, last);
+        automaton.cap_counts(max_counts, state, last, fuel)?;
     }
     Ok(found)
 }

@@ -104,7 +104,7 @@ struct SlotUse {
 type CounterList = Box<[(SlotIndex, FragmentId)]>;
 
 /// The list of no repeats.
-const NO_COUNTERS: CounterListId = CounterListId::from_raw(0);
+pub(super) const NO_COUNTERS: CounterListId = CounterListId::from_raw(0);
 
 /// Entries that tables have room for which every structure fills: the code that grows a table is fetched for each.
 const INITIAL_CAPACITY: usize = 7;
@@ -171,9 +171,14 @@ impl Contexts {
         self.slot_use[id.index()].slots
     }
 
-    /// Which repeats count in which slot, for a context and its ancestors.
-    pub(crate) fn counters(&self, id: ContextId) -> &[(SlotIndex, FragmentId)] {
-        &self.counter_lists[self.slot_use[id.index()].counters.index()]
+    /// The list of which repeats count in which slot, for a context and its ancestors.
+    pub(crate) fn counters_id(&self, id: ContextId) -> CounterListId {
+        self.slot_use[id.index()].counters
+    }
+
+    /// Which repeats count in which slot.
+    pub(crate) fn counters(&self, list: CounterListId) -> &[(SlotIndex, FragmentId)] {
+        &self.counter_lists[list.index()]
     }
 
     /// The context of those in `entries`, which must be sorted and without duplicates.

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use grammask_fsm::{FragmentId, Program};
+use grammask_fsm::Program;
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
 use super::append_only::{Rows, Table};
 use super::bit_ranges::{add_range, ranges};
-use super::contexts::Contexts;
-use super::ids::{SLOTS, SetId, SlotIndex, TransitionId};
+use super::contexts::{Contexts, NO_COUNTERS};
+use super::ids::{SLOTS, SetId, TransitionId};
 use super::items::{Acceptance, Item};
 use super::slots::SlotSet;
 use super::transitions::{GuardedTransition, MAX_SETS, UNKNOWN};
@@ -127,25 +127,27 @@ impl SetIndex {
         Some(id)
     }
 
-    /// Appends a guarded transition to the list at `head`, or begins a list. Returns the head.
+    /// Appends a guarded transition to the list at `head`, or begins a list. Returns the head, and how many were read.
     pub(crate) fn add_guarded(
         &mut self,
         sets: &Sets,
         head: Option<TransitionId>,
         transition: GuardedTransition,
-    ) -> TransitionId {
+    ) -> (TransitionId, usize) {
         let id = TransitionId::new(self.guarded_len);
         self.guarded_len += 1;
         self.bytes += size_of::<GuardedTransition>();
         sets.guarded.set(id.index(), transition);
-        let Some(head) = head else { return id };
+        let Some(head) = head else { return (id, 0) };
+        let mut read = 1;
         let mut last = sets.guarded.get(head.index());
         while let Some(&next) = last.next.get() {
             last = sets.guarded.get(next.index());
+            read += 1;
         }
         // Writers hold the engine's lock, so the place is still free.
         let _ = last.next.set(id);
-        head
+        (head, read)
     }
 }
 
@@ -185,19 +187,22 @@ fn describe(
     let mut slots = SlotSet::EMPTY;
     let mut thresholds: [Vec<u32>; SLOTS] = Default::default();
     let mut labels = Vec::new();
-    let mut last_counters: &[(SlotIndex, FragmentId)] = &[];
+    let mut counters = Vec::new();
     let names_tokens = !program.labels().is_empty();
     for item in items {
         if names_tokens {
             labels.extend(program.state(item.state).tokens.iter().map(|edge| edge.label.raw()));
         }
         slots = slots.union(contexts.slots(item.context));
-        let counters = contexts.counters(item.context);
-        if std::ptr::eq(counters, last_counters) {
-            continue;
+        let own = contexts.counters_id(item.context);
+        if own != NO_COUNTERS && counters.last() != Some(&own) {
+            counters.push(own);
         }
-        last_counters = counters;
-        for &(slot, fragment) in counters {
+    }
+    counters.sort_unstable();
+    counters.dedup();
+    for list in counters {
+        for &(slot, fragment) in contexts.counters(list) {
             if let Some(count) = program.fragment(fragment).count {
                 let list = &mut thresholds[slot.index()];
                 list.push(count.min);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::guards::Guard;
+use super::guards::CountRanges;
 use super::ids::{SLOTS, SetId, SlotIndex, TransitionId, index, number};
 use super::slots::{SlotChange, SlotChanges, SlotSet};
 
@@ -67,10 +67,8 @@ pub(crate) fn decode_unguarded(entry: u32, counts: [u32; SLOTS]) -> (SetId, [u32
 
 /// A transition that depends on counts or changes them.
 pub(crate) struct GuardedTransition {
-    /// For each slot the least count for which the transition is this one.
-    low: [u32; SLOTS],
-    /// For each slot the greatest such count.
-    high: [u32; SLOTS],
+    /// The counts for which the transition is this one.
+    counts: CountRanges,
     /// For each slot all bits, if the count is kept or goes up by one.
     keep: [u32; SLOTS],
     /// For each slot what is added.
@@ -81,35 +79,29 @@ pub(crate) struct GuardedTransition {
 }
 
 impl GuardedTransition {
-    pub(crate) fn new(guards: &[Guard], changes: &SlotChanges, target: SetId) -> Self {
-        let (mut low, mut high) = ([0; SLOTS], [u32::MAX; SLOTS]);
-        for guard in guards {
-            let slot = guard.slot.index();
-            let (min, max) = guard.counts();
-            low[slot] = low[slot].max(min);
-            high[slot] = high[slot].min(max);
-        }
+    pub(crate) fn new(counts: CountRanges, changes: &SlotChanges, target: SetId) -> Self {
         let kept = |change: &Option<SlotChange>| match change {
             Some(SlotChange::Keep | SlotChange::Increment) => u32::MAX,
             None | Some(SlotChange::Zero) => 0,
         };
         let keep = changes.each_ref().map(kept);
         let add = changes.map(|change| u32::from(change == Some(SlotChange::Increment)));
-        Self { low, high, keep, add, target, next: OnceLock::new() }
+        Self { counts, keep, add, target, next: OnceLock::new() }
     }
 
     /// For each slot the greatest count for which the transition is this one.
     pub(crate) fn max_counts(&self) -> &[u32; SLOTS] {
-        &self.high
+        &self.counts.high
     }
 
     /// The counts after the transition, if it is the one for these counts.
     #[inline]
     pub(crate) fn apply(&self, counts: &[u32; SLOTS]) -> Option<[u32; SLOTS]> {
         let mut after = [0; SLOTS];
+        let CountRanges { low, high } = &self.counts;
         let mut holds = true;
         for slot in 0..SLOTS {
-            holds &= self.low[slot] <= counts[slot] && counts[slot] <= self.high[slot];
+            holds &= low[slot] <= counts[slot] && counts[slot] <= high[slot];
             // Counts stay below the repeat's maximum, so nothing overflows.
             after[slot] = (counts[slot] & self.keep[slot]).wrapping_add(self.add[slot]);
         }

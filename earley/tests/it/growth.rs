@@ -115,7 +115,9 @@ fn states_move_to_fresh_engines() {
         engine("e ::= e \"+\" t | t\nt ::= \"n\" | \"(\" e \")\" | \"<\" \"x\"{50,99} \">\"\nroot ::= e");
     let fresh = old.fresh().unwrap();
     let before = read(&old, old.start(), format!("n+(n+<{}", "x".repeat(60)).as_bytes()).unwrap();
-    let mut state = fresh.import(&old, before).unwrap();
+    let [mut state] = *fresh.import(&old, &[before], 0, &mut Fuel::unlimited()).unwrap() else {
+        panic!("the first is always moved")
+    };
     assert_eq!(old.next_bytes(before), fresh.next_bytes(state));
     assert_eq!(
         old.shortest_completion_len(before, &mut Fuel::unlimited()).unwrap(),
@@ -137,8 +139,8 @@ fn engines_import_from_one_another_at_a_time() {
         std::thread::spawn(move || {
             let state = read(&from, from.start(), b"n+(n").unwrap();
             for _ in 0..100_000 {
-                let moved = to.import(&from, state).unwrap();
-                assert!(read(&to, moved, b")").is_ok());
+                let moved = to.import(&from, &[state; 2], usize::MAX, &mut Fuel::unlimited()).unwrap();
+                assert!(read(&to, moved[1], b")").is_ok());
             }
             send.send(()).unwrap();
         });

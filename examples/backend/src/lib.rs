@@ -119,8 +119,14 @@ impl Backend for BracketCounter {
         Ok(*self)
     }
 
-    fn import(&self, _other: &Self, state: Depth) -> Result<Depth, StepError> {
-        Ok(state)
+    fn import(
+        &self,
+        _other: &Self,
+        states: &[Depth],
+        _max_growth: usize,
+        _fuel: &mut Fuel,
+    ) -> Result<Vec<Depth>, StepError> {
+        Ok(states.to_vec())
     }
 
     fn serves(&self, _requirement: Requirement) -> bool {

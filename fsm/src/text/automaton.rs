@@ -52,9 +52,24 @@ impl TextAutomaton {
     /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. An expression that
     /// refers to recursive rules is not regular and reaches a limit.
     pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, BuildError> {
-        let dfa =
-            Evaluator::new(grammar, *limits, Interrupt::never()).evaluate(expr).map_err(Failure::alone)?;
-        Self::minimal(&dfa, limits)
+        Self::from_expr_counted(grammar, expr, limits).0
+    }
+
+    /// As [`from_expr`](Self::from_expr), with the steps of work that it took; where it fails, those of the limit.
+    pub fn from_expr_counted(
+        grammar: &Grammar,
+        expr: ExprId,
+        limits: &TextLimits,
+    ) -> (Result<Self, BuildError>, usize) {
+        let mut evaluator = Evaluator::new(grammar, *limits, Interrupt::never());
+        let texts = evaluator.evaluate(expr).and_then(|dfa| {
+            let mut meter = Meter::after(evaluator.spent(), *limits, &Interrupt::never());
+            Ok((Self { dfa: minimize(&dfa, &mut meter)? }, meter.total()))
+        });
+        match texts {
+            Ok((texts, steps)) => (Ok(texts), steps),
+            Err(failure) => (Err(failure.alone()), limits.max_steps),
+        }
     }
 
     /// Whether an expression matches any text: as `!from_expr(..)?.is_empty()`, mostly in a small part of the time.

@@ -70,6 +70,11 @@ impl<'g> Evaluator<'g> {
         Self { grammar, limits, interrupt, operators, spent: 0, kept: 0, shapes, representatives }
     }
 
+    /// The steps of work so far.
+    pub(crate) fn spent(&self) -> usize {
+        self.spent
+    }
+
     /// The texts of an expression. Deterministic, not always minimal.
     pub(crate) fn evaluate(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
         if self.kept > MAX_KEPT {

@@ -8,7 +8,7 @@ use super::fault::{Fault, ir_span};
 use super::options::Dialect;
 use super::syntax::Syntax;
 use crate::diagnostic::{Diagnostic, closest};
-use crate::regex::RegexLimits;
+use crate::regex::{ClassesLeft, RegexLimits};
 
 /// Builds expressions, and reports names that no rule has.
 pub(super) struct ExpressionLowering<'a> {
@@ -22,10 +22,13 @@ pub(super) struct ExpressionLowering<'a> {
     pub(super) misplaced: Vec<SimpleSpan>,
     /// Macros whose arguments are wrong.
     pub(super) faults: Vec<Fault>,
-    /// What is wrong inside of patterns.
+    /// What is wrong inside of patterns, at most so many.
     pub(super) reports: Vec<Diagnostic>,
+    pub(super) max_reports: usize,
     /// Bounds on each pattern.
     pub(super) regex: RegexLimits,
+    /// Large classes that patterns may still have.
+    pub(super) classes_left: ClassesLeft,
     /// Most chunks of one `Substring`.
     pub(super) chunks: usize,
 }
@@ -94,6 +97,11 @@ impl ExpressionLowering<'_> {
                 self.expression(inner)
             }
         }
+    }
+
+    /// Whether there may be more reports. Each takes a walk over the source, for its line and column.
+    pub(super) fn has_room_for_reports(&self) -> bool {
+        self.reports.len() < self.max_reports
     }
 
     fn permutation(&mut self, operands: &[Syntax], span: SimpleSpan) -> ExprId {

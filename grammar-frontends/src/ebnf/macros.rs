@@ -82,10 +82,12 @@ impl ExpressionLowering<'_> {
         }
         let span = pattern.ok_or(Wrong)?;
         let text = flags + &self.string(span);
-        let expr = match regex::compile_into(self.builder, &text, &options) {
+        let expr = match regex::compile_next(self.builder, &text, &options, &mut self.classes_left) {
             Ok(expr) => expr,
             Err(found) => {
-                self.reports.push(about_pattern(self.source, name, span, found));
+                if self.has_room_for_reports() {
+                    self.reports.push(about_pattern(self.source, name, span, found));
+                }
                 self.builder.never()
             }
         };
@@ -94,6 +96,9 @@ impl ExpressionLowering<'_> {
 
     fn substring(&mut self, name: SimpleSpan, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         if arguments.len() > self.chunks {
+            if !self.has_room_for_reports() {
+                return Ok(self.builder.never());
+            }
             let message = format!("the text has {} chunks, more than {}", arguments.len(), self.chunks);
             let report = Diagnostic::error("ebnf/limit", message)
                 .with_hint("give larger chunks or raise the limit `chunks`")

@@ -15,7 +15,7 @@ use super::rule_options::Options;
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
-use crate::regex::RegexLimits;
+use crate::regex::{ClassesLeft, RegexLimits};
 
 /// Reads a grammar.
 ///
@@ -153,8 +153,7 @@ fn split<'t>(
     let mut rules = Vec::with_capacity(starts.len());
     for (&(name, body, options), end) in starts.iter().zip(ends) {
         let span = tokens[name].1;
-        let line_start = source[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        if name > 0 && tokens[name - 1].1.end > line_start {
+        if name > 0 && !source[tokens[name - 1].1.end..span.start].contains('\n') {
             reports.fault(Fault::new(span, Mistake::NameNotFirst));
         }
         let mut body = &tokens[body.min(end)..end];
@@ -270,7 +269,9 @@ fn build(
     for rule in rules {
         let name = &source[rule.name.into_range()];
         if let Some(&first) = first_places.get(name) {
-            reports.push(duplicate(source, name, first, rule.name));
+            if !reports.is_full() {
+                reports.push(duplicate(source, name, first, rule.name));
+            }
             ids.push(None);
             continue;
         }
@@ -290,7 +291,9 @@ fn build(
         misplaced: Vec::new(),
         faults: Vec::new(),
         reports: Vec::new(),
+        max_reports: reports.limit,
         regex: RegexLimits::default(),
+        classes_left: ClassesLeft::new(&RegexLimits::default()),
         chunks: limits.chunks,
     };
     // The names of rules whose options need a regular body, with the options.

@@ -18,6 +18,7 @@ use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
 use super::simple::{estimate, one_sweep};
 use super::value_syntax::{ItemComparison, ValueSyntax};
+use super::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A schema as a grammar.
@@ -241,15 +242,17 @@ pub(super) fn with_normalizer<T>(
     then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
     let arena = Bump::new();
+    let work = Work::up_to(options.limits.work as u64);
     let sources = Sources {
         retriever: options.retriever.clone(),
         arena: &arena,
         documents: options.limits.documents,
         values: options.limits.values,
+        work: work.clone(),
     };
     let mut document = Document::new(schema, draft(schema)?, sources);
     let entry = document.entry();
-    let algebra = Algebra::new(options.limits);
+    let algebra = Algebra::new(options.limits, work);
     let mut normalizer = Box::new(Normalizer::new(document, algebra, options.clone(), report));
     let root = match schema {
         json::Value::Bool(true) => GoalId::ANY,

@@ -89,6 +89,8 @@ mod options;
 
 pub(crate) mod value_syntax;
 
+mod work;
+
 mod document;
 
 mod sets;

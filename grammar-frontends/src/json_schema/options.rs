@@ -252,8 +252,8 @@ pub struct JsonSchemaLimits {
     /// Schemas (and constants' parts) that the root reaches, and their combinations; 200,000 of them take some
     /// second and 300 MiB. Default: 100,000. A text of a schema may reach one for every 32 of its bytes in any case.
     pub goals: usize,
-    /// Comparisons of alternatives and their properties while schemas are combined, some 0.3 microseconds each.
-    /// Default: 2,000,000.
+    /// Work while schemas are combined, in units of some 50 nanoseconds: names, values and alternatives that are
+    /// compared or copied, texts that are put to patterns. Default: 10,000,000.
     pub work: usize,
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
     /// Default: 100.
@@ -277,7 +277,7 @@ impl Default for JsonSchemaLimits {
             schema_bytes: 16 << 20,
             values: 1_500_000,
             goals: 100_000,
-            work: 2_000_000,
+            work: 10_000_000,
             depth: 100,
             alternatives: 512,
             states: 20_000,

@@ -14,7 +14,7 @@ use crate::diagnostic::closest;
 use crate::json_schema;
 use crate::json_schema::value_syntax::ValueSyntax;
 use crate::language::{at_most, shortest, substring};
-use crate::regex::{self, LetterCase, RegexOptions};
+use crate::regex::{self, ClassesLeft, LetterCase, RegexOptions};
 
 /// Most ids that one special token expression may list, ranges written out.
 const MAX_IDS: usize = 1 << 20;
@@ -27,6 +27,8 @@ pub(super) struct Shared<'o> {
     pub(super) named: HashMap<&'o str, RuleId>,
     /// Grammars with names that are written in Lark and were named, but not read yet.
     pub(super) unread: Vec<(&'o str, &'o str, RuleId)>,
+    /// Large classes that patterns may still have.
+    pub(super) classes_left: ClassesLeft,
     /// How many ends of rules were written out.
     pub(super) ends: usize,
     /// Whether places in the source are places in the text that the caller gave.
@@ -417,7 +419,8 @@ impl<'a> Scope<'a, '_> {
     pub(super) fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (pattern, case) = self.flagged(span)?;
         let options = self.regex_options(case);
-        regex::compile_into(&mut self.shared.builder, &pattern, &options).map_err(|diagnostics| {
+        let Shared { builder, classes_left, .. } = &mut *self.shared;
+        regex::compile_next(builder, &pattern, &options, classes_left).map_err(|diagnostics| {
             let first = diagnostics.iter().next();
             let message = first.map_or("", |first| first.message());
             let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");

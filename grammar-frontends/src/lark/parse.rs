@@ -9,6 +9,7 @@ use super::lower::{self, Shared, SourceOrigin};
 use super::options::{LarkOptions, MAX_NESTING};
 use super::{syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::regex::ClassesLeft;
 
 /// Reads a grammar. Its root is `root`.
 ///
@@ -37,6 +38,7 @@ pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics
         options,
         named: HashMap::new(),
         unread: Vec::new(),
+        classes_left: ClassesLeft::new(&options.regex),
         ends: 0,
         origin: SourceOrigin::Main,
     };

@@ -4,7 +4,7 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-use super::options::{Dialect, LetterCase, RegexOptions};
+use super::options::{ClassesLeft, Dialect, LetterCase, RegexOptions};
 use super::translated::Translated;
 use super::{anchors, ecma, look_ahead, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -28,6 +28,17 @@ pub fn compile_into(
     pattern: &str,
     options: &RegexOptions,
 ) -> Result<ExprId, Diagnostics> {
+    compile_next(builder, pattern, options, &mut ClassesLeft::new(&options.limits))
+}
+
+/// As [`compile_into`], for one of the patterns of a source.
+pub(crate) fn compile_next(
+    builder: &mut GrammarBuilder,
+    pattern: &str,
+    options: &RegexOptions,
+    classes_left: &mut ClassesLeft,
+) -> Result<ExprId, Diagnostics> {
+    let options = &classes_left.limit(options);
     let limits = &options.limits;
     if pattern.len() > limits.pattern_bytes {
         return Err(refusal::limit(
@@ -47,6 +58,7 @@ pub fn compile_into(
         .parse(&translated.text)
         .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;
     let flags = refusal::check_ast(&ast, options).map_err(refuse)?;
+    classes_left.take(flags.classes);
     let hir = TranslatorBuilder::new()
         .utf8(true)
         .unicode(true)

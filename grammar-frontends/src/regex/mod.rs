@@ -35,5 +35,7 @@ mod options;
 mod refusal;
 mod translated;
 
+pub(crate) use compile::compile_next;
 pub use compile::{compile_into, parse};
+pub(crate) use options::ClassesLeft;
 pub use options::{Dialect, LetterCase, Matching, RegexLimits, RegexOptions};

@@ -61,7 +61,7 @@ pub struct RegexLimits {
     /// Deepest nesting of groups, repeats and classes; 250 by default.
     pub nesting: u32,
     /// Most places that stand for a large Unicode class (`\w`, `\p{L}`, a case-insensitive class); 2,000 by
-    /// default. Each is up to some 800 ranges.
+    /// default. Each is up to some 800 ranges. All patterns of one grammar may have 5,000, or as many as this.
     pub unicode_classes: usize,
     /// Most characters that case folding may have to look up, where case is ignored; 40 million by default,
     /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million.
@@ -80,5 +80,30 @@ impl Default for RegexLimits {
             folded_characters: 40_000_000,
             expressions: 500_000,
         }
+    }
+}
+
+/// Large Unicode classes that the patterns of one source may still have. One takes up to 0.2 ms to write where case is
+/// ignored, and a source of a megabyte has room for tens of thousands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassesLeft(usize);
+
+impl ClassesLeft {
+    const MAX: usize = 5_000;
+
+    /// For a source whose patterns have these limits.
+    pub(crate) fn new(limits: &RegexLimits) -> Self {
+        Self(Self::MAX.max(limits.unicode_classes))
+    }
+
+    /// The options for its next pattern.
+    pub(super) fn limit(self, options: &RegexOptions) -> RegexOptions {
+        let mut options = options.clone();
+        options.limits.unicode_classes = options.limits.unicode_classes.min(self.0);
+        options
+    }
+
+    pub(super) fn take(&mut self, classes: usize) {
+        self.0 = self.0.saturating_sub(classes);
     }
 }

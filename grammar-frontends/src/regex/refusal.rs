@@ -162,6 +162,8 @@ fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str)
 #[derive(Debug, Default)]
 pub(super) struct Flags {
     multi_line: Option<(usize, usize)>,
+    /// Large Unicode classes.
+    pub(super) classes: usize,
 }
 
 impl Flags {
@@ -184,7 +186,6 @@ pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refu
     let checker = Checker {
         flags: Flags::default(),
         letter_case: options.letter_case,
-        classes: 0,
         folded: 0,
         limits: &options.limits,
     };
@@ -198,7 +199,6 @@ struct Checker<'o> {
     flags: Flags,
     /// Whether case may be ignored from here on.
     letter_case: LetterCase,
-    classes: usize,
     /// Characters in classes that case folding walks over, at most.
     folded: usize,
     limits: &'o RegexLimits,
@@ -206,8 +206,8 @@ struct Checker<'o> {
 
 impl Checker<'_> {
     fn count_class(&mut self, span: &ast::Span) -> Result<(), Refusal> {
-        self.classes += 1;
-        if self.classes <= self.limits.unicode_classes {
+        self.flags.classes += 1;
+        if self.flags.classes <= self.limits.unicode_classes {
             return Ok(());
         }
         let message = format!("the pattern has more than {} Unicode classes", self.limits.unicode_classes);

@@ -5,6 +5,7 @@
 //! the end ([`FormatLowering::terminated`]), as stop strings of one dispatch. Text and end in a sequence would be the same
 //! language, read in two ways at every byte with which an end may begin.
 
+use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -23,11 +24,12 @@ use super::format::{
 use super::options::StructuralTagOptions;
 use super::place::{Place, embedded, grammar_error, unsupported};
 use super::tag_parts::{TagExtent, TagTemplate};
+use super::text_search::{Prefixes, TextSearch};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
 use crate::json_schema::value_syntax::ValueSyntax;
-use crate::regex::{self, Dialect, RegexOptions};
+use crate::regex::{self, ClassesLeft, Dialect, RegexLimits, RegexOptions};
 
 /// The grammar of a format.
 pub(super) fn lower(format: &Format, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
@@ -110,6 +112,8 @@ struct FormatLowering<'o> {
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
     placeholder: Placeholder,
+    /// Large classes that patterns may still have.
+    classes_left: ClassesLeft,
 }
 
 impl<'o> FormatLowering<'o> {
@@ -122,6 +126,7 @@ impl<'o> FormatLowering<'o> {
             separate: Vec::new(),
             grammars: HashMap::default(),
             placeholder: Placeholder::None,
+            classes_left: ClassesLeft::new(&RegexLimits::default()),
         }
     }
 
@@ -383,11 +388,18 @@ impl<'o> FormatLowering<'o> {
         };
         let mut dispatch = TagDispatch::new().after(after(it.after_match));
         let at = place.key("tags");
-        for trigger in &it.triggers {
-            let mut bodies = Vec::new();
-            for (index, tag) in it.tags.iter().enumerate() {
-                let Begin::Text(begin) = &tag.begin else { continue };
-                let Some(rest) = begin.strip_prefix(&**trigger) else { continue };
+        // The tags of each trigger, and what comes after it.
+        let mut tags: Vec<Vec<(usize, &Tag, &str)>> = vec![Vec::new(); it.triggers.len()];
+        let prefixes = Prefixes::new(&it.triggers);
+        for (index, tag) in it.tags.iter().enumerate() {
+            let Begin::Text(begin) = &tag.begin else { continue };
+            for trigger in prefixes.of(begin) {
+                tags[trigger].push((index, tag, &begin[it.triggers[trigger].len()..]));
+            }
+        }
+        for (trigger, tags) in it.triggers.iter().zip(tags) {
+            let mut bodies = Vec::with_capacity(tags.len());
+            for (index, tag, rest) in tags {
                 let rest = self.literal(rest);
                 let at_tag = at.index(index);
                 let content = self.terminated(&tag.content, &tag.end, &at_tag.key("content"))?;
@@ -593,7 +605,7 @@ impl<'o> FormatLowering<'o> {
 
     fn regex(&mut self, pattern: &str, place: &Place<'_>) -> Result<ExprId> {
         let options = RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() };
-        regex::compile_into(&mut self.builder, pattern, &options)
+        regex::compile_next(&mut self.builder, pattern, &options, &mut self.classes_left)
             .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))
     }
 
@@ -620,9 +632,15 @@ fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) ->
         PatternPart::Text(text) => Some(&**text),
         PatternPart::Token(_) => None,
     });
+    if stops.is_empty() {
+        return false;
+    }
     let others: Vec<&str> = triggers.chain(excludes.iter().map(|text| &**text)).collect();
-    stops.iter().enumerate().any(|(index, stop)| {
-        let among = stops.iter().enumerate().any(|(at, other)| at != index && stop.contains(other));
-        among || others.iter().any(|other| stop.contains(other) || other.contains(stop))
-    })
+    let (any_stop, any_other) =
+        (TextSearch::new(stops.iter().copied()), TextSearch::new(others.iter().copied()));
+    let mut met = HashSet::with_capacity(stops.len());
+    let among = stops.iter().any(|stop| !met.insert(stop) || any_stop.is_part_in(stop));
+    among
+        || stops.iter().any(|stop| any_other.is_in(stop))
+        || others.iter().any(|other| any_stop.is_in(other))
 }

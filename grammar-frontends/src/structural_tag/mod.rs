@@ -73,6 +73,7 @@ mod split_tags;
 mod styles;
 mod tag;
 mod tag_parts;
+mod text_search;
 mod triggers;
 mod write;
 

@@ -1,5 +1,6 @@
 //! Formats from JSON, with everything checked that one format and its neighbours decide.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use grammask_grammar_ir::TokenRef;
@@ -402,7 +403,8 @@ fn token_dispatch(fields: &mut Fields<'_>) -> Result<Format> {
     let rules = rules(fields, "Token dispatch", super::fields::token)?;
     let after_match = if fields.flag_or("loop", true)? { AfterMatch::Continue } else { AfterMatch::Stop };
     let excludes = fields.tokens("exclude_tokens")?;
-    if let Some(index) = excludes.iter().position(|token| rules.iter().any(|(trigger, _)| trigger == token)) {
+    let triggers: HashSet<_> = rules.iter().map(|(trigger, _)| trigger).collect();
+    if let Some(index) = excludes.iter().position(|token| triggers.contains(token)) {
         let place = fields.place("exclude_tokens");
         let message = "an excluded token is a trigger";
         return Err(malformed(&place.index(index), message, "leave it out of `exclude_tokens`"));

@@ -1,10 +1,13 @@
 //! Which tag belongs to which trigger.
 
+use std::collections::HashSet;
+
 use grammask_grammar_ir::TokenRef;
 
 use super::error::shortened;
 use super::format::{Begin, Tag};
 use super::place::{Place, malformed};
+use super::text_search::{Prefixes, TextSearch};
 use crate::diagnostic::Result;
 
 /// Every tag begins with exactly one of the triggers, every trigger with one of the tags, and no excluded string
@@ -16,6 +19,7 @@ pub(super) fn check(
     at_triggers: &Place<'_>,
     at_tags: &Place<'_>,
 ) -> Result<()> {
+    let prefixes = Prefixes::new(triggers);
     for (index, tag) in tags.iter().enumerate() {
         let at_tag = at_tags.index(index);
         let place = at_tag.key("begin");
@@ -26,17 +30,19 @@ pub(super) fn check(
                 "write a string, or use `token_triggered_tags`",
             ));
         };
-        let mut matching = triggers.iter().filter(|trigger| begin.starts_with(&***trigger));
-        match (matching.next(), matching.next()) {
-            (Some(_), None) => {}
-            (None, _) => {
+        let mut matching = prefixes.of(begin);
+        matching.sort_unstable();
+        match matching[..] {
+            [_] => {}
+            [] => {
                 return Err(malformed(
                     &place,
                     "One tag does not match any trigger in a triggered tags format",
                     format!("add a trigger with which `{}` begins", shortened(begin)),
                 ));
             }
-            (Some(one), Some(other)) => {
+            [one, other, ..] => {
+                let (one, other) = (&triggers[one], &triggers[other]);
                 return Err(malformed(
                     &place,
                     "One tag matches multiple triggers in a triggered tags format",
@@ -45,7 +51,12 @@ pub(super) fn check(
             }
         }
     }
+    let all = TextSearch::new(triggers.iter().map(|trigger| &**trigger));
+    let mut met = HashSet::with_capacity(triggers.len());
     for (index, trigger) in triggers.iter().enumerate() {
+        if met.insert(trigger) && !all.is_part_in(trigger) {
+            continue;
+        }
         let hides = |other: &str| trigger.contains(other);
         let hidden = triggers
             .iter()
@@ -71,6 +82,9 @@ pub(super) fn check_excludes(
     excludes: &[Box<str>],
     at_excludes: &Place<'_>,
 ) -> Result<()> {
+    let all = TextSearch::new(excludes.iter().map(|exclude| &**exclude));
+    let Some(trigger) = triggers.iter().position(|trigger| all.is_in(trigger)) else { return Ok(()) };
+    let triggers = &triggers[trigger..=trigger];
     for (index, exclude) in excludes.iter().enumerate() {
         if let Some(trigger) = triggers.iter().find(|trigger| trigger.contains(&**exclude)) {
             return Err(malformed(
@@ -89,7 +103,8 @@ pub(super) fn check_excludes(
 }
 
 fn check_reachable(triggers: &[Box<str>], excludes: &[Box<str>], at_triggers: &Place<'_>) -> Result<()> {
-    for (index, trigger) in triggers.iter().enumerate() {
+    let all = TextSearch::new(excludes.iter().map(|exclude| &**exclude));
+    for (index, trigger) in triggers.iter().enumerate().filter(|(_, trigger)| all.is_in(trigger)) {
         if let Some(exclude) = excludes.iter().find(|exclude| trigger.contains(&***exclude)) {
             let message = format!(
                 "the trigger `{}` can never be written, because it contains the excluded `{}`",
@@ -111,6 +126,7 @@ pub(super) fn check_tokens(
     at_tags: &Place<'_>,
     at_excludes: &Place<'_>,
 ) -> Result<()> {
+    let triggers: HashSet<&TokenRef> = triggers.iter().collect();
     for (index, tag) in tags.iter().enumerate() {
         let at_tag = at_tags.index(index);
         let place = at_tag.key("begin");

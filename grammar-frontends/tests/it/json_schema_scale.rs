@@ -1,6 +1,7 @@
 //! Large schemas compile in time that grows with what the root reaches, and deep ones do not overflow.
 
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile, compile_grammar};
 
@@ -119,4 +120,132 @@ fn limits_are_errors() {
         })
         .collect();
     assert_eq!(code(&format!(r#"{{"allOf":[{}]}}"#, any.join(","))), "json-schema/unsupported");
+}
+
+/// Members or items with a number in the place of `#`.
+fn numbered(count: usize, one: &str) -> String {
+    let all: Vec<String> = (0..count).map(|number| one.replace('#', &number.to_string())).collect();
+    all.join(",")
+}
+
+/// The time that this thread has run, where the system says so.
+fn thread_time(start: Instant) -> Duration {
+    let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+/// The least time of some runs.
+fn least_time(schema: &str, options: &JsonSchemaOptions) -> Duration {
+    let runs = (0..3).map(|_| {
+        let start = Instant::now();
+        let before = thread_time(start);
+        let _ = compile_grammar(schema, options);
+        thread_time(start).saturating_sub(before)
+    });
+    runs.min().unwrap()
+}
+
+/// What is written once for each number, and what is around it.
+type Shape = (&'static str, &'static str, &'static str);
+
+fn listed((start, one, end): Shape, count: usize) -> String {
+    format!("{start}{}{end}", numbered(count, one))
+}
+
+#[test]
+fn lists_of_constants_take_time_in_proportion() {
+    for shape in [
+        (r#"{"anyOf":["#, r#"{"const":"value #"}"#, "]}"),
+        (r#"{"anyOf":["#, r##"{"const":#}"##, "]}"),
+        (r#"{"anyOf":["#, r##"{"type":"integer","title":"number #","const":#}"##, "]}"),
+        (r#"{"anyOf":["#, r##"{"enum":["value #",#]}"##, "]}"),
+        (r#"{"anyOf":["#, r##"{"title":"more than a constant","const":#,"minimum":0}"##, "]}"),
+        (r#"{"type":"string","not":{"anyOf":["#, r#"{"const":"value #"}"#, "]}}"),
+        (r#"{"allOf":["#, r#"{"not":{"const":"value #"}}"#, "]}"),
+        (r#"{"allOf":[{"minLength":1},"#, r##"{"not":{"enum":["value #","other #"]}}"##, "]}"),
+    ] {
+        let options = JsonSchemaOptions::default();
+        let [few, many] = [1_000, 16_000].map(|count| listed(shape, count));
+        assert!(compile_grammar(&many, &options).is_ok(), "{shape:?}");
+        let (short, long) = (least_time(&few, &options), least_time(&many, &options));
+        println!("{short:>10.1?} {long:>10.1?} {shape:?}");
+        // The square would be 256 times as much.
+        assert!(long < short.max(Duration::from_millis(1)) * 64, "{shape:?}: {short:?}, {long:?}");
+    }
+}
+
+/// References to constants, which are longer to write down.
+#[test]
+fn references_to_constants_take_time_in_proportion() {
+    let schema = |count: usize| {
+        let references: Vec<String> =
+            (0..count).map(|number| format!(r##"{{"$ref":"#/$defs/c{number}"}}"##)).collect();
+        let constants = numbered(count, r##""c#":{"const":#}"##);
+        format!(r#"{{"anyOf":[{}],"$defs":{{{constants}}}}}"#, references.join(","))
+    };
+    let options = JsonSchemaOptions::default();
+    assert!(compile_grammar(&schema(100_000), &options).is_ok());
+    let (short, long) = (least_time(&schema(1_000), &options), least_time(&schema(16_000), &options));
+    assert!(long < short.max(Duration::from_millis(1)) * 64, "{short:?}, {long:?}");
+}
+
+/// The limit on work bounds time only if what is charged for takes about as long everywhere.
+#[test]
+fn a_unit_of_work_takes_about_as_long_everywhere() {
+    let mut options = JsonSchemaOptions::default();
+    options.limits.work = 2_000_000;
+    let chain: Vec<String> = (0..500).map(|number| format!(r#""a{number}":["a{}"]"#, number + 1)).collect();
+    let mut schemas = vec![format!(r#"{{"dependentRequired":{{{}}}}}"#, chain.join(","))];
+    for (shape, count) in [
+        ((r#"{"allOf":["#, r##"{"not":{"const":{"a":#}}}"##, "]}"), 5_000),
+        ((r#"{"allOf":["#, r##"{"not":{"const":[#]}}"##, "]}"), 5_000),
+        ((r#"{"allOf":["#, r#"{"required":["k#"]}"#, "]}"), 5_000),
+        ((r#"{"allOf":["#, r#"{"not":{"required":["k#"]}}"#, "]}"), 5_000),
+        ((r#"{"allOf":["#, r##"{"additionalProperties":{"minimum":#}}"##, "]}"), 5_000),
+        ((r#"{"allOf":["#, r##"{"propertyNames":{"pattern":"a#"}}"##, "]}"), 500),
+        ((r#"{"allOf":["#, r##"{"patternProperties":{"^a#":{"minimum":#}}}"##, "]}"), 500),
+        (
+            (
+                r#"{"allOf":["#,
+                r##"{"if":{"properties":{"k":{"const":#}}},"then":{"required":["t#"]}}"##,
+                "]}",
+            ),
+            500,
+        ),
+        ((r#"{"dependentRequired":{"#, r##""a#":["z"],"z#":["a"]"##, "}}"), 5_000),
+        ((r#"{"dependentSchemas":{"#, r#""a#":{"required":["b#"]}"#, "}}"), 5_000),
+        ((r#"{"oneOf":["#, r#"{"type":"object","properties":{"k#":{"type":"string"}}}"#, "]}"), 500),
+        ((r#"{"oneOf":["#, r##"{"type":"array","items":{"minimum":#}}"##, "]}"), 500),
+        ((r#"{"oneOf":["#, r##"{"enum":["a#","b#","c#","d#","e#","f#","g#","h#"]}"##, "]}"), 500),
+        ((r#"{"oneOf":["#, r#"{"pattern":"a#"}"#, "]}"), 500),
+        (
+            (r#"{"pattern":"^(a|b|ab)*$","enum":["#, r#""abababababababababababababababababababab#""#, "]}"),
+            5_000,
+        ),
+        (
+            (
+                r#"{"properties":{"a":{}},"required":["#,
+                r#""a#""#,
+                r#"],"patternProperties":{"^(a|b)*c":{},"d$":{}}}"#,
+            ),
+            9_000,
+        ),
+    ] {
+        schemas.push(listed(shape, count));
+    }
+    let mut times = Vec::new();
+    for schema in &schemas {
+        let time = least_time(schema, &options);
+        // Others are refused sooner, or compile.
+        if compile_grammar(schema, &options).is_err_and(|error| error.to_string().contains("`work`")) {
+            println!("{time:>10.1?} {schema:.90}");
+            times.push((time, &schema[..50]));
+        }
+    }
+    times.sort_unstable();
+    let (median, (dearest, schema)) = (times[times.len() / 2].0, times[times.len() - 1]);
+    assert!(times.len() > 8, "{} schemas pass the limit", times.len());
+    assert!(dearest < 8 * median, "{schema} takes {dearest:?}, the median is {median:?}");
 }

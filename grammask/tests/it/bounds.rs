@@ -5,6 +5,8 @@
 //! ones, so that the suite takes seconds.
 
 mod schemas;
+mod sources;
+mod texts;
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -14,8 +16,8 @@ use grammask::gbnf::GbnfOptions;
 use grammask::json_schema::JsonSchemaOptions;
 use grammask::regex::RegexOptions;
 use grammask::{
-    Color, CompileError, CompileOptions, CompiledGrammar, Compiler, Limits, MatchError, TokenId, TokenMask,
-    Vocabulary, VocabularyOptions,
+    Color, CompileError, CompileOptions, CompiledGrammar, Compiler, Limits, MatchError, StructuralTagOptions,
+    TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
 
 use crate::common;

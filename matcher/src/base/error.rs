@@ -156,5 +156,24 @@ pub enum MatchError {
     OtherVocabulary,
     /// A limit was reached; nothing is known of the token.
     #[error(transparent)]
-    Limit(#[from] StepError),
+    Limit(StepError),
+    /// The matcher's [interrupt](crate::Matcher::set_interrupt) came; nothing is known of the token.
+    #[error("the work was interrupted; call again to do it")]
+    Interrupted,
+}
+
+impl MatchError {
+    /// Whether nothing was found out: a limit was reached, or the work was interrupted.
+    pub fn is_indeterminate(&self) -> bool {
+        matches!(self, Self::Limit(_) | Self::Interrupted)
+    }
+}
+
+impl From<StepError> for MatchError {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Interrupted => Self::Interrupted,
+            limit => Self::Limit(limit),
+        }
+    }
 }

@@ -1,20 +1,24 @@
 //! One caller's work, done by the caller and by whichever threads are free.
 //!
 //! A parallel iterator of the pool would wait for its halves by taking on other work of the pool, some of which may
-//! wait for the caller. Here the caller takes one item after the other itself, threads that come along take some as
-//! well, and at the end the caller waits only for items that a thread is working on.
+//! wait for the caller; a scope of the pool waits for threads that have not begun. Here the caller takes one item after
+//! the other itself, and threads that come along take some as well. At the end some items may be with threads that the
+//! system does not run, because other processes have the cores. So the caller begins these, too, and whoever is first
+//! stops the other: no call takes longer than the caller would take alone.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use grammask_grammar_ir::Interrupt;
 
 use super::threads::Threads;
 
 /// The results of `work` for each item, in the order of the items. Fewer than `2 * min_items_per_thread` of them are not
-/// worth a thread.
+/// worth a thread. Work whose interrupt comes has become useless: somebody else has its result.
 pub(crate) fn parallel_map<T, R>(
     threads: &Threads,
     items: Vec<T>,
     min_items_per_thread: usize,
-    work: impl Fn(&T) -> R + Send + Sync + 'static,
+    work: impl Fn(&T, &Interrupt) -> R + Send + Sync + 'static,
 ) -> Vec<R>
 where
     T: Send + Sync + 'static,
@@ -22,11 +26,12 @@ where
 {
     let helpers = (items.len() / min_items_per_thread.max(1)).saturating_sub(1).min(threads.count());
     if helpers == 0 {
-        return items.iter().map(work).collect();
+        return items.iter().map(|item| work(item, &Interrupt::never())).collect();
     }
     let results = items.iter().map(|_| None).collect();
-    let state = Progress { next: 0, open: 0, results };
-    let shared = Arc::new(SharedItems { items, work, state: Mutex::new(state), settled: Condvar::new() });
+    let done = items.iter().map(|_| Interrupt::new()).collect();
+    let shared =
+        Arc::new(SharedItems { items, done, work, state: Mutex::new(Progress { next: 0, results }) });
     for _ in 0..helpers {
         let shared = Arc::clone(&shared);
         if !threads.spawn(move || shared.help()) {
@@ -34,73 +39,56 @@ where
         }
     }
     shared.help();
-    let mut state = shared.lock();
-    while state.open > 0 {
-        state = shared.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
+    // What threads are at, and what those left that panicked. Here a panic is the caller's.
+    for index in 0..shared.items.len() {
+        if shared.lock().results[index].is_none() {
+            shared.run(index);
+        }
     }
-    let results = std::mem::take(&mut state.results);
-    drop(state);
-    // A thread that panicked left nothing; what it was at is tried again here, where a panic is the caller's.
-    let results = results.into_iter().zip(&shared.items);
-    results.map(|(result, item)| result.unwrap_or_else(|| (shared.work)(item))).collect()
+    let results = std::mem::take(&mut shared.lock().results);
+    results.into_iter().flatten().collect()
 }
 
 struct SharedItems<T, R, F> {
     items: Vec<T>,
+    /// For each item what comes when it has its result.
+    done: Vec<Interrupt>,
     work: F,
     state: Mutex<Progress<R>>,
-    settled: Condvar,
 }
 
 struct Progress<R> {
     /// The first item that nobody took.
     next: usize,
-    /// How many items someone is at.
-    open: usize,
+    /// Empty when the caller has them.
     results: Vec<Option<R>>,
 }
 
-impl<T, R, F: Fn(&T) -> R> SharedItems<T, R, F> {
+impl<T, R, F: Fn(&T, &Interrupt) -> R> SharedItems<T, R, F> {
     fn help(&self) {
         while let Some(index) = self.take() {
-            let mut taken = TakenItem { shared: self, index, result: None };
-            taken.result = Some((self.work)(&self.items[index]));
+            self.run(index);
         }
     }
 
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
         let index = state.next;
-        if index == self.items.len() {
-            return None;
-        }
         state.next += 1;
-        state.open += 1;
-        Some(index)
+        (index < self.items.len()).then_some(index)
+    }
+
+    /// Does the work of an item, and sets its result if nobody was faster.
+    fn run(&self, index: usize) {
+        let result = (self.work)(&self.items[index], &self.done[index]);
+        if let Some(place @ None) = self.lock().results.get_mut(index) {
+            *place = Some(result);
+            self.done[index].cancel();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// An item that someone is at; settled when this goes, with a result or, after a panic, without.
-struct TakenItem<'s, T, R, F: Fn(&T) -> R> {
-    shared: &'s SharedItems<T, R, F>,
-    index: usize,
-    result: Option<R>,
-}
-
-impl<T, R, F: Fn(&T) -> R> Drop for TakenItem<'_, T, R, F> {
-    fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.open -= 1;
-        // The caller takes the results only when nothing is open.
-        if let Some(place) = state.results.get_mut(self.index) {
-            *place = self.result.take();
-        }
-        drop(state);
-        self.shared.settled.notify_all();
     }
 }
 
@@ -112,7 +100,7 @@ mod tests {
     fn results_come_in_the_order_of_the_items() {
         for count in [0, 1, 4] {
             let threads = Threads::new(count);
-            let made = parallel_map(&threads, (0..1000).collect(), 8, |&item: &u64| item * item);
+            let made = parallel_map(&threads, (0..1000).collect(), 8, |&item: &u64, _| item * item);
             assert!(made.into_iter().eq((0..1000).map(|item| item * item)), "{count} threads");
         }
     }
@@ -124,8 +112,32 @@ mod tests {
         assert!(threads.spawn(move || {
             let _ = gate.recv();
         }));
-        let made = parallel_map(&threads, vec![1, 2, 3, 4], 1, |&item: &i32| item + 1);
+        let made = parallel_map(&threads, vec![1, 2, 3, 4], 1, |&item: &i32, _| item + 1);
         assert_eq!(made, [2, 3, 4, 5]);
         drop(release);
+    }
+
+    /// The thread has taken an item and never ends it until the caller is done.
+    #[test]
+    fn threads_that_do_not_go_on_are_not_waited_for() {
+        let threads = Threads::new(1);
+        let (taken, is_taken) = std::sync::mpsc::channel::<()>();
+        let is_taken = Mutex::new(is_taken);
+        let caller = std::thread::current().id();
+        let made = parallel_map(&threads, vec![1, 2], 1, move |&item: &i32, done| {
+            if std::thread::current().id() == caller {
+                if item == 1 {
+                    // The other item is with the thread.
+                    let _ = is_taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                }
+                return item + 1;
+            }
+            let _ = taken.send(());
+            while done.check().is_ok() {
+                std::thread::yield_now();
+            }
+            -1
+        });
+        assert_eq!(made, [2, 3]);
     }
 }

@@ -27,6 +27,8 @@ pub struct MatcherStats {
     pub misses: u64,
     /// Times that the text moved over to new tables.
     pub moves: u64,
+    /// Steps that were read again for a rollback past those whose states the tables have.
+    pub read_again: u64,
 }
 
 /// Numbers of one grammar, of all texts on it so far.
@@ -104,8 +106,8 @@ pub struct CompilerStats {
 impl MatcherStats {
     /// As JSON.
     pub fn to_json(&self) -> Value {
-        let Self { steps, unchanged, hits, misses, moves } = self;
-        json!({"steps": steps, "unchanged": unchanged, "hits": hits, "misses": misses, "moves": moves})
+        let Self { steps, unchanged, hits, misses, moves, read_again } = self;
+        json!({"steps": steps, "unchanged": unchanged, "hits": hits, "misses": misses, "moves": moves, "read_again": read_again})
     }
 
     fn take(&mut self) -> Self {
@@ -118,6 +120,7 @@ impl MatcherStats {
         self.hits += other.hits;
         self.misses += other.misses;
         self.moves += other.moves;
+        self.read_again += other.read_again;
     }
 }
 
@@ -191,6 +194,7 @@ pub(crate) struct GrammarCounters {
     hits: AtomicU64,
     misses: AtomicU64,
     moves: AtomicU64,
+    read_again: AtomicU64,
 }
 
 impl GrammarCounters {
@@ -200,24 +204,26 @@ impl GrammarCounters {
 
     pub(crate) fn texts(&self) -> MatcherStats {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Self { steps, unchanged, hits, misses, moves, .. } = self;
+        let Self { steps, unchanged, hits, misses, moves, read_again, .. } = self;
         MatcherStats {
             steps: load(steps),
             unchanged: load(unchanged),
             hits: load(hits),
             misses: load(misses),
             moves: load(moves),
+            read_again: load(read_again),
         }
     }
 
     fn add(&self, stats: &MatcherStats) {
-        let MatcherStats { steps, unchanged, hits, misses, moves } = *stats;
+        let MatcherStats { steps, unchanged, hits, misses, moves, read_again } = *stats;
         for (counter, count) in [
             (&self.steps, steps),
             (&self.unchanged, unchanged),
             (&self.hits, hits),
             (&self.misses, misses),
             (&self.moves, moves),
+            (&self.read_again, read_again),
         ] {
             if count > 0 {
                 counter.fetch_add(count, Ordering::Relaxed);
@@ -245,6 +251,12 @@ impl LocalCounts {
         let unpublished = self.unpublished.take();
         self.counters.add(&unpublished);
         self.published.add(&unpublished);
+    }
+
+    /// Goes on with the numbers of another matcher. Its own count for nobody.
+    pub(crate) fn take_over(&mut self, others: &mut Self) {
+        self.unpublished = MatcherStats::default();
+        std::mem::swap(self, others);
     }
 
     /// All of the matcher's numbers.

@@ -98,6 +98,11 @@ impl Budget {
         self.evicted.load(Ordering::Relaxed)
     }
 
+    /// Tables in use that hold less are never dropped.
+    pub(crate) fn max_bytes_before_release(&self) -> usize {
+        self.max_bytes / 16
+    }
+
     pub(crate) fn add_grammar(&self, grammar: Weak<dyn BudgetMember>) {
         let mut members = self.grammars.lock();
         if members.list.len() >= members.prune_at {
@@ -158,7 +163,7 @@ impl Budget {
         let mut grammars: Vec<(u64, Arc<dyn BudgetMember>)> =
             list.iter().filter_map(Weak::upgrade).map(|member| (member.last_use(), member)).collect();
         grammars.sort_unstable_by_key(|(last_use, _)| *last_use);
-        for which in [ReleaseTarget::Idle, ReleaseTarget::Larger(self.max_bytes / 16)] {
+        for which in [ReleaseTarget::Idle, ReleaseTarget::Larger(self.max_bytes_before_release())] {
             for (_, grammar) in &grammars {
                 if !is_passed() {
                     return;

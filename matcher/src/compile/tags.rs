@@ -145,7 +145,7 @@ impl<B: BuildBackend> Compiler<B> {
             let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
             let compiler = self.tag_compiler(options);
             let (cache, template) = (Arc::clone(self.tag_cache()), Arc::clone(template));
-            let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text| {
+            let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
                 let made = Arc::new(compiler.tag(text, &template)?);
                 cache.insert_tag(&made);
                 Some(made)
@@ -168,7 +168,7 @@ impl<B: BuildBackend> Compiler<B> {
             schemas.iter().map(|schema| compiler.schemas.get(compiler.key(schema)?)).collect();
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
-        let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema| {
+        let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
             compiler.schema_program(schema)
         });
         for (place, made) in places.into_iter().zip(made) {

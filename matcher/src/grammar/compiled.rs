@@ -212,6 +212,12 @@ impl<B: Backend> CompiledGrammar<B> {
         self.shared.parts.budget.enforce();
     }
 
+    /// Bytes that tables may hold before others take their place, because they are full or to keep the budget.
+    pub(crate) fn max_bytes_before_release(&self) -> usize {
+        let GrammarParts { limits, budget, .. } = &self.shared.parts;
+        limits.max_table_bytes.min(budget.max_bytes_before_release())
+    }
+
     /// The generation after `full`: the current one, or a new one if `full` is still current.
     pub(crate) fn next_generation(
         &self,

@@ -28,6 +28,8 @@ pub(crate) struct Generation<B: Backend> {
     pub(crate) engine: B,
     pub(crate) masks: MaskMemo,
     budget: Arc<Budget>,
+    /// Bytes of the engine before its tables were filled.
+    empty_bytes: usize,
     /// Bytes that the budget knows of.
     pub(super) reported_bytes: AtomicUsize,
     /// Whether others took its place to keep the budget: whoever needs more of it moves over.
@@ -42,13 +44,19 @@ impl<B: Backend> Generation<B> {
             .with_counters(Arc::clone(&counters.masks));
         counters.generations.fetch_add(1, Ordering::Relaxed);
         let (reported_bytes, retired) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let this = Self { engine, masks, budget: Arc::clone(budget), reported_bytes, retired };
+        let empty_bytes = engine.memory_usage();
+        let this = Self { engine, empty_bytes, masks, budget: Arc::clone(budget), reported_bytes, retired };
         this.report_growth();
         this
     }
 
     pub(super) fn memory_usage(&self) -> usize {
         size_of::<Self>() + self.engine.memory_usage() + self.masks.memory_usage()
+    }
+
+    /// Bytes that have come to the engine's tables.
+    pub(crate) fn grown_by(&self) -> usize {
+        self.engine.memory_usage().saturating_sub(self.empty_bytes)
     }
 
     /// Tells the budget what came to the tables since the last time.

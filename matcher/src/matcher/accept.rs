@@ -23,8 +23,8 @@ impl<B: Backend> Matcher<B> {
             return Err(MatchError::Terminated);
         }
         if let Some(next) = self.read_known(id) {
-            self.states.push(next);
-            self.history.push_token(id);
+            self.history.push_token(self.state, id);
+            self.state = next;
             self.counts.unpublished.steps += 1;
             return Ok(());
         }
@@ -60,13 +60,13 @@ impl<B: Backend> Matcher<B> {
             if !self.is_completed() {
                 return Err(MatchError::TokenRefused(id));
             }
-            self.states.push(self.state());
             if let Some(scopes) = self.scopes.as_deref_mut() {
                 let here = scopes.mark();
                 scopes.push_step(here);
             }
-            self.track(TrackedStep::Stop, &[])?;
-            self.history.push_token(id);
+            let next = self.track(TrackedStep::Stop, &[], self.state())?;
+            self.history.push_token(self.state, id);
+            self.state = next;
             self.terminated = true;
             self.counts.unpublished.steps += 1;
             return Ok(());
@@ -77,11 +77,10 @@ impl<B: Backend> Matcher<B> {
                 read_token(&generation.engine, state, &vocabulary, id, fuel)
             })?,
         };
-        self.states.push(next.map_err(|_| MatchError::TokenRefused(id))?);
-        if self.tracker.is_some() {
-            self.track(TrackedStep::Token(id), vocabulary.token_bytes(id))?;
-        }
-        self.history.push_token(id);
+        let next = next.map_err(|_| MatchError::TokenRefused(id))?;
+        let next = self.track(TrackedStep::Token(id), vocabulary.token_bytes(id), next)?;
+        self.history.push_token(self.state, id);
+        self.state = next;
         self.counts.unpublished.steps += 1;
         // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
         self.terminated = is_stop && self.is_completed();
@@ -109,9 +108,10 @@ impl<B: Backend> Matcher<B> {
                 Ok(Ok(state))
             })?,
         };
-        self.states.push(next.map_err(|offset| MatchError::ByteRefused { offset, byte: bytes[offset] })?);
-        self.track(TrackedStep::Bytes, bytes)?;
-        self.history.push_bytes(bytes);
+        let next = next.map_err(|offset| MatchError::ByteRefused { offset, byte: bytes[offset] })?;
+        let next = self.track(TrackedStep::Bytes, bytes, next)?;
+        self.history.push_bytes(self.state, bytes);
+        self.state = next;
         self.counts.unpublished.steps += 1;
         Ok(())
     }
@@ -122,19 +122,20 @@ impl<B: Backend> Matcher<B> {
     ///
     /// Where a limit is reached before a token is refused.
     pub fn validate_tokens(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
+        let here = self.place();
         let mut accepted = 0;
         let mut outcome = Ok(());
         for &id in tokens {
             match self.accept_token(id) {
                 Ok(()) => accepted += 1,
-                Err(error @ MatchError::Limit(_)) => {
+                Err(error) if error.is_indeterminate() => {
                     outcome = Err(error);
                     break;
                 }
                 Err(_) => break,
             }
         }
-        self.take_back(accepted);
+        self.return_to(here);
         outcome.map(|()| accepted)
     }
 }

@@ -12,6 +12,7 @@ use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
 use grammask_parser_backend::{Fuel, StepError};
 
 use crate::base::limits::Limits;
+use crate::base::shared_stack::SharedStack;
 use crate::grammar::requested_attributes::RequestedAttributes;
 
 /// A step of the text.
@@ -29,12 +30,19 @@ pub(super) enum TrackedStep {
 #[derive(Clone, Debug)]
 pub(super) struct AttributeTracker {
     pub(super) requested: RequestedAttributes,
-    bytes: Vec<u8>,
+    bytes: SharedStack<u8>,
     /// Each step, with the number of bytes up to its end.
-    steps: Vec<(TrackedStep, usize)>,
+    steps: SharedStack<(TrackedStep, usize)>,
     /// How many steps are tokens that were read.
     tokens: usize,
-    derivations: Option<Derivations>,
+    /// What was read. Shared with forks until one of them reads on.
+    chart: Option<Arc<Chart>>,
+}
+
+/// The derivations of the steps that were read.
+#[derive(Clone, Debug)]
+struct Chart {
+    derivations: Derivations,
     /// For each step that was read: the position after it, and how many tokens began before.
     read: Vec<(u32, usize)>,
     /// Where tokens began.
@@ -45,35 +53,33 @@ impl AttributeTracker {
     pub(super) fn new(requested: RequestedAttributes) -> Self {
         Self {
             requested,
-            bytes: Vec::new(),
-            steps: Vec::new(),
+            bytes: SharedStack::default(),
+            steps: SharedStack::default(),
             tokens: 0,
-            derivations: None,
-            read: Vec::new(),
-            starts: Vec::new(),
+            chart: None,
         }
     }
 
     pub(super) fn record(&mut self, step: TrackedStep, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        bytes.iter().for_each(|&byte| self.bytes.push(byte));
         self.steps.push((step, self.bytes.len()));
         self.tokens += usize::from(matches!(step, TrackedStep::Token(_)));
     }
 
     /// Forgets all steps but the first.
     pub(super) fn truncate(&mut self, steps: usize) {
-        for (step, _) in self.steps.drain(steps.min(self.steps.len())..) {
-            self.tokens -= usize::from(matches!(step, TrackedStep::Token(_)));
+        let is_token = |(step, _): &&(TrackedStep, usize)| matches!(step, TrackedStep::Token(_));
+        self.tokens -= self.steps.iter_from(steps).filter(is_token).count();
+        self.steps.truncate(steps);
+        self.bytes.truncate(self.end());
+        if let Some(chart) = self.chart.as_mut().filter(|chart| chart.read.len() > steps) {
+            Arc::make_mut(chart).truncate(steps);
         }
-        self.bytes.truncate(self.steps.last().map_or(0, |&(_, end)| end));
-        if self.read.len() > steps {
-            self.read.truncate(steps);
-            let (position, tokens) = self.read.last().copied().unwrap_or((0, 0));
-            self.starts.truncate(tokens);
-            if let Some(derivations) = &mut self.derivations {
-                derivations.truncate(position);
-            }
-        }
+    }
+
+    /// The number of bytes.
+    fn end(&self) -> usize {
+        self.steps.iter_back().next().map_or(0, |&(_, end)| end)
     }
 
     /// Whether some bound on tokens may be reached.
@@ -81,40 +87,80 @@ impl AttributeTracker {
         self.requested.min_token_bound.is_some_and(|least| self.tokens >= least)
     }
 
-    /// Reads what was not read yet. Says whether the last step left rules whose tokens are exhausted.
+    /// Reads what was not read yet, each step with as much fuel. Says whether the last step left rules whose tokens are exhausted.
     pub(super) fn catch_up(
         &mut self,
         program: &Arc<Program>,
         vocabulary: &Vocabulary,
         limits: &Limits,
-    ) -> Result<(&Derivations, &[u8], Exhausted), StepError> {
-        let fuel = || Fuel::new(limits.max_work_per_call);
-        if self.derivations.is_none() {
-            self.derivations =
-                Some(Derivations::new(Arc::clone(program), limits.max_table_bytes, &mut fuel())?);
-        }
-        let Some(derivations) = &mut self.derivations else { return Err(StepError::OutOfWork { limit: 0 }) };
+        fuel: &Fuel,
+    ) -> Result<(&Derivations, Exhausted), StepError> {
+        let mut chart = match self.chart.take() {
+            Some(chart) => chart,
+            None => Arc::new(Chart::new(program, limits, &mut fuel.clone())?),
+        };
+        let read = self.read_on(&mut chart, vocabulary, fuel);
+        let chart = self.chart.insert(chart);
+        Ok((&chart.derivations, read?))
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> Vec<u8> {
+        self.bytes.iter_from(0).copied().collect()
+    }
+
+    fn read_on(
+        &self,
+        chart: &mut Arc<Chart>,
+        vocabulary: &Vocabulary,
+        fuel: &Fuel,
+    ) -> Result<Exhausted, StepError> {
         let mut exhausted = Exhausted::None;
-        while let Some(&(step, end)) = self.steps.get(self.read.len()) {
-            let begin = self.read.len().checked_sub(1).map_or(0, |before| self.steps[before].1);
-            let bytes = &self.bytes[begin..end];
+        let first = chart.read.len();
+        if first == self.steps.len() {
+            return Ok(exhausted);
+        }
+        let Chart { derivations, read, starts } = Arc::make_mut(chart);
+        let mut begin = match first {
+            0 => 0,
+            _ => self.steps.iter_from(first - 1).next().map_or(0, |&(_, end)| end),
+        };
+        let mut unread = self.bytes.iter_from(begin);
+        for &(step, end) in self.steps.iter_from(first) {
+            let bytes: Vec<u8> = unread.by_ref().take(end - begin).copied().collect();
+            begin = end;
             let start = derivations.position();
-            let unit = InputUnit { bytes, token: whole_token(step, vocabulary) };
+            let unit = InputUnit { bytes: &bytes, token: whole_token(step, vocabulary) };
             let is_read =
-                unit.bytes.is_empty() && unit.token.is_none() || derivations.push(unit, &mut fuel())?;
+                unit.bytes.is_empty() && unit.token.is_none() || derivations.push(unit, &mut fuel.clone())?;
             // The backend has read it, from the same automata.
             debug_assert!(is_read, "all that was accepted has a reading");
             if !is_read {
                 return Err(StepError::OutOfWork { limit: 0 });
             }
             if let TrackedStep::Token(_) = step {
-                self.starts.push(start);
+                starts.push(start);
             }
-            let dropped = self.requested.min_token_bound.is_some() && derivations.spend(&self.starts);
+            let dropped = self.requested.min_token_bound.is_some() && derivations.spend(starts);
             exhausted = if dropped { Exhausted::Some } else { Exhausted::None };
-            self.read.push((derivations.position(), self.starts.len()));
+            read.push((derivations.position(), starts.len()));
         }
-        Ok((derivations, &self.bytes, exhausted))
+        Ok(exhausted)
+    }
+}
+
+impl Chart {
+    fn new(program: &Arc<Program>, limits: &Limits, fuel: &mut Fuel) -> Result<Self, StepError> {
+        let derivations = Derivations::new(Arc::clone(program), limits.max_table_bytes, fuel)?;
+        Ok(Self { derivations, read: Vec::new(), starts: Vec::new() })
+    }
+
+    /// Forgets all steps but the first.
+    fn truncate(&mut self, steps: usize) {
+        self.read.truncate(steps);
+        let (position, tokens) = self.read.last().copied().unwrap_or((0, 0));
+        self.starts.truncate(tokens);
+        self.derivations.truncate(position);
     }
 }
 

@@ -43,16 +43,18 @@ impl<B: Backend> Matcher<B> {
     /// Where a limit is reached: [`max_work_per_call`](crate::Limits::max_work_per_call) for a step, or
     /// [`max_table_bytes`](crate::Limits::max_table_bytes) for the derivations.
     pub fn captures(&mut self, ends: CaptureEnds) -> Result<Vec<Capture>, MatchError> {
+        let fuel = self.fuel();
         let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
             return Ok(Vec::new());
         };
         let limits = self.grammar.limits();
-        let (derivations, text, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits)?;
+        let text = tracker.text();
+        let (derivations, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits, &fuel)?;
         let ends = match ends {
             CaptureEnds::Longest => grammask_earley::CaptureEnds::Longest,
             CaptureEnds::All => grammask_earley::CaptureEnds::All,
         };
-        let found = derivations.captures(ends, &mut Fuel::new(limits.max_work_per_call))?;
+        let found = derivations.captures(ends, &mut fuel.clone())?;
         let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
             name: name.into(),
             bytes: text[start..end].to_vec(),
@@ -68,14 +70,15 @@ impl<B: Backend> Matcher<B> {
     ///
     /// As for [`captures`](Self::captures).
     pub fn temperature(&mut self) -> Result<Option<f32>, MatchError> {
+        let fuel = self.fuel();
         let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
             return Ok(None);
         };
         if !tracker.requested.has_temperature {
             return Ok(None);
         }
-        let (derivations, ..) =
-            tracker.catch_up(program, self.grammar.vocabulary(), self.grammar.limits())?;
+        let (derivations, _) =
+            tracker.catch_up(program, self.grammar.vocabulary(), self.grammar.limits(), &fuel)?;
         Ok(derivations.temperature())
     }
 
@@ -84,17 +87,21 @@ impl<B: Backend> Matcher<B> {
         self.tracker.as_deref().is_some_and(|tracker| tracker.requested.has_temperature)
     }
 
-    /// Writes down a step whose state was pushed, and drops the ways on in rules whose tokens are exhausted. Where that
-    /// fails the step is taken back.
-    pub(super) fn track(&mut self, step: TrackedStep, bytes: &[u8]) -> Result<(), MatchError> {
-        let Some(tracker) = self.tracker.as_deref_mut() else { return Ok(()) };
+    /// Writes down a step that leads to a state, and drops the ways on in rules whose tokens are exhausted. The state
+    /// after that; where it fails, nothing of the step is left.
+    pub(super) fn track(
+        &mut self,
+        step: TrackedStep,
+        bytes: &[u8],
+        next: B::State,
+    ) -> Result<B::State, MatchError> {
+        let Some(tracker) = self.tracker.as_deref_mut() else { return Ok(next) };
         tracker.record(step, bytes);
         if !tracker.may_exhaust_bounds() {
-            return Ok(());
+            return Ok(next);
         }
         let kept = self.drop_exhausted();
         if kept.is_err() {
-            self.states.pop();
             let steps = self.steps();
             if let Some(scopes) = self.scopes.as_deref_mut() {
                 scopes.truncate(steps);
@@ -102,27 +109,25 @@ impl<B: Backend> Matcher<B> {
             if let Some(tracker) = self.tracker.as_deref_mut() {
                 tracker.truncate(steps);
             }
-            self.drop_unused_tables();
         }
-        kept
+        kept.map(|dropped| dropped.unwrap_or(next))
     }
 
+    /// The state without the rules whose tokens are exhausted, if there are any.
     #[cold]
-    fn drop_exhausted(&mut self) -> Result<(), MatchError> {
+    fn drop_exhausted(&mut self) -> Result<Option<B::State>, MatchError> {
+        let fuel = self.fuel();
         let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
-            return Ok(());
+            return Ok(None);
         };
         let (vocabulary, limits) = (self.grammar.vocabulary(), self.grammar.limits());
-        let (derivations, _, exhausted) = tracker.catch_up(program, vocabulary, limits)?;
+        let (derivations, exhausted) = tracker.catch_up(program, vocabulary, limits, &fuel)?;
         if exhausted == Exhausted::None {
-            return Ok(());
+            return Ok(None);
         }
         let configuration = derivations.configuration();
-        let state =
-            self.with_tables(|generation, _, _, fuel| assemble(&generation.engine, &configuration, fuel))?;
-        let last = self.states.len() - 1;
-        self.states[last] = state;
-        Ok(())
+        self.with_tables(|generation, _, _, fuel| assemble(&generation.engine, &configuration, fuel))
+            .map(Some)
     }
 }
 

@@ -161,15 +161,14 @@ impl<B: Backend> Matcher<B> {
     ) -> Result<Vec<DraftRow>, DraftError> {
         let row_words = words_for(self.grammar.vocabulary().len());
         BufferTooSmall::check(tree.len(), stride, row_words, words.len())?;
-        let before = (Arc::clone(self.generation()), self.last_mask.take(), self.steps());
+        let (here, last_mask) = (self.place(), self.last_mask.take());
+        let generation = Arc::clone(self.generation());
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, interrupt, &mut rows, |matcher, place| {
             matcher.last_mask = None;
             matcher.fill_mask_words(&mut words[place * stride..][..row_words])
         });
-        let (generation, last_mask, steps) = before;
-        let taken = self.steps().saturating_sub(steps);
-        self.take_back(taken);
+        self.return_to(here);
         // A mask of before is still the last one unless its tables were left.
         self.last_mask = if Arc::ptr_eq(&generation, self.generation()) { last_mask } else { None };
         if others == OtherRows::Clear {
@@ -191,14 +190,13 @@ impl<B: Backend> Matcher<B> {
         if !self.has_temperatures() {
             return Ok(temperatures);
         }
-        let steps = self.steps();
+        let here = self.place();
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, &Interrupt::never(), &mut rows, |matcher, place| {
             temperatures[place] = matcher.temperature()?;
             Ok(MaskKind::Some)
         });
-        let taken = self.steps().saturating_sub(steps);
-        self.take_back(taken);
+        self.return_to(here);
         let failed = rows.into_iter().find_map(|row| match row {
             DraftRow::Failed(error) => Some(error),
             _ => None,
@@ -220,8 +218,9 @@ impl<B: Backend> Matcher<B> {
         loop {
             let Some(place) = next else {
                 let Some(done) = path.pop() else { return };
-                if done != 0 {
-                    self.take_back(1);
+                // Where a limit is in the way, what is left of the tree cannot be reached.
+                if done != 0 && self.rollback(1).is_err() {
+                    return;
                 }
                 next = tree.sibling(done);
                 continue;
@@ -256,7 +255,7 @@ impl<B: Backend> Matcher<B> {
         let id = u32::try_from(number).ok().and_then(|number| self.grammar.vocabulary().id(number));
         match self.accept_token(id.ok_or(DraftRow::Refused)?) {
             Ok(()) => Ok(()),
-            Err(error @ MatchError::Limit(_)) => Err(DraftRow::Failed(error)),
+            Err(error) if error.is_indeterminate() => Err(DraftRow::Failed(error)),
             Err(_) => Err(DraftRow::Refused),
         }
     }

@@ -5,14 +5,16 @@
 
 use std::sync::Arc;
 
-use grammask_mask_cache::{StoredMask, TokenId, TokenMask, bits, names_token};
-use grammask_parser_backend::{Backend, StepError};
+use grammask_grammar_ir::Interrupt;
+use grammask_mask_cache::{Scratch, StoredMask, TokenId, TokenMask, bits, names_token};
+use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::mask_kind::{MaskKind, MaskLookup, MaskName, NARROWED, NamedMask};
 use super::matcher::Matcher;
 use super::stop_tokens::StopTokens;
 use crate::base::error::MatchError;
 use crate::base::trace::span;
+use crate::grammar::generation::{Generation, is_full};
 
 impl<B: Backend> Matcher<B> {
     /// Writes the mask of the next token: bit `id` is set if and only if [`accept_token`](Self::accept_token)
@@ -72,15 +74,6 @@ impl<B: Backend> Matcher<B> {
         if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) }
     }
 
-    /// Whether the mask of the next token was computed before. Whatever needs no mask counts as known.
-    pub(crate) fn look_up_mask(&self) -> MaskLookup {
-        let name = self.mask_name();
-        match self.terminated || self.generation().masks.known(&name.1).is_some() {
-            true => MaskLookup::Cached,
-            false => MaskLookup::Missing(name),
-        }
-    }
-
     /// Fails where so many bits cannot hold a mask.
     #[inline]
     fn check_room(&self, given: usize) -> Result<(), MatchError> {
@@ -92,11 +85,13 @@ impl<B: Backend> Matcher<B> {
     pub(crate) fn fill_if_cached(&mut self, words: &mut [u32]) -> MaskLookup {
         let is_too_small = self.check_room(words.len().saturating_mul(32)).is_err();
         if is_too_small || self.terminated || self.stop != StopTokens::Vocabulary {
-            return self.look_up_mask();
+            return MaskLookup::Other;
         }
         let name = self.mask_name();
-        let known = if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) };
-        let Some(mask) = known else { return MaskLookup::Missing(name) };
+        if name.0 == NARROWED || self.generation().is_retired() {
+            return MaskLookup::Other;
+        }
+        let Some(mask) = self.generation().masks.known(&name.1) else { return MaskLookup::Missing(name) };
         mask.write(words);
         let found = NamedMask { name, mask };
         let unchanged = self.last_mask.as_ref().is_some_and(|last| last.name == name);
@@ -156,11 +151,47 @@ impl<B: Backend> Matcher<B> {
         }
         let found = self.find_mask(name)?;
         write(&found.mask);
+        Ok(self.keep_last(found))
+    }
+
+    /// Keeps a mask that was filled, and says how it compares with the one before.
+    fn keep_last(&mut self, found: NamedMask) -> MaskKind {
         // Different states may have equal masks, which are kept once.
         let is_same = self.last_mask.as_ref().is_some_and(|last| Arc::ptr_eq(&last.mask, &found.mask));
         let kind = if is_same { MaskKind::Unchanged } else { found.kind() };
         self.last_mask = Some(found);
-        Ok(kind)
+        kind
+    }
+
+    /// The work for the mask of the next token, for any thread.
+    pub(crate) fn mask_job(&self) -> MaskJob<B> {
+        MaskJob {
+            generation: Arc::clone(self.generation()),
+            state: self.state(),
+            units: self.grammar.limits().max_work_per_call,
+            interrupt: self.interrupt.clone(),
+        }
+    }
+
+    /// Fills the mask that a job has found for the next token, into words that [have room](Self::fill_if_cached). Where
+    /// it was stopped, or the tables are full, the matcher does the work itself.
+    pub(crate) fn fill_computed(
+        &mut self,
+        computed: Result<Arc<StoredMask>, StepError>,
+        words: &mut [u32],
+    ) -> Result<MaskKind, MatchError> {
+        let mask = match computed {
+            Ok(mask) => mask,
+            Err(error) if is_full(&error) || error == StepError::Interrupted => {
+                return self.fill_mask_words(words);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.counts.unpublished.misses += 1;
+        self.counts.publish();
+        self.grammar.account_growth(self.generation());
+        mask.write(words);
+        Ok(self.keep_last(NamedMask { name: self.mask_name(), mask }))
     }
 
     /// The mask that was filled last, if it has this name.
@@ -204,5 +235,23 @@ impl<B: Backend> Matcher<B> {
         }
         // Generations are kept alive by the history, so the address names one.
         (Arc::as_ptr(generation) as usize, generation.engine.mask_key(self.state()))
+    }
+}
+
+/// The work for a mask: all that it needs, so that no matcher waits for whoever does it.
+pub(crate) struct MaskJob<B: Backend> {
+    generation: Arc<Generation<B>>,
+    state: B::State,
+    units: u64,
+    interrupt: Interrupt,
+}
+
+impl<B: Backend> MaskJob<B> {
+    /// The mask, unless one of the interrupts comes.
+    pub(crate) fn run(&self, done: &Interrupt) -> Result<Arc<StoredMask>, StepError> {
+        let interrupts = [self.interrupt.clone(), done.clone()];
+        let must_stop = move || interrupts.iter().any(|interrupt| interrupt.check().is_err());
+        let mut fuel = Fuel::stopped_by(self.units, Arc::new(must_stop));
+        self.generation.masks.mask(&self.generation.engine, self.state, &mut Scratch::default(), &mut fuel)
     }
 }

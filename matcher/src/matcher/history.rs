@@ -1,14 +1,31 @@
-//! What a matcher read, step by step: a number for each, so that another grammar can read it again.
+//! The steps of one text: what was read, so that it can be read again, and the states in between, so that mostly it
+//! need not be.
+//!
+//! A state belongs to one generation of tables. When a matcher moves over to the next one it takes along the states of
+//! the last steps; those of earlier ones are *lost*, and a rollback that goes back so far reads the text again.
+
+use std::sync::Arc;
 
 use grammask_mask_cache::{TokenId, Vocabulary};
 
-/// The steps of one text.
-#[derive(Clone, Debug, Default)]
-pub(super) struct History {
-    /// Ids of tokens; [`BYTES`] for a text of bytes.
-    steps: Vec<u32>,
+use crate::base::shared_stack::SharedStack;
+
+/// The steps of one text. Copies share nearly all of them.
+#[derive(Clone, Debug)]
+pub(super) struct History<S> {
+    steps: SharedStack<Step<S>>,
     /// The texts of bytes, in order.
-    texts: Vec<Box<[u8]>>,
+    texts: SharedStack<Arc<[u8]>>,
+    /// The number of steps whose states are lost.
+    lost: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step<S> {
+    /// The state before the step.
+    before: S,
+    /// The id of a token; [`BYTES`] for a text of bytes.
+    read: u32,
 }
 
 /// A step.
@@ -21,23 +38,57 @@ pub(super) enum HistoryStep<'h> {
 /// In place of an id: no vocabulary has so many tokens.
 const BYTES: u32 = u32::MAX;
 
-impl History {
+impl<S> Default for History<S> {
+    fn default() -> Self {
+        Self { steps: SharedStack::default(), texts: SharedStack::default(), lost: 0 }
+    }
+}
+
+impl<S: Copy> History<S> {
     #[inline]
-    pub(super) fn push_token(&mut self, id: TokenId) {
-        self.steps.push(id.get());
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
     }
 
-    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
-        self.steps.push(BYTES);
+    #[inline]
+    pub(super) fn push_token(&mut self, before: S, id: TokenId) {
+        self.steps.push(Step { before, read: id.get() });
+    }
+
+    pub(super) fn push_bytes(&mut self, before: S, bytes: &[u8]) {
+        self.steps.push(Step { before, read: BYTES });
         self.texts.push(bytes.into());
     }
 
-    /// Forgets all but the first steps.
-    pub(super) fn truncate(&mut self, steps: usize) {
-        let forgotten = self.steps.get(steps..).unwrap_or_default();
-        let texts = forgotten.iter().filter(|&&step| step == BYTES).count();
-        self.steps.truncate(steps);
-        self.texts.truncate(self.texts.len() - texts);
+    /// Whether the state after the first steps is known, if there are more.
+    pub(super) fn is_known(&self, steps: usize) -> bool {
+        steps >= self.lost
+    }
+
+    /// Forgets all but the first steps. The state after them, if there were more; it is to be [known](Self::is_known).
+    pub(super) fn truncate(&mut self, steps: usize) -> Option<S> {
+        if !self.texts.is_empty() {
+            let texts = self.steps.iter_from(steps).filter(|step| step.read == BYTES).count();
+            self.texts.truncate(self.texts.len() - texts);
+        }
+        self.lost = self.lost.min(steps);
+        self.steps.truncate(steps).map(|step| step.before)
+    }
+
+    /// The known states before the steps, the last one first.
+    pub(super) fn states_back(&self) -> impl Iterator<Item = S> {
+        self.steps.iter_back().take(self.len() - self.lost).map(|step| step.before)
+    }
+
+    /// Puts others in the place of the states before the last steps, the last one first. Those before are lost.
+    pub(super) fn replace_states(&mut self, states_back: &[S]) {
+        self.lost = self.len() - states_back.len();
+        let mut states = states_back.iter().rev();
+        self.steps.update_from(self.lost, |step| {
+            if let Some(&state) = states.next() {
+                step.before = state;
+            }
+        });
     }
 
     /// The steps from one on.
@@ -46,10 +97,13 @@ impl History {
         first: usize,
         vocabulary: &Vocabulary,
     ) -> impl Iterator<Item = HistoryStep<'_>> {
-        let (before, steps) = self.steps.split_at(first.min(self.steps.len()));
-        let texts = before.iter().filter(|&&step| step == BYTES).count();
-        let mut texts = self.texts.iter().skip(texts);
-        steps.iter().filter_map(move |&step| match step {
+        let steps = self.steps.iter_from(first);
+        let texts = match self.texts.is_empty() {
+            true => 0,
+            false => self.steps.iter_from(first).filter(|step| step.read == BYTES).count(),
+        };
+        let mut texts = self.texts.iter_from(self.texts.len() - texts);
+        steps.filter_map(move |step| match step.read {
             BYTES => texts.next().map(|text| HistoryStep::Bytes(text)),
             id => vocabulary.id(id).map(HistoryStep::Token),
         })

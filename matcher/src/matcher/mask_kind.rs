@@ -46,8 +46,8 @@ impl NamedMask {
 pub(crate) enum MaskLookup {
     /// It was, and was written.
     Filled(MaskKind),
-    /// It is.
-    Cached,
     /// It has to be computed. Equal names, equal masks.
     Missing(MaskName),
+    /// It is not that simple, and for the matcher itself to fill.
+    Other,
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use grammask_earley::Engine;
+use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{Scratch, TokenTexts};
-use grammask_parser_backend::Backend;
+use grammask_parser_backend::{Backend, Fuel};
 
 use super::attribute_tracker::AttributeTracker;
 use super::history::History;
@@ -18,16 +19,19 @@ use crate::unique::scopes::UniqueScopes;
 /// Follows one text through a compiled grammar.
 ///
 /// A matcher is a pointer to the grammar, the current state, and the states and tokens before it: cloning one (a
-/// *fork*) copies the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+/// *fork*) shares the history, rolling back shortens it. Every call that fails leaves the matcher as it was.
+///
+/// It holds one generation of the grammar's tables and masks, and 20 bytes or so for each step.
 // The fields that every token needs come first, in three cache lines, because other work uses the caches between tokens.
 #[repr(C)]
 pub struct Matcher<B: Backend = Engine> {
-    /// The state after each step, the start first. Never empty.
-    pub(super) states: Vec<B::State>,
+    pub(super) state: B::State,
+    /// The tables that the state belongs to, and all states of the history that are known.
+    pub(super) generation: Arc<Generation<B>>,
     /// The grammar's, here to save two reads on every token.
     pub(super) texts: TokenTexts,
-    /// The tables in use, and the number of the first state in them.
-    pub(super) current: (usize, Arc<Generation<B>>),
+    /// The tokens and texts that were read, step by step.
+    pub(super) history: History<B::State>,
     /// The text, where rules have options.
     pub(super) tracker: Option<Box<AttributeTracker>>,
     /// The values that have occurred, where items or names must differ.
@@ -35,14 +39,14 @@ pub struct Matcher<B: Backend = Engine> {
     pub(super) stop: StopTokens,
     /// Whether a stop token was accepted last.
     pub(super) terminated: bool,
-    /// The tokens and texts that were read, step by step.
-    pub(super) history: History,
     pub(super) counts: LocalCounts,
     /// The mask that was filled last. Its tables are the current ones.
     pub(super) last_mask: Option<NamedMask>,
     pub(super) grammar: CompiledGrammar<B>,
-    /// The tables that earlier states of the history belong to, with the number of the first of them.
-    pub(super) former_tables: Vec<(usize, Arc<Generation<B>>)>,
+    /// What stops a call that works for long.
+    pub(super) interrupt: Interrupt,
+    /// The units of work that are left to the call, where it reads a text of many steps again.
+    pub(super) work_left: Option<u64>,
     pub(super) scratch: Scratch,
 }
 
@@ -51,13 +55,14 @@ impl<B: Backend> Clone for Matcher<B> {
         Self {
             grammar: self.grammar.clone(),
             texts: self.texts.clone(),
-            current: self.current.clone(),
-            former_tables: self.former_tables.clone(),
-            states: self.states.clone(),
+            state: self.state,
+            generation: Arc::clone(&self.generation),
             history: self.history.clone(),
             terminated: self.terminated,
             stop: self.stop.clone(),
             last_mask: self.last_mask.clone(),
+            interrupt: self.interrupt.clone(),
+            work_left: None,
             scratch: Scratch::default(),
             counts: self.counts.clone(),
             tracker: self.tracker.clone(),
@@ -87,7 +92,6 @@ impl<B: Backend> CompiledGrammar<B> {
 impl<B: Backend> Matcher<B> {
     fn new(grammar: CompiledGrammar<B>) -> Self {
         let generation = grammar.generation();
-        let start = generation.engine.start();
         grammar.mark_used();
         Self {
             counts: LocalCounts::new(Arc::clone(grammar.counters())),
@@ -97,13 +101,14 @@ impl<B: Backend> Matcher<B> {
                 .then(|| Box::new(UniqueScopes::new(grammar.limits().max_distinct_bytes))),
             texts: grammar.vocabulary().token_texts().clone(),
             grammar,
-            current: (0, generation),
-            former_tables: Vec::new(),
-            states: vec![start],
+            state: generation.engine.start(),
+            generation,
             history: History::default(),
             terminated: false,
             stop: StopTokens::default(),
             last_mask: None,
+            interrupt: Interrupt::never(),
+            work_left: None,
             scratch: Scratch::default(),
         }
     }
@@ -121,6 +126,13 @@ impl<B: Backend> Matcher<B> {
         &self.stop
     }
 
+    /// Sets what stops a call that works for long, for this matcher and its forks: when it comes, the call fails with
+    /// [`MatchError::Interrupted`](crate::MatchError::Interrupted) and leaves the matcher as it was. Calls that find all
+    /// they need in the tables work for less than it takes to ask, and succeed. Default: none.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
+    }
+
     /// The grammar that is followed.
     pub fn grammar(&self) -> &CompiledGrammar<B> {
         &self.grammar
@@ -133,7 +145,7 @@ impl<B: Backend> Matcher<B> {
 
     /// Number of steps taken: tokens accepted, and calls of [`accept_bytes`](Self::accept_bytes).
     pub fn steps(&self) -> usize {
-        self.states.len() - 1
+        self.history.len()
     }
 
     /// Whether the text so far is whole: a stop token may follow.
@@ -146,7 +158,7 @@ impl<B: Backend> Matcher<B> {
         self.terminated
     }
 
-    /// A matcher at the same place, independent from here on.
+    /// A matcher at the same place, independent from here on. It takes the same time however long the text is.
     #[must_use]
     pub fn fork(&self) -> Self {
         self.clone()
@@ -155,12 +167,22 @@ impl<B: Backend> Matcher<B> {
     /// Goes back to the beginning, to the newest tables.
     pub fn reset(&mut self) {
         let scratch = std::mem::take(&mut self.scratch);
-        let stop = self.stop.clone();
-        *self = Self { scratch, stop, ..Self::new(self.grammar.clone()) };
+        let (stop, interrupt) = (self.stop.clone(), self.interrupt.clone());
+        *self = Self { scratch, stop, interrupt, ..Self::new(self.grammar.clone()) };
+    }
+
+    /// The work that one call may do.
+    pub(super) fn fuel(&self) -> Fuel {
+        let units = self.work_left.unwrap_or(self.grammar.limits().max_work_per_call);
+        if self.interrupt == Interrupt::never() {
+            return Fuel::new(units);
+        }
+        let interrupt = self.interrupt.clone();
+        Fuel::stopped_by(units, Arc::new(move || interrupt.check().is_err()))
     }
 
     pub(super) fn state(&self) -> B::State {
-        self.states[self.states.len() - 1]
+        self.state
     }
 
     /// The tables in use, and the current state in them.
@@ -169,6 +191,6 @@ impl<B: Backend> Matcher<B> {
     }
 
     pub(super) fn generation(&self) -> &Arc<Generation<B>> {
-        &self.current.1
+        &self.generation
     }
 }

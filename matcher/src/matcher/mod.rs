@@ -8,6 +8,7 @@
 pub(crate) mod attributes;
 pub(crate) mod draft;
 pub(crate) mod explain;
+pub(crate) mod fill;
 pub(crate) mod forced;
 pub(crate) mod mask_kind;
 #[allow(clippy::module_inception, reason = "the folder is named after its main type")]
@@ -17,7 +18,6 @@ pub(crate) mod switch;
 
 mod accept;
 mod attribute_tracker;
-mod fill;
 mod forced_bytes;
 mod history;
 mod rollback;

@@ -4,9 +4,10 @@
 //! grammar's automata, which mean nothing to the new one; so the new one reads the text, or the part of it that
 //! still matters, again. Most of that is looked up: steps of a lazy automaton that other texts took before.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use grammask_parser_backend::Backend;
+use grammask_parser_backend::{Backend, StepError};
 
 use super::history::HistoryStep;
 use super::matcher::Matcher;
@@ -54,32 +55,44 @@ impl<B: Backend> Matcher<B> {
                 taken.checked_sub(asked).ok_or(MatchError::RollbackTooFar { asked, taken })?
             }
         };
+        *self = self.read_again(grammar, first..taken)?;
+        Ok(())
+    }
+
+    /// A matcher that has read some of the steps again. Together they may take as much work as one call.
+    pub(super) fn read_again(
+        &self,
+        grammar: &CompiledGrammar<B>,
+        steps: Range<usize>,
+    ) -> Result<Self, MatchError> {
+        let limit = grammar.limits().max_work_per_call;
         let mut next = grammar.matcher().with_stop_tokens(self.stop.clone());
-        for (step, read) in (first..).zip(self.history.from(first, new)) {
+        next.interrupt = self.interrupt.clone();
+        next.work_left = Some(limit);
+        for (step, read) in steps.clone().zip(self.history.from(steps.start, grammar.vocabulary())) {
             let read = match read {
                 HistoryStep::Token(id) => next.accept_token(id),
                 HistoryStep::Bytes(bytes) => next.accept_bytes(bytes),
             };
             read.map_err(|error| match error {
-                MatchError::Limit(_) => error,
+                MatchError::Limit(StepError::OutOfWork { .. }) => StepError::OutOfWork { limit }.into(),
+                error if error.is_indeterminate() => error,
                 _ => MatchError::TextRefused { step },
             })?;
         }
-        *self = next;
-        Ok(())
+        next.work_left = None;
+        Ok(next)
     }
 
-    /// The last step at which the state was the one that the text began in. Only states of the same tables can be
-    /// compared, so that where the text has moved over to other tables since, its beginning is the answer; and so it is
-    /// where rules have options, since how many tokens a rule has read, or what has occurred, is no part of a state.
+    /// The last step at which the state was the one that the text began in, as far as states are known: else its
+    /// beginning. That is the answer, too, where rules have options, since how many tokens a rule has read, or what has
+    /// occurred, is no part of a state.
     fn last_return(&self) -> usize {
-        if !self.former_tables.is_empty()
-            || self.terminated
-            || self.tracker.is_some()
-            || self.scopes.is_some()
-        {
+        if self.terminated || self.tracker.is_some() || self.scopes.is_some() {
             return 0;
         }
-        self.states.iter().rposition(|state| *state == self.states[0]).unwrap_or(0)
+        let start = self.generation().engine.start();
+        let mut states = std::iter::once(self.state()).chain(self.history.states_back());
+        states.position(|state| state == start).map_or(0, |steps| self.steps() - steps)
     }
 }

@@ -1,7 +1,12 @@
 //! Moving from one generation of tables to the next.
 //!
-//! A state means something only in the tables that it belongs to. So a matcher holds the tables of its whole history,
-//! and moves its current state over when they are full or were given up to keep the budget.
+//! A state means something only in the tables that it belongs to. The naive way, to hold the tables of all states of the
+//! history, lets one text hold gigabytes: there are grammars whose tables are full after five tokens. So a matcher holds
+//! one generation. When it is full, or was given up to keep the budget, the current state moves over to the next one,
+//! and with it the states of the last steps: a rollback then costs no more than before, and one step back and forth
+//! over the edge of a generation finds both states in the new one. States share nearly all that they are made of, so
+//! thousands of them mostly take little more room than one. Where they take more than a share of the new tables the
+//! earlier ones are left behind, and a rollback to them reads the text again.
 
 use std::sync::Arc;
 
@@ -19,7 +24,7 @@ impl<B: Backend> Matcher<B> {
         &mut self,
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
-        let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+        let mut fuel = self.fuel();
         if self.generation().is_retired() {
             self.leave_retired_tables();
         }
@@ -43,6 +48,9 @@ impl<B: Backend> Matcher<B> {
                 Err(error) => result = Err(error),
             }
         }
+        if let Some(left) = &mut self.work_left {
+            *left = fuel.left();
+        }
         if fuel.burnt() > 0 {
             self.grammar.account_growth(&generation);
         }
@@ -59,21 +67,33 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
-    /// Makes the current state one of another generation of tables.
+    /// Makes the current state one of another generation of tables, and those of the last steps as far as there is room.
     fn migrate_to(&mut self, full: &Generation<B>, next: &Arc<Generation<B>>) -> Result<(), StepError> {
-        let state = next.engine.import(&full.engine, self.state())?;
+        let states: Vec<B::State> =
+            std::iter::once(self.state()).chain(self.history.states_back().take(KEPT_STEPS)).collect();
+        let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+        let moved = next.engine.import(&full.engine, &states, self.max_growth(next), &mut fuel)?;
+        let Some((&state, before)) = moved.split_first() else {
+            return Err(StepError::OutOfWork { limit: 0 });
+        };
         // The tables that the last mask was read off may go now, and others take their address.
         self.last_mask = None;
-        let current = self.states.len() - 1;
-        let before = std::mem::replace(&mut self.current, (current, Arc::clone(next)));
-        if before.0 != current {
-            self.former_tables.push(before);
-        }
-        self.states[current] = state;
+        self.state = state;
+        self.history.replace_states(before);
+        self.generation = Arc::clone(next);
         self.counts.unpublished.moves += 1;
         Ok(())
     }
+
+    /// How many bytes of tables the states of the history may take. Half of the room is left for the text to go on, so that
+    /// tables are not full of what was, and those that many texts move over to are never full of that alone.
+    fn max_growth(&self, tables: &Generation<B>) -> usize {
+        self.grammar.max_bytes_before_release().saturating_sub(tables.grown_by()) / 2
+    }
 }
+
+/// The states of so many steps move over with the current one.
+const KEPT_STEPS: usize = 4096;
 
 /// Which tables a call goes on with.
 #[derive(Clone, Copy)]

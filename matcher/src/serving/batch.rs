@@ -5,16 +5,15 @@
 //! computed, for up to milliseconds; and rows that are at the same place of the same grammar would compute the same
 //! mask side by side. So the rows are told apart first:
 //!
-//! 1. rows whose mask is known are copied by the caller's thread (by all threads where there are very many);
-//! 2. of the others, rows of equal state form a group, and one row of each group is computed. Where there is more
-//!    than one group, threads of the pool and the caller's own take them from one queue, so that a slow row keeps
-//!    no other waiting;
+//! 1. rows whose mask is known are copied by the caller's thread;
+//! 2. of the others, rows of equal state form a group, and one mask is computed for each. Where there is more than one
+//!    group, threads of the pool help ([`parallel_map`]). They compute from tables that all share and touch no row, so
+//!    the caller needs none of them: it never waits for a thread that the system does not run;
 //! 3. the rest of each group finds its mask known, and is copied.
 
 use std::borrow::BorrowMut;
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use grammask_earley::Engine;
 use grammask_mask_cache::{TokenId, words_for};
@@ -22,7 +21,9 @@ use grammask_parser_backend::Backend;
 
 use crate::base::buffer_size::BufferTooSmall;
 use crate::base::error::MatchError;
+use crate::base::parallel_map::parallel_map;
 use crate::base::threads::Threads;
+use crate::matcher::fill::MaskJob;
 use crate::matcher::mask_kind::{MaskKind, MaskLookup};
 use crate::matcher::matcher::Matcher;
 
@@ -40,28 +41,12 @@ pub struct BatchRow<'r, B: Backend = Engine> {
 #[derive(Clone, Debug)]
 pub struct BatchMatcher {
     threads: Arc<Threads>,
-    copies_per_thread: NonZeroUsize,
 }
 
 impl BatchMatcher {
-    /// How many known masks there are by default for each thread that is woken to copy some of them.
-    ///
-    /// `cargo xtask bench threads` on two cores of an AMD EPYC: copying a mask of 128,000 tokens takes 0.39 us, and a
-    /// second thread 6 us at best and 14 us in the median before it helps, as much as 15 to 35 copies. It would
-    /// pay from twice that on; four times the median is on the safe side where cores are busy.
-    pub const COPIES_PER_THREAD: NonZeroUsize = NonZeroUsize::new(128).expect("it is not 0");
-
     /// Uses threads that others may use too. They start with the first batch that needs them.
     pub fn new(threads: Arc<Threads>) -> Self {
-        Self { threads, copies_per_thread: Self::COPIES_PER_THREAD }
-    }
-
-    /// How many known masks there must be for each thread that is woken to copy some of them, in place of
-    /// [`COPIES_PER_THREAD`](Self::COPIES_PER_THREAD). Answers do not depend on it.
-    #[must_use]
-    pub fn copies_per_thread(mut self, copies: NonZeroUsize) -> Self {
-        self.copies_per_thread = copies;
-        self
+        Self { threads }
     }
 
     /// The threads in use.
@@ -76,26 +61,25 @@ impl BatchMatcher {
     pub fn fill<B: Backend>(&self, rows: &mut [BatchRow<'_, B>]) -> Vec<Result<MaskKind, MatchError>> {
         let mut answers: Vec<Option<Result<MaskKind, MatchError>>> = Vec::new();
         answers.resize_with(rows.len(), || None);
-        let (mut cached, mut first, mut later) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first, mut later) = (Vec::new(), Vec::new());
         let mut seen = HashSet::with_hasher(ahash::RandomState::new());
-        // So few that all are copied by this thread, on the spot.
-        let copies = self.copies_per_thread.get();
-        let few = self.threads.count() == 0 || rows.len() < copies;
         for (row, answer) in rows.iter_mut().zip(&mut answers) {
-            match if few { row.matcher.fill_if_cached(row.words) } else { row.matcher.look_up_mask() } {
+            match row.matcher.fill_if_cached(row.words) {
                 MaskLookup::Filled(kind) => *answer = Some(Ok(kind)),
-                MaskLookup::Cached => cached.push(FillTask { row, answer }),
-                MaskLookup::Missing(name) if seen.insert(name) => first.push(FillTask { row, answer }),
-                MaskLookup::Missing(_) => later.push(FillTask { row, answer }),
+                MaskLookup::Missing(name) if seen.insert(name) => first.push((row, answer)),
+                MaskLookup::Other | MaskLookup::Missing(_) => later.push((row, answer)),
             }
         }
-        match first.len() {
-            0 | 1 => first.into_iter().for_each(FillTask::run),
-            groups => self.run(first, groups, 1),
+        if self.threads.count() > 0 && first.len() > 1 {
+            let jobs = first.iter().map(|(row, _)| row.matcher.mask_job()).collect();
+            let computed = parallel_map(&self.threads, jobs, 1, MaskJob::run);
+            for ((row, answer), mask) in first.drain(..).zip(computed) {
+                *answer = Some(row.matcher.fill_computed(mask, row.words));
+            }
         }
-        cached.append(&mut later);
-        let helpers = cached.len() / copies;
-        self.run(cached, helpers, (copies / 4).max(1));
+        for (row, answer) in first.into_iter().chain(later) {
+            *answer = Some(row.matcher.fill_mask_words(row.words));
+        }
         answers.into_iter().map(|answer| answer.unwrap_or(Err(MatchError::Terminated))).collect()
     }
 
@@ -134,39 +118,5 @@ impl BatchMatcher {
     ) -> Vec<Result<(), MatchError>> {
         let accept = |(matcher, &token): (&mut M, &TokenId)| matcher.borrow_mut().accept_token(token);
         matchers.iter_mut().zip(tokens).map(accept).collect()
-    }
-
-    /// Runs tasks on the calling thread and at most `helpers` others, each of which takes some at a time.
-    fn run<B: Backend>(&self, tasks: Vec<FillTask<'_, '_, B>>, helpers: usize, at_a_time: usize) {
-        let helpers = helpers.min(self.threads.count());
-        let pool = if helpers == 0 { None } else { self.threads.pool() };
-        let Some(pool) = pool else { return tasks.into_iter().for_each(FillTask::run) };
-        let queue = Mutex::new(tasks.into_iter());
-        let work = || {
-            loop {
-                let some: Vec<_> =
-                    queue.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(at_a_time).collect();
-                if some.is_empty() {
-                    break;
-                }
-                some.into_iter().for_each(FillTask::run);
-            }
-        };
-        pool.in_place_scope(|scope| {
-            (0..helpers).for_each(|_| scope.spawn(|_| work()));
-            work();
-        });
-    }
-}
-
-/// One row to fill, and the place of its answer.
-struct FillTask<'t, 'r, B: Backend> {
-    row: &'t mut BatchRow<'r, B>,
-    answer: &'t mut Option<Result<MaskKind, MatchError>>,
-}
-
-impl<B: Backend> FillTask<'_, '_, B> {
-    fn run(self) {
-        *self.answer = Some(self.row.matcher.fill_mask_words(self.row.words));
     }
 }

@@ -19,7 +19,7 @@
 //! be equal ([`value`]). No name repeats inside of them, since it would depend on the reader what they mean.
 //!
 //! Steps are undone by a journal, so that rolling back, and trying the tokens for a mask, costs what reading did. Sets are
-//! shared with forks until one of them adds to its own.
+//! shared with forks until one of them adds to its own, and so is the journal.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -32,6 +32,7 @@ use super::json_lexer::number;
 use super::json_lexer::state::{ByteVerdict, LexState};
 use super::value::{self, PartialContainer, PartialUndo, VALUE_OVERHEAD, Value};
 use crate::base::byte_set::allowed_bytes;
+use crate::base::shared_stack::SharedStack;
 
 /// An open array or object.
 #[derive(Clone, Debug)]
@@ -92,9 +93,9 @@ pub(crate) struct UniqueScopes {
     /// The value that is being written, if it is compared: `"` and the decoded characters of a string, `#` and the text of
     /// a number, the first letter of a word.
     pub(super) text: Vec<u8>,
-    journal: Vec<JournalEntry>,
+    journal: SharedStack<JournalEntry>,
     /// The place before each step of the text.
-    steps: Vec<Mark>,
+    steps: SharedStack<Mark>,
     /// Bytes of what has occurred in all that is open.
     bytes: usize,
     max_bytes: usize,
@@ -117,8 +118,8 @@ impl UniqueScopes {
             last_structural: 0,
             containers: Vec::new(),
             text: Vec::new(),
-            journal: Vec::new(),
-            steps: Vec::new(),
+            journal: SharedStack::default(),
+            steps: SharedStack::default(),
             bytes: 0,
             max_bytes,
             words: Vec::new(),
@@ -130,8 +131,8 @@ impl UniqueScopes {
         Self {
             containers: self.containers.clone(),
             text: self.text.clone(),
-            journal: Vec::new(),
-            steps: Vec::new(),
+            journal: SharedStack::default(),
+            steps: SharedStack::default(),
             words: Vec::new(),
             ..*self
         }
@@ -210,9 +211,8 @@ impl UniqueScopes {
 
     /// Forgets all steps but the first.
     pub(crate) fn truncate(&mut self, steps: usize) {
-        if let Some(&mark) = self.steps.get(steps) {
+        if let Some(mark) = self.steps.truncate(steps) {
             self.restore(&mark);
-            self.steps.truncate(steps);
         }
     }
 

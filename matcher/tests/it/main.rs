@@ -10,6 +10,7 @@ mod forced;
 #[cfg(unix)]
 mod forks;
 mod from_estimate;
+mod generations;
 mod matching;
 mod options;
 mod oracle;

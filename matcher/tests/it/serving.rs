@@ -115,6 +115,30 @@ fn batches_are_filled_row_by_row() {
     }
 }
 
+/// The only thread is busy for good: what it does not begin it is not waited for.
+#[test]
+fn batches_do_not_wait_for_busy_threads() {
+    let threads = Arc::new(Threads::new(1));
+    let (release, gate) = std::sync::mpsc::channel::<()>();
+    assert!(threads.spawn(move || {
+        let _ = gate.recv();
+    }));
+    let grammar = compile("a(b|c)*");
+    let mut matchers: Vec<Matcher> = ["", "a", "ab"].map(|_| grammar.matcher()).into();
+    matchers[1].accept_bytes(b"a").unwrap();
+    let mut words = vec![0; 3 * words_for(LEN)];
+    let batch = BatchMatcher::new(threads);
+    let (send, filled) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let answers = batch.fill_rows(&mut matchers, &mut words, words_for(LEN)).unwrap();
+        assert!(answers.iter().all(Result::is_ok));
+        send.send((words, matchers[0].stats().misses, matchers[2].stats().hits)).unwrap();
+    });
+    let (words, misses, hits) = filled.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!((words, misses, hits), (vec![0b00_0101, 0b01_1010, 0b00_0101], 1, 1));
+    drop(release);
+}
+
 #[test]
 fn equal_structures_have_one_fingerprint() {
     let fingerprint = |pattern| compile(pattern).fingerprint().unwrap();

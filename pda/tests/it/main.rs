@@ -104,7 +104,8 @@ fn full_tables_are_left_for_fresh_ones() {
         assert!(depth < 10_000, "the budget was never used up");
     }
     let new = old.fresh().expect("it was served before");
-    let mut moved = new.import(&old, state).expect("the new tables have room");
+    let fuel = &mut Fuel::unlimited();
+    let mut moved = new.import(&old, &[state], 0, fuel).expect("the new tables have room")[0];
     assert_eq!(new.shortest_completion_len(moved, &mut Fuel::unlimited()).unwrap(), 2 * depth + 1);
     moved = read(&new, moved, b"a)a").unwrap();
     assert!(!new.is_complete(moved));

@@ -7,6 +7,7 @@ use super::json::{Members, Value};
 use super::pointer::escape;
 use super::subschema_keywords::{SCHEMA_MAPS, SCHEMAS};
 use super::uri;
+use crate::json_schema::work::Work;
 
 /// The name under which `$recursiveAnchor` is kept. No anchor can have it.
 pub(crate) const RECURSIVE: &str = "#recursive";
@@ -55,7 +56,14 @@ impl<'s> Identifiers<'s> {
 
     /// Finds the names in all schemas of a document. The value of any other keyword is no schema,
     /// even if it looks like one.
-    pub(crate) fn collect(&mut self, value: &'s Value<'s>, root: NodeId, address: &str, draft: Draft) {
+    pub(crate) fn collect(
+        &mut self,
+        value: &'s Value<'s>,
+        root: NodeId,
+        address: &str,
+        draft: Draft,
+        work: &Work,
+    ) {
         let first = SchemaLocation { value, root, pointer: String::new() };
         self.resources.entry(address.to_owned()).or_insert_with(|| first.clone());
         let resource = std::ptr::from_ref(value);
@@ -73,7 +81,8 @@ impl<'s> Identifiers<'s> {
                 self.resources.entry(visit.base.clone()).or_insert_with(|| visit.place.clone());
             }
             self.anchors_of(members, &visit);
-            visit.children(members, &mut stack);
+            work.charge(2 + visit.base.len() / 16);
+            visit.children(members, &mut stack, work);
         }
     }
 
@@ -118,9 +127,13 @@ impl<'s> Visit<'s> {
         self.draft = draft;
     }
 
-    fn children(&self, members: &'s Members<'s>, stack: &mut Vec<Visit<'s>>) {
+    fn children(&self, members: &'s Members<'s>, stack: &mut Vec<Visit<'s>>, work: &Work) {
         for (keyword, member) in members {
             let mut push = |value, step: &str| {
+                work.charge(2 + (self.place.pointer.len() + self.base.len()) / 16);
+                if work.is_spent() {
+                    return;
+                }
                 let pointer = format!("{}/{keyword}{step}", self.place.pointer);
                 let place = SchemaLocation { value, root: self.place.root, pointer };
                 let Visit { draft, resource, .. } = *self;

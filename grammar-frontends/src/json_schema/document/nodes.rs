@@ -21,6 +21,7 @@ use super::pointer::{escape, percent_decode};
 use super::{equality, uri};
 use crate::json_schema::options::EXPECTED_GOALS;
 use crate::json_schema::retriever::Retriever;
+use crate::json_schema::work::Work;
 
 /// How a node is reached from its parent.
 #[derive(Clone, Debug)]
@@ -70,6 +71,7 @@ pub(crate) struct Sources<'s> {
     pub(crate) documents: usize,
     /// Most values in one of them.
     pub(crate) values: usize,
+    pub(crate) work: Work,
 }
 
 pub(crate) struct Document<'s> {
@@ -131,7 +133,7 @@ impl<'s> Document<'s> {
         let root = &self.nodes[Self::ROOT.index()];
         self.identifiers.get_or_insert_with(|| {
             let mut names = Identifiers::default();
-            names.collect(root.value, Self::ROOT, "", root.draft);
+            names.collect(root.value, Self::ROOT, "", root.draft, &self.sources.work);
             names
         })
     }
@@ -307,6 +309,10 @@ impl<'s> Document<'s> {
             }
         }
         let base = self.base_uri(from);
+        self.sources.work.charge((base.len() + reference.len()) / 8);
+        if self.sources.work.is_spent() {
+            return Err(RefError::Missing);
+        }
         let target = uri::resolve(&base, reference);
         let (target, fragment) = target.split_once('#').unwrap_or((&target, ""));
         let fragment = percent_decode(fragment);
@@ -352,7 +358,7 @@ impl<'s> Document<'s> {
         self.fetched.insert(root, address.to_owned());
         self.identifiers();
         if let Some(names) = &mut self.identifiers {
-            names.collect(value, root, address, draft);
+            names.collect(value, root, address, draft, &self.sources.work);
         }
         Ok(())
     }

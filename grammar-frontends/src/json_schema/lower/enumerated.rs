@@ -14,6 +14,7 @@ use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::FreeNames;
 use crate::json_schema::sets::inhabited;
+use crate::json_schema::sets::normal_form::Algebra;
 use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
 use crate::json_schema::sets::string_shape::StringShape;
 
@@ -22,6 +23,9 @@ const MAX_NAMES: usize = 256;
 
 /// Steps spent on the automaton of one language, some 10 ns each.
 const MAX_STEPS: usize = 500_000;
+
+/// Steps that take as long as a unit of work.
+const STEPS_FOR_A_UNIT: usize = 5;
 
 impl<'s> SchemaLowering<'s> {
     /// The strings of a shape, if there are at most `most`.
@@ -34,15 +38,26 @@ impl<'s> SchemaLowering<'s> {
         if shape.tests.is_empty() {
             return None;
         }
-        let tests = &self.normalizer.algebra.tests;
+        let texts = self.text_automaton(shape)?.texts(most)?;
+        Some(texts.into_iter().map(Cow::Owned).collect())
+    }
+
+    /// The strings of a shape as an automaton, where that takes few steps.
+    pub(super) fn text_automaton(&self, shape: &StringShape<'s>) -> Option<TextAutomaton> {
+        let Algebra { tests, work, .. } = &self.normalizer.algebra;
         let mut builder = GrammarBuilder::new();
         let text = inhabited::expression_within(&mut builder, shape, tests)?;
         let rule = builder.add_rule("root", text).ok()?;
         let grammar = builder.finish(rule).ok()?;
         let body = grammar.rule(grammar.root()).body();
         let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
-        let texts = TextAutomaton::from_expr(&grammar, body, &limits).ok()?.texts(most)?;
-        Some(texts.into_iter().map(Cow::Owned).collect())
+        work.charge(grammar.expr_count());
+        if work.is_spent() {
+            return None;
+        }
+        let (texts, steps) = TextAutomaton::from_expr_counted(&grammar, body, &limits);
+        work.charge(steps / STEPS_FOR_A_UNIT);
+        texts.ok()
     }
 
     /// Adds the free names of finite sets to the members, where names must be distinguished, and takes them out of the

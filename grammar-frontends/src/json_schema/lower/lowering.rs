@@ -170,6 +170,7 @@ pub(crate) fn lower<'s>(
         let node = task.node();
         lowering.run(depth, task)?;
         let last = lowering.builder.empty();
+        lowering.normalizer.check_spent()?;
         if last.index() > limit {
             let error = limit_error("expressions", limit);
             return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
@@ -201,6 +202,7 @@ impl<'s> SchemaLowering<'s> {
         if norm.is_never() {
             return Ok(None);
         }
+        self.normalizer.algebra.work.charge(norm.size() / 4);
         if let Some(&known) = self.levels[self.depth].norms.get(norm) {
             return Ok(Some(known));
         }

@@ -4,25 +4,18 @@
 //! what more values than a text can hold are left of is endless, and one member with a string of any length makes an
 //! object so. Values that are not counted within a bound on the work count as none.
 
-use grammask_fsm::TextLimits;
-use grammask_fsm::text::TextAutomaton;
-use grammask_grammar_ir::GrammarBuilder;
 use grammask_grammar_ir::hash::HashSet;
 
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
-use crate::json_schema::sets::inhabited;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
 
 /// So many values are endless: no text holds more of them.
 pub(super) const UNBOUNDED: u64 = 1 << 20;
-
-/// Steps spent on the automaton of one language, some 10 ns each.
-const MAX_STEPS: usize = 500_000;
 
 /// Whole numbers that are counted one by one.
 const MAX_NUMBERS: usize = 4_096;
@@ -248,16 +241,7 @@ impl<'s> SchemaLowering<'s> {
             let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
             return characters.saturating_sub(shape.excluded.len() as u64);
         }
-        let count = || {
-            let mut builder = GrammarBuilder::new();
-            let text = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
-            let rule = builder.add_rule("root", text).ok()?;
-            let grammar = builder.finish(rule).ok()?;
-            let body = grammar.rule(grammar.root()).body();
-            let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
-            Some(TextAutomaton::from_expr(&grammar, body, &limits).ok()?.count())
-        };
-        count().unwrap_or(0)
+        self.text_automaton(shape).map_or(0, |texts| texts.count())
     }
 }
 

@@ -15,6 +15,12 @@ use crate::json_schema::sets::number_shape::NumberShape;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::union::Union;
 
+/// The first three keywords of a schema that may assert something.
+fn assertions<'s>(schema: &'s Value<'s>) -> [Option<(&'s str, &'s Value<'s>)>; 3] {
+    let mut members = schema.as_object().into_iter().flat_map(equality::asserting_members);
+    [members.next(), members.next(), members.next()]
+}
+
 type KeywordReader =
     for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members<'s>, &'s Value<'s>) -> Result<NormalForm<'s>>;
 
@@ -51,7 +57,7 @@ fn enumeration<'s>(
             Value::Array(_) | Value::Object(_) => {
                 let child = n.document.child(node, PathStep::Index("enum", index), item);
                 let part = n.const_norm(child)?;
-                if union.add(&part, &mut n.algebra).is_err() {
+                if union.add(part, &mut n.algebra).is_err() {
                     n.too_many(node, Some("enum"))?;
                     return Ok(NormalForm::any());
                 }
@@ -95,7 +101,7 @@ fn referenced<'s>(
     value: &'s Value<'s>,
 ) -> Result<NormalForm<'s>> {
     let goal = n.reference(node, "$ref", value)?;
-    Ok((*n.norm(goal)?).clone())
+    n.norm_copy(goal)
 }
 
 fn all_of<'s>(
@@ -145,8 +151,8 @@ fn any_of<'s>(
             continue;
         }
         let branch = n.subschema(node, PathStep::Index("anyOf", index), item)?;
-        let part = n.norm(branch)?;
-        if union.add(&part, &mut n.algebra).is_err() {
+        let part = n.norm_copy(branch)?;
+        if union.add(part, &mut n.algebra).is_err() {
             n.too_many(node, Some("anyOf"))?;
             return Ok(NormalForm::any());
         }
@@ -172,7 +178,7 @@ fn not<'s>(
 ) -> Result<NormalForm<'s>> {
     let goal = n.subschema(node, PathStep::Keyword("not"), value)?;
     let goal = n.algebra.goals.not(goal);
-    Ok((*n.norm(goal)?).clone())
+    n.norm_copy(goal)
 }
 
 fn conditional<'s>(
@@ -193,8 +199,8 @@ fn conditional<'s>(
     let goals = &mut n.algebra.goals;
     let fails = goals.not(condition);
     let parts = [goals.and(condition, then), goals.and(fails, otherwise)];
-    let parts = [n.norm(parts[0])?, n.norm(parts[1])?];
-    n.union_of(parts.iter().map(|part| &**part), node, Some("if"))
+    let parts = [n.norm_copy(parts[0])?, n.norm_copy(parts[1])?];
+    n.union_of(parts, node, Some("if"))
 }
 
 fn dynamic_reference<'s>(
@@ -204,7 +210,7 @@ fn dynamic_reference<'s>(
     value: &'s Value<'s>,
 ) -> Result<NormalForm<'s>> {
     let goal = n.reference(node, "$dynamicRef", value)?;
-    Ok((*n.norm(goal)?).clone())
+    n.norm_copy(goal)
 }
 
 fn recursive_reference<'s>(
@@ -218,7 +224,7 @@ fn recursive_reference<'s>(
         return Ok(NormalForm::any());
     }
     let goal = n.reference(node, "$recursiveRef", value)?;
-    Ok((*n.norm(goal)?).clone())
+    n.norm_copy(goal)
 }
 
 impl<'s> Normalizer<'s> {
@@ -238,6 +244,7 @@ impl<'s> Normalizer<'s> {
                 _ => self.algebra.goals.atom(Atom::Schema(target)),
             }),
             Err(error) => {
+                self.check_work()?;
                 let (message, hint) = match error {
                     RefError::Missing => (
                         format!("`{reference}` leads to nothing in this document"),
@@ -282,16 +289,31 @@ impl<'s> Normalizer<'s> {
         Ok(norm)
     }
 
+    /// The normal form of a goal, to be changed.
+    pub(crate) fn norm_copy(&mut self, goal: GoalId) -> Result<NormalForm<'s>> {
+        let norm = self.norm(goal)?;
+        self.algebra.work.charge(norm.size());
+        Ok((*norm).clone())
+    }
+
+    /// The target of a schema that refers to another one and says nothing else.
+    pub(crate) fn only_reference(&mut self, node: NodeId) -> Result<Option<GoalId>> {
+        let value = self.document.value(node);
+        let ([Some(("$ref", reference)), None, None], Value::Object(members)) = (assertions(value), value)
+        else {
+            return Ok(None);
+        };
+        self.report_keywords(node, members);
+        self.reference(node, "$ref", reference).map(Some)
+    }
+
     /// The union of some sets.
-    pub(crate) fn union_of<'n>(
+    pub(crate) fn union_of(
         &mut self,
-        parts: impl IntoIterator<Item = &'n NormalForm<'s>>,
+        parts: impl IntoIterator<Item = NormalForm<'s>>,
         node: NodeId,
         keyword: Option<&'static str>,
-    ) -> Result<NormalForm<'s>>
-    where
-        's: 'n,
-    {
+    ) -> Result<NormalForm<'s>> {
         let mut union = Union::new();
         for part in parts {
             if union.add(part, &mut self.algebra).is_err() {
@@ -323,30 +345,38 @@ impl<'s> Normalizer<'s> {
         }
         self.algebra.work.charge(4);
         let mut draft = self.document.draft(node);
-        let only = |schema: &'s Value<'s>| {
-            let mut members = equality::asserting_members(schema.as_object()?);
-            members.next().filter(|_| members.next().is_none())
-        };
-        let mut keyword = only(schema);
-        if let Some(("$ref", Value::String(reference))) = keyword
+        let mut members = assertions(schema);
+        if let [Some(("$ref", Value::String(reference))), None, None] = members
             && reference.starts_with("#/")
         {
             let Ok(target) = self.document.resolve(node, reference) else { return false };
             draft = self.document.draft(target);
-            keyword = only(self.document.value(target));
+            members = assertions(self.document.value(target));
         }
-        match keyword {
-            Some(("const", value)) if draft >= Draft::Draft6 => add_scalar(union, value),
-            Some(("enum", Value::Array(items))) => {
-                // All of them or none: what is refused is read again, for the error.
-                let is_scalar = |value: &Value<'_>| match value {
-                    Value::Number(number) => Decimal::parse(number).is_some(),
-                    _ => !value.is_container(),
-                };
-                items.iter().all(is_scalar) && items.iter().all(|item| add_scalar(union, item))
+        // In draft 4 there is no `const`, and an integer is spelled as such.
+        let (listing, kind) = match members {
+            [Some(one), None, None] => (one, None),
+            [Some(("type", Value::String(kind))), Some(one), None]
+            | [Some(one), Some(("type", Value::String(kind))), None] => (one, Some(*kind)),
+            _ => return false,
+        };
+        let values = match listing {
+            ("const", value) => std::slice::from_ref(value),
+            ("enum", Value::Array(items)) => items,
+            _ => return false,
+        };
+        // All of them or none: what is refused is read again, for the error.
+        let is_added = |value: &Value<'_>| match (value, kind) {
+            (Value::Number(number), None | Some("number" | "integer")) => {
+                Decimal::parse(number).is_some_and(|number| kind != Some("integer") || number.is_integer())
             }
+            (Value::String(_), kind) => kind.is_none_or(|kind| kind == "string"),
+            (Value::Null | Value::Bool(_), None) => true,
             _ => false,
-        }
+        };
+        draft >= Draft::Draft6
+            && values.iter().all(is_added)
+            && values.iter().all(|value| add_scalar(union, value))
     }
 
     pub(crate) fn branches(

@@ -116,7 +116,7 @@ impl<'s> Normalizer<'s> {
                     }
                     rest = self.conjoined(&rest, &condition.holds);
                 }
-                if next.len() > limit || self.algebra.work.is_spent() {
+                if next.len() > limit || self.check_work().is_err() {
                     return Err(TooManyAlternatives);
                 }
             }

@@ -39,6 +39,17 @@ impl<'s> Evaluated<'s> {
         Self { members: Some(EvaluatedMembers::default()), items: Some(EvaluatedItems::default()) }
     }
 
+    /// How many names, tests and goals it lists.
+    pub(super) fn size(&self) -> usize {
+        let members = self.members.as_ref().map_or(0, |some| some.names.len() + some.tests.len());
+        1 + members + self.items.as_ref().map_or(0, |some| some.that.len())
+    }
+
+    /// About the work of comparing all of it with all of another one.
+    pub(super) fn cost_beside(&self, other: &Self) -> usize {
+        self.size() + other.size() + self.size().saturating_mul(other.size()) / 8
+    }
+
     pub(super) fn or(&self, other: &Self) -> Self {
         let members = self.members.as_ref().zip(other.members.as_ref()).map(|(left, right)| {
             let mut all = left.clone();

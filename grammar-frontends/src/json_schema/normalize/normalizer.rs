@@ -166,9 +166,7 @@ impl<'s> Normalizer<'s> {
         if let Some(reason) = self.interrupted.get() {
             return Err(Box::new(Diagnostic::interrupted(reason)));
         }
-        if self.algebra.work.is_spent() {
-            return Err(self.limit_here("work", self.options.limits.work));
-        }
+        self.check_spent()?;
         if let Some((test, node)) = self.algebra.tests.undecided() {
             let name = self.algebra.tests.name(test);
             let message =
@@ -180,6 +178,14 @@ impl<'s> Normalizer<'s> {
             ));
         }
         Ok(())
+    }
+
+    /// Whether there is work left, without a look at the interrupt.
+    pub(crate) fn check_spent(&self) -> Result<()> {
+        match self.algebra.work.is_spent() {
+            true => Err(self.limit_here("work", self.options.limits.work)),
+            false => Ok(()),
+        }
     }
 
     fn with_split_obligations(&mut self, norm: &NormalForm<'s>, atom: Atom) -> Result<NormalForm<'s>> {
@@ -242,12 +248,16 @@ impl<'s> Normalizer<'s> {
             ));
         }
         let norm = match atom {
-            Atom::Schema(node) => self.schema_norm(node),
-            Atom::Const(node) => self.const_norm(node),
-            Atom::Not(goal) => self.negation(goal, node),
+            Atom::Schema(node) => match self.only_reference(node) {
+                Ok(Some(target)) => self.norm(target),
+                Ok(None) => self.schema_norm(node).map(Rc::new),
+                Err(error) => Err(error),
+            },
+            Atom::Const(node) => self.const_norm(node).map(Rc::new),
+            Atom::Not(goal) => self.negation(goal, node).map(Rc::new),
         };
         self.open.remove(&atom);
-        let norm = Rc::new(norm?);
+        let norm = norm?;
         self.atoms.insert(atom, Rc::clone(&norm));
         if let Some(type_only) = type_only {
             self.type_only_norms[type_only] = Some(Rc::clone(&norm));
@@ -280,6 +290,8 @@ impl<'s> Normalizer<'s> {
             keyword_table::find(keyword).is_some_and(|keyword| !keyword.refused.is_empty()),
             "the table of keywords does not say that `{keyword}` may be refused",
         );
+        // Past the limit, what is in the way may be none.
+        self.check_work()?;
         let reason = reason.into();
         let mut pointer = self.document.pointer(node);
         // Where several schemas make the trouble together, the one to name need not have the keyword.

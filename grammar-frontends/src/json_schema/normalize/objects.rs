@@ -1,7 +1,7 @@
 //! `properties`, `required`, `additionalProperties`, `patternProperties`, `propertyNames`, `minProperties`,
 //! `maxProperties`, and the dependencies.
 
-use grammask_grammar_ir::hash::{HashMap, Hashing};
+use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 
 use super::normalizer::Normalizer;
 use super::numbers::count;
@@ -184,8 +184,9 @@ fn restrict_names<'s>(
     if let [only] = strings.as_slice()
         && let Some(values) = &only.values
     {
+        let declared: HashSet<&str> = shape.properties.iter().map(|property| property.name).collect();
         for &name in values {
-            if !shape.properties.iter().any(|property| property.name == name) {
+            if !declared.contains(name) {
                 let value = shape.free_value(name, &n.algebra.tests);
                 let (presence, origin) = (Presence::Optional, PropertyOrigin::Mentioned);
                 shape.properties.push(Property { name, value, presence, origin });
@@ -269,8 +270,9 @@ pub(crate) fn dependent<'s>(
         let mut holds = NormalForm::any();
         let mut present = ObjectShape::with_property(name, GoalId::ANY, Presence::Required);
         if value.is_array() {
+            let mut met = HashSet::from_iter([name]);
             for other in required(n, node, Some(value), keyword)? {
-                if present.properties.iter().all(|known| known.name != other) {
+                if met.insert(other) {
                     let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
                     present.properties.push(Property { name: other, value: GoalId::ANY, presence, origin });
                 }
@@ -283,7 +285,7 @@ pub(crate) fn dependent<'s>(
             if goal == GoalId::ANY {
                 continue;
             }
-            holds = (*n.norm(goal)?).clone();
+            holds = n.norm_copy(goal)?;
         }
         let absent = ObjectShape::with_property(name, GoalId::NEVER, Presence::Optional);
         let mut cases = NormalForm::any();

@@ -39,7 +39,7 @@ impl<'s> Normalizer<'s> {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             };
-            if result.add(&alone, &mut self.algebra).is_err() {
+            if result.add(alone, &mut self.algebra).is_err() {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(context.clone());
             }

@@ -78,6 +78,7 @@ impl<'s> Normalizer<'s> {
     }
 
     fn goal_surely_empty(&mut self, goal: GoalId, depth: u32) -> bool {
+        self.algebra.work.charge(1);
         if depth == 0 || goal == GoalId::ANY {
             return goal == GoalId::NEVER;
         }
@@ -105,10 +106,15 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(crate) fn object_surely_empty(&mut self, shape: &ObjectShape<'s>, depth: u32) -> bool {
+        self.algebra.work.charge(1 + shape.properties.len() / 4);
+        if self.algebra.work.is_spent() {
+            return false;
+        }
         let required = shape.properties.iter().filter(|property| property.presence == Presence::Required);
         if required.into_iter().any(|property| self.goal_surely_empty(property.value, depth)) {
             return true;
         }
+        self.algebra.work.charge(4 * shape.obligations.len() * (1 + shape.cells.len()));
         let unmet = shape.obligations.iter().any(|obligation| {
             !self.declared_may_be_witness(shape, obligation, depth)
                 && shape.cells.iter().all(|cell| {
@@ -162,6 +168,7 @@ impl<'s> Normalizer<'s> {
         if value == GoalId::NEVER {
             return true;
         }
+        self.algebra.work.charge(4 + tests.len() + except.len());
         let shape = StringShape { tests: tests.to_vec(), excluded: except.to_vec(), ..StringShape::any() };
         !self.algebra.may_be_nonempty(&shape) || self.goal_surely_empty(value, depth)
     }

@@ -25,7 +25,7 @@ impl<'s> Normalizer<'s> {
             && self.document.draft(node).ref_hides_siblings()
         {
             let goal = self.reference(node, "$ref", reference)?;
-            return Ok((*self.norm(goal)?).clone());
+            return self.norm_copy(goal);
         }
         if unevaluated::has_unevaluated_keyword(members, self.document.draft(node)) {
             return unevaluated::schema_norm(self, node);

@@ -38,7 +38,7 @@ pub(crate) fn has_unevaluated_keyword(members: &Members<'_>, draft: Draft) -> bo
 /// The normal form of a schema with one of the keywords.
 pub(crate) fn schema_norm<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<NormalForm<'s>> {
     let cases = cases(n, node)?;
-    n.union_of(cases.iter().map(|case| &case.norm), node, None)
+    n.union_of(cases.iter().map(|case| case.norm.clone()), node, None)
 }
 
 /// The cases of a schema.
@@ -70,7 +70,7 @@ fn cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Rc<Vec<EvaluationCa
 fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<EvaluationCase<'s>>> {
     let Value::Object(members) = n.document.value(node) else {
         let goal = n.algebra.goals.atom(Atom::Schema(node));
-        return Ok(vec![EvaluationCase { norm: (*n.norm(goal)?).clone(), evaluated: Evaluated::nothing() }]);
+        return Ok(vec![EvaluationCase { norm: n.norm_copy(goal)?, evaluated: Evaluated::nothing() }]);
     };
     n.report_keywords(node, members);
     let draft = n.document.draft(node);
@@ -160,8 +160,13 @@ fn evaluated_locally<'s>(
 /// The cases of a branch or of the target of a reference.
 fn goal_cases<'s>(n: &mut Normalizer<'s>, goal: GoalId) -> Result<Vec<EvaluationCase<'s>>> {
     match *n.algebra.goals.atoms(goal) {
-        [Atom::Schema(node)] => Ok((*cases(n, node)?).clone()),
-        _ => Ok(vec![EvaluationCase { norm: (*n.norm(goal)?).clone(), evaluated: Evaluated::nothing() }]),
+        [Atom::Schema(node)] => {
+            let cases = cases(n, node)?;
+            let size = |case: &EvaluationCase<'s>| case.norm.size() + case.evaluated.size();
+            n.algebra.work.charge(cases.iter().map(size).sum());
+            Ok((*cases).clone())
+        }
+        _ => Ok(vec![EvaluationCase { norm: n.norm_copy(goal)?, evaluated: Evaluated::nothing() }]),
     }
 }
 
@@ -176,6 +181,8 @@ fn product<'s>(
     let mut cases = Vec::new();
     for one in left {
         for other in right {
+            n.algebra.work.charge(one.evaluated.cost_beside(&other.evaluated));
+            n.check_spent()?;
             let evaluated = one.evaluated.or(&other.evaluated);
             let norm = match n.conjoin(&one.norm, &other.norm) {
                 Ok(norm) => norm,
@@ -225,6 +232,8 @@ fn any_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Res
         let mut joined = Vec::new();
         for case in &all {
             for part in &parts {
+                n.algebra.work.charge(case.evaluated.cost_beside(&part.evaluated));
+                n.check_spent()?;
                 joined.extend(conjoin_cases(n, node, case, part)?);
             }
         }
@@ -271,7 +280,7 @@ fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Res
     let mut all = Vec::new();
     for branch in branches {
         let exclusive = n.algebra.goals.all(GoalId::ANY, &branch.others_fail);
-        let alone = EvaluationCase { norm: (*n.norm(exclusive)?).clone(), evaluated: Evaluated::nothing() };
+        let alone = EvaluationCase { norm: n.norm_copy(exclusive)?, evaluated: Evaluated::nothing() };
         let parts = goal_cases(n, branch.goal)?;
         all.extend(product(n, node, "oneOf", &parts, &[alone])?);
         bounded(n, node, "oneOf", &mut all)?;
@@ -300,7 +309,7 @@ fn conditional<'s>(
     } else {
         n.algebra.goals.not(condition)
     };
-    let fails = EvaluationCase { norm: (*n.norm(fails)?).clone(), evaluated: Evaluated::nothing() };
+    let fails = EvaluationCase { norm: n.norm_copy(fails)?, evaluated: Evaluated::nothing() };
     let otherwise = goal_cases(n, otherwise)?;
     all.extend(product(n, node, "if", &[fails], &otherwise)?);
     Ok(all)

@@ -8,9 +8,9 @@
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;
 
-use super::work::Work;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::EXPECTED_GOALS;
+use crate::json_schema::work::Work;
 
 /// One condition on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,7 +144,7 @@ impl Goals {
 
     /// Charges the work of comparing the atoms of two goals pair by pair, and of interning their union.
     fn charge(&self, left: usize, right: usize) {
-        self.work.charge(2 + (left + right) / 4 + left.saturating_mul(right) / 32);
+        self.work.charge(2 + left + right + left.saturating_mul(right) / 32);
     }
 
     fn intern(&mut self, atoms: Atoms) -> GoalId {

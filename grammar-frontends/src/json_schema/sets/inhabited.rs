@@ -13,6 +13,7 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
 use super::text_tests::{Approximation, Polarity, TextTests};
+use crate::json_schema::work::Work;
 
 /// The shapes that were decided, and the work that is left for others.
 pub(crate) struct StringEmptiness<'s> {
@@ -42,7 +43,12 @@ impl<'s> StringEmptiness<'s> {
     }
 
     /// Whether a shape has a string; *no* is certain.
-    pub(crate) fn may_be_nonempty(&mut self, shape: &StringShape<'s>, tests: &TextTests<'s>) -> bool {
+    pub(crate) fn may_be_nonempty(
+        &mut self,
+        shape: &StringShape<'s>,
+        tests: &TextTests<'s>,
+        work: &Work,
+    ) -> bool {
         if shape.is_empty(tests) {
             return false;
         }
@@ -53,7 +59,7 @@ impl<'s> StringEmptiness<'s> {
         if let Some(&known) = self.known.get(shape) {
             return known;
         }
-        let inhabited = has_example(shape, tests) || self.intersection_is_nonempty(shape, tests);
+        let inhabited = has_example(shape, tests, work) || self.intersection_is_nonempty(shape, tests);
         self.known.insert(shape.clone(), inhabited);
         inhabited
     }
@@ -129,14 +135,15 @@ fn expression<'s>(
 }
 
 /// Whether an example of one of the tests passes all.
-fn has_example<'s>(shape: &StringShape<'s>, tests: &TextTests<'s>) -> bool {
+fn has_example<'s>(shape: &StringShape<'s>, tests: &TextTests<'s>, work: &Work) -> bool {
     let patterns = shape.tests.iter().filter(|test| test.sense == Polarity::Holds);
     let mut grammars = patterns.filter_map(|test| tests.grammar(test.test, Approximation::Within));
     let of_patterns = grammars.any(|grammar| {
         (0..MAX_EXAMPLES).any(|variant| {
             let mut example = Example { variant, longer: shape.min, text: String::new(), length: 0 };
-            example.write(grammar, grammar.rule(grammar.root()).body()).is_some()
-                && shape.contains_in(&example.text, tests, Approximation::Around)
+            let is_written = example.write(grammar, grammar.rule(grammar.root()).body()).is_some();
+            work.charge(4 + example.length);
+            is_written && shape.contains_in(&example.text, tests, Approximation::Around)
         })
     });
     // Where all patterns must fail, most texts pass.

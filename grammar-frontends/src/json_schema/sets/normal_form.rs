@@ -9,10 +9,10 @@ use super::number_shape::NumberShape;
 use super::object_shape::ObjectShape;
 use super::string_shape::StringShape;
 use super::text_tests::{Polarity, TestId, TextTest, TextTests};
-use super::union::{Alternatives, Union};
-use super::work::Work;
+use super::union::{Alternatives, PAIR, Union};
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::JsonSchemaLimits;
+use crate::json_schema::work::Work;
 
 /// The tables that are needed to conjoin shapes.
 pub(crate) struct Algebra<'s> {
@@ -24,15 +24,15 @@ pub(crate) struct Algebra<'s> {
 }
 
 impl<'s> Algebra<'s> {
-    pub(crate) fn new(limits: JsonSchemaLimits) -> Self {
-        let work = Work::up_to(limits.work as u64);
+    pub(crate) fn new(limits: JsonSchemaLimits, work: Work) -> Self {
         let (goals, tests) = (Goals::new(work.clone()), TextTests::new(work.clone()));
         Self { goals, tests, limits, work, inhabited: StringEmptiness::new() }
     }
 
     /// Whether there may be a string of a shape; *no* is certain.
     pub(crate) fn may_be_nonempty(&mut self, shape: &StringShape<'s>) -> bool {
-        self.inhabited.may_be_nonempty(shape, &self.tests)
+        self.work.charge(1 + shape.tests.len());
+        !self.work.is_spent() && self.inhabited.may_be_nonempty(shape, &self.tests, &self.work)
     }
 
     /// Whether no text passes both tests; *yes* is certain.
@@ -139,11 +139,11 @@ impl<'s> NormalForm<'s> {
             null: self.null && other.null,
             booleans: [self.booleans[0] && other.booleans[0], self.booleans[1] && other.booleans[1]],
             numbers: product(&self.numbers, &other.numbers, budget, |left, right| {
-                work.charge(left.size() + right.size());
+                work.charge((left.size() + right.size()) / 4);
                 Some(left.and(right)).filter(|shape| !shape.is_empty(limits.digits))
             })?,
             strings: product(&self.strings, &other.strings, budget, |left, right| {
-                work.charge(left.size() + right.size());
+                work.charge((left.size() + right.size()) / 4);
                 Some(left.and(right, tests)).filter(|shape| !shape.is_empty(tests))
             })?,
             arrays: product(&self.arrays, &other.arrays, budget, |left, right| {
@@ -198,7 +198,7 @@ impl<'s> NormalForm<'s> {
             return Ok(self);
         }
         let mut union = Union::new();
-        union.add(&self, algebra)?;
+        union.add(self, algebra)?;
         union.finish(algebra)
     }
 }
@@ -206,7 +206,7 @@ impl<'s> NormalForm<'s> {
 /// Pairs that may be tried for each alternative that may result.
 pub(crate) const PAIRS_FOR_ONE: usize = 64;
 
-fn product<T: Clone + PartialEq + Hash>(
+fn product<T: PartialEq + Hash>(
     left: &[T],
     right: &[T],
     (budget, work): (usize, &Work),
@@ -219,7 +219,7 @@ fn product<T: Clone + PartialEq + Hash>(
     let mut result = Alternatives::new();
     for one in left {
         for other in right {
-            work.charge(4);
+            work.charge(PAIR);
             if let Some(shape) = and(one, other) {
                 result.insert(shape);
             }

@@ -1,6 +1,7 @@
 //! Sets of numbers.
 
 use super::decimal::{Decimal, Divisor};
+use super::sorted::in_both;
 
 /// Which numbers, by their fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,12 +131,15 @@ impl NumberShape {
             (_, Some(_)) => (other, self),
             _ => return self.and_open(other),
         };
-        let values = finite.values.iter().flatten().filter(|value| filter.contains(value));
+        let values = match (&finite.values, &filter.values) {
+            (Some(left), Some(right)) => in_both(left, right),
+            _ => finite.values.iter().flatten().filter(|value| filter.contains(value)).cloned().collect(),
+        };
         let kind = match (finite.kind, filter.kind) {
             (NumberKind::Integer, _) | (_, NumberKind::Integer) => NumberKind::Integer,
             _ => NumberKind::Any,
         };
-        Self { kind, ..Self::finite(values.cloned().collect()) }
+        Self { values: Some(values), kind, ..Self::any() }
     }
 
     fn and_open(&self, other: &Self) -> Self {

@@ -140,8 +140,7 @@ impl<'s> ObjectShape<'s> {
     }
 
     pub(crate) fn and(&self, other: &Self, goals: &mut Goals, tests: &TextTests<'s>) -> Self {
-        let pairs_of_cells = self.cells.len().saturating_mul(other.cells.len());
-        goals.work.charge(2 * (self.size() + other.size() + pairs_of_cells));
+        goals.work.charge(2 * (self.size() + other.size()));
         let others = ByName::of(&other.properties, self.properties.len());
         let mut taken = vec![false; other.properties.len()];
         let mut properties = Vec::with_capacity(self.properties.len() + other.properties.len());
@@ -178,11 +177,18 @@ impl<'s> ObjectShape<'s> {
         let mut cells = Vec::new();
         for left in &self.cells {
             for right in &other.cells {
+                goals.work.charge(2 + left.tests.len() + right.tests.len());
+                if goals.work.is_spent() {
+                    break;
+                }
                 if let Some(tests) = join_tests(&left.tests, &right.tests) {
                     cells.push(Cell { tests, value: goals.and(left.value, right.value) });
                 }
             }
         }
+        goals
+            .work
+            .charge(4 * self.obligations.len() * (1 + other.obligations.len()) + 4 * other.obligations.len());
         let mut obligations = self.obligations.clone();
         obligations
             .extend(other.obligations.iter().filter(|member| !self.obligations.contains(member)).cloned());
@@ -190,16 +196,20 @@ impl<'s> ObjectShape<'s> {
         Self { properties, cells, min: self.min.max(other.min), max, obligations }.normalized()
     }
 
-    /// A quick check before the costly one: a shape is not covered by one that demands other properties, or more of
-    /// a property that stands at the same place.
+    /// A quick check before the costly one: a shape is not covered by one that demands other properties, more of a
+    /// property, or another order of members. Both write declared properties first, in the order of their lists. So the
+    /// properties of the covering shape have to be the first of those that this one may have.
     pub(crate) fn may_be_covered(&self, by: &Self, goals: &Goals) -> bool {
-        let mut pairs = self.properties.iter().zip(&by.properties);
         goals.work.charge(1);
+        let mut own = self.properties.iter().filter(|property| property.value != GoalId::NEVER);
         by.properties.len() <= self.properties.len()
-            && pairs.all(|(own, other)| {
+            && by.properties.iter().filter(|other| other.value != GoalId::NEVER).all(|other| {
                 goals.work.charge(1);
-                own.name != other.name
-                    || (own.presence >= other.presence && goals.implies(own.value, other.value))
+                own.next().is_some_and(|own| {
+                    own.name == other.name
+                        && own.presence >= other.presence
+                        && goals.implies(own.value, other.value)
+                })
             })
     }
 
@@ -236,6 +246,7 @@ impl<'s> ObjectShape<'s> {
 
     /// The conditions that the shape is the conjunction of.
     pub(crate) fn conditions(&self, goals: &mut Goals) -> Vec<Condition<'s>> {
+        goals.work.charge(4 * self.size());
         let mut result = Vec::new();
         let mut push = |holds: Self, fails: Self| {
             result.push(Condition { holds: holds.normalized(), fails: fails.normalized() });
@@ -251,6 +262,10 @@ impl<'s> ObjectShape<'s> {
             }
         }
         for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
+            goals.work.charge(2 * self.properties.len());
+            if goals.work.is_spent() {
+                break;
+            }
             let mut except: Vec<&str> = self.properties.iter().map(|property| property.name).collect();
             let holds = Self::with_names(&cell.tests, except.iter().copied(), cell.value);
             except.sort_unstable();
@@ -312,8 +327,8 @@ impl<'s> ObjectShape<'s> {
         for member in &obligations {
             let mut next = Vec::new();
             for shape in &shapes {
-                next.extend(shape.meet_obligation(member, goals, tests));
-                if next.len() > budget {
+                next.extend(shape.meet_obligation(member, goals, tests, budget));
+                if next.len() > budget || goals.work.is_spent() {
                     return None;
                 }
             }
@@ -322,11 +337,13 @@ impl<'s> ObjectShape<'s> {
         Some(shapes)
     }
 
+    /// The cases of one obligation, or more of them than the budget.
     fn meet_obligation(
         &self,
         member: &MemberObligation<'s>,
         goals: &mut Goals,
         tests: &TextTests<'s>,
+        budget: usize,
     ) -> Vec<Self> {
         let mut cases = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
@@ -341,11 +358,16 @@ impl<'s> ObjectShape<'s> {
             if value == property.value && property.presence == Presence::Required {
                 return vec![self.clone()];
             }
+            goals.work.charge(self.size());
+            if cases.len() > budget || goals.work.is_spent() {
+                return cases;
+            }
             let mut case = self.clone();
             case.properties[at].value = value;
             case.properties[at].presence = Presence::Required;
             cases.push(case.normalized());
         }
+        goals.work.charge(4 * self.cells.len());
         let meets =
             |cell: &Cell| cell.value != GoalId::NEVER && join_tests(&cell.tests, &member.tests).is_some();
         if self.cells.iter().any(meets) {

@@ -1,5 +1,6 @@
 //! Sets of strings.
 
+use super::sorted::in_both;
 use super::text_tests::{Approximation, Polarity, TextTest, TextTests};
 
 /// The strings that pass some tests, have a length between bounds and are not excluded; or a finite set.
@@ -67,6 +68,9 @@ impl<'s> StringShape<'s> {
     }
 
     pub(crate) fn and(&self, other: &Self, tests: &TextTests<'s>) -> Self {
+        if let (Some(left), Some(right)) = (&self.values, &other.values) {
+            return Self { values: Some(in_both(left, right)), ..Self::any() };
+        }
         let (finite, filter) = match (&self.values, &other.values) {
             (Some(_), _) => (self, other),
             (_, Some(_)) => (other, self),

@@ -13,10 +13,10 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 use super::formats::{Format, FormatTexts, OuterLanguage};
 use super::string_shape::StringShape;
 use super::whole_match::matches_whole;
-use super::work::Work;
 use crate::diagnostic::Diagnostics;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;
+use crate::json_schema::work::Work;
 use crate::regex::{self, RegexOptions};
 
 /// An interned condition on decoded texts.
@@ -97,6 +97,8 @@ pub(crate) struct TextTests<'s> {
     languages: HashMap<Vec<StringShape<'s>>, TestId>,
     /// The ranges of lengths that were asked for.
     ranges: RefCell<HashMap<(TestId, Approximation), Option<LengthRange>>>,
+    /// The unions of class runs that were asked for.
+    runs: RefCell<HashMap<TestId, Option<Vec<ClassRun>>>>,
     /// The weights that were asked for.
     weights: RefCell<HashMap<TestId, Weight>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
@@ -112,6 +114,7 @@ impl<'s> TextTests<'s> {
             formats: HashMap::default(),
             languages: HashMap::default(),
             ranges: RefCell::default(),
+            runs: RefCell::default(),
             weights: RefCell::default(),
             undecided: Cell::default(),
             work,
@@ -332,7 +335,15 @@ impl<'s> TextTests<'s> {
     /// The pattern as a union of class runs, if it is one.
     pub(crate) fn class_runs(&self, test: TestId) -> Option<Vec<ClassRun>> {
         let grammar = self.grammar(test, Approximation::Within)?;
-        class_runs(grammar, grammar.rule(grammar.root()).body())
+        let known = self.runs.borrow().get(&test).cloned();
+        let runs = known.unwrap_or_else(|| {
+            let runs = class_runs(grammar, grammar.rule(grammar.root()).body());
+            self.runs.borrow_mut().insert(test, runs.clone());
+            runs
+        });
+        let places = runs.iter().flatten().map(|run| run.before.len() + run.after.len());
+        self.work.charge(1 + places.sum::<usize>());
+        runs
     }
 
     /// About how many states the pattern's automaton has.
@@ -513,7 +524,7 @@ fn class_runs(grammar: &Grammar, id: ExprId) -> Option<Vec<ClassRun>> {
         }
         let fixed = fixed(grammar, part)?;
         let approximation = if run.is_some() { &mut after } else { &mut before };
-        *approximation = product(approximation, &fixed)?;
+        append(approximation, fixed)?;
     }
     let (class, min, max) = run?;
     let class = class.to_vec();
@@ -543,7 +554,7 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
         Expr::Sequence(parts) => {
             let mut all = vec![Vec::new()];
             for &part in parts {
-                all = product(&all, &fixed(grammar, part)?)?;
+                append(&mut all, fixed(grammar, part)?)?;
             }
             all
         }
@@ -559,6 +570,15 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
         }
         _ => return None,
     })
+}
+
+/// The product in place of the first operand. Where the second one is single, nothing is copied that is there.
+fn append(into: &mut Vec<TestPlaces>, fixed: Vec<TestPlaces>) -> Option<()> {
+    match fixed.as_slice() {
+        [only] => into.iter_mut().for_each(|places| places.extend_from_slice(only)),
+        _ => *into = product(into, &fixed)?,
+    }
+    Some(())
 }
 
 fn product(left: &[TestPlaces], right: &[TestPlaces]) -> Option<Vec<TestPlaces>> {

@@ -19,6 +19,9 @@ use super::string_shape::StringShape;
 /// Shapes above which those that others cover are no longer sought: there are pairs of them.
 const MAX_ABSORBED: usize = 24;
 
+/// The work of conjoining two shapes that list nothing.
+pub(crate) const PAIR: usize = 6;
+
 /// The union of the sets that were added.
 pub(crate) struct Union<'s> {
     null: bool,
@@ -54,7 +57,7 @@ impl<'s> Union<'s> {
     /// Adds all values of a set.
     pub(crate) fn add(
         &mut self,
-        norm: &NormalForm<'s>,
+        norm: NormalForm<'s>,
         algebra: &mut Algebra<'s>,
     ) -> Result<(), TooManyAlternatives> {
         let Algebra { goals, tests, limits, work, .. } = algebra;
@@ -62,33 +65,41 @@ impl<'s> Union<'s> {
         self.null |= norm.null;
         self.booleans[0] |= norm.booleans[0];
         self.booleans[1] |= norm.booleans[1];
-        for shape in &norm.numbers {
-            match &shape.values {
+        let count = norm.numbers.len();
+        for shape in norm.numbers {
+            match shape.values {
                 Some(values) => {
                     work.charge(values.len());
                     let integers = shape.kind == NumberKind::Integer;
                     let all = if integers { &mut self.integers } else { &mut self.any_numbers };
-                    all.extend_from_slice(values);
+                    all.extend(values);
                 }
-                None => self.numbers.add(shape, norm.numbers.len(), |one, other| one.and(other) == *one),
+                None => self.numbers.add(shape, count, |one, other| {
+                    work.charge(PAIR);
+                    one.and(other) == *one
+                }),
             }
         }
-        for shape in &norm.strings {
-            match &shape.values {
+        let count = norm.strings.len();
+        for shape in norm.strings {
+            match shape.values {
                 Some(values) => {
                     work.charge(values.len());
-                    self.texts.extend_from_slice(values);
+                    self.texts.extend(values);
                 }
-                None => {
-                    self.strings.add(shape, norm.strings.len(), |one, other| one.and(other, tests) == *one)
-                }
+                None => self.strings.add(shape, count, |one, other| {
+                    work.charge(PAIR + one.size() / 4 + other.size() / 4);
+                    one.and(other, tests) == *one
+                }),
             }
         }
-        for shape in &norm.arrays {
-            self.arrays.add(shape, norm.arrays.len(), |one, other| one.and(other, goals) == *one);
+        let count = norm.arrays.len();
+        for shape in norm.arrays {
+            self.arrays.add(shape, count, |one, other| one.and(other, goals) == *one);
         }
-        for shape in &norm.objects {
-            self.objects.add(shape, norm.objects.len(), |one, other| {
+        let count = norm.objects.len();
+        for shape in norm.objects {
+            self.objects.add(shape, count, |one, other| {
                 one.may_be_covered(other, goals) && one.and(other, goals, tests) == *one
             });
         }
@@ -157,7 +168,7 @@ pub(crate) struct Alternatives<T> {
 /// Shapes from which on they are told apart by their hashes.
 const MIN_HASHED: usize = 8;
 
-impl<T: Clone + PartialEq + Hash> Alternatives<T> {
+impl<T: PartialEq + Hash> Alternatives<T> {
     pub(crate) fn new() -> Self {
         Self { shapes: Vec::new(), hashes: Vec::new() }
     }
@@ -191,17 +202,17 @@ impl<T: Clone + PartialEq + Hash> Alternatives<T> {
     /// Adds one of `count` shapes of a set without those that it covers, unless it is covered by another one. A set of many
     /// shapes is taken as it is: a shape that covers another may write its members in another order, and products of
     /// alternatives hold both.
-    fn add(&mut self, shape: &T, count: usize, mut is_within: impl FnMut(&T, &T) -> bool) {
+    fn add(&mut self, shape: T, count: usize, mut is_within: impl FnMut(&T, &T) -> bool) {
         let before = self.shapes.len();
         if before > 0 && before < MAX_ABSORBED && count <= MAX_ABSORBED {
-            self.shapes.retain(|known| known == shape || !is_within(known, shape));
+            self.shapes.retain(|known| *known == shape || !is_within(known, &shape));
             if self.shapes.len() < before {
                 self.hashes.clear();
             }
-            if self.shapes.iter().any(|known| known == shape || is_within(shape, known)) {
+            if self.shapes.iter().any(|known| *known == shape || is_within(&shape, known)) {
                 return;
             }
         }
-        self.insert(shape.clone());
+        self.insert(shape);
     }
 }

@@ -4,11 +4,10 @@
 //! A set of positions is a sorted list: in a long text most sets have one position. A repeat looks at each position once
 //! past its minimum, because a position that was reached before leads nowhere new.
 
+use crate::json_schema::work::Work;
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 use smallvec::SmallVec;
-
-use super::work::Work;
 
 /// Places between the characters of a text, in order.
 type Positions = SmallVec<[usize; 8]>;

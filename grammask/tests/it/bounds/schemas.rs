@@ -56,6 +56,80 @@ fn large_schemas() {
     survive(Syntax::Schema, &format!(r#"{{"const":[{numbers}]}}"#), b"[0.5");
 }
 
+/// Constants that are listed as schemas of their own are no more work than an enumeration.
+#[test]
+fn constants_as_schemas() {
+    let count = sized(100_000);
+    for one in [
+        r#"{"const":"value #"}"#,
+        r##"{"const":#}"##,
+        r##"{"type":"integer","title":"one of many","const":#}"##,
+        r##"{"enum":["value #",#]}"##,
+    ] {
+        let schema = format!(r#"{{"anyOf":[{}]}}"#, numbered(count, one));
+        follow(one, &attempt(Syntax::Schema, &schema).unwrap(), b"1");
+    }
+    let references: Vec<String> =
+        (0..count).map(|number| format!(r##"{{"$ref":"#/$defs/c{number}"}}"##)).collect();
+    let constants = numbered(count, r##""c#":{"const":#}"##);
+    let schema = format!(r#"{{"anyOf":[{}],"$defs":{{{constants}}}}}"#, references.join(","));
+    follow("references to constants", &attempt(Syntax::Schema, &schema).unwrap(), b"1");
+    let excluded = numbered(sized(20_000), r#"{"not":{"const":"value #"}}"#);
+    let schema = format!(r#"{{"allOf":[{excluded}]}}"#);
+    follow("excluded constants", &attempt(Syntax::Schema, &schema).unwrap(), b"\"value 1");
+}
+
+/// Alternatives that multiply are refused as soon as the limit on work is passed, wherever the work is done.
+#[test]
+fn alternatives_that_are_compared() {
+    let chain: Vec<String> = (0..500).map(|number| format!(r#""a{number}":["a{}"]"#, number + 1)).collect();
+    survive(Syntax::Schema, &format!(r#"{{"dependentRequired":{{{}}}}}"#, chain.join(",")), b"{");
+    let open = numbered(400, r#"{"type":"object","properties":{"k#":{"type":"string"}}}"#);
+    survive(Syntax::Schema, &format!(r#"{{"oneOf":[{open}]}}"#), b"{");
+    let listed = numbered(300, r##"{"enum":["a#","b#","c#","d#","e#","f#","g#","h#"]}"##);
+    survive(Syntax::Schema, &format!(r#"{{"oneOf":[{listed}]}}"#), b"\"a");
+    let names = numbered(500, r##"{"propertyNames":{"pattern":"a#"}}"##);
+    survive(Syntax::Schema, &format!(r#"{{"allOf":[{names}]}}"#), b"{");
+    let kinds = numbered(500, r##"{"if":{"properties":{"k":{"const":#}}},"then":{"required":["t#"]}}"##);
+    survive(Syntax::Schema, &format!(r#"{{"allOf":[{kinds}]}}"#), b"{");
+    let members: Vec<String> =
+        (0..200).map(|number| format!(r#""p@_{number}":{{"type":"string"}}"#)).collect();
+    let large: Vec<String> = (0..300)
+        .map(|number| {
+            format!(r#"{{"properties":{{{}}}}}"#, members.join(",").replace('@', &number.to_string()))
+        })
+        .collect();
+    let (properties, references) = (
+        numbered(5_000, r##""q#":{"$ref":"~/$defs/r#"}"##).replace('~', "#"),
+        numbered(5_000, r##""r#":{"$ref":"~/$defs/large"}"##).replace('~', "#"),
+    );
+    survive(
+        Syntax::Schema,
+        &format!(
+            r#"{{"properties":{{{properties}}},"$defs":{{"large":{{"anyOf":[{}]}},{references}}}}}"#,
+            large.join(",")
+        ),
+        b"{",
+    );
+}
+
+/// A long text is put to a pattern, and a long identifier before references.
+#[test]
+fn long_texts_in_schemas() {
+    let text = "a".repeat(sized(1_000_000));
+    survive(Syntax::Schema, &format!(r#"{{"const":"{text}","pattern":"^a*$"}}"#), b"\"a");
+    survive(Syntax::Schema, &format!(r#"{{"const":"{text}","pattern":"^(a|aa)*b$"}}"#), b"\"a");
+    let references = numbered(3_000, r##""q#":{"$ref":"d#"}"##);
+    let definitions = numbered(3_000, r##""d#":{"$id":"d#","minimum":#}"##);
+    survive(
+        Syntax::Schema,
+        &format!(
+            r#"{{"$id":"http://example.com/{text}","properties":{{{references}}},"$defs":{{{definitions}}}}}"#
+        ),
+        b"{",
+    );
+}
+
 #[test]
 fn definitions_that_are_all_used() {
     let count = sized(50_000);

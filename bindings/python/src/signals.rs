@@ -1,0 +1,56 @@
+//! Ctrl-C while the interpreter's lock is given up.
+//!
+//! The interpreter runs handlers of signals between two instructions of Python, and there are none while a structure
+//! compiles. So the compiler asks, by way of its interrupt; most compilations are over before the first question.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use grammask::Interrupt;
+use pyo3::prelude::*;
+
+/// Time between two looks: each takes the interpreter's lock.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
+
+/// The signals that come during one piece of work.
+pub(crate) struct Signals {
+    looked: Arc<Mutex<Looked>>,
+}
+
+struct Looked {
+    last: Instant,
+    /// What a handler has raised.
+    raised: Option<PyErr>,
+}
+
+impl Signals {
+    pub(crate) fn new() -> Self {
+        Self { looked: Arc::new(Mutex::new(Looked { last: Instant::now(), raised: None })) }
+    }
+
+    /// What stops the work when a handler raises something.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        let looked = Arc::clone(&self.looked);
+        Interrupt::when(move || match looked.try_lock() {
+            Ok(mut looked) => looked.has_raised(),
+            // Another thread of the work is looking.
+            Err(_) => false,
+        })
+    }
+
+    /// What a handler has raised: the exception of the call, in place of what became of the work.
+    pub(crate) fn raised(&self) -> PyResult<()> {
+        let raised = self.looked.lock().ok().and_then(|mut looked| looked.raised.take());
+        raised.map_or(Ok(()), Err)
+    }
+}
+
+impl Looked {
+    fn has_raised(&mut self) -> bool {
+        if self.raised.is_none() && self.last.elapsed() >= BETWEEN_LOOKS {
+            self.raised = Python::try_attach(|py| py.check_signals().err()).flatten();
+            self.last = Instant::now();
+        }
+        self.raised.is_some()
+    }
+}

@@ -1,0 +1,110 @@
+//! A shape, and the input that it makes at a size.
+
+use grammask_oracle::random::Rng;
+
+use super::template::expand;
+
+/// The seed of the inputs that are checked in.
+pub const SEED: u64 = 20;
+
+/// The notation of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON Schema.
+    Schema,
+    /// Our EBNF.
+    Ebnf,
+    /// GBNF.
+    Gbnf,
+    /// Lark's notation.
+    Lark,
+    /// A regular expression.
+    Regex,
+    /// A structural tag.
+    Tag,
+    /// A request with tools, for the model family of that name.
+    Tools(&'static str),
+}
+
+/// What is done with a source that compiles, and with the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// The text at once, and at either end of it what a server asks for: masks, some tokens, forced text, an ending.
+    Visit,
+    /// The text byte by byte, each as a token, with the mask before each; then all of it taken back, and read again.
+    Read,
+    /// As many tokens as the size says, each out of its mask at random.
+    Walk,
+    /// The text; then tokens are taken back and accepted again, as often as the size says.
+    Seesaw,
+    /// The text byte by byte; then copies of the matcher, half of which go on with a token of their own.
+    Fork,
+    /// Forced text, an explanation, an ending and a look ahead by the whole text, at some places of the text.
+    Ask,
+    /// A batch of matchers that walk as [`Walk`](Self::Walk) does, each on its own way.
+    Batch,
+}
+
+impl Calls {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Visit, Self::Read, Self::Walk, Self::Seesaw, Self::Fork, Self::Ask, Self::Batch];
+}
+
+/// A kind of hostile input, of any size.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Unique among all shapes.
+    pub name: String,
+    /// The sizes that it is made at, the smallest first.
+    pub sizes: [usize; 3],
+    /// The notation of the source.
+    pub syntax: Syntax,
+    /// What is done with it.
+    pub calls: Calls,
+    source: String,
+    text: String,
+}
+
+/// What is put to the engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The notation of the source.
+    pub syntax: Syntax,
+    /// What is compiled.
+    pub source: String,
+    /// What is read. It may be refused at any byte.
+    pub text: String,
+    /// What is done.
+    pub calls: Calls,
+    /// The size it was made at.
+    pub size: usize,
+    /// The seed of random tokens.
+    pub seed: u64,
+}
+
+impl Shape {
+    /// A shape of templates.
+    pub(super) fn new(name: impl Into<String>, syntax: Syntax, sizes: [usize; 3], source: &str) -> Self {
+        let (source, text) = (source.to_owned(), String::new());
+        Self { name: name.into(), sizes, syntax, calls: Calls::Visit, source, text }
+    }
+
+    pub(super) fn text(mut self, text: &str) -> Self {
+        self.text = text.to_owned();
+        self
+    }
+
+    pub(super) fn calls(mut self, calls: Calls) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// The input of a size. The same seed makes the same input.
+    pub fn input(&self, size: usize, seed: u64) -> Input {
+        let mut random = Rng::new(seed);
+        let source = expand(&self.source, size, &mut random);
+        let text = expand(&self.text, size, &mut random);
+        Input { syntax: self.syntax.clone(), source, text, calls: self.calls, size, seed }
+    }
+}

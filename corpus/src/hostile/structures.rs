@@ -1,0 +1,213 @@
+//! Structural tags and requests with tools.
+
+use super::shape::{Shape, Syntax};
+
+/// What is inside of a tag.
+const CONTENTS: [(&str, &str); 6] = [
+    (
+        "schema",
+        r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a§":{"type":"string","maxLength":§}}}}"#,
+    ),
+    (
+        "equal schema",
+        r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a":{"enum":["b","c"]}}}}"#,
+    ),
+    ("text", r#"{"type":"any_text","excludes":["x§"]}"#),
+    ("grammar", r#"{"type":"grammar","grammar":"root ::= \"a§\" root? [a-z]"}"#),
+    ("constant", r#"{"type":"const_string","value":"text §"}"#),
+    ("repeat", r#"{"type":"repeat","min":1,"max":9,"content":{"type":"regex","pattern":"[a-z]{§}"}}"#),
+];
+
+/// Where many tags stand, in place of `@`; the content stands in place of `%`.
+const HOLDERS: [(&str, &str); 7] = [
+    (
+        "triggered tags",
+        r#"{"format":{"type":"triggered_tags","triggers":["<tag"],"tags":[«{"begin":"<tag§>","content":%,"end":"</tag§>"}‖,»]}}"#,
+    ),
+    (
+        "triggers",
+        r#"{"format":{"type":"triggered_tags","triggers":[«"<tag§>"‖,»],"tags":[«{"begin":"<tag§>","content":%,"end":"</tag§>"}‖,»],"at_least_one":true}}"#,
+    ),
+    (
+        "choice",
+        r#"{"format":{"type":"or","elements":[«{"type":"tag","begin":"<tag§>","content":%,"end":"</tag>"}‖,»]}}"#,
+    ),
+    (
+        "sequence",
+        r#"{"format":{"type":"sequence","elements":[«{"type":"tag","begin":"<tag§>","content":%,"end":"</tag>"}‖,»]}}"#,
+    ),
+    (
+        "separated tags",
+        r#"{"format":{"type":"tags_with_separator","separator":",","tags":[«{"begin":"<tag§>","content":%,"end":"</tag>"}‖,»]}}"#,
+    ),
+    ("dispatch", r#"{"format":{"type":"dispatch","rules":[«["<tag§>",%]‖,»]}}"#),
+    ("token tags", r#"{"format":{"type":"token_dispatch","rules":[«[§,%]‖,»]}}"#),
+];
+
+const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
+
+const SINGLE: [(&str, [usize; 3], &str); 22] = [
+    (
+        "random texts excluded",
+        [1_000, 10_000, 100_000],
+        r#"{"format":{"type":"any_text","excludes":[«"λλλλλλλλλλλλ"‖,»]}}"#,
+    ),
+    (
+        "random ends",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text"},"end":[«"λλλλλλλλλλλλ"‖,»]}}"#,
+    ),
+    (
+        "long begin",
+        TEXTS,
+        r#"{"format":{"type":"tag","begin":"«a»","content":{"type":"any_text"},"end":"</a>"}}"#,
+    ),
+    (
+        "long end",
+        TEXTS,
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text"},"end":"«ab»c"}}"#,
+    ),
+    (
+        "long ends",
+        [30, 300, 3_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text"},"end":[«"a§bbbbb"‖,»]}}"#,
+    ),
+    (
+        "long trigger",
+        TEXTS,
+        r#"{"format":{"type":"triggered_tags","triggers":["«a»"],"tags":[{"begin":"«a»b","content":{"type":"any_text"},"end":"</a>"}]}}"#,
+    ),
+    ("long excluded text", TEXTS, r#"{"format":{"type":"any_text","excludes":["«a»"]}}"#),
+    ("long texts excluded", [30, 100, 1_000], r#"{"format":{"type":"any_text","excludes":[«"§⟨a¦⟩"‖,»]}}"#),
+    (
+        "excludes of a schema",
+        [1_000, 10_000, 100_000],
+        r#"{"format":{"type":"json_schema","json_schema":{"type":"string"},"excludes":["«a»"]}}"#,
+    ),
+    (
+        "excludes of names",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"json_schema","json_schema":{"type":"object","properties":{«"k§":{}‖,»}},"excludes":["ab"]}}"#,
+    ),
+    (
+        "many excluded texts",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text","excludes":[«"a¤b§"‖,»]},"end":"</a>"}}"#,
+    ),
+    (
+        "bounded text",
+        [1_000, 100_000, 10_000_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text","max_chars":§},"end":"</a>"}}"#,
+    ),
+    ("long constant", [10_000, 100_000, 4_000_000], r#"{"format":{"type":"const_string","value":"«a»"}}"#),
+    (
+        "long grammar",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"grammar","grammar":"root ::= «\"a§\"‖ | »"}}"#,
+    ),
+    (
+        "nested tags",
+        [10, 99, 10_000],
+        r#"{"format":«{"type":"tag","begin":"<a§>","end":"</a>","content":»{"type":"any_text"}«}»}"#,
+    ),
+    (
+        "nested triggers",
+        [5, 20, 40],
+        r#"{"format":«{"type":"triggered_tags","triggers":["<a§>"],"tags":[{"begin":"<a§>","end":"</a§>","content":»{"type":"any_text"}«}]}»}"#,
+    ),
+    (
+        "nested repeats",
+        [4, 12, 40],
+        r#"{"format":«{"type":"repeat","min":2,"max":9,"content":»{"type":"const_string","value":"a"}«}»}"#,
+    ),
+    (
+        "nested plus",
+        [10, 90, 10_000],
+        r#"{"format":«{"type":"plus","content":»{"type":"regex","pattern":"a*"}«}»}"#,
+    ),
+    (
+        "large repeat",
+        [1_000, 1_000_000, 1_000_000_000],
+        r#"{"format":{"type":"repeat","min":§,"max":-1,"content":{"type":"regex","pattern":"[a-z]{0,9}"}}}"#,
+    ),
+    ("tokens", [100, 1_000, 10_000], r#"{"format":{"type":"any_tokens","exclude_tokens":[«§‖,»]}}"#),
+    (
+        "sequence of texts",
+        [10, 100, 1_000],
+        r#"{"format":{"type":"sequence","elements":[«{"type":"any_text","excludes":["a§"]}‖,»]}}"#,
+    ),
+    (
+        "properties as tags",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"qwen_xml_parameter","json_schema":{"type":"object","properties":{«"k§":{"type":"string"}‖,»}}}}"#,
+    ),
+];
+
+/// The families differ in how they arrange calls, and in how they write arguments.
+const FAMILIES: [&str; 12] = [
+    "llama_3",
+    "qwen_3",
+    "qwen_3_coder",
+    "deepseek_v3",
+    "deepseek_v3_2",
+    "kimi",
+    "glm_4_5",
+    "mistral",
+    "minimax",
+    "harmony",
+    "hermes",
+    "longcat",
+];
+
+/// Requests with tools.
+const REQUESTS: [(&str, &str); 5] = [
+    (
+        "tools",
+        r#"{"tools":[«{"type":"function","function":{"name":"tool§","parameters":{"type":"object","properties":{"a§":{"type":"string"},"n":{"type":"integer"}},"required":["a§"]}}}‖,»]}"#,
+    ),
+    (
+        "wide tool",
+        r#"{"tools":[{"type":"function","function":{"name":"tool","parameters":{"type":"object","properties":{«"a§":{"type":["string","integer"]}‖,»}}}}],"tool_choice":"required"}"#,
+    ),
+    (
+        "tool of constants",
+        r#"{"tools":[{"type":"function","function":{"name":"tool","parameters":{"type":"object","properties":{"a":{"anyOf":[«{"const":"w§"}‖,»]}},"required":["a"]}}}]}"#,
+    ),
+    (
+        "long name",
+        r#"{"tools":[{"type":"function","function":{"name":"«a»","parameters":{"type":"object"}}}]}"#,
+    ),
+    (
+        "tools of equal names",
+        r#"{"tools":[«{"type":"function","function":{"name":"tool"}}‖,»],"parallel_tool_calls":false}"#,
+    ),
+];
+
+pub(super) fn shapes() -> Vec<Shape> {
+    let text = "text <tag0>{\"a0\": \"ab";
+    let mut shapes = Vec::new();
+    for (holder, around) in HOLDERS {
+        for (kind, content) in CONTENTS {
+            let name = format!("tag/{holder} of {kind}");
+            let sizes = [100, 1_000, 10_000];
+            shapes.push(Shape::new(name, Syntax::Tag, sizes, &around.replace('%', content)).text(text));
+        }
+    }
+    // 8 MB of them.
+    let (name, sizes) = ("tag/100,000 tags", [1_000, 10_000, 100_000]);
+    let source = HOLDERS[0].1.replace('%', r#"{"type":"json_schema","json_schema":true}"#);
+    shapes.push(Shape::new(name, Syntax::Tag, sizes, &source).text(text));
+    for (name, sizes, source) in SINGLE {
+        shapes.push(Shape::new(format!("tag/{name}"), Syntax::Tag, sizes, source).text(text));
+    }
+    for (at, family) in FAMILIES.into_iter().enumerate() {
+        for (kind, request) in REQUESTS {
+            // Requests of all kinds for the first families, which differ most.
+            if at < 4 || kind == "tools" || kind == "wide tool" {
+                let name = format!("tools/{family}: {kind}");
+                shapes.push(Shape::new(name, Syntax::Tools(family), [30, 300, 3_000], request).text(text));
+            }
+        }
+    }
+    shapes
+}
