@@ -68,8 +68,8 @@
 //! # Not supported
 //!
 //! Refused with their places: `uniqueItems` where there may be fewer values than items (or names than members), below
-//! one of several alternatives of one type, and in schemas that are parts of other grammars; more than six conditions
-//! that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other documents
+//! one of several alternatives of one type where another one lets the same items repeat, and in schemas that are parts
+//! of other grammars; more than six conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other documents
 //! where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose alternatives
 //! pass a limit. [`Unsupported::Ignore`] ignores them and says so in the report.
 //!

@@ -419,16 +419,16 @@ fn numbers() {
        │ Note: at `/minimum`
     ───╯
     "#);
-    assert_snapshot!(refusal(r##"{"type": "number", "not": {"multipleOf": 0.5}}"##), @r#"
+    assert_snapshot!(refusal(r##"{"type": "number", "not": {"multipleOf": 0.00003}}"##), @r#"
     at ``
-    [json-schema/unsupported] Error: `multipleOf`: of numbers that are no multiples, only steps that are whole and small are told
+    [json-schema/unsupported] Error: `multipleOf`: telling the numbers that are no multiples takes more than 20000 states
        ╭─[ schema.json:1:1 ]
        │
-     1 │ {"type": "number", "not": {"multipleOf": 0.5}}
-       │ ───────────────────────┬──────────────────────
-       │                        ╰──────────────────────── here
+     1 │ {"type": "number", "not": {"multipleOf": 0.00003}}
+       │ ─────────────────────────┬────────────────────────
+       │                          ╰────────────────────────── here
        │
-       │ Help: remove the `not` around it
+       │ Help: remove the `not` around it, or raise the limit `states`
     ───╯
     "#);
 }

@@ -8,6 +8,7 @@ mod json_schema;
 mod json_schema_docs;
 mod json_schema_drafts;
 mod json_schema_errors;
+mod json_schema_multiples;
 mod json_schema_obligations;
 mod json_schema_order;
 mod json_schema_refusals;

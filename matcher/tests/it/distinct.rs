@@ -724,6 +724,12 @@ fn schemas_whose_items_differ() {
             "items": {"type": "string"}}}, "uniqueItems": true, "minItems": 2}"#,
         r#"{"type": "object", "properties": {"a": {"$ref": ""}, "b": {"type": "array", "items": {"type": "string"},
             "uniqueItems": true}}, "required": ["b"], "additionalProperties": false}"#,
+        r##"{"type": "object", "anyOf": [
+            {"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"type": "integer"}}, "required": ["a", "b"],
+                "additionalProperties": {"type": "integer"}},
+            {"properties": {"a": {"$ref": "#/$defs/a"}, "c": {"type": "string"}}, "required": ["a"],
+                "additionalProperties": {"type": "string"}}],
+            "$defs": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": true, "minItems": 2}}}"##,
     ] {
         let compared = match schema.starts_with(r#"{"type": "object""#) {
             true => |depth| depth > 0,

@@ -66,7 +66,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("maximum", Draft4, "as `minimum`"),
         enforced("exclusiveMinimum", Draft4, "as `minimum`"),
         enforced("exclusiveMaximum", Draft4, "as `minimum`"),
-        enforced("multipleOf", Draft4, "steps of more states than `states`; steps of more than 18 digits; under `not`, steps with a fraction of numbers that need not be whole"),
+        enforced("multipleOf", Draft4, "steps of more states than `states`, unless at most 4,096 multiples lie between \
+            bounds; steps of more than 18 digits"),
         enforced("minLength", Draft4, "beside a pattern, a product of more states than `states`"),
         enforced("maxLength", Draft4, "as `minLength`"),
         enforced("pattern", Draft4, REGEX),
@@ -100,7 +101,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("minItems", Draft4, "counts of more than 32 bits"),
         enforced("maxItems", Draft4, ""),
         enforced("uniqueItems", Draft4, "more items than values, or more members than names inside of items; below one \
-            of several alternatives of one type; in parts of other grammars; under `not`"),
+            of several alternatives of one type, where another one reads the same items and lets them repeat; in parts \
+            of other grammars; under `not`"),
         enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`"),
         enforced("minContains", Draft2019, "as `contains`"),
         enforced("maxContains", Draft2019, "as `contains`"),

@@ -1,18 +1,21 @@
 //! Marks of arrays and objects whose items or names are compared while the text is written.
 
+use std::rc::Rc;
+
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Distinct, RuleId};
 
 use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::value_syntax::{ItemComparison, ValueSyntax};
 
 /// Marked arrays and objects, and the arrays and objects that may contain them.
-pub(super) struct DistinctItems {
+pub(super) struct DistinctItems<'s> {
     pub(super) comparison: ItemComparison,
     /// The marked insides beside which there may be some that are not marked, with the keyword that asks for them.
     pub(super) marked: HashMap<RuleId, DistinctMark>,
-    /// Arrays and objects that are read beside others of their type.
-    pub(super) alternatives: HashSet<RuleId>,
+    /// Arrays and objects that are read beside others of their type, with the normal form that lists them.
+    pub(super) alternatives: Vec<(Rc<NormalForm<'s>>, Vec<RuleId>)>,
     /// Arrays and objects whose items or members are read in several ways.
     pub(super) ambiguous: HashSet<RuleId>,
 }
@@ -25,7 +28,7 @@ pub(super) struct DistinctMark {
     pub(super) keyword: &'static str,
 }
 
-impl DistinctItems {
+impl<'s> DistinctItems<'s> {
     pub(super) fn new(comparison: ItemComparison, syntax: ValueSyntax) -> Self {
         let comparison = match syntax {
             ValueSyntax::Json => comparison,
@@ -34,14 +37,14 @@ impl DistinctItems {
         Self {
             comparison,
             marked: HashMap::default(),
-            alternatives: HashSet::default(),
+            alternatives: Vec::new(),
             ambiguous: HashSet::default(),
         }
     }
 
-    /// The array or object is one of several alternatives of its type.
-    pub(super) fn add_alternative(&mut self, rule: RuleId) {
-        self.alternatives.insert(rule);
+    /// The arrays and objects are alternatives of a normal form.
+    pub(super) fn add_alternatives(&mut self, norm: &Rc<NormalForm<'s>>, rules: Vec<RuleId>) {
+        self.alternatives.push((Rc::clone(norm), rules));
     }
 
     /// The items or members of the array or object are read in several ways.

@@ -102,7 +102,7 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) markup_objects: HashMap<ObjectShape<'s>, RuleId>,
     /// With the level of each.
     tasks: Vec<(usize, RuleTask<'s>)>,
-    pub(super) distinct: DistinctItems,
+    pub(super) distinct: DistinctItems<'s>,
 }
 
 /// Expressions of a schema of about the median size.
@@ -311,7 +311,7 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// One expression for each kind of value.
-    fn alternatives(&mut self, norm: &NormalForm<'s>, node: NodeId) -> Result<SmallVec<[ExprId; 4]>> {
+    fn alternatives(&mut self, norm: &Rc<NormalForm<'s>>, node: NodeId) -> Result<SmallVec<[ExprId; 4]>> {
         let mut alternatives = SmallVec::new();
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
         let words: SmallVec<[ExprId; 3]> =
@@ -324,21 +324,35 @@ impl<'s> SchemaLowering<'s> {
         if !self.may_nest() {
             return Ok(alternatives);
         }
+        let mut beside_others = Vec::new();
         for shape in &norm.arrays {
             let rule = self.array_rule(shape, node)?;
             alternatives.push(self.builder.rule(rule));
             if norm.arrays.len() > 1 {
-                self.distinct.add_alternative(rule);
+                beside_others.push(rule);
             }
         }
         for shape in &norm.objects {
             let rule = self.object_rule(shape, node)?;
             alternatives.push(self.builder.rule(rule));
             if norm.objects.len() > 1 {
-                self.distinct.add_alternative(rule);
+                beside_others.push(rule);
             }
         }
+        if !beside_others.is_empty() {
+            self.distinct.add_alternatives(norm, beside_others);
+        }
         Ok(alternatives)
+    }
+
+    /// The rule of an array that is written.
+    pub(super) fn written_array(&self, shape: &ArrayShape) -> Option<RuleId> {
+        self.levels.iter().find_map(|level| level.arrays.get(shape)).copied()
+    }
+
+    /// The rule of an object that is written.
+    pub(super) fn written_object(&self, shape: &ObjectShape<'s>) -> Option<RuleId> {
+        self.levels.iter().find_map(|level| level.objects.get(shape)).copied()
     }
 
     fn array_rule(&mut self, shape: &ArrayShape, node: NodeId) -> Result<RuleId> {

@@ -19,6 +19,7 @@ pub(super) mod objects;
 pub(super) mod obligations;
 pub(super) mod productive;
 pub(super) mod punctuation;
+mod readings;
 pub(super) mod strings;
 pub(super) mod unique_enumerated;
 pub(super) mod unique_items;

@@ -5,6 +5,9 @@
 //! of 3 with `.0`, `.3`, `.6` or `.9` after them, those that leave 1 with `.2`, `.5`, `.8`, and those that leave 2
 //! with `.1`, `.4`, `.7`. So there is one automaton of whole numbers for each list of fractions, between the whole
 //! parts of the bounds, and the few multiples with just these whole parts are listed.
+//!
+//! Numbers that are no multiples are told in the same way, up to as many places as the steps have; those of more places are
+//! multiples of none.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +24,10 @@ use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind, NumberShap
 /// Multiples of a step from 0 to the first whole one that are written out.
 const MAX_FRACTIONS: u64 = 2_000;
 
-/// The multiples of a step by their whole parts.
+/// Multiples that are listed where telling them takes too many states.
+const MAX_LISTED: i128 = 4_096;
+
+/// The multiples of a step by their whole parts; or numbers of other conditions that depend on remainders.
 struct Fractions {
     /// Whole parts with the same remainder have the same fractions.
     modulus: u64,
@@ -47,6 +53,43 @@ impl Fractions {
             }
             let digits = format!("{fraction:0>width$}", width = step.places as usize);
             of[usize::try_from(whole).ok()?].push(digits.trim_end_matches('0').to_owned());
+        }
+        Some(Self { modulus, of })
+    }
+
+    /// Numbers of at most so many places that are multiples of all steps of a shape, and of none of those that it
+    /// excludes. `None` where more than so many remainders and fractions distinguish them.
+    fn of_conditions(shape: &NumberShape, places: u32, most: usize) -> Option<Self> {
+        let scale = 10u64.checked_pow(places)?;
+        let scaled = |step: &Divisor| step.units.checked_mul(10u64.checked_pow(places - step.places)?);
+        let steps: Vec<u64> = shape.steps.iter().map(scaled).collect::<Option<_>>()?;
+        let excluded: Vec<u64> = shape.not_steps.iter().map(scaled).collect::<Option<_>>()?;
+        if excluded.contains(&1) {
+            // It divides all of these numbers.
+            return Some(Self { modulus: 1, of: vec![Vec::new()] });
+        }
+        let common = steps.iter().chain(&excluded).try_fold(1u64, |common, &step| {
+            (common / greatest_common_divisor(common, step)).checked_mul(step)
+        })?;
+        let modulus = common / greatest_common_divisor(common, scale);
+        if u128::from(modulus) * u128::from(scale) > most as u128 {
+            return None;
+        }
+        let mut of = Vec::new();
+        for remainder in 0..modulus {
+            let mut fractions = Vec::new();
+            for fraction in 0..scale {
+                let number = remainder * scale + fraction;
+                let is_multiple = |&step: &u64| number.is_multiple_of(step);
+                let is_whole = fraction == 0;
+                let is_of_kind =
+                    shape.kind == NumberKind::Any || is_whole == (shape.kind == NumberKind::Integer);
+                if is_of_kind && steps.iter().all(is_multiple) && !excluded.iter().any(is_multiple) {
+                    let digits = format!("{fraction:0>width$}", width = places as usize);
+                    fractions.push(digits.trim_end_matches('0').to_owned());
+                }
+            }
+            of.push(fractions);
         }
         Some(Self { modulus, of })
     }
@@ -77,6 +120,18 @@ fn greatest_common_divisor(left: u64, right: u64) -> u64 {
     left
 }
 
+/// A number times a power of ten, without what is left after the point; `None` where it is large.
+fn scaled(value: &Decimal, places: u32) -> Option<i128> {
+    if value.written_len() > 30 || places > 6 {
+        return None;
+    }
+    let fraction = value.fraction_digits();
+    let places = (0..places as usize).map(|place| fraction.get(place).copied().unwrap_or(0));
+    let digits = value.whole_digits().into_iter().chain(places);
+    let magnitude = digits.fold(0i128, |number, digit| number * 10 + i128::from(digit));
+    Some(if value.is_negative() { -magnitude } else { magnitude })
+}
+
 impl SchemaLowering<'_> {
     /// The multiples of a step in the interval of a shape, if few enough states distinguish them.
     pub(super) fn multiples_by_fraction(
@@ -86,6 +141,78 @@ impl SchemaLowering<'_> {
         node: NodeId,
     ) -> Result<Option<Option<ExprId>>> {
         let Some(fractions) = Fractions::new(step, shape.kind) else { return Ok(None) };
+        self.by_fraction(&fractions, shape, node)
+    }
+
+    /// The numbers of a shape that are multiples of none of some steps, some of which have fractions; `None` where too
+    /// many states distinguish them.
+    pub(super) fn without_multiples_by_fraction(
+        &mut self,
+        shape: &NumberShape,
+        node: NodeId,
+    ) -> Result<Option<Option<ExprId>>> {
+        let steps = shape.steps.iter().chain(&shape.not_steps);
+        let places = steps.map(|step| step.places).max().unwrap_or(0);
+        let most = self.normalizer.options.limits.states;
+        let Some(fractions) = Fractions::of_conditions(shape, places, most) else { return Ok(None) };
+        let Some(up_to_places) = self.by_fraction(&fractions, shape, node)? else { return Ok(None) };
+        // What has more places is a multiple of no step.
+        let beyond = match shape.steps.is_empty() && shape.kind != NumberKind::Integer {
+            true => self.beyond_places(shape, places),
+            false => None,
+        };
+        let ways: Vec<ExprId> = up_to_places.into_iter().chain(beyond).collect();
+        Ok(Some((!ways.is_empty()).then(|| self.builder.choice(ways))))
+    }
+
+    /// Numbers between the bounds of a shape with another digit than zero after so many places.
+    fn beyond_places(&mut self, shape: &NumberShape, places: u32) -> Option<ExprId> {
+        let bounds =
+            NumberShape { lower: shape.lower.clone(), upper: shape.upper.clone(), ..NumberShape::any() };
+        let interval = self.interval(&bounds)?;
+        let builder = &mut self.builder;
+        let not_point = builder.negated_class([('.', '.')]);
+        let whole = builder.repeat(not_point, 0, None);
+        let (point, digit) = (builder.literal("."), builder.class([('0', '9')]));
+        let skipped = builder.repeat(digit, places, None);
+        let (some, rest) = (builder.class([('1', '9')]), builder.repeat(digit, 0, None));
+        let form = builder.sequence([whole, point, skipped, some, rest]);
+        Some(builder.intersection([interval, form]))
+    }
+
+    /// The multiples of a step between the bounds of a shape, where they are few and telling them takes too many states.
+    pub(super) fn few_multiples(&self, shape: &NumberShape, step: Divisor) -> Option<NumberShape> {
+        let (low, high) = (&shape.lower.as_ref()?.value, &shape.upper.as_ref()?.value);
+        let longest = low.written_len().max(high.written_len());
+        if step.units.saturating_mul(longest + 2) <= self.normalizer.options.limits.states as u64 {
+            return None;
+        }
+        let units = i128::from(step.units);
+        // Rounding moves each end by less than two steps.
+        let first = scaled(low, step.places)? / units - 2;
+        let last = scaled(high, step.places)? / units + 2;
+        if last - first > MAX_LISTED {
+            return None;
+        }
+        let mut values = Vec::new();
+        for count in first..=last {
+            let value = Decimal::parse(&format!("{}e-{}", count.checked_mul(units)?, step.places))?;
+            values.extend(shape.contains(&value).then_some(value));
+        }
+        let kind = match shape.kind {
+            NumberKind::Integer => NumberKind::Integer,
+            NumberKind::Any | NumberKind::Fractional => NumberKind::Any,
+        };
+        Some(NumberShape { kind, ..NumberShape::finite(values) })
+    }
+
+    /// The numbers of the fractions in the interval of a shape, if few enough states distinguish them.
+    fn by_fraction(
+        &mut self,
+        fractions: &Fractions,
+        shape: &NumberShape,
+        node: NodeId,
+    ) -> Result<Option<Option<ExprId>>> {
         let bounds = [&shape.lower, &shape.upper].into_iter().flatten();
         let longest = bounds.map(|bound| bound.value.whole_digits().len() as u64 + 2).max().unwrap_or(2);
         let states =
@@ -97,13 +224,13 @@ impl SchemaLowering<'_> {
         let (negative, positive) = signs(shape.lower.as_ref(), shape.upper.as_ref(), has_negative_zero);
         let mut alternatives = Vec::new();
         if let Some((low, high)) = negative
-            && let Some(texts) = self.unsigned_multiples(&fractions, &low, high.as_ref(), node)?
+            && let Some(texts) = self.unsigned_multiples(fractions, &low, high.as_ref(), node)?
         {
             let minus = self.builder.literal("-");
             alternatives.push(self.builder.sequence([minus, texts]));
         }
         if let Some((low, high)) = positive {
-            alternatives.extend(self.unsigned_multiples(&fractions, &low, high.as_ref(), node)?);
+            alternatives.extend(self.unsigned_multiples(fractions, &low, high.as_ref(), node)?);
         }
         Ok(Some((!alternatives.is_empty()).then(|| self.builder.choice(alternatives))))
     }

@@ -224,8 +224,13 @@ impl SchemaLowering<'_> {
             steps.iter().try_fold(whole, |common, &next| common.least_common_multiple(next))
         });
         let (Some(step), Some(common)) = (whole, common) else {
-            let reason = "of numbers that are no multiples, only steps that are whole and small are told";
-            self.normalizer.unsupported(node, "multipleOf", reason, "remove the `not` around it")?;
+            if let Some(texts) = self.without_multiples_by_fraction(shape, node)? {
+                return Ok(texts);
+            }
+            let limit = self.normalizer.options.limits.states;
+            let reason = format!("telling the numbers that are no multiples takes more than {limit} states");
+            let hint = "remove the `not` around it, or raise the limit `states`";
+            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
             return self.decimals(&freed, node);
         };
         let mut alternatives = Vec::new();
@@ -242,7 +247,7 @@ impl SchemaLowering<'_> {
     }
 
     /// Numbers of a kind between bounds.
-    fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
+    pub(super) fn interval(&mut self, shape: &NumberShape) -> Option<ExprId> {
         let mut digits = self.digits_for(shape);
         match shape.kind {
             NumberKind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
@@ -270,6 +275,9 @@ impl SchemaLowering<'_> {
     }
 
     fn stepped(&mut self, shape: &NumberShape, step: Divisor, node: NodeId) -> Result<Option<ExprId>> {
+        if let Some(listed) = self.few_multiples(shape, step) {
+            return self.decimals(&listed, node);
+        }
         let one = Divisor { units: 1, places: 0 };
         let whole =
             if shape.kind == NumberKind::Integer { step.least_common_multiple(one) } else { Some(step) };

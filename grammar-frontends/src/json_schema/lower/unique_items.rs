@@ -10,7 +10,7 @@
 //!   is a name left for it;
 //! * a text shows which array it is in. Where alternatives of one type are read side by side (`anyOf` of two objects), an
 //!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
-//!   arrays below such alternatives are refused.
+//!   arrays below alternatives whose [readings](super::readings) do not agree are refused.
 
 use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
@@ -178,11 +178,12 @@ impl<'s> SchemaLowering<'s> {
         if self.distinct.marked.is_empty() {
             return Ok(());
         }
-        let DistinctItems { marked, alternatives, ambiguous, .. } = &self.distinct;
+        let disagreeing = self.disagreeing_alternatives()?;
+        let DistinctItems { marked, ambiguous, .. } = &self.distinct;
         let mut unclear: Vec<(RuleId, DistinctMark)> = Vec::new();
         let mut met: HashSet<RuleId> = HashSet::default();
         let mut left: Vec<RuleId> = Vec::new();
-        for &rule in alternatives {
+        for rule in disagreeing {
             if met.insert(rule) {
                 left.push(rule);
             }
@@ -209,8 +210,8 @@ impl<'s> SchemaLowering<'s> {
             self.ask_for_unique_names();
         }
         for (rule, DistinctMark { node, keyword, .. }) in unclear {
-            let reason = "it stands below one of several alternatives of one type, which are read side by side, so \
-                          that it is not clear whose items or members they are";
+            let reason = "it stands below one of several alternatives of one type, which are read side by side, and \
+                          another one lets the same items or members repeat";
             let hint =
                 "ask for it in one schema for all alternatives, or tell the alternatives apart by type";
             self.normalizer.unsupported(node, keyword, reason, hint)?;
@@ -221,7 +222,7 @@ impl<'s> SchemaLowering<'s> {
 }
 
 /// The rules that a rule refers to.
-fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
+pub(super) fn rules_of(builder: &GrammarBuilder, rule: RuleId) -> Vec<RuleId> {
     let mut rules = Vec::new();
     let mut met: HashSet<ExprId> = HashSet::default();
     let mut left: Vec<ExprId> = builder.body(rule).into_iter().collect();

@@ -11,7 +11,7 @@ use crate::diagnostic::Result;
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
-use crate::json_schema::sets::object_shape::{Cell, ObjectShape, Presence, join_tests};
+use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
 
 /// So many values are endless: no text holds more of them.
@@ -152,11 +152,17 @@ impl<'s> SchemaLowering<'s> {
 
     /// A number of free names that a cell has at least.
     fn names_of(&self, shape: &ObjectShape<'s>, cell: &Cell) -> u64 {
+        self.names_beside(shape, cell, &[])
+    }
+
+    fn names_beside(&self, shape: &ObjectShape<'s>, cell: &Cell, except: &[&'s str]) -> u64 {
         if cell.value == GoalId::NEVER {
             return 0;
         }
-        let mut excluded: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
+        let declared = shape.properties.iter().map(|property| property.name);
+        let mut excluded: Vec<&'s str> = declared.chain(except.iter().copied()).collect();
         excluded.sort_unstable();
+        excluded.dedup();
         self.strings_at_least(&StringShape { tests: cell.tests.clone(), excluded, ..StringShape::any() })
     }
 
@@ -173,17 +179,25 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// Whether there are always names left for members that meet the obligations.
-    pub(super) fn has_witness_names(&self, shape: &ObjectShape<'s>) -> bool {
+    pub(super) fn has_witness_names(&mut self, shape: &ObjectShape<'s>) -> bool {
         // One member for each is enough, as long as there is room for all.
         let has_room = shape.obligations.len() < 2 || shape.max.is_none();
-        has_room
-            && shape.obligations.iter().all(|obligation| {
-                shape.cells.iter().any(|cell| {
-                    join_tests(&cell.tests, &obligation.tests).is_some_and(|tests| {
-                        self.names_of(shape, &Cell { tests, value: cell.value }) >= UNBOUNDED
-                    })
-                })
-            })
+        has_room && shape.obligations.iter().all(|obligation| self.has_names_for(shape, obligation))
+    }
+
+    /// Where every member of a name meets the obligation, one name is enough: once it is taken, the obligation is met.
+    /// Else other members may take names from it.
+    fn has_names_for(&mut self, shape: &ObjectShape<'s>, obligation: &MemberObligation<'s>) -> bool {
+        let mut most = 0;
+        let mut needed = 1;
+        for cell in &shape.cells {
+            let Some(tests) = join_tests(&cell.tests, &obligation.tests) else { continue };
+            if self.normalizer.algebra.goals.and(cell.value, obligation.value) != cell.value {
+                needed = UNBOUNDED;
+            }
+            most = most.max(self.names_beside(shape, &Cell { tests, value: cell.value }, &obligation.except));
+        }
+        most >= needed
     }
 
     /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.

@@ -1,0 +1,85 @@
+//! Multiples and numbers that are none, put to arithmetic.
+
+use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use serde_json::{Value, json};
+
+use crate::schema_texts;
+
+/// A number of thousandths as it is written, without zeros at its end.
+fn written(thousandths: i64) -> String {
+    let sign = if thousandths < 0 { "-" } else { "" };
+    let size = thousandths.unsigned_abs();
+    let text = format!("{sign}{}.{:03}", size / 1000, size % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The grammar has just those numbers of thousandths, of an interval, that satisfy a predicate.
+#[track_caller]
+fn check(schema: Value, interval: std::ops::RangeInclusive<i64>, is_valid: impl Fn(i64) -> bool) {
+    let (valid, invalid): (Vec<i64>, Vec<i64>) = interval.partition(|&number| is_valid(number));
+    assert!(!valid.is_empty() && !invalid.is_empty());
+    let texts = |numbers: Vec<i64>| numbers.into_iter().map(written).collect::<Vec<String>>();
+    let (valid, invalid) = (texts(valid), texts(invalid));
+    let (valid, invalid): (Vec<&str>, Vec<&str>) =
+        (valid.iter().map(String::as_str).collect(), invalid.iter().map(String::as_str).collect());
+    schema_texts::check(&schema, &JsonSchemaOptions::default(), &valid, &invalid);
+}
+
+#[test]
+fn numbers_that_are_no_multiples() {
+    let all = -2600..=2600;
+    check(json!({"type": "number", "not": {"multipleOf": 0.01}}), all.clone(), |number| number % 10 != 0);
+    check(
+        json!({"type": "number", "not": {"multipleOf": 0.3}, "minimum": -1.25, "exclusiveMaximum": 2.05}),
+        all.clone(),
+        |number| number % 300 != 0 && (-1250..2050).contains(&number),
+    );
+    check(
+        json!({"type": "number", "not": {"multipleOf": 1.5}, "exclusiveMinimum": 0.25}),
+        all.clone(),
+        |number| number % 1500 != 0 && number > 250,
+    );
+    check(json!({"type": "number", "not": {"multipleOf": 0.3}, "multipleOf": 0.05}), all.clone(), |number| {
+        number % 300 != 0 && number % 50 == 0
+    });
+    check(
+        json!({"type": "number", "allOf": [{"not": {"multipleOf": 0.3}}, {"not": {"multipleOf": 0.02}}, {"not": {"multipleOf": 7}}]}),
+        all.clone(),
+        |number| number % 300 != 0 && number % 20 != 0 && number % 7000 != 0,
+    );
+    check(
+        json!({"type": "number", "not": {"anyOf": [{"multipleOf": 0.25}, {"type": "integer"}]}, "maximum": 1}),
+        all.clone(),
+        |number| number % 250 != 0 && number <= 1000,
+    );
+    // Of a step that many states would tell, its power of ten alone is needed.
+    let step = json!({"type": "number", "not": {"multipleOf": 0.0000001}});
+    let options = JsonSchemaOptions::default();
+    schema_texts::check(
+        &step,
+        &options,
+        &["0.00000001", "-3.123456789"],
+        &["0", "0.0000001", "1.25", "-0.00000010"],
+    );
+}
+
+#[test]
+fn few_multiples_of_large_steps() {
+    let step = json!({"type": "integer", "multipleOf": 123_456_789, "minimum": -300_000_000, "maximum": 2_000_000_000});
+    schema_texts::check(
+        &step,
+        &JsonSchemaOptions::default(),
+        &["0", "-246913578", "-123456789", "123456789", "1975308624", "246913578.0"],
+        &["1", "-370370367", "2098765413", "123456788", "123456789.5", "-0.5"],
+    );
+    check(
+        json!({"type": "number", "multipleOf": 12.347, "minimum": -20, "exclusiveMaximum": 24.694}),
+        -25_000..=25_000,
+        |number| number % 12_347 == 0 && (-20_000..24_694).contains(&number),
+    );
+    check(
+        json!({"type": "number", "multipleOf": 10.007, "exclusiveMinimum": 0, "maximum": 20.014, "not": {"type": "integer"}}),
+        -25_000..=25_000,
+        |number| number % 10_007 == 0 && number > 0 && number <= 20_014,
+    );
+}
