@@ -233,7 +233,7 @@ def compare_gguf(arguments: argparse.Namespace) -> None:
     encoded = texts(500)
     file = arguments.work / "texts.txt"
     file.write_text("\n".join(text.encode().hex() for text in encoded))
-    for model in sorted((arguments.llama / "models").glob("*.gguf")):
+    for model in sorted((arguments.llama / "models").glob("*.gguf")) + synthetic_models(arguments.work):
         ours = read(arguments, model)
         output = subprocess.run([arguments.pieces, model, file], capture_output=True, check=True, text=True)
         lines = [line.split(" ") for line in output.stdout.splitlines()]
@@ -257,7 +257,7 @@ def compare_gguf(arguments: argparse.Namespace) -> None:
                 differences[KNOWN[4]] += 1
         # Words of the tokenizer of BERT are folded and their spaces dropped; others may put one before a text.
         count = 0
-        if "bert" not in model.name:
+        if "bert" not in model.name and "synthetic" not in model.name:
             for line in (line for line in lines if line[0] == "E"):
                 count += 1
                 text = bytes.fromhex(line[1])
@@ -265,6 +265,50 @@ def compare_gguf(arguments: argparse.Namespace) -> None:
                 if found not in (text, b" " + text):
                     differences["texts that our bytes do not spell"] += 1
         report(f"GGUF {model.name}", ours, differences, KNOWN, f"{count} texts")
+
+
+def synthetic_models(work: Path) -> list[Path]:
+    """Files of the tokenizers of which llama.cpp brings no file."""
+    try:
+        import gguf
+    except ImportError as error:
+        skip("GGUF of other tokenizers", str(error))
+        return []
+    normal, unknown, control, byte = 1, 2, 3, 6
+    byte_level = [("Ġ", normal), ("a", normal), ("Ċ", normal), ("Ġa", normal), ("<end>", control)]
+    models = {
+        "hybriddna": [*byte_level, ("<oov>", control), ("ACGT\ue000", normal), ("ACGA\ue000", normal)],
+        "plamo2": [("<|plamo:unk|>", unknown), ("<|plamo:bos|>", control), ("<|plamo:eos|>", control)]
+        + [(f"<0x{number:02X}>", byte) for number in range(256)]
+        + [("abc", normal), ("▁x", normal), (" y", normal), ("\n", normal)],
+        "rwkv": [("<s>", control)]
+        + [(f"\\x{number:02x}", normal) for number in range(256)]
+        + [(r"\n\t", normal), (r"it\'s", normal), (r"\\", normal), ("é", normal), (r"\xe2\x96a", normal)],
+        "test": [(f"t{number}", normal) for number in range(40)],
+        "whitespace": byte_level,
+    }
+    files = []
+    for model, tokens in models.items():
+        files.append(work / f"synthetic-{model}.gguf")
+        writer = gguf.GGUFWriter(files[-1], "llama")
+        writer.add_context_length(512)
+        writer.add_embedding_length(64)
+        writer.add_block_count(2)
+        writer.add_feed_forward_length(128)
+        writer.add_head_count(4)
+        writer.add_layer_norm_rms_eps(1e-5)
+        writer.add_vocab_size(len(tokens))
+        writer.add_tokenizer_model(model)
+        writer.add_tokenizer_pre("whitespace" if model == "whitespace" else "gpt-2")
+        writer.add_token_list([text for text, _ in tokens])
+        writer.add_token_types([kind for _, kind in tokens])
+        writer.add_token_merges(["Ġ a"])
+        if tokens[: len(byte_level)] == byte_level:
+            writer.add_eos_token_id(4)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.close()
+    return files
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
 
 /// The original libraries, and what builds llama.cpp.
-const REQUIREMENTS: [&str; 5] =
-    ["cmake>=3.28", "mistral-common>=1.8", "ninja", "sentencepiece>=0.2", "tiktoken>=0.9"];
+const REQUIREMENTS: [&str; 6] =
+    ["cmake>=3.28", "gguf>=0.17", "mistral-common>=1.8", "ninja", "sentencepiece>=0.2", "tiktoken>=0.9"];
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
