@@ -16,7 +16,7 @@ fn a_refused_text_ends_with_1_and_shows_the_place() {
     assert_eq!(lines[0], r#"refused at line 3, column 6 (byte 16): "ü" is not allowed here"#);
     assert_eq!(lines[1], r#"3 |   "grün""#);
     assert_eq!(lines[2], "  |      ^");
-    assert_eq!(lines[3], r"possible here: '\\', 'e'");
+    assert_eq!(lines[3], r#"only this may follow: "een\"""#);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn texts_that_no_string_between_marks_holds() {
         format,
         &[
             "<parameter=a></f ></parameter>",
-            r#"<parameter=b>["<\/f>"]</parameter>"#,
+            r#"<parameter=b>["\u003c/f>"]</parameter>"#,
             "<parameter=c>d</parameter>",
         ],
         &[

@@ -352,7 +352,7 @@ fn values_in_other_notations() {
             "list:[]",
             "list:['','a]}']",
             "map:{}",
-            "map:{a-b:1e3,c:''}",
+            "map:{a-b:1e30,c:''}",
         ];
         let wrong = [
             "on:True",

@@ -297,7 +297,7 @@ fn nested_answers() -> impl Iterator<Item = Answer> {
         ),
         (
             "gemma_4",
-            "<|tool_call>call:f{on:true,zip:<|\"|>a'<|\"|>,map:{a-b:1e3,c:<|\"|><|\"|>}}<tool_call|>",
+            "<|tool_call>call:f{on:true,zip:<|\"|>a'<|\"|>,map:{a-b:1e30,c:<|\"|><|\"|>}}<tool_call|>",
         ),
     ];
     texts.into_iter().map(|(family, text)| Answer {

@@ -197,7 +197,10 @@ impl<'o> VocabularyBuilder<'o> {
         }
         stop.sort_unstable();
         stop.dedup();
-        Ok(stop)
+        match stop.is_empty() && !self.has_stop_ids() {
+            true => Err(VocabularyError::no_stop_token()),
+            false => Ok(stop),
+        }
     }
 
     fn guessed_stop_ids(&self) -> Result<Vec<TokenId>, VocabularyError> {
@@ -206,9 +209,7 @@ impl<'o> VocabularyBuilder<'o> {
         let is_named = |id: TokenId, name: &str| self.token(id) == name.as_bytes();
         let has_return = special.iter().any(|&id| is_named(id, RETURN));
         let names = STOP_TOKEN_NAMES.iter().filter(|&&name| name != END || !has_return);
-        let stop: Vec<_> =
-            special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect();
-        if stop.is_empty() { Err(VocabularyError::no_stop_token()) } else { Ok(stop) }
+        Ok(special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect())
     }
 
     fn special_ids(&self, stop: &[TokenId]) -> Result<TokenMask, VocabularyError> {

@@ -40,6 +40,7 @@ const MAX_TOKENS_TRIED: usize = 2_048;
 impl<B: Backend> CompiledGrammar<B> {
     /// Computes at most so many masks of states near the beginning of a text: that of the beginning, then those that
     /// are likely to save most. Returns how many were computed; fewer where the interrupt says so or a limit is reached.
+    /// A mask that is told from that of a similar state brings that one along.
     ///
     /// For idle time before the first token. 16 to 64 are useful numbers: each takes up to a millisecond, most of
     /// them some microseconds.

@@ -42,14 +42,16 @@ fn warming_up_changes_no_mask_and_saves_some() {
         let warm = schema(&compiler(Limits::default(), 0));
         let computed = warm.warm_up(masks, &Interrupt::never());
         assert!((1..=masks).contains(&computed), "{computed} of {masks}");
-        assert_eq!(warm.usage().masks, computed);
+        // A mask that is near to another one brings that one along.
+        let is_kept = |kept: usize, computed: usize| (computed..=2 * computed).contains(&kept);
+        assert!(is_kept(warm.usage().masks, computed), "{} of {computed}", warm.usage().masks);
         assert!(warm.matcher().cached_mask().is_some(), "the first mask comes first");
         let mut matcher = warm.matcher();
         assert_eq!(follow(&mut matcher), expected, "{masks}");
         misses.push(matcher.stats().misses);
         let known = warm.usage().masks;
         let more = warm.warm_up(masks, &Interrupt::never());
-        assert_eq!(warm.usage().masks, known + more, "what is known is not computed again");
+        assert!(is_kept(warm.usage().masks - known, more), "what is known is not computed again");
     }
     assert!(misses.is_sorted_by(|more, fewer| more > fewer), "{misses:?}");
 }

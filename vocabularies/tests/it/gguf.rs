@@ -6,7 +6,10 @@ use grammask_vocabularies::from_gguf;
 use crate::support::{Gguf, entry, gguf, gguf_model, list};
 
 fn check(file: &[u8]) -> String {
-    list(&from_gguf(file, &VocabularyOptions::default()).expect("a good file"))
+    let options = VocabularyOptions::default();
+    // Most of these files name no token that ends a text.
+    let vocabulary = from_gguf(file, &options).or_else(|_| from_gguf(file, &options.stop_ids([])));
+    list(&vocabulary.expect("a good file"))
 }
 
 fn refused(file: &[u8]) -> String {
@@ -230,5 +233,5 @@ fn limits() {
     insta::assert_snapshot!(refused(VocabularyOptions::default().max_tokens(1)), @"GGUF, key `tokenizer.ggml.tokens`, byte 212: 2 tokens, limit 1; raise `max_tokens` if that is meant");
     insta::assert_snapshot!(refused(VocabularyOptions::default().max_bytes(5)), @"GGUF, key `tokenizer.ggml.tokens`, byte 231: a text of 3 bytes, where at most 2 can be; raise `max_bytes` if that is meant");
     insta::assert_snapshot!(refused(VocabularyOptions::default().size(1)), @"GGUF: `size` is 1 but the tokenizer has ids up to 1; give the number of rows of the model's output layer, which is at least 2");
-    assert!(from_gguf(&*file, &VocabularyOptions::default().max_tokens(2).max_bytes(6)).is_ok());
+    assert!(from_gguf(&*file, &VocabularyOptions::default().max_tokens(2).max_bytes(6).stop_ids([])).is_ok());
 }
