@@ -17,6 +17,9 @@ use crate::ids::{Id, low_byte};
 use crate::program::fragment_name::FragmentName;
 use crate::program::tables::StateId;
 
+/// First and last characters, sorted.
+type CharRanges = Box<[(u32, u32)]>;
+
 /// The fragments of escapes made so far. All of them begin after the backslash.
 pub(crate) struct Escapes {
     ascii: [DraftFragmentId; 128],
@@ -28,7 +31,7 @@ pub(crate) struct Escapes {
     /// All but one character.
     all_but_one: [DraftFragmentId; 128],
     all_but: HashMap<Box<[u8]>, DraftFragmentId>,
-    classes: HashMap<(JsonEscapes, Box<[(u32, u32)]>), DraftFragmentId>,
+    classes: HashMap<(JsonEscapes, CharRanges), DraftFragmentId>,
 }
 
 impl Default for Escapes {

@@ -621,7 +621,7 @@ pub(super) fn signs(lower: Option<&Bound>, upper: Option<&Bound>, has_negative_z
     let turned = |bound: &Bound| Bound { value: bound.value.negated(), edge: bound.edge };
     let may_be_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
     let negative = match lower {
-        Some(bound) if !bound.value.is_negative() && !(has_negative_zero && may_be_zero(bound)) => None,
+        Some(bound) if !(bound.value.is_negative() || has_negative_zero && may_be_zero(bound)) => None,
         lower => {
             let least = match upper {
                 Some(bound) if bound.value.is_negative() => turned(bound),
