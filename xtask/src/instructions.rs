@@ -45,7 +45,7 @@ const WORK: &str = "work_of_";
 const UNITS: u64 = 50_000;
 
 /// How many instructions a unit of work may take.
-const MAX_PER_UNIT: u64 = 1_000;
+const MAX_PER_UNIT: u64 = 1_500;
 
 /// Instructions of each path.
 type Counts = BTreeMap<String, u64>;

@@ -16,7 +16,7 @@ pub(crate) const SCHEMA: &str = r#"{"type": "object", "properties": {
               "required": ["street"]}
 }, "required": ["name", "price"]}"#;
 
-const TEXT: &str = r#"{"name": "A chair, not very old", "tags": ["used", "broken"], "price": 17.50, "notes":
+const TEXT: &str = r#"{"name": "A chair, not very old", "tags": ["used", "broken"], "price": 17.5, "notes":
 "One leg is missing; größer als der Tisch.", "place": {"street": "Elm \"old\" Street", "number": 12}}"#;
 
 pub(crate) fn compiler() -> Compiler {

@@ -182,6 +182,9 @@ impl<'s> TextTests<'s> {
 
     /// Whether a text passes for certain, or may pass.
     pub(crate) fn passes_in(&self, condition: TextTest, text: &str, approximation: Approximation) -> bool {
+        if self.work.is_spent() {
+            return false;
+        }
         let (of_test, negated) = match condition.sense {
             Polarity::Holds => (approximation, false),
             Polarity::Fails => (approximation.flipped(), true),

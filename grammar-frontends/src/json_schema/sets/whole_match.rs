@@ -15,7 +15,7 @@ type Positions = SmallVec<[usize; 8]>;
 /// Whether the root of a grammar without rule references matches a text. Once the work is spent, the answer means nothing.
 pub(crate) fn matches_whole(grammar: &Grammar, text: &str, work: &Work) -> bool {
     let text: SmallVec<[char; 64]> = text.chars().collect();
-    work.charge(1 + text.len() / 32);
+    work.charge(1 + text.len() / 4);
     let ends = Search { grammar, text: &text, work }.ends(grammar.rule(grammar.root()).body(), &[0]);
     ends.last() == Some(&text.len())
 }
@@ -31,7 +31,7 @@ impl Search<'_> {
     /// The positions at which a match that began at one of `from` can end. Nesting is bounded by the regex
     /// frontend.
     fn ends(&self, id: ExprId, from: &[usize]) -> Positions {
-        self.work.charge(1 + from.len() / 8);
+        self.work.charge(1 + from.len());
         if from.is_empty() || self.work.is_spent() {
             return Positions::new();
         }
@@ -48,7 +48,7 @@ impl Search<'_> {
             }
             Expr::Bytes(bytes) => {
                 let literal = String::from_utf8_lossy(bytes);
-                self.work.charge(from.len().saturating_mul(literal.len()) / 32);
+                self.work.charge(from.len().saturating_mul(literal.len()) / 8);
                 for &at in from {
                     let mut rest = self.text[at..].iter();
                     if literal.chars().all(|character| rest.next() == Some(&character)) {
@@ -124,6 +124,7 @@ impl Search<'_> {
         let mut seen: HashMap<Positions, u32> = HashMap::default();
         let mut count = 0;
         while count < min && !now.is_empty() {
+            self.work.charge(4);
             if let Some(first) = seen.insert(now.clone(), count) {
                 // The sets repeat themselves: skip whole periods up to the minimum.
                 let period = count - first;
@@ -136,9 +137,11 @@ impl Search<'_> {
             now = self.ends(body, &now);
             count += 1;
         }
+        self.work.charge(4 + now.len());
         let mut met: HashSet<usize> = now.iter().copied().collect();
         let mut result: Vec<usize> = now.to_vec();
         while max.is_none_or(|max| count < max) && !now.is_empty() {
+            self.work.charge(2);
             now = self.ends(body, &now);
             now.retain(|end| met.insert(*end));
             result.extend_from_slice(&now);
