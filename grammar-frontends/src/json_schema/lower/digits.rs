@@ -329,18 +329,26 @@ impl Digits<'_> {
             return prefix;
         }
         let (low, high) = (&low[shared..], &high[shared..]);
+        // A first digit after which all digits may come stands with those between.
+        let is_low_free = low[1..].iter().all(|&digit| digit == 0);
+        let is_high_free = high[1..].iter().all(|&digit| digit == 9);
+        let (first, last) = (low[0] + u8::from(!is_low_free), high[0] - u8::from(!is_high_free));
         let mut alternatives = Vec::new();
-        let at_low = self.digit(low[0], low[0]);
-        let rest = self.at_least(&low[1..]);
-        alternatives.push(self.builder.sequence([at_low, rest]));
-        if low[0] + 1 < high[0] {
-            let between = self.digit(low[0] + 1, high[0] - 1);
+        if !is_low_free {
+            let at_low = self.digit(low[0], low[0]);
+            let rest = self.at_least(&low[1..]);
+            alternatives.push(self.builder.sequence([at_low, rest]));
+        }
+        if first <= last {
+            let between = self.digit(first, last);
             let rest = self.any_digits(low.len() - 1);
             alternatives.push(self.builder.sequence([between, rest]));
         }
-        let at_high = self.digit(high[0], high[0]);
-        let rest = self.at_most(&high[1..]);
-        alternatives.push(self.builder.sequence([at_high, rest]));
+        if !is_high_free {
+            let at_high = self.digit(high[0], high[0]);
+            let rest = self.at_most(&high[1..]);
+            alternatives.push(self.builder.sequence([at_high, rest]));
+        }
         let choice = self.builder.choice(alternatives);
         self.builder.sequence([prefix, choice])
     }
@@ -355,13 +363,27 @@ impl Digits<'_> {
         self.beside(high, |digit| (digit > 0).then(|| (0, digit - 1)))
     }
 
+    /// Texts of as many digits as the bound, on one side of it: `way_out` has the digits that leave a digit of the bound
+    /// to that side.
     fn beside(&mut self, bound: &[u8], way_out: impl Fn(u8) -> Option<(u8, u8)>) -> ExprId {
         let mut result = self.builder.empty();
+        // Whether any digits may come from here on.
+        let mut is_free = true;
         for (at, &digit) in bound.iter().enumerate().rev() {
+            let left = bound.len() - at - 1;
+            let out = way_out(digit);
+            if is_free {
+                let (start, end) =
+                    out.map_or((digit, digit), |(start, end)| (start.min(digit), end.max(digit)));
+                let (any, free) = (self.digit(start, end), self.any_digits(left));
+                result = self.builder.sequence([any, free]);
+                is_free = (start, end) == (0, 9);
+                continue;
+            }
             let same = self.digit(digit, digit);
             result = self.builder.sequence([same, result]);
-            if let Some((start, end)) = way_out(digit) {
-                let (out, free) = (self.digit(start, end), self.any_digits(bound.len() - at - 1));
+            if let Some((start, end)) = out {
+                let (out, free) = (self.digit(start, end), self.any_digits(left));
                 let out = self.builder.sequence([out, free]);
                 result = self.builder.choice([result, out]);
             }
