@@ -35,7 +35,7 @@ fn what_another_draft_has_is_a_warning() {
         ["`unevaluatedProperties` at `/unevaluatedProperties` asserts nothing: not a keyword of this draft"];
     assert_eq!(warnings(&schema), expected);
     let schema =
-        format!(r#"{{"$schema":"{draft4}","items":{{"const":1,"format":"uuid","title":"x","y":1}}}}"#);
+        format!(r#"{{"$schema":"{draft4}","items":{{"const":1,"format":"duration","title":"x","y":1}}}}"#);
     let expected = [
         "`const` at `/items/const` asserts nothing: not a keyword of this draft",
         "`format` at `/items/format` asserts nothing: not a format of this draft",

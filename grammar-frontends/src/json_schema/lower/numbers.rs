@@ -64,6 +64,9 @@ struct Multiples<'d> {
     todo: Vec<RemainderState>,
 }
 
+/// Units of work for a remainder: it becomes a rule with an alternative for each digit.
+const WORK_FOR_A_STATE: usize = 60;
+
 impl SchemaLowering<'_> {
     /// A number out of one of the shapes.
     pub(super) fn numbers(&mut self, shapes: &[NumberShape], node: NodeId) -> Result<Option<ExprId>> {
@@ -389,6 +392,9 @@ impl SchemaLowering<'_> {
                 digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
             );
         }
+        let states = usize::try_from(step).unwrap_or(usize::MAX);
+        self.normalizer.algebra.work.charge(states.saturating_mul(WORK_FOR_A_STATE));
+        self.normalizer.check_work()?;
         let mut multiples = Multiples {
             residues,
             low: &low,

@@ -85,7 +85,8 @@ const fn format(name: &'static str, since: Draft, narrowed: &'static str) -> For
 const LEAP_SECONDS: &str = "leap seconds where the distance to UTC is no multiple of 15 minutes";
 
 /// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time` and `regex`,
-/// which draft 3 has and their own schema uses; validators of these drafts assert them all the same.
+/// which draft 3 has and their own schema uses, and those before 2019-09 do not list `uuid`; validators of these drafts
+/// assert them all the same.
 pub(crate) const FORMATS: [Format; 20] = {
     use Draft::{Draft4, Draft6, Draft7, Draft2019};
     [
@@ -118,7 +119,7 @@ pub(crate) const FORMATS: [Format; 20] = {
         format("relative-json-pointer", Draft7, "steps along an array (`0+1`), of a later document"),
         format("regex", Draft4, super::format_regex::NARROWED),
         format("duration", Draft2019, "units left out in the middle, weeks beside others"),
-        format("uuid", Draft2019, ""),
+        format("uuid", Draft4, ""),
         Format { is_enforced: false, ..format("idn-email", Draft7, "") },
         Format { is_enforced: false, ..format("idn-hostname", Draft7, "") },
     ]
