@@ -67,8 +67,8 @@ const SHORT_ESCAPES: [(char, char); 8] = [
     ('t', '\t'),
 ];
 
-/// What serialisers write as a number: control characters without a short escape that all of them use, Go's three
-/// signs of markup, and what is no printable ASCII.
+/// The characters that some serialiser writes as `\uXXXX`: control characters for which not all of them use a short
+/// escape, Go's three signs of markup, and all that are not printable ASCII.
 const PRINTED_NUMBERS: [(u32, u32); 8] = [
     (0x00, 0x08),
     (0x0B, 0x0C),

@@ -9,7 +9,7 @@ use crate::error::StepError;
 /// look a table up burn none.
 #[derive(Clone)]
 pub struct Fuel {
-    /// What is left until somebody is asked whether to go on, and what comes after that.
+    /// Units until the next look at the interrupt, and units after that look.
     left: u64,
     reserve: u64,
     full: u64,
@@ -68,7 +68,7 @@ impl Fuel {
         Ok(())
     }
 
-    /// What is left.
+    /// The units that are left.
     pub fn left(&self) -> u64 {
         self.left + self.reserve
     }

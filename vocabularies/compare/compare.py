@@ -220,7 +220,7 @@ UNKNOWN, CONTROL = 1, 8
 # Where we mean to differ from llama.cpp.
 KNOWN = (
     "ids that a converter made up where the tokenizer has none ([PAD7] for id 7)",
-    "ids for which llama.cpp writes a placeholder (characters outside of the alphabet of bytes)",
+    "ids for which llama.cpp writes a text of its own (characters outside of the alphabet of bytes)",
     "ids that llama.cpp takes for special by their names, and the file for text",
     "ids that end a text in llama.cpp, for filling in the middle or as text",
     "ids that end a text by their names, and not in llama.cpp",

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => load(&b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03"[..], &options)?,
     };
     match list(&vocabulary, BufWriter::new(io::stdout().lock())) {
-        // Whoever reads the list may stop early.
+        // The reader of the list may stop early.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }

@@ -39,7 +39,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
 /// The format of a JSON object, by the first key that only one of them has.
 fn kind_of_json(json: &[u8]) -> Option<Format> {
     let found = Cell::new(None);
-    // What comes after the key does not matter, not even that it is missing.
+    // The rest of the file does not matter; it may be missing.
     let _ = serde_json::Deserializer::from_slice(json).deserialize_map(FirstKey { found: &found });
     found.get()
 }

@@ -170,7 +170,7 @@ fn table(expected: &Counts, counts: &Counts) -> String {
     text
 }
 
-/// What a unit of each kind of work takes.
+/// The instructions of one unit of each kind of work.
 fn work_table(work: &Counts) -> String {
     work.iter().map(|(name, count)| format!("{name:<28} {:>8} a unit\n", count / UNITS)).collect()
 }

@@ -8,7 +8,7 @@ use grammask::{CompileOptions, Compiler, EbnfOptions, JsonSchemaOptions, Limits}
 /// Units of every limit here. `cargo xtask bench instructions` divides by it.
 pub(crate) const UNITS: u16 = 50_000;
 
-/// What a limit ends.
+/// A call that ends at its limit.
 pub(crate) type Limited = Box<dyn FnOnce() -> Result<(), String>>;
 
 fn said<T, E: Display>(result: Result<T, E>) -> Result<(), String> {
@@ -95,7 +95,7 @@ pub(crate) fn counts_in_step() -> String {
     format!("root ::= {counts}")
 }
 
-/// Objects with one name each, of which exactly one may be.
+/// A `oneOf` over objects; each of them has one name of its own.
 pub(crate) fn one_of_objects() -> String {
     let objects = joined(200, ",", |n| {
         format!(r#"{{"type":"object","properties":{{"k{n}":{{"type":"integer"}}}},"required":["k{n}"]}}"#)

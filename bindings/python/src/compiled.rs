@@ -78,8 +78,8 @@ impl CompiledGrammar {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What `_to_bytes` wrote for the grammar as EBNF; `None` where the bytes are of no use: damaged, or of another
-    /// version.
+    /// The grammar that `_to_bytes` wrote, if `ebnf` is its text. `None` if the bytes are damaged or were written by
+    /// another version.
     #[staticmethod]
     fn _from_bytes(
         py: Python<'_>,

@@ -14,11 +14,12 @@ use pyo3::prelude::*;
 static TABLES: RwLock<()> = RwLock::new(());
 
 thread_local! {
-    /// What the thread that forks holds meanwhile.
+    /// The lock on the tables, which the forking thread holds during the fork.
     static HELD: Cell<Option<RwLockWriteGuard<'static, ()>>> = const { Cell::new(None) };
 }
 
-/// Gives up the interpreter's lock for work on tables, of which forks wait for the end. It must not ask for the lock.
+/// Gives up the interpreter's lock while `work` uses tables. A fork waits until the work is done, so the work must not
+/// wait for the interpreter's lock.
 pub(crate) fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     py.detach(|| {
         let _tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +30,7 @@ pub(crate) fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
 /// Waits until no table is being written.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
-    // Who writes to tables does not need the lock for it, but others may do something meanwhile.
+    // Threads that write to tables hold no interpreter's lock, so other threads may run while this one waits.
     py.detach(|| HELD.set(Some(TABLES.write().unwrap_or_else(PoisonError::into_inner))));
 }
 

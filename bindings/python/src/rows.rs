@@ -17,7 +17,8 @@ use crate::errors::raise;
 ///
 /// Valid until Python code runs again; it cannot be sent to another thread, nor used without the lock.
 pub(crate) struct MaskRows<'py> {
-    /// Whoever keeps the memory alive: the object, or what it gave out. `None` where the caller vouches for it.
+    /// The object that keeps the memory alive: the array itself, or its buffer. `None` if the caller gave a bare address
+    /// and keeps the memory alive.
     _owner: Option<Bound<'py, PyAny>>,
     address: *mut u32,
     rows: usize,

@@ -19,7 +19,7 @@ pub(crate) struct Signals {
 
 struct Looked {
     last: Instant,
-    /// What a handler has raised.
+    /// The exception that a signal handler has raised.
     raised: Option<PyErr>,
 }
 
@@ -28,7 +28,7 @@ impl Signals {
         Self { looked: Arc::new(Mutex::new(Looked { last: Instant::now(), raised: None })) }
     }
 
-    /// What stops the work when a handler raises something.
+    /// An interrupt that stops the work after a signal handler has raised an exception.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let looked = Arc::clone(&self.looked);
         Interrupt::when(move || match looked.try_lock() {
@@ -38,7 +38,7 @@ impl Signals {
         })
     }
 
-    /// What a handler has raised: the exception of the call, in place of what became of the work.
+    /// Fails with the exception that a signal handler has raised. The call raises it instead of its own result.
     pub(crate) fn raised(&self) -> PyResult<()> {
         let raised = self.looked.lock().ok().and_then(|mut looked| looked.raised.take());
         raised.map_or(Ok(()), Err)

@@ -138,7 +138,7 @@ fn is_left_out(format: &str, text: &str) -> bool {
     }
 }
 
-/// What the validator takes by mistake: it does not look whether all signs of a date are digits.
+/// Whether the validator takes an invalid text: it does not check that all signs of a date are digits.
 fn is_mistaken(format: &str, text: &str) -> bool {
     let is_digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
     let of_date = [(0, 4), (5, 7), (8, 10)];
@@ -146,7 +146,8 @@ fn is_mistaken(format: &str, text: &str) -> bool {
         && !of_date.iter().all(|&(start, end)| text.as_bytes().get(start..end).is_some_and(is_digits))
 }
 
-/// What the validator refuses by mistake: the apostrophe of erratum 6937, and patterns that Rust's dialect does not have.
+/// Whether the validator may refuse a valid text: with the apostrophe of erratum 6937, or a pattern that Rust's dialect
+/// does not have.
 fn is_unknown(format: &str, text: &str) -> bool {
     let signs: &[&str] = match format {
         "uri-template" => &["'"],

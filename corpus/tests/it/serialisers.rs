@@ -143,7 +143,7 @@ fn texts_of_jackson() {
     check(&texts.map(str::to_owned));
 }
 
-/// What no serialiser prints is not in the default spelling, and in that of any text.
+/// Texts that no serialiser prints are refused in the default spelling and taken in the spelling `any`.
 #[test]
 fn what_none_prints() {
     let texts = [

@@ -75,7 +75,7 @@ impl Automaton {
                 match transition.apply(&counts) {
                     Some(after) => (set, counts) = (transition.target, after),
                     None => {
-                        // Who asks what is known has no fuel, so that a long list is not known.
+                        // A look-up of known states has no fuel, so a state behind a long list counts as unknown.
                         let mut fuel = Fuel::new(0);
                         State { set, counts } =
                             self.step_guarded(State { set, counts }, entry, &mut fuel).ok()??;

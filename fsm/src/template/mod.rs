@@ -1,4 +1,4 @@
-//! A program with a placeholder, and the arms that fill it.
+//! A program with a gap, and the arms that fill it.
 //!
 //! A compiled grammar with one open rule and some compiled tools come in; a program in which a prefix trie chooses
 //! among the tools goes out, without compiling anything again. The writer in [`prefix_trie`] keeps the invariants of

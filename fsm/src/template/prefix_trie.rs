@@ -102,13 +102,13 @@ fn number_at(text: &[u8], at: usize) -> u64 {
 /// in its states, which have the numbers of branches in the place of fragments.
 pub(crate) fn write(
     program: &mut Program,
-    placeholder: FragmentId,
+    gap: FragmentId,
     sorted: &Sorted<'_>,
     labels: &mut Labels,
 ) -> usize {
     let first = next_state(program);
     let first_call = program.calls.len();
-    program.fragments[placeholder.index()].start = first;
+    program.fragments[gap.index()].start = first;
     // Behind the root stands the state in which a branch was read.
     let done = first.plus(1);
     let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };

@@ -1,7 +1,7 @@
 //! A program with a place for whatever a request brings along.
 //!
 //! From one request to the next a structure stays the same but for its tools. The constant part is a [`ProgramTemplate`], compiled once
-//! with a placeholder in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
+//! with a gap in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
 //! the frame is a tree of their beginnings, whose ends call the programs as [sub-programs](crate::program::sub_programs): time for each tool
 //! is some nanoseconds a byte of its beginning, whatever its program holds.
 //!
@@ -31,12 +31,12 @@ use crate::template::prefix_trie::{self, Labels, Sorted};
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
 #[derive(Clone, Debug)]
 pub struct ProgramTemplate {
-    /// The placeholder has no states in it.
+    /// The gap has no states in it.
     program: Program,
-    placeholder: FragmentId,
+    gap: FragmentId,
 }
 
-/// One of the things that may stand in the placeholder: a text, what follows it, and a text behind that. A program holds what
+/// One of the things that may stand in the gap: a text, what follows it, and a text behind that. A program holds what
 /// follows by reference.
 ///
 /// All that linking asks of it stands here, side by side: where a request puts known tools together, most of the time
@@ -124,15 +124,14 @@ impl ProgramTemplate {
     /// # Errors
     ///
     /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
-    pub fn new(grammar: &Grammar, options: &CompileOptions, placeholder: RuleId) -> Result<Self, BuildError> {
+    pub fn new(grammar: &Grammar, options: &CompileOptions, gap: RuleId) -> Result<Self, BuildError> {
         let stand_in = stand_in()?;
-        let (mut program, number) =
-            compile_around(grammar, options, LinkedProgram::copied(placeholder, &stand_in))?;
-        let Some(placeholder) = number else {
-            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(placeholder).name()));
+        let (mut program, number) = compile_around(grammar, options, LinkedProgram::copied(gap, &stand_in))?;
+        let Some(gap) = number else {
+            return Err(Failure::PartBelowOperator.in_rule(grammar.rule(gap).name()));
         };
-        take_out(&mut program, placeholder, stand_in.state_count());
-        Ok(Self { program, placeholder })
+        take_out(&mut program, gap, stand_in.state_count());
+        Ok(Self { program, gap })
     }
 
     /// Bytes of memory that it holds.
@@ -141,7 +140,7 @@ impl ProgramTemplate {
         self.program.table_bytes()
     }
 
-    /// The program with branches in the placeholder, in whatever order they are given. `None` where there are none, and
+    /// The program with branches in the gap, in whatever order they are given. `None` where there are none, and
     /// where states or edges are more than the options allow.
     pub fn link(&self, branches: &[&TemplateArm], options: &CompileOptions) -> Option<Program> {
         let sorted = Sorted::new(branches);
@@ -158,7 +157,7 @@ impl ProgramTemplate {
         program.calls.reserve(branches.len());
         program.sub_programs = SubPrograms::with_capacity(branches.len());
         let mut labels = Labels::new(&program.labels);
-        let first_call = prefix_trie::write(&mut program, self.placeholder, &sorted, &mut labels);
+        let first_call = prefix_trie::write(&mut program, self.gap, &sorted, &mut labels);
         program.push_row(false);
         let roots = push_units(&mut program, branches, &mut labels);
         for call in &mut program.calls[first_call..] {
@@ -188,7 +187,7 @@ fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) ->
     numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
 }
 
-/// A program that fills the placeholder while the template is compiled. It reads one byte; after all passes it is two
+/// A program that fills the gap while the template is compiled. It reads one byte; after all passes it is two
 /// states and an edge.
 fn stand_in() -> Result<Program, BuildError> {
     let mut builder = GrammarBuilder::new();
@@ -201,8 +200,8 @@ fn stand_in() -> Result<Program, BuildError> {
 }
 
 /// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
-fn take_out(program: &mut Program, placeholder: FragmentId, count: usize) {
-    let first = program.fragment(placeholder).start;
+fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
+    let first = program.fragment(gap).start;
     let end = first.plus(count);
     let (from, to) = (program.states[first.index()], program.states[end.index()]);
     program.byte_edges.drain(from.bytes.index()..to.bytes.index());

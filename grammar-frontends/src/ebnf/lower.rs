@@ -22,7 +22,7 @@ pub(super) struct ExpressionLowering<'a> {
     pub(super) misplaced: Vec<SimpleSpan>,
     /// Macros whose arguments are wrong.
     pub(super) faults: Vec<Fault>,
-    /// What is wrong inside of patterns, at most so many.
+    /// Findings inside of patterns, at most `max_reports`.
     pub(super) reports: Vec<Diagnostic>,
     pub(super) max_reports: usize,
     /// Bounds on each pattern.

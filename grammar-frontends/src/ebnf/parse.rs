@@ -365,7 +365,8 @@ fn build(
     }
 }
 
-/// What the builder says of a grammar. `regular` are rules whose options need a regular body, with the options.
+/// The report of a grammar that the builder refuses. `regular` has the rules whose options need a regular body, with
+/// their options.
 fn refused(source: &str, error: &GrammarError, regular: &[(Span, Span)]) -> Diagnostics {
     match regular.iter().find(|(name, _)| error.span() == Some(*name)) {
         Some(&(_, options)) => Diagnostic::error("ebnf/rule-options", error.to_string())

@@ -157,11 +157,11 @@ impl JsonSchemaOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Spelling {
-    /// What serialisers print, compact or in lines: [`Whitespace::Printed`], [`Escapes::Printed`], [`Numbers::Printed`].
+    /// The texts that serialisers print, compact or in lines: [`Whitespace::Printed`], [`Escapes::Printed`], [`Numbers::Printed`].
     Printed,
-    /// What JSON allows: [`Whitespace::Free`] with runs of at most 64 characters, [`Escapes::Any`], [`Numbers::Any`].
+    /// All texts that JSON allows: [`Whitespace::Free`] with runs of at most 64 characters, [`Escapes::Any`], [`Numbers::Any`].
     Any,
-    /// What serialisers print without whitespace: [`Whitespace::Compact`], [`Escapes::Printed`], [`Numbers::Printed`].
+    /// The texts that serialisers print without whitespace: [`Whitespace::Compact`], [`Escapes::Printed`], [`Numbers::Printed`].
     Compact,
     /// One text for each value, but for the order of members: [`Whitespace::Compact`], [`Escapes::Needed`],
     /// [`Numbers::Canonical`].
@@ -169,7 +169,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// What [`from_name`](Self::from_name) takes for it.
+    /// The name that [`from_name`](Self::from_name) takes for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Printed => "printed",

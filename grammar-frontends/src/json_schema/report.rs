@@ -94,7 +94,7 @@ impl Report {
         self.entries.iter().filter(move |entry| entry.treatment == treatment)
     }
 
-    /// What a caller is to be warned of, a sentence each: keywords that are ignored by request, and keywords and
+    /// Warnings for the caller, a sentence each: keywords that are ignored by request, and keywords and
     /// formats of other drafts.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
         self.entries.iter().filter_map(|entry| {

@@ -49,14 +49,12 @@ pub(super) fn skeleton(
 /// The grammar of a format with a rule in place of its tags, of which there is one list. `None` where the list is not of
 /// one trigger or with a separator, or there are schemas beside it.
 pub(super) fn template(format: &Format, options: &StructuralTagOptions) -> Option<TagTemplate> {
-    let mut lowering = FormatLowering {
-        placeholder: Placeholder::Expected,
-        ..FormatLowering::new(options, SchemaPlacement::Separate)
-    };
+    let mut lowering =
+        FormatLowering { gap: Gap::Expected, ..FormatLowering::new(options, SchemaPlacement::Separate) };
     let grammar = lowering.run(format).ok()?;
-    match lowering.placeholder {
-        Placeholder::Placed { rule: placeholder, extent } if lowering.separate.is_empty() => {
-            Some(TagTemplate { grammar, placeholder, extent })
+    match lowering.gap {
+        Gap::Placed { rule: gap, extent } if lowering.separate.is_empty() => {
+            Some(TagTemplate { grammar, gap, extent })
         }
         _ => None,
     }
@@ -83,7 +81,7 @@ pub(super) fn content_and_end(tag: &Tag, options: &StructuralTagOptions) -> Resu
 
 /// The rule that stands for the tags of a frame.
 #[derive(Clone, Debug)]
-enum Placeholder {
+enum Gap {
     /// There is no frame.
     None,
     /// No tags were met.
@@ -111,7 +109,7 @@ struct FormatLowering<'o> {
     separate: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
-    placeholder: Placeholder,
+    gap: Gap,
     /// Large classes that patterns may still have.
     classes_left: ClassesLeft,
 }
@@ -125,7 +123,7 @@ impl<'o> FormatLowering<'o> {
             schemas: HashMap::default(),
             separate: Vec::new(),
             grammars: HashMap::default(),
-            placeholder: Placeholder::None,
+            gap: Gap::None,
             classes_left: ClassesLeft::new(&RegexLimits::default()),
         }
     }
@@ -371,8 +369,8 @@ impl<'o> FormatLowering<'o> {
                 Minimum::Zero => TagExtent::AfterTrigger(trigger.clone()),
                 Minimum::One => TagExtent::AfterWrittenTrigger(trigger.clone()),
             };
-            if let Some(tag) = self.placeholder(&extent, place)? {
-                return Ok(self.triggered_placeholder(it, tag, ends));
+            if let Some(tag) = self.gap(&extent, place)? {
+                return Ok(self.triggered_gap(it, tag, ends));
             }
         }
         let first = match it.minimum {
@@ -419,7 +417,7 @@ impl<'o> FormatLowering<'o> {
     }
 
     /// As [`triggered_tags`](Self::triggered_tags) with one trigger, behind which some expression stands for all tags.
-    fn triggered_placeholder(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
+    fn triggered_gap(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
         let first = match (it.minimum, &*it.triggers) {
             (Minimum::One, [trigger]) => {
                 let trigger = self.literal(trigger);
@@ -488,7 +486,7 @@ impl<'o> FormatLowering<'o> {
     }
 
     fn tags_with_separator(&mut self, it: &TagsWithSeparator, place: &Place<'_>) -> Result<ExprId> {
-        let one = match self.placeholder(&TagExtent::Whole, place)? {
+        let one = match self.gap(&TagExtent::Whole, place)? {
             Some(tag) => tag,
             None => {
                 let tags = self.tags(&it.tags, place)?;
@@ -533,19 +531,19 @@ impl<'o> FormatLowering<'o> {
     }
 
     /// The rule that stands for the tags, where a frame is made.
-    fn placeholder(&mut self, extent: &TagExtent, place: &Place<'_>) -> Result<Option<ExprId>> {
-        let rule = match &self.placeholder {
-            Placeholder::None => return Ok(None),
-            Placeholder::Placed { rule, extent: placed } if placed == extent => *rule,
-            Placeholder::Placed { .. } => {
+    fn gap(&mut self, extent: &TagExtent, place: &Place<'_>) -> Result<Option<ExprId>> {
+        let rule = match &self.gap {
+            Gap::None => return Ok(None),
+            Gap::Placed { rule, extent: placed } if placed == extent => *rule,
+            Gap::Placed { .. } => {
                 return Err(unsupported(place, "a second list of tags", "write one"));
             }
-            Placeholder::Expected => {
+            Gap::Expected => {
                 let rule =
                     self.builder.declare_fresh("tags").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("tags");
                 self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-                self.placeholder = Placeholder::Placed { rule, extent: extent.clone() };
+                self.gap = Gap::Placed { rule, extent: extent.clone() };
                 rule
             }
         };

@@ -11,12 +11,12 @@ pub struct TagTemplate {
     /// The grammar. The body of the rule that stands for the tags means nothing.
     pub grammar: Grammar,
     /// The rule that stands for one of the tags.
-    pub placeholder: RuleId,
-    /// The part of a tag that the placeholder stands for.
+    pub gap: RuleId,
+    /// The part of a tag that the gap stands for.
     pub extent: TagExtent,
 }
 
-/// The part of a tag that its template's placeholder stands for.
+/// The part of a tag that its template's gap stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TagExtent {
     /// All of it.

@@ -147,7 +147,7 @@ fn least_time(schema: &str, options: &JsonSchemaOptions) -> Duration {
     runs.min().unwrap()
 }
 
-/// What is written once for each number, and what is around it.
+/// The beginning of a schema, the part that is written once for each number, and the end.
 type Shape = (&'static str, &'static str, &'static str);
 
 fn listed((start, one, end): Shape, count: usize) -> String {

@@ -77,7 +77,7 @@ impl<'o> VocabularyBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// If a limit of the options is passed. What an id had before still counts.
+    /// If a limit of the options is passed. Bytes that the id had before count as well.
     pub fn put(&mut self, id: u32, bytes: &[u8]) -> Result<(), VocabularyError> {
         self.write(usize::try_from(id).unwrap_or(usize::MAX), |all| all.extend_from_slice(bytes))
     }

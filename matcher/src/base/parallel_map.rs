@@ -39,7 +39,8 @@ where
         }
     }
     shared.help();
-    // What threads are at, and what those left that panicked. Here a panic is the caller's.
+    // Some items are still with a thread, and some were left by a thread that panicked. If their work panics here, too,
+    // the caller panics.
     for index in 0..shared.items.len() {
         if shared.lock().results[index].is_none() {
             shared.run(index);

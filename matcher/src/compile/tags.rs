@@ -119,10 +119,10 @@ impl<B: BuildBackend> Compiler<B> {
         if let Some(cached) = self.tag_cache().template(&key) {
             return Some(cached);
         }
-        let TagTemplate { grammar, placeholder, extent: reach, .. } =
+        let TagTemplate { grammar, gap, extent: reach, .. } =
             TagTemplate::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
         let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
-        let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), placeholder).ok()?;
+        let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), gap).ok()?;
         let context = format!("{reach:?} {options_key}").into();
         let made = Arc::new(CachedTemplate { template, reach, context });
         self.tag_cache().insert_template(&key, &made);

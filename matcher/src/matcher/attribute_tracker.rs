@@ -35,7 +35,7 @@ pub(super) struct AttributeTracker {
     steps: SharedStack<(TrackedStep, usize)>,
     /// How many steps are tokens that were read.
     tokens: usize,
-    /// What was read. Shared with forks until one of them reads on.
+    /// The steps that were read. Forks share it until one of them reads on.
     chart: Option<Arc<Chart>>,
 }
 

@@ -43,7 +43,7 @@ pub struct Matcher<B: Backend = Engine> {
     /// The mask that was filled last. Its tables are the current ones.
     pub(super) last_mask: Option<NamedMask>,
     pub(super) grammar: CompiledGrammar<B>,
-    /// What stops a call that works for long.
+    /// The interrupt that stops a long call.
     pub(super) interrupt: Interrupt,
     /// The units of work that are left to the call, where it reads a text of many steps again.
     pub(super) work_left: Option<u64>,

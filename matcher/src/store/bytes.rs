@@ -111,8 +111,8 @@ impl<B: Backend> CompiledGrammar<B> {
     }
 
     /// As [`to_bytes`](Self::to_bytes), with the text that the grammar stands for, for
-    /// [`Compiler::load_with_source`]: a source with its options, or a name. Whoever keeps both apart can
-    /// see that they belong together.
+    /// [`Compiler::load_with_source`]: a source with its options, or a name. A caller who keeps the text
+    /// elsewhere can check that the bytes belong to it.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ fn check_message(source: &str, error: &impl Display) {
 }
 
 fn check<B: BuildBackend>(source: &str, compiled: Result<CompiledGrammar<B>, CompileError>) {
-    // What compiles has nothing to say.
+    // A source that compiles has no message.
     let Err(error) = compiled else { return };
     check_message(source, &error);
     let mut cause = std::error::Error::source(&error);

@@ -1,4 +1,4 @@
-//! What the metadata of a GGUF file says of its tokenizer.
+//! The tokenizer in the metadata of a GGUF file.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ pub(super) const MODEL: &str = "tokenizer.ggml.model";
 const SPLITTING: &str = "tokenizer.ggml.pre";
 /// The tokens as they are spelled.
 pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
-/// What each token is.
+/// The type of each token.
 const TYPES: &str = "tokenizer.ggml.token_type";
 /// The token that ends a text, the one that ends a turn, the one that ends a message.
 pub(super) const STOP_KEYS: [&str; 3] =

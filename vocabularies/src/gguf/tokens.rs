@@ -110,7 +110,7 @@ impl Model {
     }
 }
 
-/// What the tokens are.
+/// The types of the tokens.
 struct Kinds<'m> {
     types: Option<&'m [i32]>,
 }

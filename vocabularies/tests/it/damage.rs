@@ -21,7 +21,7 @@ fn damaged_files_never_panic() {
                 Err(error) => {
                     refused += 1;
                     assert!(!error.to_string().is_empty());
-                    // Whatever is wrong inside of these has a place.
+                    // An error inside of these files has a place.
                     let is_other = error.format().is_none_or(|format| format == Format::TokenizerJson);
                     let is_placed = is_other || error.place().is_some();
                     assert!(is_placed, "{error}: {}", damaged.escape_ascii());

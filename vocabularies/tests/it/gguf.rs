@@ -18,7 +18,7 @@ fn refused(file: &[u8]) -> String {
     error.to_string()
 }
 
-// What llama.cpp calls the types.
+// The types, under llama.cpp's names.
 const NORMAL: i32 = 1;
 const UNKNOWN: i32 = 2;
 const CONTROL: i32 = 3;

@@ -391,7 +391,7 @@ impl Digits<'_> {
         result
     }
 
-    /// What may follow the whole part of a number.
+    /// The texts that may follow the whole part of a number.
     pub(crate) fn any_fraction(&mut self) -> ExprId {
         let point = self.builder.literal(".");
         let digits = match self.form.fraction {
@@ -556,7 +556,7 @@ impl Digits<'_> {
         let last = low.last().map_or(last, |&digit| Last::of(digit));
         let mut result = match edge {
             Edge::Inclusive => self.tail(read + low.len(), last),
-            // What goes on does not end with a zero, and is more than the bound.
+            // A longer text does not end with a zero, so its value is above the bound.
             Edge::Exclusive if self.form.fraction != FractionForm::Any => {
                 self.tail(read + low.len(), Last::Zero)
             }

@@ -35,12 +35,12 @@ struct CountedText {
     /// The ways in which a label of five characters or more begins, of four characters each.
     beginnings: Vec<ExprId>,
     pieces: [ExprId; PIECES.len()],
-    /// What follows a label, and what follows the first characters of one before which of the pieces; by how many
-    /// characters are left.
+    /// The rules for the rest of a name: after a label, or within a label before one of the pieces. Each is found by the
+    /// number of characters that are left.
     rules: HashMap<Left, RuleId>,
 }
 
-/// What is left of a host name.
+/// The rest of a host name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Left {
     /// Most characters.
@@ -78,7 +78,7 @@ impl Left {
         Some(Self::new(most, self.end, from))
     }
 
-    /// What the body of its rule refers to.
+    /// The rests that the body of its rule refers to.
     fn needs(self) -> Vec<Self> {
         match (self.from, PIECES.get(self.from)) {
             (LABEL, _) => {
@@ -156,7 +156,7 @@ impl<'s> SchemaLowering<'s> {
         Ok(CountedText { end, inner, dot, beginnings, pieces, rules: HashMap::default() })
     }
 
-    /// What is left of a host name. Each rule refers to rules with fewer characters left, or with a later piece.
+    /// The rule for a rest of a host name. Each rule refers to rules with fewer characters left, or with a later piece.
     fn rule_of(&mut self, text: &mut CountedText, left: Left) -> Result<ExprId> {
         let mut open = vec![left];
         while let Some(&next) = open.last() {
@@ -259,7 +259,8 @@ impl<'s> SchemaLowering<'s> {
         Ok(self.builder.choice([with_host, with_literal]))
     }
 
-    /// What stands before the sign, with a rule for each number of characters that were read, and a host name.
+    /// A mailbox whose length is counted: the part before the sign, with a rule for each number of characters that were
+    /// read, and a host name.
     fn counted_local_part(
         &mut self,
         text: &mut CountedText,

@@ -156,7 +156,7 @@ impl SchemaLowering<'_> {
         let most = self.normalizer.options.limits.states;
         let Some(fractions) = Fractions::of_conditions(shape, places, most) else { return Ok(None) };
         let Some(up_to_places) = self.by_fraction(&fractions, shape, node)? else { return Ok(None) };
-        // What has more places is a multiple of no step.
+        // A number with more places is a multiple of no step.
         let beyond = match shape.steps.is_empty() && shape.kind != NumberKind::Integer {
             true => self.beyond_places(shape, places),
             false => None,

@@ -4,7 +4,7 @@
 //! name given twice, a group referred to that is not there). The set here holds patterns only, and leaves out what
 //! [`NARROWED`] lists.
 
-/// What is left out, for the documentation.
+/// The patterns that are left out, for the documentation.
 pub(crate) const NARROWED: &str = "groups more than six deep; look-around below the top; more than one named group, or one below \
     the top; references by a name other than a small letter, to a group below the top or beyond the third, or in \
     patterns with other groups; beside a named group or a reference, repeats by numbers, groups in groups and most ranges in \
@@ -24,7 +24,7 @@ const ESCAPE: &str = concat!(
 /// Characters that stand for themselves outside of classes.
 const PLAIN: &str = r"[^\^$\\.*+?()\[\]{}|]";
 
-/// What a name of a group is made of; other letters are left to escapes.
+/// The names that groups may have. Other letters have to be escaped.
 const NAME: &str = "[A-Za-z_$][A-Za-z0-9_$]*";
 
 pub(crate) fn regex() -> String {
