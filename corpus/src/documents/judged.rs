@@ -71,6 +71,7 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 ///   Unicode's property for it, where it is the other way round.
 /// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
 /// * Templates: U+FFFE and U+FFFF of every plane are no literals (RFC 6570, section 2.1), and some take all characters.
+///   The apostrophe is a literal (erratum 6937), and some refuse it.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
     let has_format = |format: &str| {
@@ -79,11 +80,11 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     most_digits(value) <= most
         && !(has_text(value, &|text| text.contains(['\u{85}', '\u{FEFF}'])) && speaks_of_blanks(schema))
         && !(has_text(value, &|text| text.starts_with("\"\"@")) && has_format("email"))
-        && !(has_text(value, &|text| text.contains(is_last_of_plane)) && has_format("uri-template"))
+        && !(has_text(value, &|text| text.contains(is_disputed_literal)) && has_format("uri-template"))
 }
 
-fn is_last_of_plane(character: char) -> bool {
-    u32::from(character) & 0xFFFE == 0xFFFE
+fn is_disputed_literal(character: char) -> bool {
+    character == '\'' || u32::from(character) & 0xFFFE == 0xFFFE
 }
 
 /// Whether some text or name in a value is of a kind.
@@ -148,9 +149,11 @@ mod tests {
 
     #[test]
     fn formats_are_disputed_where_they_stand() {
-        for (format, disputed, clear) in
-            [("email", r#""\"\"@a""#, r#""\"b\"@a""#), ("uri-template", "\"\u{FFFE}\"", "\"\u{FFFD}\"")]
-        {
+        for (format, disputed, clear) in [
+            ("email", r#""\"\"@a""#, r#""\"b\"@a""#),
+            ("uri-template", "\"\u{FFFE}\"", "\"\u{FFFD}\""),
+            ("uri-template", "\"it's\"", "\"its\""),
+        ] {
             let [schema, other] =
                 [format, "uri"].map(|format| read(&format!(r#"{{"items": {{"format": "{format}"}}}}"#)));
             assert!(!is_judged_rightly(&schema, &read(disputed)), "{format}");
