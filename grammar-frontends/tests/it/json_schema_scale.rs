@@ -1,9 +1,11 @@
 //! Large schemas compile in time that grows with what the root reaches, and deep ones do not overflow.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile, compile_grammar};
+
+use crate::thread_time;
 
 fn rules(schema: &str) -> usize {
     compile(schema, &JsonSchemaOptions::default()).unwrap().grammar.rule_count()
@@ -128,21 +130,12 @@ fn numbered(count: usize, one: &str) -> String {
     all.join(",")
 }
 
-/// The time that this thread has run, where the system says so.
-fn thread_time(start: Instant) -> Duration {
-    let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
-}
-
 /// The least time of some runs.
 fn least_time(schema: &str, options: &JsonSchemaOptions) -> Duration {
     let runs = (0..3).map(|_| {
-        let start = Instant::now();
-        let before = thread_time(start);
+        let before = thread_time();
         let _ = compile_grammar(schema, options);
-        thread_time(start).saturating_sub(before)
+        thread_time() - before
     });
     runs.min().unwrap()
 }

@@ -24,3 +24,12 @@ mod reports_regex;
 mod robustness;
 mod schema_texts;
 mod structural_tag;
+
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+
+/// The time that this thread has run. Other processes cannot make a test fail then.
+fn thread_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
+}

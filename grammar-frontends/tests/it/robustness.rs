@@ -1,19 +1,21 @@
 //! Hostile input is answered quickly, and never with a panic.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use grammask_grammar_frontends::regex::{Dialect, RegexLimits, RegexOptions};
 use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, regex};
 use grammask_oracle::random::Rng;
 use proptest::prelude::*;
 
+use crate::thread_time;
+
 /// Slow machines and unoptimised builds get room; what must not happen takes minutes.
 const LONGEST: Duration = Duration::from_secs(4);
 
 fn within<T>(what: &str, run: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
+    let before = thread_time();
     let result = run();
-    let elapsed = start.elapsed();
+    let elapsed = thread_time() - before;
     assert!(elapsed < LONGEST, "{what} took {elapsed:?}");
     result
 }

@@ -9,7 +9,7 @@ mod sources;
 mod texts;
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use grammask::ebnf::EbnfOptions;
 use grammask::gbnf::GbnfOptions;
@@ -19,6 +19,7 @@ use grammask::{
     Color, CompileError, CompileOptions, CompiledGrammar, Compiler, Limits, MatchError, StructuralTagOptions,
     TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
+use nix::time::{ClockId, clock_gettime};
 
 use crate::common;
 use crate::memory::peak_of;
@@ -42,12 +43,9 @@ fn longest() -> Duration {
     Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 })
 }
 
-/// The time that this thread has run, where the system says so. Other processes cannot make a test fail then.
-fn thread_time(start: Instant) -> Duration {
-    let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+/// The time that this thread has run. Other processes cannot make a test fail then.
+fn thread_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
 }
 
 /// Runs something on a thread with a small stack.
@@ -74,10 +72,9 @@ fn bounded_by<T: Send>(times: u32, what: &str, run: impl FnOnce() -> T + Send) -
     if std::thread::current().name() != Some(SMALL) {
         return on_small_stack(|| bounded_by(times, what, run));
     }
-    let start = Instant::now();
-    let before = thread_time(start);
+    let before = thread_time();
     let (result, peak) = peak_of(run);
-    let time = thread_time(start).saturating_sub(before);
+    let time = thread_time() - before;
     println!("{:>9.1} ms {:>7.1} MiB  {what}", time.as_secs_f64() * 1e3, peak as f64 / MEBIBYTE as f64);
     assert!(time < times * longest(), "{what} took {time:?}");
     assert!(peak < times as usize * MAX_MEMORY, "{what} took {peak} bytes");

@@ -11,10 +11,9 @@ const MAX_GROWTH: f64 = 24.0;
 /// The least time that this thread takes for something, of a few runs.
 fn least_time(run: impl Fn()) -> f64 {
     let times = (0..3).map(|_| {
-        let start = Instant::now();
-        let before = thread_time(start);
+        let before = thread_time();
         run();
-        thread_time(start).saturating_sub(before).as_secs_f64()
+        (thread_time() - before).as_secs_f64()
     });
     times.fold(f64::INFINITY, f64::min)
 }
