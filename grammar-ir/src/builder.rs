@@ -26,7 +26,7 @@ use crate::token::TokenRef;
 /// Rules are declared first and defined later, so that they can refer to one another. Expression
 /// constructors keep a few normal forms (no empty literal, no sequence or choice of fewer than two parts,
 /// no sequence directly inside a sequence), so that what is printed and parsed back is the same grammar.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GrammarBuilder {
     rules: Vec<PendingRule>,
     /// The rules by their names, which stand in `rules` alone.
@@ -46,7 +46,7 @@ pub struct GrammarBuilder {
     swapped: HashMap<ExprId, (u32, u32)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PendingRule {
     name: Box<str>,
     body: Option<ExprId>,

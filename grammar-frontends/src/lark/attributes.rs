@@ -130,6 +130,11 @@ impl Attributes {
         self.lazy || self.end.is_some() || self.max_chars.is_some()
     }
 
+    /// Whether the rule takes the text as soon as it can.
+    pub(super) fn commits(&self) -> bool {
+        self.lazy || self.end.is_some()
+    }
+
     /// What the grammar keeps of a rule whose text and end have these names, if the end has so many bytes.
     pub(super) fn options(&self, name: Option<&str>, end_name: Option<&str>, end: u32) -> RuleOptions {
         RuleOptions {

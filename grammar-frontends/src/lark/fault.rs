@@ -23,7 +23,17 @@ impl Fault {
         hint: impl Into<String>,
         span: Span,
     ) -> Self {
-        Self(Box::new(FaultParts { code, message: message.into(), hint: hint.into(), span: Some(span) }))
+        Self::placed(code, message, hint, Some(span))
+    }
+
+    /// A mistake whose place is not in the source that was given where there is no span.
+    pub(super) fn placed(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+        span: Option<Span>,
+    ) -> Self {
+        Self(Box::new(FaultParts { code, message: message.into(), hint: hint.into(), span }))
     }
 
     /// A construct that exists in the dialect and is not enforced here.
@@ -32,8 +42,7 @@ impl Fault {
     }
 
     pub(super) fn limit(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        let parts = FaultParts { code: "lark/limit", message: message.into(), hint: hint.into(), span: None };
-        Self(Box::new(parts))
+        Self::placed("lark/limit", message, hint, None)
     }
 
     /// The same with a place, if it has none.

@@ -1,11 +1,12 @@
 //! From what was written to the grammar.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use serde_json::Value;
 
 use super::attributes::{Attributes, CapturedName};
+use super::commit::{Leaf, LeafKind};
 use super::common_terminals;
 use super::fault::Fault;
 use super::options::{LarkOptions, NamedGrammar};
@@ -33,6 +34,10 @@ pub(super) struct Shared<'o> {
     pub(super) ends: usize,
     /// Whether places in the source are places in the text that the caller gave.
     pub(super) origin: SourceOrigin,
+    /// Every terminal, literal and structure of a rule, if rules commit: what they derive is decided last.
+    pub(super) leaves: Option<Vec<Leaf>>,
+    /// Terminals that commit.
+    pub(super) lazy_terminals: HashSet<RuleId>,
 }
 
 /// Which text is being read.
@@ -80,7 +85,14 @@ impl<'a> Scope<'a, '_> {
         let mut rules = Vec::with_capacity(file.rules.len());
         for rule in &file.rules {
             match self.declare(rule.name) {
-                Ok(id) => rules.push((rule, id)),
+                Ok(id) => {
+                    // What is wrong with attributes is told where the rule is read.
+                    let attributes = Attributes::read(self.source, &rule.attributes);
+                    if is_terminal(self.text(rule.name)) && attributes.is_ok_and(|it| it.commits()) {
+                        self.shared.lazy_terminals.insert(id);
+                    }
+                    rules.push((rule, id));
+                }
                 Err(fault) => report(fault),
             }
         }
@@ -129,8 +141,10 @@ impl<'a> Scope<'a, '_> {
 
     /// A rule for skipped text and the start rule.
     fn after_skipped(&mut self, skipped: RuleId, start: RuleId) -> Result<RuleId, Fault> {
+        let skipped = self.shared.builder.rule(skipped);
+        let skipped = self.leaf("ignored", skipped, skipped, LeafKind::Text, None)?;
         let builder = &mut self.shared.builder;
-        let parts = [builder.rule(skipped), builder.rule(start)];
+        let parts = [skipped, builder.rule(start)];
         let body = builder.sequence(parts);
         self.fresh("start", body)
     }
@@ -226,24 +240,30 @@ impl<'a> Scope<'a, '_> {
         }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
-        let (texts, options) = match attributes.end {
+        let (language, texts, options) = match attributes.end {
             None => {
                 let shortest = if attributes.lazy { shortest(builder, body) } else { body };
                 let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
-                (texts, self.rule_options(rule, &attributes, 0)?)
+                (texts, texts, self.rule_options(rule, &attributes, 0)?)
             }
             Some(end) => self.terminated(rule, &attributes, body, end)?,
         };
+        if is_terminal {
+            self.shared.builder.set_options(id, options);
+            return Ok(texts);
+        }
+        let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
+        let texts = self.leaf(self.text(rule.name), texts, language, kind, Some(rule.name))?;
         // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
         // terminal becomes a rule of its own.
-        match (is_terminal, self.skipped) {
-            (false, Some(_)) => {
+        match self.skipped {
+            Some(_) => {
                 let terminal = self.fresh(self.text(rule.name), texts)?;
                 self.shared.builder.set_options(terminal, options);
                 let terminal = self.shared.builder.rule(terminal);
-                Ok(self.lexeme(terminal, ExpressionLevel::Rule))
+                self.skipping(terminal)
             }
-            _ => {
+            None => {
                 self.shared.builder.set_options(id, options);
                 Ok(texts)
             }
@@ -270,11 +290,11 @@ impl<'a> Scope<'a, '_> {
     }
 
     fn expression(&mut self, syntax: &Syntax, level: ExpressionLevel) -> Result<ExprId, Fault> {
-        let lexeme = match syntax {
+        let (lexeme, kind, span) = match syntax {
             Syntax::Empty => return Ok(self.shared.builder.empty()),
-            &Syntax::String(span) => self.string(span)?,
-            &Syntax::Regex(span) => self.regex(span)?,
-            &Syntax::Range(first, last) => self.range(first, last)?,
+            &Syntax::String(span) => (self.string(span)?, LeafKind::Text, Some(span)),
+            &Syntax::Regex(span) => (self.regex(span)?, LeafKind::Text, Some(span)),
+            &Syntax::Range(first, last) => (self.range(first, last)?, LeafKind::Text, Some(first)),
             &Syntax::Name(span) => return self.name(span, level),
             Syntax::Sequence(parts) => {
                 let parts = self.all(parts, level)?;
@@ -290,17 +310,24 @@ impl<'a> Scope<'a, '_> {
             }
             Syntax::Intersection(parts) => {
                 let parts = self.all(parts, ExpressionLevel::Terminal)?;
-                self.shared.builder.intersection(parts)
+                (self.shared.builder.intersection(parts), LeafKind::Text, None)
             }
             Syntax::Complement(body) => {
                 let body = self.expression(body, ExpressionLevel::Terminal)?;
-                self.shared.builder.complement(body)
+                (self.shared.builder.complement(body), LeafKind::Text, None)
             }
-            &Syntax::Special(span) if level == ExpressionLevel::Rule => self.special(span)?,
-            &Syntax::Named(span) if level == ExpressionLevel::Rule => self.named(span)?,
-            &Syntax::Json(value, span) if level == ExpressionLevel::Rule => self.json(value, span)?,
-            &Syntax::Substring(value, span) => self.substring(value, span)?,
-            Syntax::Nested(file, span) if level == ExpressionLevel::Rule => self.nested(file, *span)?,
+            &Syntax::Special(span) if level == ExpressionLevel::Rule => {
+                (self.special(span)?, LeafKind::Token, Some(span))
+            }
+            &Syntax::Named(span) if level == ExpressionLevel::Rule => return self.named(span),
+            &Syntax::Json(value, span) if level == ExpressionLevel::Rule => {
+                (self.json(value, span)?, LeafKind::Json, Some(span))
+            }
+            &Syntax::Substring(value, span) => (self.substring(value, span)?, LeafKind::Text, Some(span)),
+            Syntax::Nested(file, span) if level == ExpressionLevel::Rule => {
+                let nested = self.nested(file, *span)?;
+                return self.skipping(nested);
+            }
             &Syntax::Special(span)
             | &Syntax::Named(span)
             | &Syntax::Json(_, span)
@@ -313,22 +340,52 @@ impl<'a> Scope<'a, '_> {
                 ));
             }
         };
-        Ok(self.lexeme(lexeme, level))
+        match level {
+            ExpressionLevel::Rule => self.lexeme("literal", lexeme, kind, span),
+            ExpressionLevel::Terminal => Ok(lexeme),
+        }
     }
 
     fn all(&mut self, parts: &[Syntax], level: ExpressionLevel) -> Result<Vec<ExprId>, Fault> {
         parts.iter().map(|part| self.expression(part, level)).collect()
     }
 
-    /// A terminal, and in a rule what may be skipped behind it.
-    fn lexeme(&mut self, lexeme: ExprId, level: ExpressionLevel) -> ExprId {
-        match (level, self.skipped) {
-            (ExpressionLevel::Rule, Some(skipped)) => {
-                let skipped = self.shared.builder.rule(skipped);
-                self.shared.builder.sequence([lexeme, skipped])
-            }
-            _ => lexeme,
-        }
+    /// A terminal in a rule, and what may be skipped behind it.
+    fn lexeme(
+        &mut self,
+        name: &str,
+        lexeme: ExprId,
+        kind: LeafKind,
+        span: Option<Span>,
+    ) -> Result<ExprId, Fault> {
+        let leaf = self.leaf(name, lexeme, lexeme, kind, span)?;
+        self.skipping(leaf)
+    }
+
+    /// An expression and what may be skipped behind it.
+    fn skipping(&mut self, expr: ExprId) -> Result<ExprId, Fault> {
+        let Some(skipped) = self.skipped else { return Ok(expr) };
+        let skipped = self.shared.builder.rule(skipped);
+        let skipped = self.leaf("ignored", skipped, skipped, LeafKind::Text, None)?;
+        Ok(self.shared.builder.sequence([expr, skipped]))
+    }
+
+    /// Something that a rule reads as a whole. Where rules commit, it becomes a rule of its own.
+    fn leaf(
+        &mut self,
+        name: &str,
+        body: ExprId,
+        texts: ExprId,
+        kind: LeafKind,
+        span: Option<Span>,
+    ) -> Result<ExprId, Fault> {
+        let Shared { builder, leaves: Some(leaves), origin, .. } = &mut *self.shared else { return Ok(body) };
+        let rule = builder
+            .declare_fresh(name)
+            .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
+        let span = span.filter(|_| *origin == SourceOrigin::Main);
+        leaves.push(Leaf { rule, body, texts, kind, span });
+        Ok(builder.rule(rule))
     }
 
     fn name(&mut self, span: Span, level: ExpressionLevel) -> Result<ExprId, Fault> {
@@ -336,8 +393,12 @@ impl<'a> Scope<'a, '_> {
         let Some(&rule) = self.names.get(name) else { return Err(self.undefined(span)) };
         let expr = self.shared.builder.rule(rule);
         match (is_terminal(name), level) {
-            (true, _) => Ok(self.lexeme(expr, level)),
-            (false, ExpressionLevel::Rule) => Ok(expr),
+            (true, ExpressionLevel::Rule) => {
+                let is_lazy = self.shared.lazy_terminals.contains(&rule);
+                let kind = if is_lazy { LeafKind::Lazy } else { LeafKind::Text };
+                self.lexeme(name, expr, kind, Some(span))
+            }
+            (true, ExpressionLevel::Terminal) | (false, ExpressionLevel::Rule) => Ok(expr),
             (false, ExpressionLevel::Terminal) => Err(Fault::new(
                 "lark/terminal",
                 format!("the rule `{name}` cannot stand in a terminal"),
@@ -513,21 +574,23 @@ impl<'a> Scope<'a, '_> {
             };
             return Err(Fault::new("lark/named", format!("no grammar is named `{name}`"), hint, span));
         };
-        if let Some(&rule) = self.shared.named.get(name.as_str()) {
-            return Ok(self.shared.builder.rule(rule));
-        }
-        let rule = match grammar {
-            NamedGrammar::Grammar(grammar) => {
+        let rule = match (self.shared.named.get(name.as_str()), grammar) {
+            (Some(&rule), _) => rule,
+            (None, NamedGrammar::Grammar(grammar)) => {
                 passes::append(&mut self.shared.builder, grammar).map_err(|error| no_room(&error, span))?
             }
-            NamedGrammar::Lark(source) => {
+            (None, NamedGrammar::Lark(source)) => {
                 let rule = self.shared.builder.declare_fresh(name).map_err(|error| no_room(&error, span))?;
                 self.shared.unread.push((name, source, rule));
                 rule
             }
         };
         self.shared.named.insert(name, rule);
-        Ok(self.shared.builder.rule(rule))
+        let rule = self.shared.builder.rule(rule);
+        match grammar {
+            NamedGrammar::Grammar(_) => self.lexeme(name, rule, LeafKind::Foreign, Some(span)),
+            NamedGrammar::Lark(_) => self.skipping(rule),
+        }
     }
 
     fn json(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {

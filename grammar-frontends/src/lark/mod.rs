@@ -29,8 +29,11 @@
 //! - In rules and terminals: `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}` are
 //!   stretches of a text.
 //! - Attributes, `name[a, b=1]: ...`, on rules whose body is as a terminal's: `lazy` keeps the shortest match,
-//!   `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first ends,
-//!   `max_chars=n` bounds the characters of what stands before that end, or of the whole where there is none.
+//!   `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first ends. All three
+//!   *commit*: where such a rule may begin and its text has been read, nothing else that could begin there goes on. In
+//!   `start: call* rest` a text that begins a call is no part of the rest. Where that cannot be enforced, the grammar is
+//!   refused (`lark/lazy`).
+//!   Attribute `max_chars=n` bounds the characters of what stands before that end, or of the whole where there is none.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
@@ -58,14 +61,16 @@
 //!
 //! A source and [`LarkOptions`] come in, a [`Grammar`](grammask_grammar_ir::Grammar) or all mistakes in the source go
 //! out: `token` is the lexer, `syntax` the parser, `lower` writes rules, with `terminator` for rules that end with a
-//! `suffix` or `stop`. Each stage can be changed alone. Imports `diagnostic`, `language`, `regex` and `json_schema`.
+//! `suffix` or `stop`; `commit` takes from terminals what lazy rules take over, by the `places` where they begin. Each stage can be changed alone. Imports `diagnostic`, `language`, `regex` and `json_schema`.
 
 mod attributes;
+mod commit;
 mod common_terminals;
 mod fault;
 mod lower;
 mod options;
 mod parse;
+mod places;
 mod syntax;
 mod terminated;
 mod terminator;

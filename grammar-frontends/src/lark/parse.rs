@@ -1,13 +1,14 @@
 //! The entry: reads a source and all grammars that it names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use grammask_grammar_ir::{Grammar, GrammarBuilder, RuleId};
+use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId};
 
+use super::commit::Leaf;
 use super::fault::Fault;
 use super::lower::{self, Shared, SourceOrigin};
-use super::options::{LarkOptions, MAX_NESTING};
-use super::{syntax, token};
+use super::options::{LarkOptions, MAX_NESTING, NamedGrammar};
+use super::{commit, syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::regex::ClassesLeft;
 
@@ -33,6 +34,27 @@ use crate::regex::ClassesLeft;
 /// # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
 /// ```
 pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics> {
+    let broken = |error: GrammarError| Diagnostics::from_grammar_error(source, &error);
+    if may_commit(source, options) {
+        let (mut shared, root) = read_all(source, options, Some(Vec::new()))?;
+        let leaves = shared.leaves.take().unwrap_or_default();
+        let has_changed = commit::commit(&mut shared.builder, root, &leaves, source)
+            .map_err(|fault| located(source, vec![fault], options))?;
+        if has_changed {
+            return shared.builder.finish(root).map_err(broken);
+        }
+    }
+    let (shared, root) = read_all(source, options, None)?;
+    shared.builder.finish(root).map_err(broken)
+}
+
+/// Reads a source and the grammars that it names. If leaves are told apart, the caller defines them.
+fn read_all<'o>(
+    source: &str,
+    options: &'o LarkOptions,
+    leaves: Option<Vec<Leaf>>,
+) -> Result<(Shared<'o>, RuleId), Diagnostics> {
+    let broken = |error: GrammarError| Diagnostics::from_grammar_error(source, &error);
     let mut shared = Shared {
         builder: GrammarBuilder::new(),
         options,
@@ -41,12 +63,12 @@ pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics
         classes_left: ClassesLeft::new(&options.regex),
         ends: 0,
         origin: SourceOrigin::Main,
+        leaves,
+        lazy_terminals: HashSet::new(),
     };
-    let root =
-        shared.builder.declare("root").map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    let root = shared.builder.declare("root").map_err(broken)?;
     let start = read(&mut shared, source).map_err(|faults| located(source, faults, options))?;
-    define(&mut shared.builder, root, start)
-        .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+    define(&mut shared.builder, root, start).map_err(broken)?;
     shared.origin = SourceOrigin::Named;
     while let Some((name, named_source, rule)) = shared.unread.pop() {
         let start = read(&mut shared, named_source).map_err(|faults| {
@@ -62,17 +84,23 @@ pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics
             });
             Diagnostics::from_vec(about.collect()).unwrap_or_else(|| nothing_found(name))
         })?;
-        define(&mut shared.builder, rule, start)
-            .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+        define(&mut shared.builder, rule, start).map_err(broken)?;
     }
-    shared.builder.finish(root).map_err(|error| Diagnostics::from_grammar_error(source, &error))
+    Ok((shared, root))
 }
 
-fn define(
-    builder: &mut GrammarBuilder,
-    rule: RuleId,
-    start: RuleId,
-) -> Result<(), grammask_grammar_ir::GrammarError> {
+/// Whether rules of a source, or of those that it may name, have attributes with which they commit. Words that look
+/// like them elsewhere cost time and nothing else.
+fn may_commit(source: &str, options: &LarkOptions) -> bool {
+    let named = options.named.values().filter_map(|named| match named {
+        NamedGrammar::Lark(source) => Some(source.as_str()),
+        NamedGrammar::Grammar(_) => None,
+    });
+    let words = ["lazy", "suffix", "stop"];
+    std::iter::once(source).chain(named).any(|source| words.iter().any(|word| source.contains(word)))
+}
+
+fn define(builder: &mut GrammarBuilder, rule: RuleId, start: RuleId) -> Result<(), GrammarError> {
     let body = builder.rule(start);
     builder.define(rule, body)
 }

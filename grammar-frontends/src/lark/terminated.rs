@@ -24,18 +24,21 @@ struct TerminatedTexts {
     /// What may stand before the end.
     text: ExprId,
     whole: ExprId,
+    /// All of it, without what is counted.
+    language: ExprId,
     shape: Concatenation,
 }
 
 impl Scope<'_, '_> {
-    /// The texts of a rule whose body goes on up to an end, and what the grammar keeps of its attributes.
+    /// The language of a rule whose body goes on up to an end, its texts with what is told of their parts, and what the
+    /// grammar keeps of its attributes.
     pub(super) fn terminated(
         &mut self,
         rule: &RuleSyntax,
         attributes: &Attributes,
         body: ExprId,
         end: (Sort, Span),
-    ) -> Result<(ExprId, RuleOptions), Fault> {
+    ) -> Result<(ExprId, ExprId, RuleOptions), Fault> {
         let captured = attributes.capture.or(attributes.end_capture);
         let has_bound = attributes.max_tokens.is_some() || attributes.max_chars.is_some();
         let terminator = match has_bound || captured.is_some() {
@@ -63,7 +66,7 @@ impl Scope<'_, '_> {
             }
         };
         let Some(named) = captured else {
-            return Ok((terminated.whole, self.rule_options(rule, attributes, 0)?));
+            return Ok((terminated.language, terminated.whole, self.rule_options(rule, attributes, 0)?));
         };
         let builder = &mut self.shared.builder;
         let lengths = terminator.and_then(|it| it.by_length(builder)).ok_or_else(|| {
@@ -74,7 +77,8 @@ impl Scope<'_, '_> {
                 named.attribute,
             )
         })?;
-        self.cut(rule, attributes, &terminated, &lengths)
+        let (texts, options) = self.cut(rule, attributes, &terminated, &lengths)?;
+        Ok((terminated.language, texts, options))
     }
 
     /// What ends a rule, written out if it has few forms.
@@ -112,6 +116,7 @@ impl Scope<'_, '_> {
         if let Some(most) = attributes.max_chars {
             text = at_most(builder, text, most);
         }
+        let language = builder.sequence([text, end]);
         if let Some((most, _)) = attributes.max_tokens {
             let counted = self.fresh(self.text(rule.name), text)?;
             let options = RuleOptions { max_tokens: Some(most), ..RuleOptions::default() };
@@ -119,7 +124,7 @@ impl Scope<'_, '_> {
             text = self.shared.builder.rule(counted);
         }
         let whole = self.shared.builder.sequence([text, end]);
-        Ok(Some(TerminatedTexts { text, whole, shape: Concatenation::Parts }))
+        Ok(Some(TerminatedTexts { text, whole, language, shape: Concatenation::Parts }))
     }
 
     fn shortest(
@@ -132,7 +137,8 @@ impl Scope<'_, '_> {
         let builder = &mut self.shared.builder;
         let text = attributes.max_chars.map_or(body, |most| at_most(builder, body, most));
         let terminated = builder.sequence([text, end]);
-        Ok(TerminatedTexts { text, whole: shortest(builder, terminated), shape: Concatenation::Shortest })
+        let whole = shortest(builder, terminated);
+        Ok(TerminatedTexts { text, whole, language: whole, shape: Concatenation::Shortest })
     }
 
     fn expression_of(&mut self, (sort, span): (Sort, Span)) -> Result<ExprId, Fault> {
@@ -144,7 +150,7 @@ impl Scope<'_, '_> {
         &mut self,
         rule: &RuleSyntax,
         attributes: &Attributes,
-        &TerminatedTexts { text, whole, shape }: &TerminatedTexts,
+        &TerminatedTexts { text, whole, shape, .. }: &TerminatedTexts,
         lengths: &[(u32, ExprId)],
     ) -> Result<(ExprId, RuleOptions), Fault> {
         if let &[(length, _)] = lengths {

@@ -518,3 +518,50 @@ fn limits_are_kept() {
     let flags = format!("start: /a/{}", "s".repeat(1 << 20));
     assert!(parse(&flags, &LarkOptions::default()).is_ok());
 }
+
+/// The pattern by which free text and calls stand side by side in such grammars.
+const CALLS: &str = r#"
+start: call* rest
+call: head body
+head[lazy]: TEXT "<tool_call>"
+body: %json {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}
+rest: TEXT
+TEXT: /(.|\n)*/
+"#;
+
+#[test]
+fn lazy_rules_commit() {
+    let sentences =
+        ["", "text <tool_cal", "<tool_call>{\"a\": 1}", "x<tool_call>{\"a\": 1}\ny<tool_call>{\"a\": 2} z"];
+    let others =
+        ["<tool_call>", "x<tool_call>y", "<tool_call>{\"a\": true}", "<tool_call>{\"a\": 1}<tool_call>"];
+    check(CALLS, &sentences, &others);
+    // As a choice, with two kinds of calls, with a stop in place of the lazy rule, and with skipped text.
+    let choice = "start: (call | REST)\ncall: head NUMBER\nhead[lazy]: TEXT \"<n>\"\nREST: TEXT\nTEXT: /(.|\\n)*/\nNUMBER: /[0-9]+/\n";
+    check(choice, &["", "x", "a<n>17"], &["a<n>", "<n>x", "<n>1<n>2x"]);
+    let two = "start: (a | b)* rest\na: at /[0-9]/\nb: bt /[a-z]/\nat[lazy]: TEXT \"<a>\"\nbt[lazy]: TEXT \"<b>\"\nrest: TEXT\nTEXT: /(.|\\n)*/\n";
+    check(two, &["", "<a>1<b>x", "-<b>y-<a>2-"], &["<a>x", "<b>1", "<a>1<a>", "<b><a>1"]);
+    let stop =
+        "start: (text call)* rest\ntext[stop=\"<n>\"]: TEXT\ncall: /[0-9]/\nrest: TEXT\nTEXT: /(.|\\n)*/\n";
+    check(stop, &["", "a<n>1", "a<n>1b<n>2c"], &["<n>x", "<n>1<n>"]);
+    let skipped = "start: (head NUMBER)* rest\nhead[lazy]: /[a-z .]*:/\nrest: /[a-z:.]*/\nNUMBER: /[0-9]+/\n%ignore / +/\n";
+    check(skipped, &["ab", "a: 12 c: 3 dd", "a:  12"], &["ab: x", "a:12 b:", "a:b"]);
+}
+
+#[test]
+fn lazy_rules_that_cannot_commit_are_refused() {
+    // The text is read a character at a time, so that no terminal has what would have to go.
+    assert_snapshot!(refused("start: head* CHAR*\nhead[lazy]: CHAR* \"<n>\" /[0-9]/\nCHAR: /(.|\\n)/\n"), @r#"1:14: error: the lazy rule `head` takes the text as soon as it matches, but `CHAR`, which may begin where it does, reads texts that cannot be taken from it; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
+    // The rest stands behind a word, too, where no call may begin.
+    assert_snapshot!(refused("start: head | rest | WORD \";\" rest\nrest: TEXT\nhead[lazy]: TEXT \"<n>\"\nWORD: /[0-9]/\nTEXT: /(.|\\n)*/\n"), @r#"2:7: error: the lazy rule `head` takes the text as soon as it matches, but `TEXT`, which may begin where it does, begins in other places, too; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
+    // A call may stand twice at most.
+    assert_snapshot!(refused("start: head{0,2} rest\nrest: TEXT\nhead[lazy]: TEXT \"<n>\"\nTEXT: /(.|\\n)*/\n"), @r#"2:7: error: the lazy rule `head` takes the text as soon as it matches, but `TEXT`, which may begin where it does, begins in other places, too; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
+    assert_snapshot!(refused("start: head | %json {}\nhead[lazy]: TEXT \"<n>\"\nTEXT: /(.|\\n)*/\n"), @r#"1:21: error: the lazy rule `head` takes the text as soon as it matches, but `{}`, which may begin where it does, reads texts that cannot be taken from it; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
+    // Where nothing is shared, nothing is lost.
+    check("start: head | %json {\"type\": \"integer\"}\nhead[lazy]: \"<n>\"\n", &["<n>", "17"], &["<n>1"]);
+    check(
+        "start: (head | WORD)*\nhead[lazy]: /[^<]*/ \"<n>\"\nWORD: /[^<]+/\n",
+        &["", "ab<n>c"],
+        &["<", "a<n"],
+    );
+}

@@ -1,0 +1,269 @@
+//! Where the terminals of a grammar begin.
+//!
+//! The rules are drawn as one graph. A node is a place in a rule; an arrow reads a leaf, calls a rule, returns from one,
+//! or reads nothing. Two leaves begin at the same place of a text if a node behind a leaf, or the first node, leads to both
+//! of them without reading anything. Returns lead to every place from which the rule is called, so that more is found in
+//! this way than there is. That a lazy rule *surely* begins where another leaf does is found without returns: every way
+//! to the other leaf passes a node from which the lazy rule is reached inside of the rule, or inside of rules called there.
+
+use std::collections::BTreeMap;
+
+use grammask_grammar_ir::analysis::{Facts, nullable};
+use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
+
+use super::commit::{Leaf, LeafKind};
+use super::fault::Fault;
+
+/// The lazy rules that may begin where a leaf begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Competitors {
+    /// Those that may begin wherever the leaf may.
+    pub(super) certain: Vec<usize>,
+    /// Those that may begin at some of its places, or perhaps at none.
+    pub(super) perhaps: Vec<usize>,
+}
+
+impl Competitors {
+    pub(super) fn is_empty(&self) -> bool {
+        self.certain.is_empty() && self.perhaps.is_empty()
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = usize> {
+        self.certain.iter().chain(&self.perhaps).copied()
+    }
+}
+
+/// Most nodes and leaves looked at, over all lazy rules.
+const MAX_LOOKS: usize = 50_000_000;
+
+type Node = usize;
+
+/// An arrow that reads no leaf.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blank {
+    /// It may always be taken.
+    Certain,
+    /// It may be taken at some times: the way back into a repeat that has a bound, or from the end of a rule to one of the
+    /// places behind its calls.
+    Perhaps,
+}
+
+/// The places of a grammar's rules.
+pub(super) struct Places {
+    /// Arrows from each node that read nothing, and the same from their ends.
+    blanks: Vec<Vec<(Node, Blank)>>,
+    back: Vec<Vec<(Node, Blank)>>,
+    /// From where to where each leaf is read.
+    reads: Vec<Vec<(Node, Node)>>,
+    /// The leaves that are read from each node.
+    read_from: Vec<Vec<usize>>,
+    /// The first node of the start rule, and all nodes behind something that is read.
+    entries: Vec<Node>,
+    /// For each lazy leaf, the leaves behind which nothing begins but where it may begin.
+    followed: BTreeMap<usize, Vec<bool>>,
+}
+
+impl Places {
+    pub(super) fn new(grammar: &Grammar, leaves: &[Leaf]) -> Self {
+        let count = grammar.rule_count();
+        let mut leaf_of = vec![None; count];
+        for (index, leaf) in leaves.iter().enumerate() {
+            leaf_of[leaf.rule.index()] = Some(index);
+        }
+        let places = Self {
+            blanks: Vec::new(),
+            back: Vec::new(),
+            reads: vec![Vec::new(); leaves.len()],
+            read_from: Vec::new(),
+            entries: Vec::new(),
+            followed: BTreeMap::new(),
+        };
+        let nullable = nullable(grammar);
+        let ends = vec![None; count];
+        let mut drawing = Drawing { grammar, nullable, leaf_of, waiting: Vec::new(), ends, places };
+        let (start, _) = drawing.ends_of(grammar.root());
+        drawing.places.entries.push(start);
+        while let Some(rule) = drawing.waiting.pop() {
+            let (first, last) = drawing.ends_of(rule);
+            drawing.expression(grammar.rule(rule).body(), first, last);
+        }
+        drawing.places
+    }
+
+    /// For each leaf, the lazy rules that may begin where it begins.
+    pub(super) fn competitors(&mut self, leaves: &[Leaf]) -> Result<Vec<Competitors>, Fault> {
+        let mut all = vec![Competitors::default(); leaves.len()];
+        let mut looks = 0_usize;
+        for lazy in (0..leaves.len()).filter(|&index| leaves[index].kind == LeafKind::Lazy) {
+            looks += 5 * self.blanks.len() + leaves.len();
+            if looks > MAX_LOOKS {
+                let message = format!("it takes more than {MAX_LOOKS} steps to tell where lazy rules begin");
+                return Err(Fault::limit(message, "write fewer lazy rules, or a smaller grammar"));
+            }
+            let begins: Vec<Node> = self.reads[lazy].iter().map(|&(from, _)| from).collect();
+            let sure = reached(&self.back, &begins, |_, blank| blank == Blank::Certain);
+            let possible = reached(&self.back, &begins, |_, _| true);
+            let entries = |wanted: &dyn Fn(Node) -> bool| -> Vec<Node> {
+                self.entries.iter().copied().filter(|&entry| wanted(entry)).collect()
+            };
+            let together = reached(&self.blanks, &entries(&|entry| possible[entry]), |_, _| true);
+            let apart = reached(&self.blanks, &entries(&|entry| !sure[entry]), |to, _| !sure[to]);
+            for (index, competitors) in all.iter_mut().enumerate().filter(|&(index, _)| index != lazy) {
+                let begins = self.reads[index].iter().map(|&(from, _)| from);
+                if begins.clone().any(|from| together[from]) {
+                    match begins.clone().any(|from| apart[from]) {
+                        true => competitors.perhaps.push(lazy),
+                        false => competitors.certain.push(lazy),
+                    }
+                }
+            }
+            let followed = self.surely_followed(&sure);
+            self.followed.insert(lazy, followed);
+        }
+        Ok(all)
+    }
+
+    /// The leaves behind which nothing begins but where a lazy rule may begin that may at these nodes.
+    fn surely_followed(&self, sure: &[bool]) -> Vec<bool> {
+        let elsewhere: Vec<Node> =
+            (0..sure.len()).filter(|&node| !sure[node] && !self.read_from[node].is_empty()).collect();
+        let elsewhere = reached(&self.back, &elsewhere, |to, _| !sure[to]);
+        self.reads.iter().map(|reads| reads.iter().all(|&(_, to)| !elsewhere[to])).collect()
+    }
+
+    /// Whether a lazy rule may begin wherever something begins behind a leaf.
+    pub(super) fn surely_follows(&self, leaf: usize, lazy: usize) -> bool {
+        self.followed.get(&lazy).is_some_and(|followed| followed[leaf])
+    }
+
+    /// The leaves that may follow some leaves, directly or behind others that do.
+    pub(super) fn following(&self, leaves: &[usize]) -> Vec<usize> {
+        let mut is_following = vec![false; self.reads.len()];
+        let mut is_met = vec![false; self.blanks.len()];
+        let mut stack: Vec<Node> = Vec::new();
+        let behind = |leaf: usize| self.reads[leaf].iter().map(|&(_, to)| to);
+        stack.extend(leaves.iter().copied().flat_map(behind));
+        while let Some(node) = stack.pop() {
+            if std::mem::replace(&mut is_met[node], true) {
+                continue;
+            }
+            stack.extend(self.blanks[node].iter().map(|&(to, _)| to));
+            for &leaf in &self.read_from[node] {
+                if !std::mem::replace(&mut is_following[leaf], true) {
+                    stack.extend(behind(leaf));
+                }
+            }
+        }
+        (0..is_following.len()).filter(|&leaf| is_following[leaf]).collect()
+    }
+}
+
+/// The nodes that arrows lead to from some nodes, and those nodes.
+fn reached(arrows: &[Vec<(Node, Blank)>], from: &[Node], may_go: impl Fn(Node, Blank) -> bool) -> Vec<bool> {
+    let mut is_reached = vec![false; arrows.len()];
+    let mut stack = from.to_vec();
+    while let Some(node) = stack.pop() {
+        if !std::mem::replace(&mut is_reached[node], true) {
+            let next = arrows[node].iter().filter(|&&(to, blank)| may_go(to, blank));
+            stack.extend(next.map(|&(to, _)| to));
+        }
+    }
+    is_reached
+}
+
+/// Draws the graph.
+struct Drawing<'g> {
+    grammar: &'g Grammar,
+    nullable: Facts,
+    /// The leaf that a rule is.
+    leaf_of: Vec<Option<usize>>,
+    /// Rules that are called and not drawn yet.
+    waiting: Vec<RuleId>,
+    /// The first and last node of each rule that is called.
+    ends: Vec<Option<(Node, Node)>>,
+    places: Places,
+}
+
+impl Drawing<'_> {
+    fn node(&mut self) -> Node {
+        let places = &mut self.places;
+        places.blanks.push(Vec::new());
+        places.back.push(Vec::new());
+        places.read_from.push(Vec::new());
+        places.blanks.len() - 1
+    }
+
+    fn blank(&mut self, from: Node, to: Node, blank: Blank) {
+        self.places.blanks[from].push((to, blank));
+        self.places.back[to].push((from, blank));
+    }
+
+    /// The first and last node of a rule.
+    fn ends_of(&mut self, rule: RuleId) -> (Node, Node) {
+        if let Some(ends) = self.ends[rule.index()] {
+            return ends;
+        }
+        let ends = (self.node(), self.node());
+        self.ends[rule.index()] = Some(ends);
+        self.waiting.push(rule);
+        ends
+    }
+
+    /// Draws an expression between two nodes. Recurses as deep as brackets nest.
+    fn expression(&mut self, expr: ExprId, from: Node, to: Node) {
+        match self.grammar.expr(expr) {
+            Expr::Empty => self.blank(from, to, Blank::Certain),
+            Expr::Sequence(parts) => {
+                let mut from = from;
+                for (number, &part) in parts.iter().enumerate() {
+                    let next = if number + 1 == parts.len() { to } else { self.node() };
+                    self.expression(part, from, next);
+                    from = next;
+                }
+            }
+            Expr::Choice(alternatives) => {
+                for &alternative in alternatives {
+                    self.expression(alternative, from, to);
+                }
+            }
+            Expr::Repeat { body, min, max } => self.repeat(body, (min, max), from, to),
+            Expr::Rule(rule) => self.mention(rule, from, to),
+            // All else stands inside of leaves.
+            _ => self.places.entries.push(to),
+        }
+    }
+
+    fn repeat(&mut self, body: ExprId, (min, max): (u32, Option<u32>), from: Node, to: Node) {
+        let (first, last) = (self.node(), self.node());
+        self.blank(from, first, Blank::Certain);
+        if min == 0 {
+            self.blank(first, to, if max.is_none() { Blank::Certain } else { Blank::Perhaps });
+            self.blank(from, to, Blank::Certain);
+        }
+        if max == Some(0) {
+            return;
+        }
+        self.expression(body, first, last);
+        match max {
+            None => self.blank(last, first, Blank::Certain),
+            Some(2..) => self.blank(last, first, Blank::Perhaps),
+            _ => {}
+        }
+        self.blank(last, to, if min <= 1 { Blank::Certain } else { Blank::Perhaps });
+    }
+
+    fn mention(&mut self, rule: RuleId, from: Node, to: Node) {
+        if self.nullable.rule(rule) {
+            self.blank(from, to, Blank::Certain);
+        }
+        if let Some(leaf) = self.leaf_of[rule.index()] {
+            self.places.reads[leaf].push((from, to));
+            self.places.read_from[from].push(leaf);
+            self.places.entries.push(to);
+            return;
+        }
+        let (first, last) = self.ends_of(rule);
+        self.blank(from, first, Blank::Certain);
+        self.blank(last, to, Blank::Perhaps);
+    }
+}
