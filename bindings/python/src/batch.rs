@@ -143,7 +143,7 @@ impl BatchGrammarMatcher {
         failure.map_or(Ok(()), |error| Err(match_error(py, &error)))
     }
 
-    /// Writes the temperature of every matcher that has one into `temperatures`: at `indices[i]`, or at `i`.
+    /// Writes the temperature of every matcher into `temperatures`, at `indices[i]` or at `i`; -1 for one that has none.
     #[staticmethod]
     #[pyo3(signature = (matchers, temperatures, indices=None))]
     fn batch_fill_temperature(
@@ -155,9 +155,8 @@ impl BatchGrammarMatcher {
         let indices = indices.unwrap_or_else(|| (0..count).collect());
         same_length(temperatures.py(), matchers.len(), indices.len(), "indices")?;
         for (matcher, index) in matchers.iter().zip(indices) {
-            if let Some(temperature) = matcher.try_borrow_mut()?.temperature(matcher.py())? {
-                temperatures.set_item(index, temperature)?;
-            }
+            let temperature = matcher.try_borrow_mut()?.temperature(matcher.py())?;
+            temperatures.set_item(index, temperature.unwrap_or(-1.0))?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{raise, refused};
 use crate::forks::detach;
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, hash_rules};
 use crate::source::{LazyGrammar, Source};
 use crate::tokenizer::TokenizerInfo;
 
@@ -119,9 +119,13 @@ impl CompiledGrammar {
         other.cast::<Self>().is_ok_and(|other| self.is_same(other.get()))
     }
 
+    /// Equal ones have equal vocabularies, and rules of equal names.
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.compiled.fingerprint().hash(&mut hasher);
+        self.compiled.vocabulary().fingerprint().hash(&mut hasher);
+        if let Ok(grammar) = self.grammar.get() {
+            hash_rules(grammar, &mut hasher);
+        }
         hasher.finish()
     }
 

@@ -6,7 +6,7 @@ use grammask::{DraftError, DraftRow, DraftTree, Interrupt, Matcher, OtherRows, T
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{match_error, raise};
+use crate::errors::{is_compat, match_error, raise};
 use crate::forks::detach;
 use crate::rows::MaskRows;
 
@@ -53,7 +53,13 @@ impl Tree {
         if rows.count_of(py, words)? < filled.len() {
             return Err(raise(py, "BitmaskError", "the bitmask has lost rows during the call"));
         }
-        for (place, _) in filled.iter().enumerate().filter(|(_, row)| matches!(row, DraftRow::Filled(_))) {
+        // xgrammar clears the rows of tokens that are refused.
+        let is_written = |row: &DraftRow| match row {
+            DraftRow::Filled(_) => true,
+            DraftRow::Refused => is_compat(),
+            _ => false,
+        };
+        for (place, _) in filled.iter().enumerate().filter(|(_, row)| is_written(row)) {
             #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
             // SAFETY: no Python code is called in this loop.
             let row = unsafe { rows.row(place) };

@@ -314,9 +314,7 @@ impl Grammar {
     /// Equal grammars have the same rules in the same order.
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        for rule in self.inner.rule_ids() {
-            self.inner.rule(rule).name().hash(&mut hasher);
-        }
+        hash_rules(&self.inner, &mut hasher);
         hasher.finish()
     }
 
@@ -330,5 +328,12 @@ impl Grammar {
 
     fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf.clone().unbind()
+    }
+}
+
+/// The names of a grammar's rules, in which equal grammars agree.
+pub(crate) fn hash_rules(grammar: &grammask::Grammar, hasher: &mut DefaultHasher) {
+    for rule in grammar.rule_ids() {
+        grammar.rule(rule).name().hash(hasher);
     }
 }

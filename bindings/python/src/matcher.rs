@@ -7,7 +7,7 @@ use grammask::{
     CaptureEnds, DraftRow, Explanation, MatchError, Matcher, Replay, StopTokens, StoredMask, TokenId,
     TokenKind,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -34,7 +34,7 @@ use crate::tokenizer::TokenizerInfo;
 /// max_rollback_tokens : int
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
-///     What `temperature` says where no rule of the grammar has one.
+///     What `temperature` says where no rule of the grammar has one; finite, and not negative.
 #[pyclass(module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: Matcher,
@@ -226,6 +226,12 @@ impl GrammarMatcher {
             let message = c"`max_rollback_tokens` is not used: any number of steps can be rolled back";
             PyErr::warn(py, &category, message, 1)?;
         }
+        if let Some(temperature) = default_temperature
+            && !(temperature.is_finite() && temperature >= 0.0)
+        {
+            let message = format!("`default_temperature` must be finite and not negative, not {temperature}");
+            return Err(PyValueError::new_err(message));
+        }
         let own = id_list(py, override_stop_tokens)?;
         let stop = stop_policy(py, &grammar.compiled, own, terminate_without_stop_token)?;
         Ok(Self {
@@ -301,7 +307,7 @@ impl GrammarMatcher {
     ///
     /// `retrieve_next_token[i]` and `retrieve_next_sibling[i]` are the first child and the next sibling of node
     /// `i`, -1 for none; node 0 is the root, whose token was accepted already. All are one-dimensional, of equal
-    /// length. Rows of nodes whose token is not allowed are left as they are. Returns `False` if
+    /// length. Rows of nodes whose token is not allowed are left as they are, or cleared with `grammask.config.set_compat(True)`. Returns `False` if
     /// `time_threshold` (in seconds, -1 for none) passed before the tree was done.
     #[pyo3(signature = (retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask,
                         time_threshold=-1.0, temperatures=None),

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -84,16 +83,6 @@ fn coding(py: Python<'_>, vocab_type: &Bound<'_, PyAny>) -> PyResult<(u8, TokenC
     }
 }
 
-/// The stop tokens that the caller names, if any.
-fn given_stop_ids(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<u32>>> {
-    match id_list(py, ids)? {
-        Some(ids) if ids.is_empty() => {
-            Err(PyValueError::new_err("`stop_token_ids` must not be empty; leave it out"))
-        }
-        ids => Ok(ids),
-    }
-}
-
 fn decode(token: &Bound<'_, PyAny>, coding: TokenCoding) -> PyResult<Vec<u8>> {
     if let Ok(text) = token.cast::<PyString>() {
         return Ok(coding.decode(text.to_str()?));
@@ -124,7 +113,7 @@ impl TokenizerInfo {
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
         let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
-        let stop = match given_stop_ids(py, stop_token_ids)? {
+        let stop = match id_list(py, stop_token_ids)? {
             Some(ids) => ids,
             None => (0..)
                 .zip(&tokens)
@@ -144,7 +133,8 @@ impl TokenizerInfo {
     /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
     ///
     /// Ids that the tokenizer marks special match no text; with `grammask.config.set_compat(True)` they are text,
-    /// as in xgrammar. `vocab_size` is the width of the model's logits, if that is more than the tokenizer has.
+    /// as in xgrammar. `vocab_size` is the width of the model's logits, if that is not what the
+    /// tokenizer has; ids from it on are left out, with a warning. `stop_token_ids` of `[]` says that no token ends a text.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, *, vocab_size=None, stop_token_ids=None))]
     fn from_huggingface<'py>(
@@ -174,7 +164,7 @@ impl TokenizerInfo {
         if let Some(size) = vocab_size {
             options = options.size(size);
         }
-        if let Some(ids) = given_stop_ids(py, stop_token_ids)? {
+        if let Some(ids) = id_list(py, stop_token_ids)? {
             options = options.stop_ids(ids);
         }
         let file = File::open(&path)?;

@@ -348,7 +348,7 @@ def test_batches(compiler, info):
     batch.batch_rollback([texts[0], texts[3]], [1, 0])
     temperatures = np.zeros(2)
     batch.batch_fill_temperature([texts[0], matcher(compiler, default_temperature=0.5)], temperatures)
-    assert temperatures.tolist() == [0.0, 0.5]
+    assert temperatures.tolist() == [-1.0, 0.5]
     with pytest.raises(RuntimeError):
         batch.batch_fill_next_token_bitmask(texts, mask, [0])
     with pytest.raises(RuntimeError):

@@ -80,14 +80,21 @@ def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tag
     if tags is not None:
         structural_tag = tags
     if triggers is not None or isinstance(structural_tag, list):
-        items = [_as_json(item) for item in structural_tag]
-        for item in items:
-            schema = item.pop("schema_", item.get("schema"))
-            item["schema"] = json.loads(schema) if isinstance(schema, str) else _as_json(schema)
+        items = [_legacy_item(item) for item in structural_tag]
         structural_tag = {"structures": items, "triggers": triggers or []}
     if isinstance(structural_tag, str):
         return structural_tag
     return json.dumps(_as_json(structural_tag), ensure_ascii=False)
+
+
+def _legacy_item(item: Any) -> dict[str, Any]:
+    """A ``StructuralTagItem`` or its dict, whose schema is a dict, JSON text or a pydantic model."""
+    if not isinstance(item, dict):
+        # Not by `model_dump`, to which a schema that is a class means nothing.
+        item = {"begin": item.begin, "schema": item.schema_, "end": item.end}
+    schema = item.get("schema", item.get("schema_"))
+    schema = json.loads(schema) if isinstance(schema, str) else _as_json(schema)
+    return {"begin": item.get("begin"), "schema": schema, "end": item.get("end")}
 
 
 def _as_json(value: Any) -> Any:

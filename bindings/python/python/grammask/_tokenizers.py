@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 from ._native import TokenizerInfo
 from ._support import VocabType
 from .config import get_compat, get_serialization_version
-from .exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError, TokenizerError, spell
+from .exception import (
+    DeserializeFormatError,
+    DeserializeVersionError,
+    GrammaskWarning,
+    InvalidJSONError,
+    TokenizerError,
+    spell,
+)
 
 #: From that many tokens on a spelling is no accident.
 _MANY = 128
@@ -86,14 +94,18 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
     vocab = _vocabulary(tokenizer)
     metadata = _metadata(tokenizer, vocab)
     size = max(vocab.values(), default=-1) + 1
-    if vocab_size is not None and vocab_size > size:
+    if vocab_size is not None:
+        if vocab_size < size:
+            message = f"the tokenizer has ids up to {size - 1}; those from `vocab_size`, {vocab_size}, on are left out"
+            warnings.warn(message, GrammaskWarning, stacklevel=3)
         size = vocab_size
     encoded: list[str | bytes] = [""] * size
     for token, number in vocab.items():
-        encoded[number] = token
+        if number < size:
+            encoded[number] = token
     if stop_token_ids is None:
         end = getattr(tokenizer, "eos_token_id", None)
-        stop_token_ids = end if isinstance(end, int) else None
+        stop_token_ids = end if isinstance(end, int) and end < size else None
     return TokenizerInfo(
         encoded,
         metadata["vocab_type"],
@@ -167,7 +179,7 @@ def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: st
             encoded_vocab,
             VocabType(read["vocab_type"]),
             vocab_size=read["vocab_size"],
-            stop_token_ids=read["stop_token_ids"] or None,
+            stop_token_ids=read["stop_token_ids"],
             add_prefix_space=read["add_prefix_space"],
         )
     except (KeyError, TypeError, ValueError) as error:

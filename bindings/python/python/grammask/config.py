@@ -2,8 +2,9 @@
 
 ``compat`` chooses between two manners. The *exact* one, the default, enforces every keyword or refuses the schema.
 The *compatible* one follows xgrammar 0.2.8 where code written for it depends on its gaps: keywords that cannot be
-enforced are ignored with a ``GrammaskWarning``, messages of EBNF and regex errors begin as xgrammar's do, and
-special tokens of Hugging Face tokenizers are text. Whatever can be enforced is enforced in both.
+enforced are ignored with a ``GrammaskWarning``, messages of EBNF and regex errors begin as xgrammar's do,
+special tokens of Hugging Face tokenizers are text, and rows of refused draft tokens are cleared. Whatever can be
+enforced is enforced in both.
 """
 
 from __future__ import annotations
