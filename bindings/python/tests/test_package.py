@@ -77,6 +77,8 @@ def test_it_can_be_xgrammar():
         assert xgr.GrammarMatcher is GrammarMatcher is grammask.GrammarMatcher
         assert xgrammar.testing is grammask.testing
         assert grammask.config.get_compat()
+        import os
+        assert (os.environ["GRAMMASK_AS_XGRAMMAR"], os.environ["GRAMMASK_COMPAT"]) == ("1", "1"), "for processes"
         try:
             import xgrammar.nothing
         except ModuleNotFoundError:

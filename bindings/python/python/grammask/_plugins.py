@@ -44,36 +44,56 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install_as_xgrammar(*, compat: bool = True) -> None:
-    """Makes ``import xgrammar`` (and every module below it) import grammask, in this process.
+    """Makes ``import xgrammar`` (and every module below it) import grammask, in this process and those it starts.
 
-    Call it before anything imports xgrammar. By default xgrammar's gaps are followed, because its users' code
+    Call it before anything imports xgrammar: whoever did keeps xgrammar's own classes, so that is refused. Processes
+    that this one starts follow where grammask is installed, because the environment is told
+    (``GRAMMASK_AS_XGRAMMAR``, ``GRAMMASK_COMPAT``). By default xgrammar's gaps are followed, because its users' code
     depends on them; ``compat=False`` keeps the exact manner (see ``grammask.config``). Calling it again changes
     nothing but that.
     """
+    _become_findable(compat)
+    importlib.import_module(_NAME)
+
+
+def first_import() -> importlib.machinery.ModuleSpec:
+    """Answers the first import of xgrammar, for ``grammask_as_xgrammar``."""
+    _become_findable(_wants_compat())
+    return importlib.machinery.ModuleSpec(_NAME, _Finder())
+
+
+def _become_findable(compat: bool) -> None:
+    if sys.modules.get(_NAME) not in (None, sys.modules["grammask"]):
+        raise RuntimeError(
+            "xgrammar was imported before, and its classes are in use. Set GRAMMASK_AS_XGRAMMAR=1 before Python "
+            "starts (grammask has to be installed in its environment), or call grammask.install_as_xgrammar() before "
+            "anything imports xgrammar"
+        )
     config.set_compat(compat)
-    present = sys.modules.get(_NAME)
-    package = sys.modules["grammask"]
-    if present is package:
-        return
-    if present is not None:
-        raise RuntimeError("xgrammar was imported before; call install_as_xgrammar() at the start of the program")
-    sys.meta_path.insert(0, _Finder())
-    sys.modules[_NAME] = package
+    os.environ.update({_ASKED: "1", _COMPAT: "1" if compat else "0"})
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+_ASKED = "GRAMMASK_AS_XGRAMMAR"
+_COMPAT = "GRAMMASK_COMPAT"
 
 
 def _is_asked_for() -> bool:
-    return os.environ.get("GRAMMASK_AS_XGRAMMAR", "0") not in ("", "0")
+    return os.environ.get(_ASKED, "0") not in ("", "0")
 
 
 def _wants_compat() -> bool:
-    return os.environ.get("GRAMMASK_COMPAT", "1") != "0"
+    return os.environ.get(_COMPAT, "1") != "0"
 
 
 def vllm() -> None:
     """What vLLM's plugin loading calls, in each of its processes.
 
     Only acts where the environment asks for it, ``GRAMMASK_AS_XGRAMMAR=1``: being installed is no reason to
-    change what another package does. ``GRAMMASK_COMPAT=0`` keeps the exact manner.
+    change what another package does. vLLM has imported xgrammar by then, and grammask was there first:
+    ``grammask_as_xgrammar`` saw to it while Python started. Where it could not, this stops vLLM with the reason, so
+    that it never serves half of each. ``GRAMMASK_COMPAT=0`` keeps the exact manner.
     """
     if _is_asked_for():
         install_as_xgrammar(compat=_wants_compat())

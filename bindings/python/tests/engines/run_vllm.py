@@ -15,13 +15,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from tokens import CALL, DONE, END, VOCAB_SIZE, Tokenizer
 
-# Each process loads plugins before it needs a grammar.
+# Parsers of tool calls are imported before plugins are loaded.
+import xgrammar as xgr
+from xgrammar import Grammar as EarlyGrammar
+from xgrammar import StructuralTag
+
 for plugin in importlib.metadata.entry_points(group="vllm.general_plugins"):
     plugin.load()()
 
-import xgrammar as xgr  # noqa: E402
+import grammask  # noqa: E402
 
-assert xgr.__name__ == "grammask"
+assert xgr is grammask and EarlyGrammar is grammask.Grammar and StructuralTag is grammask.StructuralTag
 
 
 @dataclass
