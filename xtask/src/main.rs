@@ -17,6 +17,7 @@ mod full;
 mod graph;
 mod oracle;
 mod python;
+mod engines;
 mod test;
 mod vocabularies;
 mod ci;
@@ -51,6 +52,8 @@ enum Verb {
     Corpus(corpus::Arguments),
     /// Builds the Python package, checks its types, runs its tests and examples.
     Python(python::Arguments),
+    /// Runs serving engines and libraries of models over the Python package; fetches them first.
+    Engines(engines::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
     Oracle(oracle::Arguments),
     /// Holds every hostile input to the rule on time and memory, in release mode.
@@ -85,6 +88,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
         Verb::Python(arguments) => python::run(&workspace, &arguments),
+        Verb::Engines(arguments) => engines::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
         Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
         Verb::Full => full::run(&workspace),

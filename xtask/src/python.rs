@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 /// The interpreter to make the environment with: `PYTHON`, or `python3.11`.
-fn interpreter() -> PathBuf {
+pub(crate) fn interpreter() -> PathBuf {
     std::env::var_os("PYTHON").map_or_else(|| "python3.11".into(), PathBuf::from)
 }
 
@@ -44,13 +44,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     build.args(["-m", "maturin", "develop", "--quiet", "--skip-install"]).current_dir(&package);
     build.args(["--profile", if arguments.release { "wheel" } else { "dev" }]);
     build.env("VIRTUAL_ENV", &environment);
-    // Cargo tells what it starts about itself, and the build would take that for its own settings.
-    for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
-        build.env_remove(name);
-    }
-    // As `shell::cargo` builds, so that both share what is built.
-    build.env("CARGO_TARGET_DIR", workspace.target()).env("CARGO_INCREMENTAL", "0");
-    run_command(&mut build).context("the Python package does not build")?;
+    run_command(as_by_hand(workspace, &mut build)).context("the Python package does not build")?;
 
     let in_package = |program: &[&str]| {
         let mut command = Command::new(&python);
@@ -72,6 +66,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         run_command(in_package(&[]).arg(example))?;
     }
     Ok(())
+}
+
+/// Lets maturin build as `shell::cargo` does, so that both share what is built.
+pub(crate) fn as_by_hand<'a>(workspace: &Workspace, build: &'a mut Command) -> &'a mut Command {
+    // Cargo tells what it starts about itself, and the build would take that for its own settings.
+    for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+        build.env_remove(name);
+    }
+    build.env("CARGO_TARGET_DIR", workspace.target()).env("CARGO_INCREMENTAL", "0")
 }
 
 /// A virtual environment under the target directory, made and filled with packages if it is not there yet.

@@ -54,3 +54,103 @@ def test_mlx_tokens_that_were_forbidden_are_an_error(compiler: grammask.GrammarC
     processor(np.array([ord("x")]), logits)
     with pytest.raises(RuntimeError, match="forbids"):
         processor(np.array([ord("x"), ord("b")]), logits)
+
+
+class Rows:
+    """As much of a torch tensor as the processor for transformers needs, over an array."""
+
+    def __init__(self, array) -> None:
+        self.array = np.asarray(array)
+        self.device = types.SimpleNamespace(type="cpu")
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    def __getitem__(self, key):
+        return Rows(self.array[key])
+
+    def __eq__(self, other):
+        return Rows(self.array == other.array)
+
+    def __int__(self):
+        return int(self.array)
+
+    def __bool__(self):
+        return bool(self.array)
+
+    def all(self):
+        return Rows(self.array.all())
+
+    def clone(self):
+        return Rows(self.array.copy())
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.array
+
+    def tolist(self):
+        return self.array.tolist()
+
+
+@pytest.fixture
+def hf(monkeypatch: pytest.MonkeyPatch):
+    """The processor's module, with numpy's arrays in the place of torch's."""
+    from grammask.contrib import hf
+
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+
+    def allocate(rows, size, *, backend):
+        return grammask.allocate_token_bitmask(rows, size, backend="numpy")
+
+    def apply(scores, bitmask):
+        grammask.apply_token_bitmask_inplace(scores.array, bitmask)
+
+    monkeypatch.setattr(hf, "allocate_token_bitmask", allocate)
+    monkeypatch.setattr(hf, "apply_token_bitmask_inplace", apply)
+    return hf
+
+
+def rows_of(texts: list[str]) -> Rows:
+    return Rows([[ord(letter) for letter in text] for text in texts])
+
+
+def next_of(processor, texts: list[str]) -> list[str]:
+    scores = processor(rows_of(texts), Rows(np.zeros((len(texts), VOCAB_SIZE), np.float32)))
+    return ["".join(chr(token) for token in np.flatnonzero(np.isfinite(row)) if token < 256) for row in scores.array]
+
+
+def test_rows_of_beam_search_are_known_by_their_ids(hf, compiler: grammask.GrammarCompiler):
+    grammars = [compiler.compile_grammar(f'root ::= "a" ("b" "{end}" | "c" "{end}")') for end in "xy"]
+    processor = hf.LogitsProcessor(grammars)
+    assert (processor.prefilled, processor.batch_size) == (False, 0)
+    assert next_of(processor, ["p", "p", "p", "p"]) == ["a"] * 4
+    assert (processor.prefilled, processor.batch_size) == (True, 4)
+    # Two prompts that are alike, two beams each. The second beam had nothing allowed left.
+    assert next_of(processor, ["pa", "pq", "pa", "pq"]) == ["bc", "", "bc", ""]
+    assert next_of(processor, ["pac", "pab", "pab", "pac"]) == ["x", "x", "y", "y"]
+    assert next_of(processor, ["pabx", "pacx", "pacy", "pacy"]) == [""] * 4
+    with pytest.raises(RuntimeError, match="continues no row"):
+        next_of(processor, ["pabx?", "qacx?", "pacy?", "pacy?"])
+
+
+def test_rows_that_are_not_followed_are_refused(hf, compiler: grammask.GrammarCompiler):
+    grammar = compiler.compile_grammar('root ::= "ab"')
+
+    class Own(hf.LogitsProcessor):
+        pass
+
+    processor = Own(grammar)
+    next_of(processor, ["p"])
+    with pytest.raises(RuntimeError, match="forbids"):
+        next_of(processor, ["pb"])
+    with pytest.raises(RuntimeError, match="continuous batching"):
+        processor.supports_continuous_batching  # noqa: B018
+    with pytest.raises(RuntimeError, match="2 grammars for 3 rows"):
+        next_of(hf.LogitsProcessor([grammar] * 2), ["p"] * 3)
+    processor = hf.LogitsProcessor(grammar)
+    next_of(processor, ["p"])
+    with pytest.raises(RuntimeError, match="now has 2"):
+        next_of(processor, ["pa", "pa"])

@@ -1,32 +1,39 @@
 """A logits processor for ``transformers``.
 
-Importing it needs nothing; making one needs torch.
+Importing it needs nothing; making one needs torch. Where transformers is installed, the class is one of its
+``LogitsProcessor``.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._native import CompiledGrammar, GrammarMatcher
 from ..bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
 
+if TYPE_CHECKING:
+    _Base = object
+else:
+    try:
+        from transformers import LogitsProcessor as _Base
+    except ImportError:
+        _Base = object
+
 __all__ = ["LogitsProcessor"]
 
 
-class LogitsProcessor:
+class LogitsProcessor(_Base):
     """Keeps every row of a ``generate()`` call within a grammar.
 
-    Pass it in ``logits_processor=[...]``. One instance serves one call.
+    Pass it in ``logits_processor=[...]``. One instance serves one call. Rows are recognised by their ids, so beam
+    search may reorder, drop and repeat them. Assisted generation and continuous batching are refused.
 
     Parameters
     ----------
     compiled_grammar : CompiledGrammar or list of them
-        One for all rows, or one a row.
+        One for all rows, or one a prompt; rows that belong to one prompt, as in beam search, follow one another.
     """
-
-    # What transformers asks of processors: this one follows the rows of one call.
-    supports_continuous_batching = False
 
     def __init__(self, compiled_grammar: CompiledGrammar | list[CompiledGrammar]) -> None:
         importlib.import_module("torch")
@@ -37,34 +44,88 @@ class LogitsProcessor:
         self.matchers: list[GrammarMatcher] = []
         self.full_vocab_size = grammars[0].tokenizer_info.vocab_size
         self.token_bitmask: Any = None
+        self.prefilled = False
+        self.batch_size = 0
+        self._ids: Any = None
+        # Rows that beam search filled with a forbidden token, for want of allowed ones.
+        self._lost: set[int] = set()
+
+    @property
+    def supports_continuous_batching(self) -> bool:
+        # A mere False lets transformers go on without the processor.
+        raise RuntimeError("continuous batching does not show whole rows to processors; use generate()")
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """``input_ids`` of shape (batch, length), ``scores`` of shape (batch, vocab); returns the scores."""
-        rows = int(input_ids.shape[0])
-        if not self.matchers:
-            self._start(rows)
+        if self.prefilled:
+            self._follow(input_ids)
         else:
-            if rows != len(self.matchers):
-                raise RuntimeError(f"the batch had {len(self.matchers)} rows and now has {rows}; use a new processor")
-            self._accept(input_ids[:, -1].tolist())
+            self._start(int(input_ids.shape[0]))
+        self._ids = input_ids.clone()
         for row, matcher in enumerate(self.matchers):
-            if not matcher.is_terminated():
+            if row in self._lost:
+                self.token_bitmask[row] = 0
+            elif matcher.is_terminated():
+                # Rows that are done are padded with whatever the caller pads with.
+                self.token_bitmask[row] = -1
+            else:
                 matcher.fill_next_token_bitmask(self.token_bitmask, row)
         on_device = self.token_bitmask.to(scores.device) if scores.device.type != "cpu" else self.token_bitmask
         apply_token_bitmask_inplace(scores, on_device)
         return scores
 
     def _start(self, rows: int) -> None:
-        grammars = self.compiled_grammars * rows if len(self.compiled_grammars) == 1 else self.compiled_grammars
-        if len(grammars) != rows:
-            raise RuntimeError(f"there are {len(grammars)} grammars for {rows} rows")
-        self.matchers = [GrammarMatcher(grammar) for grammar in grammars]
+        if rows % len(self.compiled_grammars) != 0:
+            raise RuntimeError(f"there are {len(self.compiled_grammars)} grammars for {rows} rows")
+        self.prefilled, self.batch_size = True, rows
+        self.matchers = [GrammarMatcher(self.compiled_grammars[self._prompt(row)]) for row in range(rows)]
         self.token_bitmask = allocate_token_bitmask(rows, self.full_vocab_size, backend="torch")
 
-    def _accept(self, tokens: list[int]) -> None:
-        for row, (matcher, token) in enumerate(zip(self.matchers, tokens, strict=True)):
-            if matcher.is_terminated():
-                # Rows that are done are padded with whatever the caller pads with.
-                self.token_bitmask[row] = -1
-            elif not matcher.accept_token(token):
+    def _prompt(self, row: int) -> int:
+        """The number of the grammar that a row obeys."""
+        return row * len(self.compiled_grammars) // self.batch_size
+
+    def _follow(self, input_ids: Any) -> None:
+        rows = int(input_ids.shape[0])
+        if rows != self.batch_size:
+            raise RuntimeError(f"the batch had {self.batch_size} rows and now has {rows}; use a new processor")
+        before = input_ids[:, :-1]
+        if before.shape != self._ids.shape or not bool((before == self._ids).all()):
+            self._reorder(before)
+        for row, token in enumerate(input_ids[:, -1].tolist()):
+            matcher = self.matchers[row]
+            if row in self._lost or matcher.is_terminated():
+                continue
+            if not self._was_allowed(row, token) or not matcher.accept_token(token):
+                self._lost.add(row)
+        for row in self._lost:
+            # In beam search a row of the same prompt goes on; elsewhere nothing is left of the text.
+            prompt = self._prompt(row)
+            if all(other in self._lost for other in range(rows) if self._prompt(other) == prompt):
+                token = int(input_ids[row, -1])
                 raise RuntimeError(f"row {row}: token {token} was sampled though the mask forbids it")
+
+    def _was_allowed(self, row: int, token: int) -> bool:
+        return token < self.full_vocab_size and bool(int(self.token_bitmask[row, token // 32]) >> (token % 32) & 1)
+
+    def _reorder(self, before: Any) -> None:
+        """Gives each row the matcher of the row that it continues."""
+        known = {self._key(row, ids): row for row, ids in enumerate(self._ids.cpu().numpy())}
+        matchers, lost, taken, order = [], set(), set(), []
+        for row, ids in enumerate(before.cpu().numpy()):
+            found = known.get(self._key(row, ids))
+            if found is None:
+                raise RuntimeError(
+                    f"row {row} continues no row of the call before; use a new processor for each generate(), and "
+                    "no assisted generation"
+                )
+            if found in self._lost:
+                lost.add(row)
+            matchers.append(self.matchers[found].fork() if found in taken else self.matchers[found])
+            taken.add(found)
+            order.append(found)
+        self.token_bitmask = self.token_bitmask[order]
+        self.matchers, self._lost = matchers, lost
+
+    def _key(self, row: int, ids: Any) -> tuple[int, bytes]:
+        return self._prompt(row), ids.tobytes()
