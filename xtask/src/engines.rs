@@ -57,20 +57,21 @@ const ENGINES: [Engine; 5] = [
         gibibytes: 8,
     },
     Engine {
+        name: "mlx",
+        environment: "torch",
+        package: "mlx-lm==0.32.2",
+        left_out: &[],
+        requirements: &["mlx[cpu]>=0.32.2", "transformers==5.19.0", "jsonschema"],
+        gibibytes: 2,
+    },
+    // It uses MLX too where that is installed.
+    Engine {
         name: "outlines",
         environment: "torch",
-        package: "outlines",
+        package: "outlines==1.3.3",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
         gibibytes: 8,
-    },
-    Engine {
-        name: "mlx",
-        environment: "mlx",
-        package: "mlx-lm==0.32.2",
-        left_out: &[],
-        requirements: &["mlx-cpu", "jsonschema", "outlines"],
-        gibibytes: 2,
     },
     Engine {
         name: "llama-cpp-python",

@@ -48,6 +48,21 @@ def test_mlx_texts_obey_their_grammar(compiler: grammask.GrammarCompiler):
 
 
 @pytest.mark.usefixtures("mlx")
+def test_mlx_rows_under_the_name_of_the_kernel():
+    from grammask.kernels.apply_token_bitmask_mlx import apply_token_bitmask_mlx
+
+    keep = np.zeros((2, 64), bool)
+    keep[0, 3] = keep[1, [0, 40]] = True
+    mask = grammask.testing.bool_mask_to_bitmask(keep)
+    logits = np.ones((2, 70), np.float32)
+    for size, width in ((70, 70), (64, 64), (41, 41), (99, 70)):
+        masked = apply_token_bitmask_mlx(mask, logits, size)
+        assert masked.shape == (2, width)
+        assert [list(np.flatnonzero(np.isfinite(row))) for row in masked] == [[3], [0, 40]]
+    assert (logits == 1).all()
+
+
+@pytest.mark.usefixtures("mlx")
 def test_mlx_tokens_that_were_forbidden_are_an_error(compiler: grammask.GrammarCompiler):
     processor = XGrammarLogitsProcessor(compiler.compile_grammar('root ::= "a"'), max_rollback_tokens=4)
     logits = np.zeros((1, VOCAB_SIZE), dtype=np.float32)

@@ -139,7 +139,7 @@ def __getattr__(name: str) -> Any:
         return bitmask.bitmask_dtype
     if name in _TAGS:
         return getattr(importlib.import_module(f"{__name__}.structural_tag"), name)
-    if name in ("testing", "contrib", "structural_tag"):
+    if name in ("testing", "contrib", "kernels", "structural_tag"):
         return importlib.import_module(f"{__name__}.{name}")
     if name == "hf":
         return importlib.import_module(f"{__name__}.contrib.hf")

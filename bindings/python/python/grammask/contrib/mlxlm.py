@@ -5,14 +5,11 @@ Importing and making one needs nothing; it is called with the arrays of ``mlx``.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
-
-import numpy as np
 
 from .._native import CompiledGrammar, GrammarMatcher
 from ..bitmask import allocate_token_bitmask
-from ..testing import bitmask_to_bool_mask
+from ..kernels.apply_token_bitmask_mlx import apply_token_bitmask_mlx
 
 __all__ = ["XGrammarLogitsProcessor"]
 
@@ -55,12 +52,4 @@ class XGrammarLogitsProcessor:
         self._read = length
         if self.matcher.is_terminated() or not self.matcher.fill_next_token_bitmask(self._bitmask):
             return logits
-        return self._masked(logits)
-
-    def _masked(self, logits: Any) -> Any:
-        mx = importlib.import_module("mlx.core")
-        width = int(logits.shape[-1])
-        known = bitmask_to_bool_mask(self._bitmask, self.vocab_size)[0][:width]
-        # A model's last layer is often wider than its vocabulary.
-        allowed = np.pad(known, (0, width - len(known)))
-        return mx.where(mx.array(allowed), logits, float("-inf"))
+        return apply_token_bitmask_mlx(self._bitmask, logits, int(logits.shape[-1]))

@@ -118,6 +118,17 @@ def chat(question: str) -> str:
     return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
 
 
+def compiled(compiler: Any, kind: str, structure: Any) -> Any:
+    """A structure of a request, over grammask."""
+    if kind == "json":
+        return compiler.compile_json_schema(structure, any_whitespace=False, separators=(",", ":"))
+    if kind == "grammar":
+        return compiler.compile_grammar(structure) if "::=" in structure else compiler.compile_lark(structure)
+    if kind == "structural_tag":
+        return compiler.compile_structural_tag(structure)
+    return compiler.compile_regex(structure) if kind == "regex" else compiler.compile_choices(structure)
+
+
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", type=Path, required=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import REQUESTS, Report, arguments, chat, offline_settings
+from common import REQUESTS, Report, arguments, chat, compiled, offline_settings
 
 import grammask
 from grammask.contrib.hf import LogitsProcessor
@@ -23,17 +23,8 @@ def main() -> None:
     info = grammask.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size)
     compiler = grammask.GrammarCompiler(info)
 
-    def compiled(kind: str, structure: Any) -> Any:
-        if kind == "json":
-            return compiler.compile_json_schema(structure, any_whitespace=False, separators=(",", ":"))
-        if kind == "grammar":
-            return compiler.compile_grammar(structure) if "::=" in structure else compiler.compile_lark(structure)
-        if kind == "structural_tag":
-            return compiler.compile_structural_tag(structure)
-        return compiler.compile_regex(structure) if kind == "regex" else compiler.compile_choices(structure)
-
     def generate(requests: list[Any], per_prompt: int, **options: Any) -> int:
-        processor = LogitsProcessor([compiled(kind, structure) for _, kind, structure, _ in requests])
+        processor = LogitsProcessor([compiled(compiler, kind, structure) for _, kind, structure, _ in requests])
         prompts = tokenizer([chat(question) for question, *_ in requests], return_tensors="pt", padding=True)
         options |= {"num_return_sequences": per_prompt, "logits_processor": [processor], "max_new_tokens": 96}
         ids = model.generate(**prompts, pad_token_id=tokenizer.pad_token_id, **options)
@@ -71,7 +62,7 @@ def main() -> None:
                 self.calls += 1
                 return super().__call__(input_ids, scores)
 
-        processor = Own(compiled("choice", ["yes", "no"]))
+        processor = Own(compiled(compiler, "choice", ["yes", "no"]))
         assert isinstance(processor, transformers.LogitsProcessor)
         assert (processor.prefilled, processor.batch_size) == (False, 0)
         prompt = tokenizer(chat("Yes or no?"), return_tensors="pt")
@@ -85,7 +76,7 @@ def main() -> None:
             ContinuousBatchingLogitsProcessorList,
         )
 
-        processors = transformers.LogitsProcessorList([LogitsProcessor(compiled("choice", ["yes", "no"]))])
+        processors = transformers.LogitsProcessorList([LogitsProcessor(compiled(compiler, "choice", ["yes", "no"]))])
         try:
             ContinuousBatchingLogitsProcessorList(processors)
         except RuntimeError as error:

@@ -1,0 +1,1 @@
+"""Masks onto the logits of one framework, under the names of xgrammar's modules."""
