@@ -39,7 +39,7 @@ struct Engine {
 }
 
 /// Versions that were run; later ones may do.
-const ENGINES: [Engine; 5] = [
+const ENGINES: [Engine; 4] = [
     Engine {
         name: "vllm",
         environment: "torch",
@@ -73,14 +73,6 @@ const ENGINES: [Engine; 5] = [
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
         gibibytes: 8,
     },
-    Engine {
-        name: "llama-cpp-python",
-        environment: "llama-cpp-python",
-        package: "llama-cpp-python==0.3.36",
-        left_out: &[],
-        requirements: &["jsonschema"],
-        gibibytes: 1,
-    },
 ];
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -95,7 +87,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         };
         run_command(pip(&environment).args(["--no-deps", "--force-reinstall"]).arg(&wheel))?;
         let model = model(workspace)?;
-        let script = folder(workspace).join(format!("with_{}.py", engine.name.replace('-', "_")));
+        let script = folder(workspace).join(format!("with_{}.py", engine.name));
         let mut command = Command::new(environment.join("bin/python"));
         command.arg(script).arg("--model").arg(model).arg("--record").arg(workspace.root().join("record"));
         run_command(command.args(&arguments.arguments).env("PYTHONDONTWRITEBYTECODE", "1"))?;
