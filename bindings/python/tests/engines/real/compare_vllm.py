@@ -2,9 +2,10 @@
 
 compare_vllm.py MODEL BACKEND [PACK]     BACKEND: grammask, xgrammar, guidance or none
 
-A line `SIZE` runs `SIZE` of the requests at once, from its place in the list on, and answers with a line of JSON:
-times of the round, and seconds spent in compiling, filling and applying masks, as the engine itself calls them; "all
-around apply" is the engine's function that sorts masks and applies them. A line `calls` runs the function calls of the pack, 16 at once.
+A line `SIZE START` runs `SIZE` requests at once, from that place in the list on, and answers with a line of JSON: times
+of the round, and seconds spent in compiling, filling and applying masks, as the engine itself calls them; "all
+around apply" is the engine's function that sorts masks and applies them. A line `calls` runs the function calls of the
+pack, 16 at once.
 """
 
 from __future__ import annotations
@@ -124,7 +125,8 @@ def main() -> None:
             measured, outputs = run(llm, prompts, [free(parameters("json", schema, 64)) for _, schema in calls])
             texts = [(output.outputs[0].finish_reason, output.outputs[0].text) for output in outputs]
             ended = [reason == "stop" for reason, _ in texts]
-            valid = [end and fits(schema, text) for end, (_, text), (_, schema) in zip(ended, texts, calls, strict=True)]
+            judged = zip(ended, texts, calls, strict=True)
+            valid = [end and fits(schema, text) for end, (_, text), (_, schema) in judged]
             say(measured | {"ended": sum(ended), "valid": sum(valid), "requests": len(calls)})
             continue
         size, start = map(int, line.split())

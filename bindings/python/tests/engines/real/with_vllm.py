@@ -99,7 +99,8 @@ def offline(report: Report, part: str, model: Path) -> None:
     llm = engine(model)
     report.check(part, "16 mixed structures in a batch", lambda: answers(llm) and None)
     report.check(part, "bad schemas are refused", lambda: refusals(llm))
-    report.check(part, "each process uses grammask, and none xgrammar", lambda: ours(os.getpid(), 1 if part == "one-process" else 2))
+    least = 1 if part == "one-process" else 2
+    report.check(part, "each process uses grammask, and none xgrammar", lambda: ours(os.getpid(), least))
     if part == "one-process":
         report.check(part, "1,000 requests, a third aborted, leave nothing", lambda: aborts(llm))
 
@@ -282,10 +283,11 @@ def server_part(report: Report, model: Path) -> None:
     ask = {"model": "small", "temperature": 0.0, "max_tokens": 160}
     user = [{"role": "user", "content": "How is the weather in Paris for three days, in celsius?"}]
 
+    wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON, "strict": True}}
+
     def formats() -> None:
-        wanted = {"name": "person", "schema": PERSON, "strict": True}
         for form, obeys in [
-            ({"type": "json_schema", "json_schema": wanted}, lambda text: fits(PERSON, text)),
+            (wanted, lambda text: fits(PERSON, text)),
             (TAG, tag_fits),
         ]:
             done = create(messages=user, response_format=form, **ask)
@@ -327,7 +329,8 @@ def server_part(report: Report, model: Path) -> None:
         from transformers import AutoTokenizer
 
         encode = AutoTokenizer.from_pretrained(model).encode
-        good = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius", "days": 3}}\n</tool_call>'
+        good = '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius", "days": 3}}'
+        good = f"<tool_call>\n{good}\n</tool_call>"
         # The script asks for values that the schema forbids: masks have to prevent them.
         wrong = good.replace("celsius", "kelvin").replace("3", "77")
         made = 0
@@ -341,15 +344,13 @@ def server_part(report: Report, model: Path) -> None:
         return f"{made} calls in 3 scripted answers"
 
     def stream() -> None:
-        wanted = {"name": "person", "schema": PERSON, "strict": True}
-        parts = create(messages=user, stream=True, response_format={"type": "json_schema", "json_schema": wanted}, **ask)
+        parts = create(messages=user, stream=True, response_format=wanted, **ask)
         text = "".join(part.choices[0].delta.content or "" for part in parts if part.choices)
         assert fits(PERSON, text), text
 
     def dropped() -> str:
-        wanted = {"name": "person", "schema": PERSON, "strict": True}
         for _ in range(50):
-            parts = create(messages=user, stream=True, response_format={"type": "json_schema", "json_schema": wanted}, **ask)
+            parts = create(messages=user, stream=True, response_format=wanted, **ask)
             next(iter(parts))
             parts.close()
         stream()
@@ -427,7 +428,8 @@ def summary(backend: str, rounds: list[dict[str, float]]) -> str:
         return f"{name} {mean:.1f} ms +-{1.96 * deviation / len(values) ** 0.5:.1f}"
 
     total = sum(each["seconds"] for each in rounds)
-    parts = [interval("ttft"), interval("tpot"), f"{sum(each['tokens'] for each in rounds) / total:.1f} tokens a second"]
+    tokens = sum(each["tokens"] for each in rounds)
+    parts = [interval("ttft"), interval("tpot"), f"{tokens / total:.1f} tokens a second"]
     if backend != "none":
         valid, requests = (sum(each[name] for each in rounds) for name in ("valid", "requests"))
         parts.append(f"{valid} of {requests} obey")
