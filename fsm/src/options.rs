@@ -118,15 +118,15 @@ pub struct TextLimits {
     /// Most states of any one automaton, deterministic or not (default: 50,000). Intermediate automata
     /// before they are determinised may have four times as many.
     pub max_states: usize,
-    /// Most steps of work taken together, about 10 ns each (default: 20,000,000).
+    /// Most steps of work taken together, 20 to 40 ns each (default: 20,000,000).
     pub max_steps: usize,
     /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together
-    /// (default: 30,000,000).
+    /// (default: 20,000,000).
     pub max_total_steps: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 30_000_000 }
+        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 20_000_000 }
     }
 }

@@ -343,6 +343,7 @@ impl<'g> Evaluator<'g> {
                 }
             }
             Expr::Class(ranges) => {
+                meter.spend(ranges.len())?;
                 for &(lo, hi) in ranges {
                     nfa.arc(from, scalar(lo), scalar(hi), to);
                 }

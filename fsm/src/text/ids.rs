@@ -13,6 +13,11 @@ define_id! {
 }
 
 define_id! {
+    /// An arc of an [`Nfa`](super::nfa::Nfa), by its place among all when they are in order.
+    ArcRank
+}
+
+define_id! {
     /// A set of states of an [`Nfa`](super::nfa::Nfa) before arcs that read nothing are followed.
     KernelId
 }

@@ -18,6 +18,7 @@ pub(crate) mod meter;
 pub(crate) mod spelling;
 pub(crate) mod json_encoder;
 mod lists;
+mod dense;
 pub(crate) mod dfa;
 pub(crate) mod nfa;
 mod acyclic;

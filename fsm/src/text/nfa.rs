@@ -1,7 +1,10 @@
 //! Nondeterministic automata over characters, and how they become deterministic.
 
+use std::ops::Range;
+
+use super::dense::DenseSort;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
-use super::ids::{KernelId, NfaStateId, TextStateId};
+use super::ids::{ArcRank, KernelId, NfaStateId, TextStateId};
 use super::lists::Lists;
 use super::meter::Meter;
 use super::scalars::scalar;
@@ -75,6 +78,7 @@ impl Nfa {
             stamp: 0,
             stack: Vec::new(),
             set: Vec::new(),
+            sorter: DenseSort::default(),
         };
         subsets.number(&[Self::START], meter)?;
         let mut builder = DfaBuilder::with_capacity(self.count, self.arcs.len());
@@ -82,17 +86,21 @@ impl Nfa {
         let mut ends: Vec<u32> = Vec::new();
         let mut active: Vec<RangeArc<NfaStateId>> = Vec::new();
         let mut targets: Vec<NfaStateId> = Vec::new();
+        let mut ranked: Option<RankedArcs> = None;
         let mut next = 0;
         while next < subsets.sets.len() {
             arcs.clear();
             let set = subsets.sets.list(TextStateId::from_index(next));
             next += 1;
-            for &state in set.iter() {
-                arcs.extend(self.arcs[rows.of(state)].iter().map(|&(_, arc)| arc));
-            }
             let is_final = set.contains(&Self::END);
-            arcs.sort_unstable();
-            arcs.dedup();
+            if set.len() < MANY {
+                arcs.extend(set.iter().flat_map(|&state| &self.arcs[rows.of(state)]).map(|&(_, arc)| arc));
+                arcs.sort_unstable();
+                arcs.dedup();
+            } else {
+                let ranked = ranked.get_or_insert_with(|| RankedArcs::new(&self.arcs));
+                ranked.of(set.iter().map(|&state| rows.of(state)), &mut subsets.sorter, &mut arcs);
+            }
             // Mostly no two arcs read the same.
             if arcs.windows(2).all(|pair| pair[0].hi < pair[1].lo) {
                 let mut before = None;
@@ -106,7 +114,10 @@ impl Nfa {
                 continue;
             }
             ends.clear();
-            ends.extend(arcs.iter().flat_map(|arc| [arc.lo, arc.hi + 1]));
+            // Arcs that read the same stand side by side.
+            for alike in arcs.chunk_by(|one, other| (one.lo, one.hi) == (other.lo, other.hi)) {
+                ends.extend([alike[0].lo, alike[0].hi + 1]);
+            }
             ends.sort_unstable();
             ends.dedup();
             active.clear();
@@ -124,8 +135,7 @@ impl Nfa {
                 }
                 targets.clear();
                 targets.extend(active.iter().map(|arc| arc.to));
-                targets.sort_unstable();
-                targets.dedup();
+                subsets.sorter.sort(&mut targets);
                 let to = subsets.number(&targets, meter)?;
                 builder.arc(RangeArc { lo: range[0], hi: range[1] - 1, to });
             }
@@ -201,6 +211,41 @@ impl NfaRows {
     }
 }
 
+/// A set of so many states sorts its arcs by rank.
+const MANY: usize = 32;
+
+/// The arcs of an automaton in order, each once.
+struct RankedArcs {
+    arcs: IdVec<ArcRank, RangeArc<NfaStateId>>,
+    /// By the places of arcs in the automaton.
+    rank: Vec<ArcRank>,
+    ranks: Vec<ArcRank>,
+}
+
+impl RankedArcs {
+    fn new(all: &[(NfaStateId, RangeArc<NfaStateId>)]) -> Self {
+        let mut arcs: Vec<RangeArc<NfaStateId>> = all.iter().map(|&(_, arc)| arc).collect();
+        arcs.sort_unstable();
+        arcs.dedup();
+        let rank_of = |arc| ArcRank::from_index(arcs.partition_point(|other| other < arc));
+        let rank = all.iter().map(|(_, arc)| rank_of(arc)).collect();
+        Self { arcs: arcs.into(), rank, ranks: Vec::new() }
+    }
+
+    /// The arcs in some rows, in order and each once.
+    fn of(
+        &mut self,
+        rows: impl Iterator<Item = Range<usize>>,
+        sorter: &mut DenseSort,
+        arcs: &mut Vec<RangeArc<NfaStateId>>,
+    ) {
+        self.ranks.clear();
+        rows.for_each(|row| self.ranks.extend_from_slice(&self.rank[row]));
+        sorter.sort(&mut self.ranks);
+        arcs.extend(self.ranks.iter().map(|&rank| self.arcs[rank]));
+    }
+}
+
 /// The sets of states met so far.
 struct Subsets<'n> {
     nfa: &'n Nfa,
@@ -217,6 +262,7 @@ struct Subsets<'n> {
     stamp: u32,
     stack: Vec<NfaStateId>,
     set: Vec<NfaStateId>,
+    sorter: DenseSort,
 }
 
 impl Subsets<'_> {
@@ -263,7 +309,7 @@ impl Subsets<'_> {
                 }
             }
         }
-        set.sort_unstable();
+        self.sorter.sort(set);
         match self.sets.find(set) {
             Ok(known) => Ok(known),
             Err(hash) => {
