@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use memchr::memmem::Finder;
 
 use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
 use crate::error::GrammarError;
@@ -87,37 +88,79 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     }
     let mut speller = Speller::default();
     let spelled: Vec<Vec<u8>> = patterns.iter().map(|(_, pattern)| speller.spell(pattern)).collect();
+    let mut sorted: Vec<usize> = (0..patterns.len()).collect();
+    sorted.sort_by_key(|&index| (&spelled[index], patterns[index].0 != Role::Exclude));
     // Each text once, the excluded ones first: many equal triggers would all be found in one another.
-    let mut distinct: Vec<usize> = (0..patterns.len()).collect();
-    distinct.sort_by_key(|&index| (&spelled[index], patterns[index].0 != Role::Exclude));
+    let mut distinct = sorted.clone();
     distinct.dedup_by(|one, other| spelled[*one] == spelled[*other]);
-    // The automaton with the smallest tables; patterns are read once.
-    let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-        .prefilter(false)
-        .build(distinct.iter().map(|&index| &spelled[index]))
-        .map_err(|_| GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize })?;
-    for (&(role, pattern), text) in patterns.iter().zip(&spelled) {
+    let search = Search::new(distinct.iter().map(|&index| &*spelled[index]).collect())?;
+    let mut unreachable: Option<(usize, usize)> = None;
+    // In order, since texts that begin alike are looked up in the same parts of the tables. The first as they are written
+    // is the one that is told.
+    for index in sorted {
         // What is excluded need not be possible.
-        if role == Role::Exclude {
+        if patterns[index].0 == Role::Exclude || unreachable.is_some_and(|(first, _)| first < index) {
             continue;
         }
-        let before = automaton.find_overlapping_iter(text).find(|found| {
-            found.end() < text.len() || patterns[distinct[found.pattern().as_usize()]].0 == Role::Exclude
-        });
-        if let Some(before) = before {
-            let (by_role, by) = patterns[distinct[before.pattern().as_usize()]];
-            return Err(GrammarErrorKind::UnreachablePattern {
-                name: name(),
-                what: role.word(),
-                pattern: show(pattern),
-                by_what: by_role.word(),
-                by: show(by),
-            });
+        let completes =
+            |found: usize, is_at_end: bool| !is_at_end || patterns[distinct[found]].0 == Role::Exclude;
+        if let Some(found) = search.first_in(&spelled[index], completes) {
+            unreachable = Some((index, distinct[found]));
         }
     }
-    Ok(())
+    let Some((index, by)) = unreachable else { return Ok(()) };
+    let ((role, pattern), (by_role, by)) = (patterns[index], patterns[by]);
+    Err(GrammarErrorKind::UnreachablePattern {
+        name: name(),
+        what: role.word(),
+        pattern: show(pattern),
+        by_what: by_role.word(),
+        by: show(by),
+    })
+}
+
+/// Texts to look for in others.
+enum Search<'t> {
+    /// One by one: an automaton takes 20 us to build.
+    Few(Vec<Finder<'t>>),
+    Many(Box<AhoCorasick>),
+}
+
+impl<'t> Search<'t> {
+    const MAX_FEW: usize = 8;
+
+    fn new(texts: Vec<&'t [u8]>) -> Result<Self, GrammarErrorKind> {
+        if texts.len() <= Self::MAX_FEW {
+            return Ok(Self::Few(texts.into_iter().map(Finder::new).collect()));
+        }
+        // The automaton with the smallest tables; texts are read once.
+        AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+            .prefilter(false)
+            .build(texts)
+            .map(|automaton| Self::Many(Box::new(automaton)))
+            .map_err(|_| GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize })
+    }
+
+    /// The number of the text that ends first in another one, and of those the longest. `is_meant` is asked about its
+    /// number, and whether it ends where the other one ends.
+    fn first_in(&self, text: &[u8], is_meant: impl Fn(usize, bool) -> bool) -> Option<usize> {
+        match self {
+            Self::Few(parts) => {
+                let found = parts.iter().enumerate().filter_map(|(number, part)| {
+                    let begin = part.find(text)?;
+                    let end = begin + part.needle().len();
+                    is_meant(number, end == text.len()).then_some((end, begin, number))
+                });
+                found.min().map(|(.., number)| number)
+            }
+            Self::Many(automaton) => automaton
+                .find_overlapping_iter(text)
+                .find(|found| is_meant(found.pattern().as_usize(), found.end() == text.len()))
+                .map(|found| found.pattern().as_usize()),
+        }
+    }
 }
 
 /// Spells patterns as bytes: texts as they stand, tokens so that no text holds them.
