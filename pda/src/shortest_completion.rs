@@ -34,6 +34,9 @@ impl ShortestCompletion {
         if list.acceptance.complete || list.acceptance.local_complete {
             return Ok(0);
         }
+        if self.distances.get().is_none() {
+            fuel.burn(2 * units(automaton.program.state_count()))?;
+        }
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let tree = &automaton.lock().tree;

@@ -129,11 +129,11 @@ impl Closure {
         self.is_plain
     }
 
-    /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item is a miss of
-    /// the cache in the table of those that were met, and a caller goes into a heap and out of it.
+    /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item or a context is
+    /// a miss of the cache in the table of those that were met, and a caller goes into a heap and out of it.
     pub(crate) fn work(&self) -> u64 {
-        let met = self.kernel_seen.len() + self.predicted_seen.len();
-        units(2 * met + self.items.len()) + 2 * self.called + self.visited / 2 + self.subsumption.work()
+        let met = self.kernel_seen.len() + self.predicted_seen.len() + self.completed.len();
+        units(2 * met + self.items.len()) + 3 * self.called + self.visited / 2 + self.subsumption.work()
     }
 
     /// Bytes held by what is kept from one closure to the next.

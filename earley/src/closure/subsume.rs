@@ -182,7 +182,7 @@ impl Subsumption {
     ) -> bool {
         let mut completion = Completion::default();
         completion.collect(contexts, big);
-        self.work += 4 + units(2 * completion.seen.len() + completion.entries.len() / 2);
+        self.work += 4 + units(2 * completion.seen.len() + (completion.entries.len() + completion.tails) / 2);
         match contexts.get(small) {
             Context::Root => completion.root,
             Context::Local => completion.local,
@@ -280,13 +280,20 @@ struct Completion {
     permutations: Vec<OpenPermutation>,
     entries: Vec<Entry>,
     seen: Vec<ContextId>,
+    /// Tail calls met, to whatever was seen before, too.
+    tails: usize,
 }
 
 impl Completion {
     fn collect(&mut self, contexts: &Contexts, from: ContextId) {
         let mut stack = vec![from];
         while let Some(id) = stack.pop() {
-            if self.seen.contains(&id) || self.seen.len() > MAX_GROUP {
+            self.tails += 1;
+            // All of them are compared, which is faster than to stop at the one: where contexts form a block, most were
+            // seen before.
+            if self.seen.len() > MAX_GROUP
+                || self.seen.iter().fold(false, |found, &seen| found | (seen == id))
+            {
                 continue;
             }
             self.seen.push(id);

@@ -35,6 +35,9 @@ pub(crate) struct ShortestCompletion {
 impl ShortestCompletion {
     /// The least number of bytes after which a state is complete.
     pub(crate) fn len(&self, automaton: &Automaton, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+        if self.distances.get().is_none() {
+            fuel.burn(2 * units(automaton.program.state_count()))?;
+        }
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = automaton.lock();
