@@ -111,6 +111,16 @@ mod measured {
     }
 
     #[inline(never)]
+    pub(crate) fn work_of_masks_of_squares(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work_of_masks_of_rings(run: Limited) -> Result<(), String> {
+        run()
+    }
+
+    #[inline(never)]
     pub(crate) fn work_of_masks_of_dense_rules(run: Limited) -> Result<(), String> {
         run()
     }
@@ -149,6 +159,11 @@ mod measured {
     pub(crate) fn work_of_complements(run: Limited) -> Result<(), String> {
         run()
     }
+
+    #[inline(never)]
+    pub(crate) fn work_of_searches(run: Limited) -> Result<(), String> {
+        run()
+    }
 }
 
 /// Counts work that its limit ends.
@@ -174,6 +189,8 @@ fn main() {
     black_box(measured::compile_again(&compiler));
     black_box(compile(&compiler));
     count_work(measured::work_of_masks_of_cubes, units::mask(&units::cubes(), ""));
+    count_work(measured::work_of_masks_of_squares, units::mask(&units::squares(), ""));
+    count_work(measured::work_of_masks_of_rings, units::mask(&units::ring(), ""));
     count_work(measured::work_of_masks_of_dense_rules, units::mask(&units::dense_rules(), ""));
     count_work(measured::work_of_texts_of_counts, units::text(&units::counts_in_step(), "a".repeat(3_000)));
     count_work(measured::work_of_endings, units::ending(&units::dense_rules()));
@@ -182,4 +199,5 @@ fn main() {
     count_work(measured::work_of_schemas_texts, units::schema(units::texts_under_patterns()));
     count_work(measured::work_of_schemas_names, units::schema(units::names_under_patterns()));
     count_work(measured::work_of_complements, units::operators(units::complement()));
+    count_work(measured::work_of_searches, units::operators(units::search()));
 }

@@ -80,6 +80,21 @@ pub(crate) fn cubes() -> String {
     format!("root ::= ({names})*\n{cubes}")
 }
 
+/// Rules that may each be empty and call two others twice.
+pub(crate) fn squares() -> String {
+    let squares = rules(100, |n| {
+        let next = format!("(r{} | r{})", (n + 1) % 100, (37 * n + 5) % 100);
+        format!(r#"r{n} ::= {next} "a"? {next} | """#)
+    });
+    format!("root ::= r0\n{squares}")
+}
+
+/// A ring of rules that may each be empty, and another letter once round.
+pub(crate) fn ring() -> String {
+    let ring = rules(5_000, |n| format!(r#"r{n} ::= "a"? r{}?"#, n + 1));
+    format!("root ::= r0\n{ring}r5000 ::= \"a\" | r0 \"b\"")
+}
+
 /// Rules that may each begin with many others.
 pub(crate) fn dense_rules() -> String {
     let dense = rules(300, |n| {
@@ -126,4 +141,10 @@ pub(crate) fn names_under_patterns() -> String {
 /// A complement that needs a state for each set of the last letters.
 pub(crate) fn complement() -> String {
     "root ::= Complement(Regex(\"(a|b)*a(a|b){18}\"))".to_owned()
+}
+
+/// A complement whose states are large sets, spread over a large automaton.
+pub(crate) fn search() -> String {
+    let parts = joined(100, "", |_| ".*a.{100}b".to_owned());
+    format!("root ::= Complement(Regex(\"{parts}\"))")
 }
