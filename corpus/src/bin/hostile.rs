@@ -129,11 +129,15 @@ fn child(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What the process of an input may take as a whole, in seconds of a processor: several calls, each as long as it may be.
+/// What the process of an input may take as a whole, in seconds of a processor: several calls, each as long as it may be,
+/// and those that are repeated along a text.
 fn processor_seconds(input: &Input) -> u64 {
-    let calls = if input.calls == Calls::Visit { 4 } else { 30 };
-    calls * longest(input.source.len() + input.text.len()).as_secs() + 6
+    let calls = if input.calls == Calls::Visit { 4 } else { 12 };
+    calls * longest(input.source.len() + input.text.len()).as_secs() + ENOUGH.as_secs() + 6
 }
+
+/// Calls along a text are repeated until they took so long together: thousands of masks of some milliseconds obey the rule.
+const ENOUGH: Duration = Duration::from_secs(15);
 
 /// What the calls of one name took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,6 +153,7 @@ struct Figures {
 #[derive(Default)]
 struct ProcessMeter {
     calls: BTreeMap<&'static str, Figures>,
+    total: Duration,
 }
 
 impl Meter for ProcessMeter {
@@ -162,12 +167,17 @@ impl Meter for ProcessMeter {
         let result = run();
         let (after, peak) = usage();
         let taken = after.saturating_sub(before);
+        self.total += taken;
         let figures = self.calls.entry(name).or_default();
         figures.calls += calls;
         figures.slowest = figures.slowest.max(taken / u32::try_from(calls).unwrap_or(1).max(1));
         figures.total += taken;
         figures.peak = figures.peak.max(peak);
         result
+    }
+
+    fn is_full(&self) -> bool {
+        self.total > ENOUGH
     }
 }
 
