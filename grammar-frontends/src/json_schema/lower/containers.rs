@@ -209,9 +209,11 @@ impl Chain<'_> {
     /// follow.
     fn build(&self, writer: &mut ContainerWriter<'_>) -> Result<Option<ExprId>> {
         let cap = self.counts.cap();
-        // `K(i)` for every count, from the last `i` to the first.
-        let mut row: ChainRow = (0..=cap).map(|count| self.tail(writer, count)).collect();
+        // Before the `i`th member there were at most `i`.
+        let counts = |before: usize| 0..=u32::try_from(before).unwrap_or(u32::MAX).min(cap);
         let mut next = self.members.len();
+        // `K(i)` for every count, from the last `i` to the first.
+        let mut row: ChainRow = counts(next).map(|count| self.tail(writer, count)).collect();
         while next > 0 {
             let is_required = |at: usize| self.members[at].presence == Presence::Required;
             let mut start = next - 1;
@@ -219,7 +221,7 @@ impl Chain<'_> {
                 start -= 1;
             }
             let mut before = ChainRow::with_capacity(row.len());
-            for count in 0..=cap {
+            for count in counts(start) {
                 let state = self.state(writer, start..next, count, &row)?;
                 before.push(match state {
                     // What two places refer to is a rule; what only the member before refers to is not.
