@@ -3,7 +3,7 @@
 /// Bounds on memory and work. Each leads to an error that names it, never to a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that the parser tables of one grammar may hold before they are begun anew. Default 64 MiB.
+    /// Bytes that the parser tables of one grammar may hold before they are begun anew. Default 48 MiB.
     pub max_table_bytes: usize,
     /// Bytes that the masks of one grammar may hold before those that were not used for longest go. Default 64 MiB.
     pub max_mask_bytes: usize,
@@ -28,7 +28,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_table_bytes: 64 << 20,
+            max_table_bytes: 48 << 20,
             max_mask_bytes: 64 << 20,
             max_pool_bytes: 64 << 20,
             max_total_bytes: 1 << 30,
