@@ -41,7 +41,7 @@ pub struct GrammarBuilder {
     /// The first limit or bound that an expression broke; reported by `finish`, so that expression
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
-    common: Option<RuleId>,
+    common: Vec<RuleId>,
     /// Repeats whose bounds are swapped, with the bounds.
     swapped: HashMap<ExprId, (u32, u32)>,
 }
@@ -172,8 +172,8 @@ impl GrammarBuilder {
 
     /// Says that other grammars are likely to have the rule too, and all that it refers to. What is made of it may be
     /// kept and used again; the grammar means the same without.
-    pub fn set_common(&mut self, rule: RuleId) {
-        self.common = Some(rule);
+    pub fn add_common(&mut self, rule: RuleId) {
+        self.common.push(rule);
     }
 
     /// The declared rule of that name.

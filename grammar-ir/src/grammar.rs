@@ -29,7 +29,7 @@ pub struct Grammar {
     pub(crate) dispatches: Vec<DispatchData>,
     pub(crate) counts: Vec<Counts>,
     pub(crate) root: RuleId,
-    pub(crate) common: Option<RuleId>,
+    pub(crate) common: Vec<RuleId>,
 }
 
 /// One rule.
@@ -165,10 +165,10 @@ impl Grammar {
         self.root
     }
 
-    /// A rule that other grammars are likely to have too, with all that it refers to
-    /// ([`GrammarBuilder::set_common`](crate::GrammarBuilder::set_common)). A hint: passes that copy a grammar drop it.
-    pub fn common(&self) -> Option<RuleId> {
-        self.common
+    /// Rules that other grammars are likely to have too, each with all that it refers to
+    /// ([`GrammarBuilder::add_common`](crate::GrammarBuilder::add_common)). A hint: passes that copy a grammar drop it.
+    pub fn common(&self) -> &[RuleId] {
+        &self.common
     }
 
     /// How many rules there are.

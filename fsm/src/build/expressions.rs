@@ -48,9 +48,15 @@ pub(crate) fn build(
     grammar: &Grammar,
     options: &CompileOptions,
     Scope { root, parts, .. }: Scope<'_>,
-    shared: Option<&SharedMatch>,
+    find_shared: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
 ) -> Result<(Draft, Places), BuildError> {
-    let plan = Plan::new(grammar, options, parts, root, shared.and(grammar.common()));
+    let mut shared = Vec::new();
+    let plan = Plan::new(grammar, options, parts, root, |rule| {
+        let found = if grammar.common().contains(&rule) { find_shared(rule) } else { None };
+        let is_known = found.is_some();
+        shared.extend(found);
+        is_known
+    });
     let mut builder = Builder {
         grammar,
         options,
@@ -83,8 +89,8 @@ pub(crate) fn build(
         work: 0,
     };
     builder.rule_fragment(root, Place { rule: root, spelling: Spelling::PLAIN, copies: Copies::One });
-    if let Some(shared) = shared {
-        builder.copy_shared_rules(shared);
+    for rule in &shared {
+        builder.copy_shared_rules(rule);
     }
     let mut next = 0;
     while let Some(&job) = builder.jobs.get(next) {

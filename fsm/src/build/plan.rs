@@ -37,15 +37,16 @@ enum Reference {
 const BIG: u32 = 1 << 20;
 
 impl Plan {
-    /// `known` is a rule whose automaton is there already: what it refers to is not looked at.
+    /// `is_known` says of a rule that its automaton is there already: what it refers to is not looked at. It is asked at
+    /// most once for each rule.
     pub(crate) fn new(
         grammar: &Grammar,
         options: &CompileOptions,
         parts: &Parts<'_>,
         root: RuleId,
-        known: Option<RuleId>,
+        mut is_known: impl FnMut(RuleId) -> bool,
     ) -> Self {
-        let graph = Graph::new(grammar, root, |rule| known == Some(rule) || parts.hides(rule));
+        let graph = Graph::new(grammar, root, |rule| parts.hides(rule) || is_known(rule));
         let mut plan = Self {
             rules: graph
                 .references
@@ -169,7 +170,7 @@ impl Graph {
         &self.targets[start.index()..end.index()]
     }
 
-    fn new(grammar: &Grammar, root: RuleId, is_known: impl Fn(RuleId) -> bool) -> Self {
+    fn new(grammar: &Grammar, root: RuleId, mut is_known: impl FnMut(RuleId) -> bool) -> Self {
         let count = grammar.rule_count();
         let mut graph = Self {
             rows: IdVec::of((Offset::FIRST, Offset::FIRST), count),

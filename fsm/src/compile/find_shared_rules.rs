@@ -21,20 +21,19 @@ use crate::options::CompileOptions;
 use crate::program::tables::{Count, FragmentId, Role};
 
 /// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
-const MAX_KEPT: usize = 16;
+const MAX_KEPT: usize = 32;
 
 /// Expressions of a part. Larger ones are written where they stand.
 const MAX_EXPRESSIONS: usize = 1024;
 
 static KEPT: LazyLock<PerProcess<Mutex<Vec<Arc<SharedRules>>>>> = LazyLock::new(PerProcess::default);
 
-/// Finds the rules that a grammar shares with others.
+/// Finds the automata of a common rule.
 pub(crate) fn find_shared_rules(
     grammar: &Grammar,
-    root: RuleId,
+    rule: RuleId,
     options: &CompileOptions,
 ) -> Option<SharedMatch> {
-    let rule = grammar.common().filter(|&rule| rule != root)?;
     if options.shared_rules == Toggle::Off {
         return None;
     }

@@ -45,7 +45,7 @@ pub(crate) fn compile_scope(
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
     // Below a rule that was compiled before nothing is what it looks like.
-    Scope { root: grammar.root(), has_common: parts.is_empty(), parts }
+    Scope { root: grammar.root(), may_share: parts.is_empty(), parts }
 }
 
 /// Compiles a grammar some of whose rules were compiled before; see [`LinkedProgram`]. Accepts what the whole would accept
@@ -115,18 +115,18 @@ pub(crate) struct Built {
 impl Built {
     fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, BuildError> {
         check_interrupt(options)?;
-        let shared = scope.has_common.then(|| find_shared_rules(grammar, scope.root, options)).flatten();
-        let (draft, places) = expressions::build(grammar, options, scope, shared.as_ref())?;
+        let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
+        let (draft, places) = expressions::build(grammar, options, scope, &mut find)?;
         Ok(Self { draft, places })
     }
 
     /// A rule of a grammar with all that it reaches.
     pub(crate) fn of_rule(
         grammar: &Grammar,
-        (root, has_common): (RuleId, bool),
+        root: RuleId,
         options: &CompileOptions,
     ) -> Result<Self, BuildError> {
-        Self::new(grammar, options, Scope { root, has_common, parts: &Parts::none() })
+        Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
     }
 
     /// The same, in little memory.
@@ -138,10 +138,10 @@ impl Built {
     pub(crate) fn program(
         self,
         grammar: &Grammar,
-        (root, has_common): (RuleId, bool),
+        root: RuleId,
         options: &CompileOptions,
     ) -> Result<Program, BuildError> {
-        let scope = Scope { root, has_common, parts: &Parts::none() };
+        let scope = Scope { root, may_share: true, parts: &Parts::none() };
         self.finish(grammar, options, scope).map(|(program, ..)| program)
     }
 

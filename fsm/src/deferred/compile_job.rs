@@ -30,8 +30,8 @@ type WriteGrammar = Box<dyn FnOnce() -> Option<Grammar> + Send>;
 /// The grammar that is compiled.
 enum Source {
     Whole(Box<Grammar>),
-    /// A rule of a shared grammar, and whether it reaches the common part.
-    Rule(Arc<Grammar>, RuleId, bool),
+    /// A rule of a shared grammar.
+    Rule(Arc<Grammar>, RuleId),
 }
 
 /// The result of one step.
@@ -76,11 +76,11 @@ impl DeferredProgram {
     /// A rule of a shared grammar, whose footprint is known.
     pub(crate) fn of_rule(
         grammar: &Arc<Grammar>,
-        (rule, has_common): (RuleId, bool),
+        rule: RuleId,
         footprint: Footprint,
         options: &Arc<CompileOptions>,
     ) -> Self {
-        let source = Source::Rule(Arc::clone(grammar), rule, has_common);
+        let source = Source::Rule(Arc::clone(grammar), rule);
         let job = CompileJob::Build { source, options: Arc::clone(options) };
         Self::deferred(footprint, Box::new(job))
     }
@@ -152,15 +152,15 @@ impl CompileJob {
 
 impl Source {
     fn rule_name(&self) -> &str {
-        let (grammar, (rule, _)) = self.parts();
+        let (grammar, rule) = self.parts();
         grammar.rule(rule).name()
     }
 
-    fn parts(&self) -> (&Grammar, (RuleId, bool)) {
+    fn parts(&self) -> (&Grammar, RuleId) {
         match self {
             // No rule of a whole grammar is compiled apart from it.
-            Self::Whole(grammar) => (grammar, (grammar.root(), true)),
-            &Self::Rule(ref grammar, rule, has_common) => (grammar, (rule, has_common)),
+            Self::Whole(grammar) => (grammar, grammar.root()),
+            &Self::Rule(ref grammar, rule) => (grammar, rule),
         }
     }
 }

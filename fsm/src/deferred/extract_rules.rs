@@ -56,25 +56,18 @@ pub fn compile_deferred(
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
 ) -> Result<Program, BuildError> {
     let extracted = extract_deferred_rules(grammar, options, share);
-    let Some(Extraction { sub_programs, has_common }) = extracted else { return compile(grammar, options) };
+    let Some(sub_programs) = extracted else { return compile(grammar, options) };
     let parts = Parts::extracted(&sub_programs);
-    compile_scope(grammar, options, Scope { root: grammar.root(), has_common, parts: &parts })
+    // What common rules reach is in no sub-program.
+    compile_scope(grammar, options, Scope { root: grammar.root(), may_share: true, parts: &parts })
 }
 
-/// What is compiled later, and how the rest is compiled.
-struct Extraction {
-    /// Rules and what they become.
-    sub_programs: Vec<(RuleId, Arc<DeferredProgram>)>,
-    /// Whether the rest reaches the common part.
-    has_common: bool,
-}
-
-/// Looks for rules to be compiled late. `None` where there are none.
+/// Looks for rules to be compiled late, and says what they become. `None` where there are none.
 fn extract_deferred_rules(
     grammar: &Grammar,
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
-) -> Option<Extraction> {
+) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
     let least =
         usize::try_from(options.deferred_min_states).unwrap_or(usize::MAX).saturating_mul(MIN_EXPRESSIONS);
     if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
@@ -90,7 +83,7 @@ fn extract_deferred_rules(
     }
     let reach = Reach::new(grammar, &survey, options.deferred_min_states);
     let chosen = reach.choose(grammar, &survey, options.deferred_min_states);
-    if chosen.rules.is_empty() {
+    if chosen.is_empty() {
         return None;
     }
     let shared = share(grammar);
@@ -99,33 +92,27 @@ fn extract_deferred_rules(
     let unit = |&rule: &RuleId| {
         let row = &reach.rules[rule.into()];
         let footprint = Footprint::of_part(row.states + reach.common_states, classes.clone());
-        let unit = DeferredProgram::of_rule(&shared, (rule, row.has_common), footprint, &late);
+        let unit = DeferredProgram::of_rule(&shared, rule, footprint, &late);
         (rule, Arc::new(unit))
     };
-    Some(Extraction { sub_programs: chosen.rules.iter().map(unit).collect(), has_common: chosen.has_common })
+    Some(chosen.iter().map(unit).collect())
 }
 
 /// What each rule reaches.
 struct Reach {
     graph: Graph,
     rules: IdVec<RuleNumber, Reached>,
-    /// The states of the common part.
+    /// The states of what the common rules reach.
     common_states: u32,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Reached {
-    /// In at most so many states all of it is written, the common part apart.
+    /// In at most so many states all of it is written, common rules apart.
     states: u32,
-    has_common: bool,
     is_in_common: bool,
     /// It may not stand apart.
     is_bound: bool,
-}
-
-struct Chosen {
-    rules: Vec<RuleId>,
-    has_common: bool,
 }
 
 impl Reach {
@@ -133,8 +120,7 @@ impl Reach {
         let graph = Graph::of(grammar);
         let mut rules: IdVec<RuleNumber, Reached> = IdVec::of(Reached::default(), grammar.rule_count());
         let mut common_states = 0_u32;
-        let common = grammar.common().filter(|&rule| rule != grammar.root());
-        if let Some(common) = common {
+        for &common in grammar.common().iter().filter(|&&rule| rule != grammar.root()) {
             let mut stack = vec![RuleNumber::from(common)];
             while let Some(rule) = stack.pop() {
                 let row = &mut rules[rule];
@@ -158,12 +144,10 @@ impl Reach {
                 let stamp = members[0];
                 members.iter().for_each(|&member| counted[member] = stamp);
                 let mut states = 0_u32;
-                let mut has_common = common.is_some_and(|rule| members.contains(&rule.into()));
                 for &member in members {
                     states = states.saturating_add(own_states(survey, member));
                     for &target in graph.targets(member) {
                         let row = rules[target];
-                        has_common |= row.has_common;
                         if std::mem::replace(&mut counted[target], stamp) != stamp {
                             states = states.saturating_add(row.states);
                         }
@@ -172,7 +156,6 @@ impl Reach {
                 let has_root = members.contains(&root);
                 for &member in members {
                     let row = &mut rules[member];
-                    row.has_common = has_common;
                     row.is_bound |= has_root;
                     row.states = if row.is_in_common { 0 } else { states };
                 }
@@ -182,21 +165,19 @@ impl Reach {
     }
 
     /// The first rules on the ways from the root that can stand apart.
-    fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Chosen {
-        let mut chosen = Chosen { rules: Vec::new(), has_common: false };
+    fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Vec<RuleId> {
+        let mut chosen = Vec::new();
         let mut spare = survey.total.saturating_mul(COPIES);
         let mut met: IdVec<RuleNumber, bool> = IdVec::of(false, grammar.rule_count());
         met[grammar.root().into()] = true;
         let mut stack = vec![RuleNumber::from(grammar.root())];
-        let common = grammar.common();
         while let Some(rule) = stack.pop() {
             for &target in self.graph.targets(rule) {
                 if std::mem::replace(&mut met[target], true) {
                     continue;
                 }
                 let Some(id) = target.rule() else { continue };
-                if common == Some(id) {
-                    chosen.has_common = true;
+                if grammar.common().contains(&id) {
                     continue;
                 }
                 let Reached { states, is_bound, .. } = self.rules[target];
@@ -205,7 +186,7 @@ impl Reach {
                 let is_clear = !is_bound && survey.is_clear(id);
                 if fits && is_clear && (least == 0 || begins_with_literal(grammar, id)) {
                     spare -= u64::from(states);
-                    chosen.rules.push(id);
+                    chosen.push(id);
                 } else {
                     stack.push(target);
                 }

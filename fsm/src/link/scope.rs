@@ -67,8 +67,8 @@ impl<'p> Decided<'p> {
 pub(crate) struct Scope<'p> {
     /// The rule whose texts are accepted.
     pub(crate) root: RuleId,
-    /// Whether it reaches the common part, if there is one, and parts do not hide what the common part is.
-    pub(crate) has_common: bool,
+    /// Whether common rules are what they look like: no part hides what is below them.
+    pub(crate) may_share: bool,
     pub(crate) parts: &'p Parts<'p>,
 }
 

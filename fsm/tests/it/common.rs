@@ -27,7 +27,7 @@ fn lists(letter: &str, extra: usize, most_blanks: u32) -> Grammar {
     let items = builder.repeat(items, 0, None);
     let body = builder.sequence([open, blanks, items, close]);
     builder.define(list, body).unwrap();
-    builder.set_common(list);
+    builder.add_common(list);
     let own = builder.literal("=");
     let text = builder.sequence([own, blanks, again, blanks, own]);
     builder.define(root, text).unwrap();

@@ -214,7 +214,7 @@ impl<'s> SchemaLowering<'s> {
         let node = self.blame(goal);
         let expr = if norm.is_any() {
             let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
-            self.builder.set_common(rule);
+            self.builder.add_common(rule);
             self.push_task(RuleTask::Value(rule, Rc::clone(norm), node));
             self.builder.rule(rule)
         } else {
@@ -438,6 +438,7 @@ impl<'s> SchemaLowering<'s> {
         let body = body(&mut self.builder);
         let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
         self.builder.define(rule, body).map_err(grammar_error)?;
+        self.builder.add_common(rule);
         self.shared.insert(name, rule);
         Ok(self.builder.rule(rule))
     }

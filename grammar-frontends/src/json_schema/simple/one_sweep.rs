@@ -302,7 +302,7 @@ impl ShapeWriter<'_, '_, '_, '_> {
             }
             SimpleShape::Any => {
                 let rule = builder.declare_fresh("json_value").ok()?;
-                builder.set_common(rule);
+                builder.add_common(rule);
                 self.tasks.push((rule, shape));
                 builder.rule(rule)
             }
@@ -397,10 +397,11 @@ fn escaped(builder: &mut GrammarBuilder, text: ExprId, escapes: Escapes) -> Expr
     }
 }
 
-/// A rule with a body.
+/// A rule with a body, which many grammars have.
 fn defined(builder: &mut GrammarBuilder, name: &str, body: ExprId) -> Option<ExprId> {
     let rule = builder.declare_fresh(name).ok()?;
     builder.define(rule, body).ok()?;
+    builder.add_common(rule);
     Some(builder.rule(rule))
 }
 
