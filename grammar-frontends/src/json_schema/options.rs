@@ -231,7 +231,7 @@ pub enum KeyOrder {
     Declared,
     /// Required ones as the schema declares them, then the other declared ones, then undeclared ones.
     RequiredFirst,
-    /// In any order. Where `not` demands a member of any name with a certain value, such a member is the last.
+    /// In any order.
     Any,
 }
 

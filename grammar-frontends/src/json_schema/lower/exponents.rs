@@ -7,6 +7,7 @@
 //! if its exponent is at least `k - p`.
 
 use grammask_grammar_ir::ExprId;
+use smallvec::SmallVec;
 
 use super::digits::{DigitForm, Digits, FractionForm, signs};
 use crate::json_schema::sets::decimal::Decimal;
@@ -17,6 +18,9 @@ const MAX_FRACTION: i64 = 16;
 
 /// Exponents have at most three digits.
 const MAX_EXPONENT: i64 = 999;
+
+/// Ranges of exponents, below zero and above.
+type Ranges = SmallVec<[(i64, i64); 2]>;
 
 /// How some serialisers write numbers with an exponent.
 struct ExponentForm {
@@ -110,34 +114,106 @@ impl Digits<'_> {
     ) {
         let first = least.value.scientific_exponent().unwrap_or(i64::MIN);
         let last = most.map_or(i64::MAX, |most| most.value.scientific_exponent().unwrap_or(i64::MIN));
-        // Exponents from here on leave the digits of the mantissa free.
-        let free = places.map_or(i64::MIN, |places| MAX_FRACTION - places);
         let whole = places.map_or(i64::MIN, |places| -places);
-        let is_single = |exponent: i64| exponent == first || exponent == last || exponent < free;
-        let (mut single, mut ranges) = (Vec::new(), Vec::new());
-        for (from, to) in form.ranges() {
-            let (from, to) = (from.max(first).max(whole), to.min(last));
-            let ends = [from, to].into_iter().chain(from..free.min(to.saturating_add(1)));
-            single.extend(ends.filter(|&exponent| from <= exponent && exponent <= to && is_single(exponent)));
-            let (from, to) = (from.max(first.saturating_add(1)).max(free), to.min(last.saturating_sub(1)));
-            if from <= to {
-                ranges.push((from, to));
-            }
-        }
-        single.sort_unstable();
-        single.dedup();
-        if !ranges.is_empty() {
-            let mantissa = self.mantissa(form, MAX_FRACTION, (None, None));
-            let exponents = self.exponents(form, &ranges);
-            ways.extend(mantissa.map(|mantissa| self.builder.sequence([mantissa, exponents])));
-        }
-        for exponent in single {
+        let ranges = form.ranges().map(|(from, to)| (from.max(whole), to));
+        let (after, before) = (first.saturating_add(1), last.saturating_sub(1));
+        ways.extend(self.any_mantissas(
+            form,
+            ranges.map(|(from, to)| (from.max(after), to.min(before))),
+            places,
+        ));
+        let ends = [Some(first), Some(last).filter(|&last| last != first)].into_iter().flatten();
+        for exponent in ends.filter(|end| ranges.iter().any(|(from, to)| (from..=to).contains(&end))) {
             let fraction = places.map_or(MAX_FRACTION, |places| MAX_FRACTION.min(exponent + places));
             let above = (exponent == first).then_some(least);
             let below = most.filter(|_| exponent == last);
             let Some(mantissa) = self.mantissa(form, fraction, (above, below)) else { continue };
             let exponent = self.exponents(form, &[(exponent, exponent)]);
             ways.push(self.builder.sequence([mantissa, exponent]));
+        }
+    }
+
+    /// Numbers of any mantissa whose exponents lie in one of two ranges, and are not too small for the digits after the
+    /// point. Of the digits, those counts stand together that leave the same exponents.
+    fn any_mantissas(
+        &mut self,
+        form: &ExponentForm,
+        ranges: [(i64, i64); 2],
+        places: Option<i64>,
+    ) -> Option<ExprId> {
+        let ranges_after = |digits: i64| {
+            let least = places.map_or(i64::MIN, |places| digits - places);
+            ranges.map(|(from, to)| (from.max(least), to)).into_iter().filter(|(from, to)| from <= to)
+        };
+        // From the most digits down: what may follow after so many. With fewer digits there are more exponents.
+        let mut rest: Option<ExprId> = None;
+        let mut known: Option<(Ranges, ExprId)> = None;
+        let mut most = MAX_FRACTION;
+        while most > 0 {
+            let ranges: Ranges = ranges_after(most).collect();
+            let least = (1..most).rev().find(|&digits| !ranges_after(digits).eq(ranges.iter().copied()));
+            let count = most - least.unwrap_or(0);
+            let exponents = self.more_exponents(form, ranges, &mut known);
+            (rest, most) = (self.digits_before(count, exponents, rest), most - count);
+        }
+        let mut ways: SmallVec<[ExprId; 2]> = SmallVec::new();
+        if let Some(rest) = rest {
+            let point = self.builder.literal(".");
+            ways.push(self.builder.sequence([point, rest]));
+        }
+        if let Some(exponents) = self.more_exponents(form, ranges_after(0).collect(), &mut known) {
+            let digits = Digits { builder: &mut *self.builder, form: form.digits(0) }.zero_fraction();
+            ways.push(self.builder.sequence([digits, exponents]));
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let (first, ways) = (self.digit(1, 9), self.builder.choice(ways));
+        Some(self.builder.sequence([first, ways]))
+    }
+
+    /// The exponents of some ranges: those that were written last, or these and one below them, or others.
+    fn more_exponents(
+        &mut self,
+        form: &ExponentForm,
+        ranges: Ranges,
+        known: &mut Option<(Ranges, ExprId)>,
+    ) -> Option<ExprId> {
+        let &(from, to) = ranges.first()?;
+        let exponents = match known {
+            Some((written, exponents)) if *written == ranges => return Some(*exponents),
+            Some((written, exponents))
+                if !form.is_padded && ranges.len() == 1 && written.as_slice() == [(from + 1, to)] =>
+            {
+                let below = self.builder.literal(&format!("{}{from}", form.mark));
+                self.builder.choice([below, *exponents])
+            }
+            _ => self.exponents(form, &ranges),
+        };
+        *known = Some((ranges, exponents));
+        Some(exponents)
+    }
+
+    /// Up to `count` digits, the last of them no zero, and an exponent; or `count` digits and the rest.
+    fn digits_before(
+        &mut self,
+        count: i64,
+        exponents: Option<ExprId>,
+        rest: Option<ExprId>,
+    ) -> Option<ExprId> {
+        let count = u32::try_from(count).unwrap_or(0);
+        let any = self.digit(0, 9);
+        let ends = exponents.map(|exponents| {
+            let (digits, last) = (self.builder.repeat(any, 0, Some(count - 1)), self.digit(1, 9));
+            self.builder.sequence([digits, last, exponents])
+        });
+        let goes_on = rest.map(|rest| {
+            let digits = self.builder.repeat(any, count, Some(count));
+            self.builder.sequence([digits, rest])
+        });
+        match (ends, goes_on) {
+            (Some(ends), Some(goes_on)) => Some(self.builder.choice([ends, goes_on])),
+            (ends, goes_on) => ends.or(goes_on),
         }
     }
 
@@ -149,10 +225,6 @@ impl Digits<'_> {
         (above, below): (Option<&Bound>, Option<&Bound>),
     ) -> Option<ExprId> {
         let mut digits = Digits { builder: &mut *self.builder, form: form.digits(max_fraction) };
-        if above.is_none() && below.is_none() {
-            let (first, fraction) = (digits.digit(1, 9), digits.any_fraction());
-            return Some(digits.builder.sequence([first, fraction]));
-        }
         let scaled = |bound: &Bound| Bound { value: bound.value.mantissa(), edge: bound.edge };
         let one = || Bound { value: Decimal::from_integer(1), edge: Edge::Inclusive };
         let ten = || Bound { value: Decimal::from_integer(10), edge: Edge::Exclusive };

@@ -180,11 +180,16 @@ impl SchemaLowering<'_> {
         Some(builder.intersection([interval, form]))
     }
 
-    /// The multiples of a step between the bounds of a shape, where they are few and telling them takes too many states.
-    pub(super) fn few_multiples(&self, shape: &NumberShape, step: Divisor) -> Option<NumberShape> {
+    /// The numbers of a shape between two bounds, where its steps leave few and telling them takes too many states.
+    pub(super) fn few_multiples(&self, shape: &NumberShape) -> Option<NumberShape> {
         let (low, high) = (&shape.lower.as_ref()?.value, &shape.upper.as_ref()?.value);
-        let longest = low.written_len().max(high.written_len());
-        if step.units.saturating_mul(longest + 2) <= self.normalizer.options.limits.states as u64 {
+        let one = Divisor { units: 1, places: 0 };
+        let whole = (shape.kind == NumberKind::Integer).then_some(one);
+        let steps = || shape.steps.iter().copied().chain(whole);
+        let step = steps().skip(1).try_fold(steps().next()?, Divisor::least_common_multiple)?;
+        let all = shape.not_steps.iter().try_fold(step, |all, &next| all.least_common_multiple(next));
+        let states = |all: Divisor| all.units.saturating_mul(low.written_len().max(high.written_len()) + 2);
+        if all.is_some_and(|all| states(all) <= self.normalizer.options.limits.states as u64) {
             return None;
         }
         let units = i128::from(step.units);
@@ -260,9 +265,10 @@ impl SchemaLowering<'_> {
             values.extend(texts.filter_map(|text| Decimal::parse(&text)).filter(inside));
         }
         let mut alternatives = Vec::new();
-        if !values.is_empty() {
-            alternatives.extend(self.decimals(&NumberShape::finite(values), node)?);
-        }
+        let mut digits = self.digits();
+        // The sign of zero is that of the interval.
+        digits.form.has_negative_zero = false;
+        alternatives.extend(values.iter().map(|value| digits.exactly(value)));
         let (after, before) = (first.plus_one(), last.map(|last| last.minus_one()));
         if before.as_ref().is_none_or(|before| after <= *before) {
             for (fractions_of_group, remainders) in fractions.groups() {

@@ -121,6 +121,8 @@ impl SchemaLowering<'_> {
 
     /// The numbers of a shape, those with an exponent among them.
     fn number(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
+        let listed = self.few_multiples(shape);
+        let shape = listed.as_ref().unwrap_or(shape);
         let decimals = self.decimals(shape, node)?;
         let limit = self.normalizer.options.limits.digits;
         let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
@@ -278,9 +280,6 @@ impl SchemaLowering<'_> {
     }
 
     fn stepped(&mut self, shape: &NumberShape, step: Divisor, node: NodeId) -> Result<Option<ExprId>> {
-        if let Some(listed) = self.few_multiples(shape, step) {
-            return self.decimals(&listed, node);
-        }
         let one = Divisor { units: 1, places: 0 };
         let whole =
             if shape.kind == NumberKind::Integer { step.least_common_multiple(one) } else { Some(step) };
