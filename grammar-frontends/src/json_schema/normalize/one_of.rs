@@ -6,6 +6,8 @@
 //! keywords of the schema: what the schema requires or closes tells alternatives apart that would overlap alone.
 //! Alternatives that nothing satisfies beside the other keywords are left out.
 
+use std::mem;
+
 use super::normalizer::Normalizer;
 use super::proofs::MAX_PROOF_DEPTH;
 use crate::diagnostic::Result;
@@ -15,13 +17,24 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
 use crate::json_schema::sets::union::Union;
 
+/// Alternatives of objects from which on those that have nothing in common are sought.
+const MANY_OBJECTS: usize = 32;
+
 /// An alternative.
 pub(crate) struct OneOfBranch<'s> {
     pub(crate) goal: GoalId,
     /// The values that satisfy it and the context.
     pub(crate) within: NormalForm<'s>,
-    /// The goal that must hold in addition: the complements of those others that it is not known to exclude.
-    pub(crate) others_fail: Vec<GoalId>,
+    /// Those others that it is not known to exclude.
+    pub(crate) others: Vec<OtherBranch>,
+}
+
+/// An alternative that must not hold beside another one.
+pub(crate) struct OtherBranch {
+    /// Its complement.
+    pub(crate) fails: GoalId,
+    /// Whether some object may satisfy both.
+    shares_objects: bool,
 }
 
 impl<'s> Normalizer<'s> {
@@ -56,15 +69,30 @@ impl<'s> Normalizer<'s> {
         branch: &OneOfBranch<'s>,
     ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
         let mut alone = branch.within.clone();
-        for &fails in &branch.others_fail {
-            match self.conjoin_goal(&alone, fails)? {
-                Ok(both) => alone = both,
-                Err(TooManyAlternatives) => {
-                    return self.subtract_in_order(&branch.within, &branch.others_fail);
-                }
-            }
+        for &OtherBranch { fails, shares_objects } in &branch.others {
+            // The others take nothing from objects that they exclude: alternatives that say nothing of the type exclude one
+            // another there, and share all other values.
+            let kept = if shares_objects { Vec::new() } else { mem::take(&mut alone.objects) };
+            let Ok(both) = self.conjoin_goal(&alone, fails)? else { return self.without_others(branch) };
+            alone = both;
+            alone.objects.extend(kept);
+        }
+        if alone.objects.len() > MANY_OBJECTS
+            && let Ok(fewer) = self.without_others(branch)?
+            && fewer.objects.len() < alone.objects.len()
+        {
+            alone = fewer;
         }
         Ok(Ok(alone))
+    }
+
+    /// The same, with alternatives of objects that have nothing in common.
+    fn without_others(
+        &mut self,
+        branch: &OneOfBranch<'s>,
+    ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
+        let others: Vec<GoalId> = branch.others.iter().map(|other| other.fails).collect();
+        self.subtract_in_order(&branch.within, &others)
     }
 
     /// The alternatives that can hold; none where there are too many and the caller wants to go on.
@@ -88,7 +116,7 @@ impl<'s> Normalizer<'s> {
                 return Ok(None);
             };
             if !self.surely_empty(&within, MAX_PROOF_DEPTH) {
-                branches.push(OneOfBranch { goal, within, others_fail: Vec::new() });
+                branches.push(OneOfBranch { goal, within, others: Vec::new() });
             }
         }
         for right in 1..branches.len() {
@@ -96,14 +124,17 @@ impl<'s> Normalizer<'s> {
             let (before, rest) = branches.split_at_mut(right);
             let right = &mut rest[0];
             for left in before {
-                let disjoint = match left.within.and(&right.within, &mut self.algebra) {
-                    Ok(both) => self.surely_empty(&both, MAX_PROOF_DEPTH),
-                    Err(TooManyAlternatives) => false,
-                };
-                if !disjoint {
-                    left.others_fail.push(self.algebra.goals.not(right.goal));
-                    right.others_fail.push(self.algebra.goals.not(left.goal));
+                let both = left.within.and(&right.within, &mut self.algebra).ok();
+                if both.as_ref().is_some_and(|both| self.surely_empty(both, MAX_PROOF_DEPTH)) {
+                    continue;
                 }
+                let shares_objects = both.is_none_or(|both| {
+                    both.objects.iter().any(|shape| !self.object_surely_empty(shape, MAX_PROOF_DEPTH))
+                });
+                let fails = self.algebra.goals.not(right.goal);
+                left.others.push(OtherBranch { fails, shares_objects });
+                let fails = self.algebra.goals.not(left.goal);
+                right.others.push(OtherBranch { fails, shares_objects });
             }
         }
         Ok(Some(branches))

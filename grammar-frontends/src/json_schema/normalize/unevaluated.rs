@@ -279,7 +279,8 @@ fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Res
     };
     let mut all = Vec::new();
     for branch in branches {
-        let exclusive = n.algebra.goals.all(GoalId::ANY, &branch.others_fail);
+        let others: Vec<GoalId> = branch.others.iter().map(|other| other.fails).collect();
+        let exclusive = n.algebra.goals.all(GoalId::ANY, &others);
         let alone = EvaluationCase { norm: n.norm_copy(exclusive)?, evaluated: Evaluated::nothing() };
         let parts = goal_cases(n, branch.goal)?;
         all.extend(product(n, node, "oneOf", &parts, &[alone])?);
