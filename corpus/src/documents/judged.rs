@@ -72,6 +72,8 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 /// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
 /// * Templates: U+FFFE and U+FFFF of every plane are no literals (RFC 6570, section 2.1), and some take all characters.
 ///   The apostrophe is a literal (erratum 6937), and some refuse it.
+/// * Patterns: `[]` matches nothing and `[^]` any character (ECMA-262, section 22.2.1, `ClassContents`), and some take the
+///   bracket that follows for a member of the class.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
     let has_format = |format: &str| {
@@ -81,6 +83,7 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
         && !(has_text(value, &|text| text.contains(['\u{85}', '\u{FEFF}'])) && speaks_of_blanks(schema))
         && !(has_text(value, &|text| text.starts_with("\"\"@")) && has_format("email"))
         && !(has_text(value, &|text| text.contains(is_disputed_literal)) && has_format("uri-template"))
+        && !(has_text(value, &|text| text.contains("[]") || text.contains("[^]")) && has_format("regex"))
 }
 
 fn is_disputed_literal(character: char) -> bool {
@@ -153,6 +156,7 @@ mod tests {
             ("email", r#""\"\"@a""#, r#""\"b\"@a""#),
             ("uri-template", "\"\u{FFFE}\"", "\"\u{FFFD}\""),
             ("uri-template", "\"it's\"", "\"its\""),
+            ("regex", r#""a[]b""#, r#""a[b]""#),
         ] {
             let [schema, other] =
                 [format, "uri"].map(|format| read(&format!(r#"{{"items": {{"format": "{format}"}}}}"#)));

@@ -15,6 +15,6 @@ mod walk;
 pub use judged::{is_judged_rightly, is_schema_judged_rightly, sorted};
 pub(crate) use mutate::{NAMES, number};
 pub use mutate::{mutated, random_value};
-pub use orders::accepts_some_order;
+pub use orders::{accepts, accepts_some_order};
 pub use spelling::{Spelled, Spelling};
 pub use walk::walk;

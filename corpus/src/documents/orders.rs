@@ -28,6 +28,16 @@ pub fn accepts_some_order<S: Subject>(subject: &S, document: &Spelled) -> Result
     Ok(ends.iter().any(|end| subject.is_complete(end)))
 }
 
+/// Whether the subject reads a text as a whole.
+///
+/// # Errors
+///
+/// Where a limit of the subject is reached.
+pub fn accepts<S: Subject>(subject: &S, document: &str) -> Result<bool, String> {
+    let ends = text(subject, vec![subject.start()], document)?;
+    Ok(ends.iter().any(|end| subject.is_complete(end)))
+}
+
 /// Recursion is bounded as [`Spelled::new`] is.
 fn read<S: Subject>(subject: &S, from: Vec<S::State>, value: &Spelled) -> Result<Vec<S::State>, String> {
     match value {

@@ -50,6 +50,24 @@ impl Spelled {
     }
 }
 
+impl Spelled {
+    /// The same with the members of every object in an order at random.
+    pub fn shuffled(self, rng: &mut Rng) -> Self {
+        match self {
+            Self::Scalar(text) => Self::Scalar(text),
+            Self::Array(items) => Self::Array(items.into_iter().map(|item| item.shuffled(rng)).collect()),
+            Self::Object(members) => {
+                let mut members: Vec<(String, Self)> =
+                    members.into_iter().map(|(name, value)| (name, value.shuffled(rng))).collect();
+                for at in (1..members.len()).rev() {
+                    members.swap(at, rng.between(0, at));
+                }
+                Self::Object(members)
+            }
+        }
+    }
+}
+
 /// Compact, members in the order of the value.
 impl fmt::Display for Spelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
