@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use grammask::json_schema::{Formats, JsonSchemaOptions, Retriever};
+use grammask::json_schema::{Formats, JsonSchemaOptions, Retriever, Spelling};
 use grammask::{CompileError, Compiler, Matcher, Vocabulary, VocabularyOptions};
+use serde_json::Value;
 
 use crate::judge::documents;
 use crate::report::table::Table;
@@ -104,11 +105,12 @@ fn judge<'g>(
     file: &'g SuiteFile,
     group: &'g Group,
 ) -> Judged<'g> {
-    let (verdict, answers) = match compiler.json_schema(&group.schema.to_string(), options) {
-        Ok(grammar) => {
-            let fresh = grammar.matcher();
-            (Verdict::Compiled, group.tests.iter().map(|test| answer(&fresh, test)).collect())
-        }
+    let schema = group.schema.to_string();
+    let compile = |options: &JsonSchemaOptions| compiler.json_schema(&schema, options);
+    let any = || compile(&options.clone().spelling(Spelling::Any));
+    let both = compile(options).and_then(|printed| Ok([printed.matcher(), any()?.matcher()]));
+    let (verdict, answers) = match both {
+        Ok(both) => (Verdict::Compiled, group.tests.iter().map(|test| answer(&both, test)).collect()),
         Err(error) => match finding(&error) {
             (code, _) if code == "json-schema/unsatisfiable" => {
                 let answers = group.tests.iter().map(|test| match test.valid {
@@ -134,15 +136,46 @@ fn finding(error: &CompileError) -> (String, String) {
     }
 }
 
-/// An instance is put to the matcher compactly and with spaces and line feeds, its numbers as the file spells
-/// them; both must be judged alike.
-fn answer(fresh: &Matcher, test: &Test) -> Answer {
-    let spellings = [test.data.to_string(), format!("{:#}", test.data)];
-    match (test.valid, spellings.map(|text| accepts(fresh, &text))) {
-        (true, [true, true]) | (false, [false, false]) => Answer::Right,
+/// An instance is put to both matchers compactly and with spaces and line feeds. Under the spelling of serialisers numbers
+/// are as those print them, under any spelling as the file has them. All must be judged alike.
+fn answer([printed_only, any]: &[Matcher; 2], test: &Test) -> Answer {
+    let printed = printed(&test.data);
+    let texts = [(printed_only, &printed), (any, &test.data)];
+    let takes = |(fresh, data): (&Matcher, &Value)| {
+        [data.to_string(), format!("{data:#}")].map(|text| accepts(fresh, &text))
+    };
+    match (test.valid, texts.map(takes).as_flattened()) {
+        (true, [true, true, true, true]) | (false, [false, false, false, false]) => Answer::Right,
         (false, _) => Answer::WronglyAccepted,
-        (true, [false, false]) if documents::accepts_some_order(fresh, &test.data) => Answer::OrderOnly,
+        (true, [false, false, false, false])
+            if texts.iter().all(|(fresh, data)| documents::accepts_some_order(fresh, data)) =>
+        {
+            Answer::OrderOnly
+        }
         (true, _) => Answer::WronglyRejected,
+    }
+}
+
+/// The same value with its fractions as serialisers print them: `300.0` in place of `300.00`. Recursion is bounded by that
+/// of the parser.
+fn printed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(printed).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), printed(value))).collect()
+        }
+        Value::Number(number) => {
+            let text = number.to_string();
+            let shorter = match text.split_once('.') {
+                Some((whole, fraction)) if !fraction.contains(['e', 'E']) => {
+                    let fraction = fraction.trim_end_matches('0');
+                    format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
+                }
+                _ => text,
+            };
+            shorter.parse().map_or_else(|_| value.clone(), Value::Number)
+        }
+        other => other.clone(),
     }
 }
 
@@ -209,7 +242,12 @@ fn print_tables(args: &JstsArgs, judged: &[Judged<'_>]) {
     }
     table.row(required.cells("required"));
     table.row(not_required.cells("apart: remote, format, optional"));
-    println!("JSON Schema Test Suite, draft {}\n\n{}", args.draft, table.render());
+    println!(
+        "JSON Schema Test Suite, draft {}; instances as serialisers print them, under the default spelling, and as the \
+         files have them, under any\n\n{}",
+        args.draft,
+        table.render()
+    );
     let satisfiable = required.groups - required.unsatisfiable;
     println!(
         "{} of {satisfiable} required groups that something satisfies are refused: {:.1}%\n",
