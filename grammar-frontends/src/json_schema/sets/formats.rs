@@ -85,8 +85,8 @@ const fn format(name: &'static str, since: Draft, narrowed: &'static str) -> For
 const LEAP_SECONDS: &str = "leap seconds where the distance to UTC is no multiple of 15 minutes";
 
 /// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time` and `regex`,
-/// which draft 3 has and their own schema uses, and those before 2019-09 do not list `uuid`; validators of these drafts
-/// assert them all the same.
+/// which draft 3 has and their own schema uses, those before 7 do not list `iri`, and those before 2019-09 do not list `uuid`; validators of
+/// these drafts assert them all the same.
 pub(crate) const FORMATS: [Format; 20] = {
     use Draft::{Draft4, Draft6, Draft7, Draft2019};
     [
@@ -114,7 +114,7 @@ pub(crate) const FORMATS: [Format; 20] = {
         format("uri-template", Draft6, ""),
         format("date", Draft4, ""),
         format("time", Draft4, LEAP_SECONDS),
-        format("iri", Draft7, ""),
+        format("iri", Draft4, ""),
         format("iri-reference", Draft7, ""),
         format("relative-json-pointer", Draft7, "steps along an array (`0+1`), of a later document"),
         format("regex", Draft4, super::format_regex::NARROWED),

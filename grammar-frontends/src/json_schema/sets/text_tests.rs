@@ -80,7 +80,7 @@ pub(crate) struct ClassRun {
 
 enum TestKind<'s> {
     Pattern {
-        grammar: Grammar,
+        grammar: Box<Grammar>,
         pattern: Box<str>,
     },
     /// With the schema that asked for it first.
@@ -133,7 +133,7 @@ impl<'s> TextTests<'s> {
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
         let grammar = regex::parse(pattern, &options)?;
-        let id = self.push(TestKind::Pattern { grammar, pattern: pattern.into() });
+        let id = self.push(TestKind::Pattern { grammar: Box::new(grammar), pattern: pattern.into() });
         self.patterns.insert(key, id);
         Ok(id)
     }
