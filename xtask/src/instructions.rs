@@ -46,6 +46,8 @@ const UNITS: u64 = 50_000;
 
 /// How many instructions a unit of work may take.
 const MAX_PER_UNIT: u64 = 1_500;
+/// Work that takes less was refused before it was begun, and says nothing of its units.
+const MIN_PER_UNIT: u64 = 50;
 
 /// Instructions of each path.
 type Counts = BTreeMap<String, u64>;
@@ -178,8 +180,12 @@ fn work_table(work: &Counts) -> String {
 /// Limits on work are limits on time only where a unit takes about the same everywhere.
 fn judge_work(work: &Counts) -> Result<()> {
     ensure!(!work.is_empty(), "nothing was counted that a limit ends");
-    let dear = work.iter().filter(|&(_, &count)| count / UNITS > MAX_PER_UNIT);
-    let dear: Vec<&str> = dear.map(|(name, _)| name.as_str()).collect();
+    let names = |is_named: fn(u64) -> bool| -> Vec<&str> {
+        work.iter().filter(|&(_, &count)| is_named(count / UNITS)).map(|(name, _)| name.as_str()).collect()
+    };
+    let idle = names(|count| count < MIN_PER_UNIT);
+    ensure!(idle.is_empty(), "a unit of {} takes under {MIN_PER_UNIT} instructions", idle.join(", "));
+    let dear = names(|count| count > MAX_PER_UNIT);
     ensure!(dear.is_empty(), "a unit of {} takes over {MAX_PER_UNIT} instructions", dear.join(", "));
     Ok(())
 }
