@@ -85,8 +85,8 @@ const fn format(name: &'static str, since: Draft, narrowed: &'static str) -> For
 const LEAP_SECONDS: &str = "leap seconds where the distance to UTC is no multiple of 15 minutes";
 
 /// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time` and `regex`,
-/// which draft 3 has and their own schema uses, those before 7 do not list `iri`, and those before 2019-09 do not list `uuid`; validators of
-/// these drafts assert them all the same.
+/// which draft 3 has and their own schema uses, those before 7 do not list `iri`, and those before 2019-09 do not list
+/// `uuid`; validators of these drafts assert them all the same.
 pub(crate) const FORMATS: [Format; 20] = {
     use Draft::{Draft4, Draft6, Draft7, Draft2019};
     [
