@@ -30,7 +30,7 @@ struct Engine {
     environment: &'static str,
     /// Installed without what it asks for.
     package: &'static str,
-    /// What the package asks for and is not installed: no wheel of the package index has it, or nothing here uses it.
+    /// Dependencies that are not installed: the package index has no wheel of them, or nothing here uses them.
     left_out: &'static [&'static str],
     /// Installed with what they ask for.
     requirements: &'static [&'static str],

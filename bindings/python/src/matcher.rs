@@ -34,7 +34,7 @@ use crate::tokenizer::TokenizerInfo;
 /// max_rollback_tokens : int
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
-///     What `temperature` says where no rule of the grammar has one; finite, and not negative.
+///     The value of `temperature` where no rule of the grammar has one; finite, and not negative.
 #[pyclass(module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: Matcher,

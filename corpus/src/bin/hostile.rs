@@ -129,8 +129,8 @@ fn child(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What the process of an input may take as a whole, in seconds of a processor: several calls, each as long as it may be,
-/// and those that are repeated along a text.
+/// The processor time of a whole process, in seconds. The process makes several calls, each of which may take the longest
+/// time that is allowed, and repeats some calls along a text.
 fn processor_seconds(input: &Input) -> u64 {
     let calls = if input.calls == Calls::Visit { 4 } else { 12 };
     calls * longest(input.source.len() + input.text.len()).as_secs() + ENOUGH.as_secs() + 6

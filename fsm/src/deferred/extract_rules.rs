@@ -58,7 +58,7 @@ pub fn compile_deferred(
     let extracted = extract_deferred_rules(grammar, options, share);
     let Some(sub_programs) = extracted else { return compile(grammar, options) };
     let parts = Parts::extracted(&sub_programs);
-    // What common rules reach is in no sub-program.
+    // No sub-program contains a rule that is reached only through common rules.
     compile_scope(grammar, options, Scope { root: grammar.root(), may_share: true, parts: &parts })
 }
 

@@ -1,23 +1,27 @@
 //! Lazy rules commit.
 //!
-//! A lazy rule, and one with a `suffix` or `stop`, takes the text as soon as it can: once its shortest text has been
-//! read, no other terminal that could begin at the same place goes on. In `start: call* rest`, where `call` begins with
-//! the lazy `/(.|\n)*/ "<call>"` and `rest` is any text, a `<call>` must be a call, and no part of the rest.
+//! Three attributes make a rule lazy: `lazy`, `suffix` and `stop`. After the parser has read the shortest text of such a
+//! rule, no other terminal that began at the same place may continue. For example, `start: call* rest` has calls that
+//! begin with the lazy `/(.|\n)*/ "<call>"`, and a `rest` of any text. Then a `<call>` in the text must begin a call.
 //!
-//! Implementations with a lexer get this from the lexer: it tries all terminals that the parser allows, and stops at
-//! the first lazy match. Here a grammar stands for the texts that can be read in some way, so that the others lose
-//! texts instead. Let `L` be the lazy texts that may begin where the terminal `B` begins:
+//! The naive way is a lexer. It tries all terminals that the parser allows, and stops at the first lazy match. We have
+//! no lexer: a grammar describes all texts that can be read in some way. So we remove texts from the other terminals.
+//! Let `L` be the texts of the lazy rules that may begin where the terminal `B` begins.
 //!
-//! * `B` keeps its texts that do not begin with one of `L`; another lazy rule keeps those that do not go on one of `L`.
-//! * That is right only if one of `L` may begin *wherever* `B` may. Elsewhere `B` would be narrowed for no reason. Where
-//!   `B` begins at both kinds of places and the two share texts, the grammar is refused.
-//! * What follows `B` must not bring the lost texts back: `/./` again and again reads every text. Either no text of `B`
-//!   begins a longer one of `L`, or nothing follows `B`, or whatever follows begins where one of `L` may begin, too, and what
-//!   is left of a text of `L` behind one of `B` begins with one, or `B` and all terminals that may follow have no text that begins with one of `L`. Where none
-//!   of the four is certain, the grammar is refused.
+//! * We remove from `B` each text that begins with a text of `L`. If `B` is lazy itself, we keep the texts of `L` and
+//!   remove only longer ones.
+//! * This is right only if a lazy rule may begin *everywhere* that `B` may begin. If `B` also begins elsewhere, and shares
+//!   texts with `L`, then we refuse the grammar.
+//! * The terminals after `B` must not read the removed texts together with `B`. For example, `/./` repeated reads every
+//!   text. We accept the grammar if one of four conditions holds, and refuse it otherwise:
+//!   1. no text of `B` is the beginning of a longer text of `L`;
+//!   2. nothing follows `B`;
+//!   3. everything after `B` begins where the lazy rules may begin, and if a text of `L` begins with a text of `B`, then
+//!      its remainder begins with a text of `L`;
+//!   4. `B` and all terminals after it, in any order, have no text that begins with a text of `L`.
 //!
-//! Which terminals begin at one place is read off the [`Places`] of the grammar: two bounds, *certainly* and *perhaps*, since
-//! where a rule is used is not tracked through calls.
+//! [`Places`] says which terminals begin at the same place. It gives two answers, *certainly* and *perhaps*, because it
+//! does not follow from which place a rule was called.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +37,9 @@ use super::places::{Competitors, Places};
 pub(super) struct Leaf {
     /// The rule; declared, and defined by [`commit`].
     pub(super) rule: RuleId,
-    /// What it derives, unless it loses texts.
+    /// The body of the rule, if it loses no texts.
     pub(super) body: ExprId,
-    /// Its texts without what is kept of them; the body, where that is regular.
+    /// The same texts, without captures and counts; the body itself, if it has none.
     pub(super) texts: ExprId,
     pub(super) kind: LeafKind,
     /// Where it is written, if that is the source that was given.
@@ -85,11 +89,11 @@ pub(super) fn commit(
     Ok(true)
 }
 
-/// What a terminal loses.
+/// The texts that a terminal loses.
 struct Lost {
     /// The lazy rules whose texts it loses.
     lazy: Vec<usize>,
-    /// Least number of characters behind them in texts that are lost.
+    /// A lost text has at least so many characters after a lazy text.
     least: u32,
 }
 
@@ -99,7 +103,7 @@ fn without(builder: &mut GrammarBuilder, texts: ExprId, lazy: ExprId, least: u32
     builder.intersection([texts, others])
 }
 
-/// Texts with so many characters or more behind them.
+/// Texts, each with `least` or more characters after it.
 fn followed(builder: &mut GrammarBuilder, texts: ExprId, least: u32) -> ExprId {
     let any = builder.any_char();
     let anything = builder.repeat(any, least, None);
@@ -110,7 +114,7 @@ fn no_room(error: &GrammarError) -> Fault {
     Fault::limit(error.to_string(), "make the grammar smaller")
 }
 
-/// What each terminal loses, of those that do.
+/// The texts that terminals lose, by the number of the leaf.
 fn lost(
     builder: &GrammarBuilder,
     root: RuleId,
@@ -124,11 +128,11 @@ fn lost(
     for leaf in leaves {
         unchanged.define(leaf.rule, leaf.body).map_err(|error| no_room(&error))?;
     }
-    // What is wrong with the grammar is told when it is finished.
+    // The caller finishes the grammar later, and reports the error then.
     let Ok(grammar) = unchanged.clone().finish(root) else { return Ok(BTreeMap::new()) };
     let mut places = Places::new(&grammar, leaves);
     let competitors = places.competitors(leaves)?;
-    // Terminals that compete with the same lazy rules: mostly none of them shares a text with those, which one look tells.
+    // Terminals that compete with the same lazy rules are tested together first, because most share no text with them.
     let mut groups: BTreeMap<(LeafKind, Competitors), Vec<usize>> = BTreeMap::new();
     for (index, competitors) in competitors.into_iter().enumerate() {
         if leaves[index].kind != LeafKind::Token && !competitors.is_empty() {
@@ -342,7 +346,7 @@ fn choice(builder: &mut GrammarBuilder, texts: &[ExprId], members: &[usize]) -> 
 fn around(builder: &mut GrammarBuilder, leaf: &Leaf) -> ExprId {
     match leaf.kind {
         LeafKind::Lazy | LeafKind::Text => match builder.expr(leaf.texts) {
-            // What is kept of a terminal's text is no part of its language.
+            // Captures and counts of a terminal do not change its language.
             Expr::Rule(rule) => builder.body(rule).unwrap_or(leaf.texts),
             _ => leaf.texts,
         },

@@ -86,7 +86,7 @@ impl<'a> Scope<'a, '_> {
         for rule in &file.rules {
             match self.declare(rule.name) {
                 Ok(id) => {
-                    // What is wrong with attributes is told where the rule is read.
+                    // Wrong attributes are reported later, when the rule is read.
                     let attributes = Attributes::read(self.source, &rule.attributes);
                     if is_terminal(self.text(rule.name)) && attributes.is_ok_and(|it| it.commits()) {
                         self.shared.lazy_terminals.insert(id);
@@ -350,7 +350,7 @@ impl<'a> Scope<'a, '_> {
         parts.iter().map(|part| self.expression(part, level)).collect()
     }
 
-    /// A terminal in a rule, and what may be skipped behind it.
+    /// A terminal in a rule, and the text that may be skipped after it.
     fn lexeme(
         &mut self,
         name: &str,
@@ -362,7 +362,7 @@ impl<'a> Scope<'a, '_> {
         self.skipping(leaf)
     }
 
-    /// An expression and what may be skipped behind it.
+    /// An expression, and the text that may be skipped after it.
     fn skipping(&mut self, expr: ExprId) -> Result<ExprId, Fault> {
         let Some(skipped) = self.skipped else { return Ok(expr) };
         let skipped = self.shared.builder.rule(skipped);

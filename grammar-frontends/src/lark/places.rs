@@ -1,10 +1,12 @@
 //! Where the terminals of a grammar begin.
 //!
-//! The rules are drawn as one graph. A node is a place in a rule; an arrow reads a leaf, calls a rule, returns from one,
-//! or reads nothing. Two leaves begin at the same place of a text if a node behind a leaf, or the first node, leads to both
-//! of them without reading anything. Returns lead to every place from which the rule is called, so that more is found in
-//! this way than there is. That a lazy rule *surely* begins where another leaf does is found without returns: every way
-//! to the other leaf passes a node from which the lazy rule is reached inside of the rule, or inside of rules called there.
+//! We draw the rules as one graph. A node is a place in a rule. An arrow reads a leaf, calls a rule, returns from a rule,
+//! or reads nothing. Two leaves begin at the same place of a text if both can be reached, without reading anything, from
+//! the first node or from a node after a leaf. A return leads to all places after calls of the rule, so we find more
+//! than there is.
+//!
+//! A lazy rule *surely* begins where another leaf begins if each way to that leaf passes a node from which the lazy rule
+//! can be reached without returns: in the same rule, or in rules that are called there.
 
 use std::collections::BTreeMap;
 
@@ -43,23 +45,23 @@ type Node = usize;
 enum Blank {
     /// It may always be taken.
     Certain,
-    /// It may be taken at some times: the way back into a repeat that has a bound, or from the end of a rule to one of the
-    /// places behind its calls.
+    /// It may be taken at some times: back into a repeat that has a bound, or from the end of a rule to a place after one
+    /// of its calls.
     Perhaps,
 }
 
 /// The places of a grammar's rules.
 pub(super) struct Places {
-    /// Arrows from each node that read nothing, and the same from their ends.
+    /// The arrows from each node that read nothing, and the same arrows by the nodes that they lead to.
     blanks: Vec<Vec<(Node, Blank)>>,
     back: Vec<Vec<(Node, Blank)>>,
     /// From where to where each leaf is read.
     reads: Vec<Vec<(Node, Node)>>,
     /// The leaves that are read from each node.
     read_from: Vec<Vec<usize>>,
-    /// The first node of the start rule, and all nodes behind something that is read.
+    /// The first node of the start rule, and each node after something that is read.
     entries: Vec<Node>,
-    /// For each lazy leaf, the leaves behind which nothing begins but where it may begin.
+    /// For each lazy leaf: after which leaves it may begin wherever anything begins.
     followed: BTreeMap<usize, Vec<bool>>,
 }
 
@@ -123,7 +125,7 @@ impl Places {
         Ok(all)
     }
 
-    /// The leaves behind which nothing begins but where a lazy rule may begin that may at these nodes.
+    /// After which leaves a lazy rule may begin wherever anything begins. It may begin at the nodes in `sure`.
     fn surely_followed(&self, sure: &[bool]) -> Vec<bool> {
         let elsewhere: Vec<Node> =
             (0..sure.len()).filter(|&node| !sure[node] && !self.read_from[node].is_empty()).collect();
@@ -131,12 +133,12 @@ impl Places {
         self.reads.iter().map(|reads| reads.iter().all(|&(_, to)| !elsewhere[to])).collect()
     }
 
-    /// Whether a lazy rule may begin wherever something begins behind a leaf.
+    /// Whether a lazy rule may begin wherever anything begins after a leaf.
     pub(super) fn surely_follows(&self, leaf: usize, lazy: usize) -> bool {
         self.followed.get(&lazy).is_some_and(|followed| followed[leaf])
     }
 
-    /// The leaves that may follow some leaves, directly or behind others that do.
+    /// The leaves that may follow some leaves, directly or later.
     pub(super) fn following(&self, leaves: &[usize]) -> Vec<usize> {
         let mut is_following = vec![false; self.reads.len()];
         let mut is_met = vec![false; self.blanks.len()];
@@ -228,7 +230,7 @@ impl Drawing<'_> {
             }
             Expr::Repeat { body, min, max } => self.repeat(body, (min, max), from, to),
             Expr::Rule(rule) => self.mention(rule, from, to),
-            // All else stands inside of leaves.
+            // Other expressions occur only inside leaves.
             _ => self.places.entries.push(to),
         }
     }

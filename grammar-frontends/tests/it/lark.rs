@@ -550,9 +550,9 @@ fn lazy_rules_commit() {
 
 #[test]
 fn lazy_rules_that_cannot_commit_are_refused() {
-    // The text is read a character at a time, so that no terminal has what would have to go.
+    // A terminal reads one character at a time, so that no terminal contains the texts to remove.
     assert_snapshot!(refused("start: head* CHAR*\nhead[lazy]: CHAR* \"<n>\" /[0-9]/\nCHAR: /(.|\\n)/\n"), @r#"1:14: error: the lazy rule `head` takes the text as soon as it matches, but `CHAR`, which may begin where it does, reads texts that cannot be taken from it; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
-    // The rest stands behind a word, too, where no call may begin.
+    // The rest may also follow a word, and no call may begin there.
     assert_snapshot!(refused("start: head | rest | WORD \";\" rest\nrest: TEXT\nhead[lazy]: TEXT \"<n>\"\nWORD: /[0-9]/\nTEXT: /(.|\\n)*/\n"), @r#"2:7: error: the lazy rule `head` takes the text as soon as it matches, but `TEXT`, which may begin where it does, begins in other places, too; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
     // A call may stand twice at most.
     assert_snapshot!(refused("start: head{0,2} rest\nrest: TEXT\nhead[lazy]: TEXT \"<n>\"\nTEXT: /(.|\\n)*/\n"), @r#"2:7: error: the lazy rule `head` takes the text as soon as it matches, but `TEXT`, which may begin where it does, begins in other places, too; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);

@@ -46,9 +46,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def install_as_xgrammar(*, compat: bool = True) -> None:
     """Makes ``import xgrammar`` (and every module below it) import grammask, in this process and those it starts.
 
-    Call it before anything imports xgrammar: whoever did keeps xgrammar's own classes, so that is refused. Processes
-    that this one starts follow where grammask is installed, because the environment is told
-    (``GRAMMASK_AS_XGRAMMAR``, ``GRAMMASK_COMPAT``). By default xgrammar's gaps are followed, because its users' code
+    Call it before anything imports xgrammar. A module that imported xgrammar keeps its classes, so a late call is
+    refused. The call sets ``GRAMMASK_AS_XGRAMMAR`` and ``GRAMMASK_COMPAT`` in the environment, so that processes which
+    this one starts do the same, if grammask is installed there. By default xgrammar's gaps are followed, because its users' code
     depends on them; ``compat=False`` keeps the exact manner (see ``grammask.config``). Calling it again changes
     nothing but that.
     """

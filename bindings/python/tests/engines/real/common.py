@@ -138,7 +138,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 class Report:
-    """What was checked and what was measured: printed at once, written to a dated file at the end."""
+    """Records checks and measurements. They are printed at once, and written to a dated file at the end."""
 
     def __init__(self, engine: str, packages: list[str]) -> None:
         self.engine = engine

@@ -375,7 +375,7 @@ def server_part(report: Report, model: Path) -> None:
 
 
 def compare(report: Report, model: Path, pack: Path | None, rounds: int) -> None:
-    """The backends in turns: an engine each, of which one works at a time."""
+    """Compares the backends. Each has an engine of its own, and the engines take turns."""
     script = Path(__file__).with_name("compare_vllm.py")
     engines = {}
     for backend in ("grammask", "xgrammar", "guidance", "none"):
