@@ -114,7 +114,7 @@ impl Nfa {
                 continue;
             }
             ends.clear();
-            // Arcs that read the same stand side by side.
+            // Arcs that read the same are neighbours.
             for alike in arcs.chunk_by(|one, other| (one.lo, one.hi) == (other.lo, other.hi)) {
                 ends.extend([alike[0].lo, alike[0].hi + 1]);
             }
@@ -211,7 +211,7 @@ impl NfaRows {
     }
 }
 
-/// A set of so many states sorts its arcs by rank.
+/// Fewest states of a set whose arcs are sorted by rank.
 const MANY: usize = 32;
 
 /// The arcs of an automaton in order, each once.
