@@ -5,6 +5,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+pub(crate) use grammask::JsonValue;
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions};
@@ -48,7 +49,7 @@ pub(crate) struct Rejected {
     /// With the lines of the source, in colour.
     pub(crate) rendered: String,
     /// The findings for other programs.
-    pub(crate) findings: serde_json::Value,
+    pub(crate) findings: JsonValue,
     message: String,
 }
 
@@ -337,7 +338,7 @@ impl ToolStructure {
     }
 
     /// The structural tag.
-    pub(crate) fn as_json(&self) -> serde_json::Value {
+    pub(crate) fn as_json(&self) -> JsonValue {
         self.tag.to_value()
     }
 

@@ -91,7 +91,7 @@ fn report(global: &Global, error: &anyhow::Error) -> ExitCode {
     let mut value = serde_json::json!({ "error": format!("{error:#}") });
     if let Some(rejected) = error.downcast_ref::<Rejected>() {
         anstream::eprint!("{}", rejected.rendered);
-        value["findings"] = rejected.findings.clone();
+        value["findings"] = serde_json::json!(rejected.findings);
     } else {
         let error_style = style::ERROR;
         anstream::eprintln!("{error_style}error{error_style:#}: {error:#}");

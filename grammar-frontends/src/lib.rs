@@ -54,6 +54,8 @@
 // modules of this crate they may import.
 
 // Nothing.
+pub mod json;
+// `json`.
 mod diagnostic;
 // Nothing.
 mod language;
@@ -63,13 +65,13 @@ pub mod regex;
 pub mod ebnf;
 // `ebnf`, `diagnostic`.
 pub mod gbnf;
-// `diagnostic`, `regex`.
+// `json`, `diagnostic`, `regex`.
 pub mod json_schema;
-// `diagnostic`, `language`, `regex`, `json_schema`.
+// `json`, `diagnostic`, `language`, `regex`, `json_schema`.
 pub mod lark;
-// `diagnostic`, `regex`, `ebnf`, `json_schema`.
+// `json`, `diagnostic`, `regex`, `ebnf`, `json_schema`.
 pub mod structural_tag;
-// `diagnostic`, `structural_tag`.
+// `json`, `diagnostic`, `structural_tag`.
 pub mod tool_formats;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

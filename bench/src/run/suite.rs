@@ -95,6 +95,6 @@ pub(crate) fn remotes(suite: &Path) -> Result<Retriever> {
     }
     let documents = Arc::new(documents);
     Ok(Retriever::new(move |uri| {
-        documents.get(uri).cloned().ok_or_else(|| "the suite has no such document".to_owned())
+        documents.get(uri).cloned().map(Into::into).ok_or_else(|| "the suite has no such document".to_owned())
     }))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::{
     Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
 };
-use crate::engine::{ToolStructure, Vocabulary, model_families};
+use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families};
 use crate::style;
 use crate::table::{self, Column};
 use crate::verdict::{report, trim};
@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCod
         return report(global, &structure, &answer);
     }
     let Some(count) = arguments.sample else {
-        anstream::println!("{}", serde_json::to_string_pretty(&made.as_json())?);
+        anstream::println!("{}", format!("{:#}", made.as_json()));
         return Ok(ExitCode::SUCCESS);
     };
     // Marks that are special tokens have no bytes to show: the sample is of text tokens alone.
@@ -93,26 +93,27 @@ fn request(tools: &str, arguments: &ToolsArguments) -> Result<StructureText> {
     if arguments.tool_choice.is_none() && !arguments.no_parallel {
         return Ok(as_is);
     }
-    let value: Value =
-        serde_json::from_str(&as_is.text).with_context(|| format!("`{}` is not JSON", as_is.origin))?;
+    let value: JsonValue = as_is.text.parse().with_context(|| format!("`{}` is not JSON", as_is.origin))?;
     let mut request = match value {
-        Value::Array(tools) => json!({ "tools": tools }),
-        Value::Object(members) => Value::Object(members),
+        tools @ JsonValue::Array(_) => JsonValue::object([("tools", tools)]),
+        request @ JsonValue::Object(_) => request,
         _ => bail!("`{}` must hold a list of tools, or a request", as_is.origin),
     };
     if arguments.no_parallel {
-        request["parallel_tool_calls"] = json!(false);
+        request.insert("parallel_tool_calls", false);
     }
     if let Some(choice) = &arguments.tool_choice {
-        request["tool_choice"] = match choice.as_str() {
-            "auto" | "none" | "required" => json!(choice),
-            object if object.starts_with('{') => {
-                serde_json::from_str(object).context("`--tool-choice` is not JSON")?
-            }
-            name => json!({"type": "function", "function": {"name": name}}),
+        let choice = match choice.as_str() {
+            "auto" | "none" | "required" => JsonValue::from(choice.as_str()),
+            object if object.starts_with('{') => object.parse().context("`--tool-choice` is not JSON")?,
+            name => JsonValue::object([
+                ("type", "function".into()),
+                ("function", JsonValue::object([("name", name.into())])),
+            ]),
         };
+        request.insert("tool_choice", choice);
     }
-    Ok(StructureText { text: serde_json::to_string_pretty(&request)?, ..as_is })
+    Ok(StructureText { text: format!("{request:#}"), ..as_is })
 }
 
 fn list(global: &Global) -> Result<()> {

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use grammask_grammar_ir::{Grammar, GrammarError, Interrupted, Span, shorten};
-use serde_json::{Value, json};
 
 use super::pointer;
 use super::source::line_and_column;
+use crate::json::JsonValue;
 
 /// The result of a stage that stops at the first fault.
 pub(crate) type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
@@ -202,44 +202,41 @@ impl Diagnostic {
 
     /// The diagnostic as a JSON object with the keys `severity`, `code`, `message` and, where they are known,
     /// `line`, `column`, `start`, `end` (byte offsets), `pointer`, `hint` and `related`.
-    pub fn to_json(&self) -> Value {
-        let mut object = json!({
-            "severity": self.severity.name(),
-            "code": self.code,
-            "message": self.message,
-        });
+    pub fn to_json(&self) -> JsonValue {
+        let mut object = JsonValue::object([
+            ("severity", self.severity.name().into()),
+            ("code", self.code.into()),
+            ("message", (*self.message).into()),
+        ]);
         if let Some((primary, related)) = self.labels.split_first() {
-            merge(&mut object, label_json(primary));
+            put_label(&mut object, primary);
             if !related.is_empty() {
-                object["related"] = related.iter().map(label_json).collect();
+                object.insert("related", related.iter().map(label_json).collect::<JsonValue>());
             }
         }
         if let Some(pointer) = &self.pointer {
-            object["pointer"] = json!(pointer);
+            object.insert("pointer", &**pointer);
         }
         if let Some(hint) = &self.hint {
-            object["hint"] = json!(hint);
+            object.insert("hint", &**hint);
         }
         object
     }
 }
 
-fn label_json(label: &Label) -> Value {
-    let mut object = json!({
-        "line": label.line,
-        "column": label.column,
-        "start": label.span.start,
-        "end": label.span.end,
-    });
-    if !label.message.is_empty() {
-        object["label"] = json!(label.message);
-    }
+fn label_json(label: &Label) -> JsonValue {
+    let mut object = JsonValue::object([]);
+    put_label(&mut object, label);
     object
 }
 
-fn merge(object: &mut Value, addition: Value) {
-    if let (Value::Object(object), Value::Object(addition)) = (object, addition) {
-        object.extend(addition);
+fn put_label(object: &mut JsonValue, label: &Label) {
+    object.insert("line", label.line);
+    object.insert("column", label.column);
+    object.insert("start", label.span.start);
+    object.insert("end", label.span.end);
+    if !label.message.is_empty() {
+        object.insert("label", &*label.message);
     }
 }
 
@@ -325,7 +322,7 @@ impl Diagnostics {
     }
 
     /// The findings as a JSON array; see [`Diagnostic::to_json`].
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> JsonValue {
         self.iter().map(Diagnostic::to_json).collect()
     }
 }

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use bumpalo::Bump;
 use grammask_grammar_ir::{Grammar, Span};
-use serde_json::Value;
 
 use super::document::ids::Draft;
 use super::document::json;
@@ -21,6 +20,7 @@ use super::simple::{estimate, one_sweep};
 use super::value_syntax::{ItemComparison, ValueSyntax};
 use super::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::json::{JsonError, JsonValue};
 
 /// A schema as a grammar.
 #[derive(Clone, Debug)]
@@ -106,27 +106,20 @@ pub(super) fn with_limits_of(schema: &str, options: &JsonSchemaOptions) -> JsonS
 }
 
 /// Where the text stops being JSON.
-fn syntax_error(schema: &str, error: &serde_json::Error) -> Diagnostic {
-    let full = error.to_string();
-    // The parser appends the place.
-    let reason = full.rsplit_once(" at line ").map_or(&*full, |(reason, _)| reason);
+fn syntax_error(schema: &str, error: &JsonError) -> Diagnostic {
+    let reason = error.reason();
     let hint = match reason {
-        "recursion limit exceeded" => "nest less; documents may nest 128 deep",
+        "recursion limit exceeded" => "nest less; documents may nest 127 deep",
         "key must be a string" => "put names in double quotes",
         "trailing comma" => "leave out the comma before the closing bracket",
         "trailing characters" => "give one JSON value and nothing after it",
-        _ if error.is_eof() => "the text ends too early; give the whole schema",
+        _ if error.is_at_end() => "the text ends too early; give the whole schema",
         _ if reason.starts_with("control character") => {
             "close the string before the line ends; line breaks inside are written `\\n`"
         }
         _ => "correct the JSON",
     };
-    let line_start = match error.line().saturating_sub(2) {
-        _ if error.line() <= 1 => 0,
-        newlines => schema.match_indices('\n').nth(newlines).map_or(0, |(newline, _)| newline + 1),
-    };
-    // Columns count bytes from 1; column 0 is the line break before the line.
-    let start = (line_start + error.column()).saturating_sub(1).min(schema.len());
+    let start = error.offset();
     let end = schema[..].char_indices().map(|(at, _)| at).find(|&at| at > start).unwrap_or(schema.len());
     Diagnostic::error("json-schema/syntax", format!("the schema is no JSON: {reason}"))
         .with_label(schema, Span::new(start, end.max(start)), "")
@@ -151,7 +144,7 @@ fn count_values(schema: &str) -> usize {
 }
 
 /// Compiles a schema that was parsed already. Limits on bytes do not apply.
-pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
+pub fn compile_value(schema: &JsonValue, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
     let arena = Bump::new();
     let (schema, report) = (json::borrowed(schema, &arena), Some(Report::default()));
     let (grammar, report) =
@@ -162,7 +155,7 @@ pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Comp
 
 /// Compiles a schema that is part of another document, for values that are written in a given syntax.
 pub(crate) fn compile_within(
-    schema: &Value,
+    schema: &JsonValue,
     options: &JsonSchemaOptions,
     syntax: ValueSyntax,
     excludes: &[Box<str>],

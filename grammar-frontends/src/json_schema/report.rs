@@ -1,7 +1,7 @@
 //! The treatment of every keyword.
 
+use crate::json::JsonValue;
 use grammask_grammar_ir::hash::HashSet;
-use serde_json::{Value, json};
 
 /// The treatment of one keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,19 +110,19 @@ impl Report {
 
     /// A JSON array of objects with the keys `pointer`, `keyword`, `treatment` and, where there is one,
     /// `note`.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> JsonValue {
         self.entries.iter().map(entry_json).collect()
     }
 }
 
-fn entry_json(entry: &ReportEntry) -> Value {
-    let mut object = json!({
-        "pointer": entry.pointer,
-        "keyword": entry.keyword,
-        "treatment": entry.treatment.name(),
-    });
+fn entry_json(entry: &ReportEntry) -> JsonValue {
+    let mut object = JsonValue::object([
+        ("pointer", (*entry.pointer).into()),
+        ("keyword", (*entry.keyword).into()),
+        ("treatment", entry.treatment.name().into()),
+    ]);
     if let Some(note) = &entry.note {
-        object["note"] = json!(note);
+        object.insert("note", &**note);
     }
     object
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::json::JsonValue;
 
-type Retrieve = dyn Fn(&str) -> Result<Value, String> + Send + Sync;
+type Retrieve = dyn Fn(&str) -> Result<JsonValue, String> + Send + Sync;
 
 /// Gives the documents that references lead to. Without one, a reference to another document is refused.
 ///
@@ -14,11 +14,14 @@ type Retrieve = dyn Fn(&str) -> Result<Value, String> + Send + Sync;
 /// reason, which becomes part of the error.
 ///
 /// ```
+/// use grammask_grammar_frontends::json::JsonError;
 /// use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, Retriever, compile};
-/// use serde_json::json;
 ///
 /// let retriever = Retriever::new(|uri| match uri {
-///     "https://example.com/color" => Ok(json!({"enum": ["red", "green"]})),
+///     "https://example.com/color" => {
+///         let document = r#"{"enum": ["red", "green"]}"#;
+///         document.parse().map_err(|error: JsonError| error.to_string())
+///     }
 ///     _ => Err("not in the catalogue".to_owned()),
 /// });
 /// let options = JsonSchemaOptions::default().retriever(retriever);
@@ -31,11 +34,11 @@ pub struct Retriever(Arc<Retrieve>);
 
 impl Retriever {
     /// A retriever out of a function from a URI to a document or the reason why there is none.
-    pub fn new(retrieve: impl Fn(&str) -> Result<Value, String> + Send + Sync + 'static) -> Self {
+    pub fn new(retrieve: impl Fn(&str) -> Result<JsonValue, String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(retrieve))
     }
 
-    pub(super) fn retrieve(&self, uri: &str) -> Result<Value, String> {
+    pub(super) fn retrieve(&self, uri: &str) -> Result<JsonValue, String> {
         (self.0)(uri)
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
-use serde_json::Value;
 
 use super::attributes::{Attributes, CapturedName};
 use super::commit::{Leaf, LeafKind};
@@ -12,6 +11,7 @@ use super::fault::Fault;
 use super::options::{LarkOptions, NamedGrammar};
 use super::syntax::{File, RuleSyntax, Syntax};
 use crate::diagnostic::closest;
+use crate::json::JsonValue;
 use crate::json_schema;
 use crate::json_schema::value_syntax::ValueSyntax;
 use crate::language::{at_most, shortest, substring};
@@ -62,7 +62,7 @@ enum ExpressionLevel {
 pub(super) struct Scope<'a, 'o> {
     pub(super) shared: &'a mut Shared<'o>,
     source: &'a str,
-    values: &'a [Value],
+    values: &'a [JsonValue],
     names: HashMap<&'a str, RuleId>,
     /// What may stand behind every terminal, if anything may.
     skipped: Option<RuleId>,
@@ -72,7 +72,7 @@ pub(super) struct Scope<'a, 'o> {
 pub(super) fn lower<'o>(
     shared: &mut Shared<'o>,
     source: &str,
-    values: &[Value],
+    values: &[JsonValue],
     file: &File,
     report: &mut dyn FnMut(Fault),
 ) -> Option<RuleId> {
@@ -186,7 +186,7 @@ impl<'a> Scope<'a, '_> {
     fn options(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> bool {
         let mut initial_skip = false;
         for &(value, at) in &file.options {
-            let Some(Value::Object(options)) = self.values.get(value as usize) else {
+            let Some(JsonValue::Object(options)) = self.values.get(value as usize) else {
                 report(Fault::new(
                     "lark/options",
                     "options are a JSON object",
@@ -195,12 +195,12 @@ impl<'a> Scope<'a, '_> {
                 ));
                 continue;
             };
-            for (name, value) in options {
-                match (name.as_str(), value) {
-                    ("allow_initial_skip", &Value::Bool(allowed)) => initial_skip = allowed,
+            for (name, value) in options.iter() {
+                match (name, value) {
+                    ("allow_initial_skip", &JsonValue::Bool(allowed)) => initial_skip = allowed,
                     // Masks are never narrowed to forced tokens, whatever is chosen.
-                    ("no_forcing", Value::Bool(_)) => {}
-                    ("allow_invalid_utf8" | "ignore_once", Value::Bool(false)) => {}
+                    ("no_forcing", JsonValue::Bool(_)) => {}
+                    ("allow_invalid_utf8" | "ignore_once", JsonValue::Bool(false)) => {}
                     _ => report(Fault::unsupported(
                         format!("the option `{name}` with this value is not supported"),
                         "the options are `allow_initial_skip` and `no_forcing`, true or false",
@@ -625,10 +625,10 @@ impl<'a> Scope<'a, '_> {
                 span,
             )
         };
-        let Some(Value::Object(object)) = self.values.get(value as usize) else { return Err(shape()) };
+        let Some(JsonValue::Object(object)) = self.values.get(value as usize) else { return Err(shape()) };
         let mut entries = object.iter();
         let (Some((kind, content)), None) = (entries.next(), entries.next()) else { return Err(shape()) };
-        let chunks: Vec<&str> = match (kind.as_str(), content) {
+        let chunks: Vec<&str> = match (kind, content) {
             ("substring_words", _) => {
                 return Err(Fault::unsupported(
                     "`substring_words` is not supported: where a word ends is not written in the grammar",
@@ -636,9 +636,9 @@ impl<'a> Scope<'a, '_> {
                     span,
                 ));
             }
-            ("substring_chars", Value::String(text)) => characters(text),
-            ("substring_chunks", Value::Array(chunks)) => {
-                chunks.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(shape)?
+            ("substring_chars", JsonValue::String(text)) => characters(text),
+            ("substring_chunks", JsonValue::Array(chunks)) => {
+                chunks.iter().map(JsonValue::as_str).collect::<Option<_>>().ok_or_else(shape)?
             }
             _ => return Err(shape()),
         };

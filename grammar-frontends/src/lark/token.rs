@@ -6,9 +6,9 @@
 
 use grammask_grammar_ir::Span;
 use logos::Logos;
-use serde_json::Value;
 
 use super::fault::Fault;
+use crate::json::{self, JsonError, JsonValue};
 
 /// What a token is. Names and literals are found in the source by their spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
@@ -96,7 +96,7 @@ pub(super) struct LarkToken {
 pub(super) struct LexedSource {
     pub(super) all: Vec<LarkToken>,
     /// The JSON values, in the order of the source.
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<JsonValue>,
 }
 
 /// Cuts a source into at most `limit` tokens.
@@ -140,29 +140,21 @@ fn opens_json(rest: &str) -> bool {
 fn read_json(source: &str, start: usize, tokens: &mut LexedSource) -> Result<usize, Fault> {
     let rest = &source[start..];
     let begin = start + (rest.len() - rest.trim_start().len());
-    let mut values = serde_json::Deserializer::from_str(&source[begin..]).into_iter::<Value>();
-    let value = match values.next() {
-        Some(Ok(value)) => value,
-        Some(Err(error)) => return Err(json_fault(source, begin, &error)),
-        None => return Ok(start),
-    };
-    let end = begin + values.byte_offset();
+    if begin == source.len() {
+        return Ok(start);
+    }
+    let (value, length) =
+        json::parse_prefix(&source[begin..]).map_err(|error| json_fault(source, begin, &error))?;
+    let end = begin + length;
     let index = u32::try_from(tokens.values.len()).unwrap_or(u32::MAX);
     tokens.values.push(value);
     tokens.all.push(LarkToken { sort: Sort::Json(index), span: Span::new(begin, end), starts_line: false });
     Ok(end)
 }
 
-/// Where the JSON is broken: `serde_json` counts lines and columns (in bytes) from the start of the value.
-fn json_fault(source: &str, begin: usize, error: &serde_json::Error) -> Fault {
-    let text = &source[begin..];
-    let line = match error.line() {
-        0 | 1 => 0,
-        line => text.match_indices('\n').nth(line - 2).map_or(0, |(newline, _)| newline + 1),
-    };
-    let at = (begin + line + error.column()).saturating_sub(1).min(source.len());
-    let full = error.to_string();
-    let reason = full.rsplit_once(" at line ").map_or(&*full, |(reason, _)| reason);
+/// Where the JSON is broken.
+fn json_fault(source: &str, begin: usize, error: &JsonError) -> Fault {
+    let (at, reason) = (begin + error.offset(), error.reason());
     Fault::new(
         "lark/json",
         format!("the JSON is broken: {reason}"),

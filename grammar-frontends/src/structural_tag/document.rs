@@ -1,7 +1,5 @@
 //! A whole document, in the form of today or the older one.
 
-use serde_json::Value;
-
 use super::fields::Fields;
 use super::format::{AfterMatch, Begin, End, Format, Minimum, Style, Tag, TriggeredTags};
 use super::options::{MAX_NESTING, StructuralTagOptions};
@@ -9,19 +7,20 @@ use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
 use super::{read, triggers};
 use crate::diagnostic::Result;
+use crate::json::JsonValue;
 
 /// Reads a document. Where a schema was taken out of it, its index in `schemas` stands.
 pub(super) fn format(
-    document: &Value,
+    document: &JsonValue,
     options: &StructuralTagOptions,
     schemas: &[SchemaValue],
 ) -> Result<Format> {
     let root = Place::root("", options.limits.nesting.min(MAX_NESTING) + 1).with_schemas(schemas);
-    let Value::Object(members) = document else {
+    let JsonValue::Object(members) = document else {
         let message = "a structural tag must be an object";
         return Err(malformed(&root, message, "write {\"type\": \"structural_tag\", \"format\": ...}"));
     };
-    if members.get("type").is_some_and(|kind| kind != "structural_tag") {
+    if members.get("type").is_some_and(|kind| kind.as_str() != Some("structural_tag")) {
         let message = "Structural tag's type must be \"structural_tag\"";
         return Err(malformed(&root.key("type"), message, "write \"structural_tag\""));
     }
@@ -44,7 +43,7 @@ fn legacy(fields: &mut Fields<'_>) -> Result<Format> {
     let mut tags = Vec::with_capacity(structures.len());
     for (index, structure) in structures.iter().enumerate() {
         let place = at.index(index);
-        let Value::Object(members) = structure else {
+        let JsonValue::Object(members) = structure else {
             let message = "a structure must be an object";
             return Err(malformed(&place, message, "write `begin`, `schema` and `end`"));
         };

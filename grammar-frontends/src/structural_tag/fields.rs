@@ -1,21 +1,21 @@
 //! The fields of one JSON object: each is asked for by name, and none is left over.
 
 use grammask_grammar_ir::TokenRef;
-use serde_json::{Map, Value};
 
 use super::error::shortened;
 use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
 use crate::diagnostic::Result;
+use crate::json::{JsonObject, JsonValue};
 
 pub(super) struct Fields<'f> {
-    members: &'f Map<String, Value>,
+    members: &'f JsonObject,
     place: Place<'f>,
     read: Vec<&'static str>,
 }
 
 impl<'f> Fields<'f> {
-    pub(super) fn new(members: &'f Map<String, Value>, place: &'f Place<'f>) -> Self {
+    pub(super) fn new(members: &'f JsonObject, place: &'f Place<'f>) -> Self {
         Self { members, place: place.deeper(), read: vec!["type"] }
     }
 
@@ -26,7 +26,7 @@ impl<'f> Fields<'f> {
 
     /// Refuses fields that nobody asked for.
     pub(super) fn finish(self, kind: &str) -> Result<()> {
-        let Some(unknown) = self.members.keys().find(|key| !self.read.contains(&key.as_str())) else {
+        let Some(unknown) = self.members.keys().find(|key| !self.read.contains(key)) else {
             return Ok(());
         };
         let hint = match crate::diagnostic::closest(unknown, &self.read) {
@@ -38,12 +38,12 @@ impl<'f> Fields<'f> {
     }
 
     /// A field, `null` being none.
-    pub(super) fn optional(&mut self, key: &'static str) -> Option<&'f Value> {
+    pub(super) fn optional(&mut self, key: &'static str) -> Option<&'f JsonValue> {
         self.read.push(key);
         self.members.get(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn required(&mut self, key: &'static str) -> Result<&'f Value> {
+    pub(super) fn required(&mut self, key: &'static str) -> Result<&'f JsonValue> {
         match self.optional(key) {
             Some(value) => Ok(value),
             None => Err(malformed(&self.place, format!("the field `{key}` is missing"), "add it")),
@@ -52,7 +52,7 @@ impl<'f> Fields<'f> {
 
     /// The schema that was cut out where its number stands.
     /// The schema for which an index stands.
-    pub(super) fn removed_schema(&self, index: &Value) -> Option<&SchemaValue> {
+    pub(super) fn removed_schema(&self, index: &JsonValue) -> Option<&SchemaValue> {
         self.place.schema(usize::try_from(index.as_u64()?).ok()?)
     }
 
@@ -71,9 +71,9 @@ impl<'f> Fields<'f> {
         Ok(text)
     }
 
-    pub(super) fn list(&mut self, key: &'static str) -> Result<&'f [Value]> {
+    pub(super) fn list(&mut self, key: &'static str) -> Result<&'f [JsonValue]> {
         match self.required(key)? {
-            Value::Array(items) => Ok(items),
+            JsonValue::Array(items) => Ok(items),
             _ => Err(malformed(&self.place(key), format!("`{key}` must be an array"), "write an array")),
         }
     }
@@ -82,10 +82,10 @@ impl<'f> Fields<'f> {
     pub(super) fn full_texts(&mut self, key: &'static str) -> Result<Vec<Box<str>>> {
         let Some(value) = self.optional(key) else { return Ok(Vec::new()) };
         let place = self.place(key);
-        let Value::Array(items) = value else {
+        let JsonValue::Array(items) = value else {
             return Err(malformed(&place, format!("`{key}` must be an array of strings"), "write an array"));
         };
-        let text = |(index, item): (usize, &Value)| match item.as_str() {
+        let text = |(index, item): (usize, &JsonValue)| match item.as_str() {
             Some(text) if !text.is_empty() => Ok(text.into()),
             _ => {
                 let message = format!("`{key}` must hold non-empty strings only");
@@ -102,7 +102,7 @@ impl<'f> Fields<'f> {
     pub(super) fn flag_or(&mut self, key: &'static str, default: bool) -> Result<bool> {
         match self.optional(key) {
             None => Ok(default),
-            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(JsonValue::Bool(flag)) => Ok(*flag),
             Some(_) => {
                 let message = format!("{key} must be a boolean");
                 Err(malformed(&self.place(key), message, "write `true` or `false`"))
@@ -137,7 +137,7 @@ impl<'f> Fields<'f> {
     pub(super) fn tokens(&mut self, key: &'static str) -> Result<Vec<TokenRef>> {
         let Some(value) = self.optional(key) else { return Ok(Vec::new()) };
         let place = self.place(key);
-        let Value::Array(items) = value else {
+        let JsonValue::Array(items) = value else {
             return Err(malformed(&place, format!("`{key}` must be an array of tokens"), "write an array"));
         };
         items.iter().enumerate().map(|(index, item)| token(item, &place.index(index))).collect()
@@ -145,12 +145,12 @@ impl<'f> Fields<'f> {
 }
 
 /// A token: its id or its name.
-pub(super) fn token(value: &Value, place: &Place<'_>) -> Result<TokenRef> {
+pub(super) fn token(value: &JsonValue, place: &Place<'_>) -> Result<TokenRef> {
     match value {
-        Value::String(name) if !name.is_empty() => Ok(TokenRef::Name(name.as_str().into())),
-        Value::Number(number) => match number.as_u64().and_then(|id| u32::try_from(id).ok()) {
+        JsonValue::String(name) if !name.is_empty() => Ok(TokenRef::Name(name.as_str().into())),
+        JsonValue::Number(_) => match value.as_u64().and_then(|id| u32::try_from(id).ok()) {
             Some(id) => Ok(TokenRef::Id(id)),
-            None if number.as_i64().is_some() => {
+            None if value.as_i64().is_some() => {
                 Err(malformed(place, "Token ID must be non-negative", "write an id of the vocabulary"))
             }
             None => {

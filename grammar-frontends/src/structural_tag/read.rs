@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use grammask_grammar_ir::TokenRef;
-use serde_json::{Map, Value};
 
 use super::error::shortened;
 use super::fields::Fields;
@@ -17,6 +16,7 @@ use super::schema_value::SchemaValue;
 use super::triggers;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
+use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
 
 /// All types, with the fields by which one is known that does not name its type. Where none is given, the type
@@ -46,13 +46,13 @@ const TYPES: &[(&str, &[&str])] = &[
 ];
 
 /// Reads a format.
-pub(super) fn format(value: &Value, place: &Place<'_>) -> Result<Format> {
+pub(super) fn format(value: &JsonValue, place: &Place<'_>) -> Result<Format> {
     place.check_depth()?;
-    let Value::Object(members) = value else {
+    let JsonValue::Object(members) = value else {
         return Err(malformed(place, "Format must be an object", "write an object with a `type`"));
     };
     let kind = match members.get("type") {
-        Some(Value::String(kind)) => kind.as_str(),
+        Some(JsonValue::String(kind)) => kind.as_str(),
         Some(_) => {
             let place = place.key("type");
             return Err(malformed(&place, "`type` must be a string", "name one of the format types"));
@@ -99,7 +99,7 @@ pub(super) fn format(value: &Value, place: &Place<'_>) -> Result<Format> {
 }
 
 /// The type of a format that does not name it.
-fn guessed_type(members: &Map<String, Value>, place: &Place<'_>) -> Result<&'static str> {
+fn guessed_type(members: &JsonObject, place: &Place<'_>) -> Result<&'static str> {
     let fits = |keys: &[&str]| !keys.is_empty() && keys.iter().all(|key| members.contains_key(*key));
     let mut fitting = TYPES.iter().filter(|(_, keys)| fits(keys));
     match (fitting.next(), fitting.next()) {
@@ -136,7 +136,7 @@ fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Result<SchemaValu
         return Ok(read.clone());
     }
     match value {
-        Value::Object(_) | Value::Bool(_) => Ok(Arc::new(value.clone()).into()),
+        JsonValue::Object(_) | JsonValue::Bool(_) => Ok(Arc::new(value.clone()).into()),
         _ => {
             let message = format!("`{key}` must be a schema: an object, `true` or `false`");
             Err(malformed(&fields.place(key), message, "write the schema itself, not its text"))
@@ -220,12 +220,12 @@ fn tags(fields: &mut Fields<'_>, what: &str) -> Result<Vec<Tag>> {
     items.iter().enumerate().map(|(index, item)| tag(item, &place.index(index))).collect()
 }
 
-pub(super) fn tag(value: &Value, place: &Place<'_>) -> Result<Tag> {
+pub(super) fn tag(value: &JsonValue, place: &Place<'_>) -> Result<Tag> {
     place.check_depth()?;
-    let Value::Object(members) = value else {
+    let JsonValue::Object(members) = value else {
         return Err(malformed(place, "a tag must be an object", "write `begin`, `content` and `end`"));
     };
-    if members.get("type").is_some_and(|kind| kind != "tag") {
+    if members.get("type").is_some_and(|kind| kind.as_str() != Some("tag")) {
         return Err(malformed(
             &place.key("type"),
             "only formats of the type `tag` may stand here",
@@ -240,7 +240,7 @@ pub(super) fn tag(value: &Value, place: &Place<'_>) -> Result<Tag> {
 
 fn tag_fields(fields: &mut Fields<'_>) -> Result<Tag> {
     let begin = match fields.required("begin")? {
-        Value::String(text) => Begin::Text(text.as_str().into()),
+        JsonValue::String(text) => Begin::Text(text.as_str().into()),
         value => Begin::Token(token_format(
             value,
             &fields.place("begin"),
@@ -268,11 +268,11 @@ fn end(fields: &mut Fields<'_>) -> Result<End> {
     let value = fields.required("end")?;
     let place = fields.place("end");
     match value {
-        Value::String(text) => Ok(End::text(text)),
-        Value::Array(items) if items.is_empty() => {
+        JsonValue::String(text) => Ok(End::text(text)),
+        JsonValue::Array(items) if items.is_empty() => {
             Err(malformed(&place, "Tag format's end array cannot be empty", "write at least one string"))
         }
-        Value::Array(items) => {
+        JsonValue::Array(items) => {
             let texts = items.iter().enumerate().map(|(index, item)| match item.as_str() {
                 Some(text) => Ok(text.into()),
                 None => {
@@ -290,8 +290,8 @@ fn end(fields: &mut Fields<'_>) -> Result<End> {
 }
 
 /// The token of a format that must be of the type `token`.
-fn token_format(value: &Value, place: &Place<'_>, message: &'static str) -> Result<TokenRef> {
-    if !value.is_object() {
+fn token_format(value: &JsonValue, place: &Place<'_>, message: &'static str) -> Result<TokenRef> {
+    if value.as_object().is_none() {
         return Err(malformed(place, message, "write a string, or {\"type\": \"token\", \"token\": ...}"));
     }
     match format(value, place)? {
@@ -380,7 +380,7 @@ fn repeat(fields: &mut Fields<'_>) -> Result<Format> {
 fn rules<T>(
     fields: &mut Fields<'_>,
     what: &str,
-    read: impl Fn(&Value, &Place<'_>) -> Result<T>,
+    read: impl Fn(&JsonValue, &Place<'_>) -> Result<T>,
 ) -> Result<Vec<(T, Format)>> {
     let items = fields.list("rules")?;
     let place = fields.place("rules");
@@ -390,7 +390,7 @@ fn rules<T>(
     let mut rules = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let place = place.index(index);
-        let Some([begin, content]) = item.as_array().map(Vec::as_slice) else {
+        let Some([begin, content]) = item.as_array() else {
             let message = "a rule must be a pair of a trigger and a format";
             return Err(malformed(&place, message, "write [trigger, format]"));
         };

@@ -11,13 +11,13 @@ use std::sync::Mutex;
 
 use grammask_grammar_ir::PerProcess;
 use grammask_grammar_ir::hash::HashMap;
-use serde_json::Value;
 
 use super::document;
 use super::format::Format;
 use super::options::StructuralTagOptions;
 use super::scan::{WithoutSchemas, take_out_schemas};
 use super::schema_value::SchemaValue;
+use crate::json::JsonValue;
 
 /// Schemas of structural tags by their texts, for [`StructuralTag::parse_with`](super::StructuralTag::parse_with). Shared between threads.
 ///
@@ -52,7 +52,7 @@ impl SchemaCache {
     pub(super) fn read(&self, source: &str, options: &StructuralTagOptions) -> Option<Format> {
         let WithoutSchemas { remainder, schemas } = take_out_schemas(source)?;
         let schemas: Option<Vec<SchemaValue>> = schemas.into_iter().map(|text| self.schema(text)).collect();
-        let remainder: Value = serde_json::from_str(&remainder).ok()?;
+        let remainder: JsonValue = remainder.parse().ok()?;
         document::format(&remainder, options, &schemas?).ok()
     }
 

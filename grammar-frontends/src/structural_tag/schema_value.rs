@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
-
 use super::scan::string_end;
+use crate::json::JsonValue;
 use crate::json_schema::{SimpleSchema, estimate, estimate_value};
 
 /// A schema, as it was read or as it stands in a document. Where there is a [`SimpleSchema`] for the text, it is read when
@@ -14,7 +13,7 @@ pub(crate) struct SchemaValue(Arc<Contents>);
 
 #[derive(Debug)]
 struct Contents {
-    value: OnceLock<Arc<Value>>,
+    value: OnceLock<Arc<JsonValue>>,
     source: Option<SchemaText>,
 }
 
@@ -33,7 +32,7 @@ impl SchemaValue {
         let simple = estimate(text);
         let value = match simple {
             Some(_) => OnceLock::new(),
-            None => OnceLock::from(Arc::new(serde_json::from_str(text).ok()?)),
+            None => OnceLock::from(Arc::new(text.parse().ok()?)),
         };
         Some(Self(Arc::new(Contents {
             value,
@@ -41,11 +40,11 @@ impl SchemaValue {
         })))
     }
 
-    pub(crate) fn value(&self) -> &Arc<Value> {
+    pub(crate) fn value(&self) -> &Arc<JsonValue> {
         self.0.value.get_or_init(|| {
             let text = self.0.source.as_ref().map_or("", |source| &source.text);
             // It was read once, when it was looked at.
-            Arc::new(serde_json::from_str(text).unwrap_or_default())
+            Arc::new(text.parse().unwrap_or_default())
         })
     }
 
@@ -67,8 +66,8 @@ impl SchemaValue {
     }
 }
 
-impl From<Arc<Value>> for SchemaValue {
-    fn from(value: Arc<Value>) -> Self {
+impl From<Arc<JsonValue>> for SchemaValue {
+    fn from(value: Arc<JsonValue>) -> Self {
         Self(Arc::new(Contents { value: OnceLock::from(value), source: None }))
     }
 }
@@ -117,7 +116,7 @@ mod tests {
         let plain = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
         let late = SchemaValue::read(plain).unwrap();
         assert!(late.simple_schema().is_some() && late.unread().is_some());
-        assert_eq!(late, SchemaValue::from(Arc::new(serde_json::from_str(plain).unwrap())));
+        assert_eq!(late, SchemaValue::from(Arc::new(plain.parse().unwrap())));
         assert!(late.unread().is_none());
         let other = SchemaValue::read(r#"{"anyOf": []}"#).unwrap();
         assert!(other.simple_schema().is_none() && other.unread().is_none());

@@ -11,8 +11,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::format::{Begin, End, Format};
 use super::options::{MAX_NESTING, StructuralTagOptions};
 use super::place::Place;
@@ -23,6 +21,7 @@ use super::schema_value::SchemaValue;
 use super::tag::StructuralTag;
 use super::tag_parts::{TagArm, TagContent, TagExtent, TagTemplate, TagText};
 use super::{lower, read};
+use crate::json::JsonValue;
 
 /// A document whose list of tags was cut out.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +39,7 @@ pub struct SplitTags<'d> {
 const MAX_DEPTH_AROUND: usize = 16;
 
 /// Most brackets inside of one another in a tag, its schemas left out: what lies deeper is too deep for some documents
-/// (serde_json reads 127), and these are read as a whole.
+/// (the parser reads 127), and these are read as a whole.
 const MAX_DEPTH_INSIDE: usize = 100;
 
 impl<'d> SplitTags<'d> {
@@ -105,7 +104,7 @@ impl TagArm {
         if max_depth(remainder.as_bytes())? > MAX_DEPTH_INSIDE {
             return None;
         }
-        let value: Value = serde_json::from_str(&remainder).ok()?;
+        let value: JsonValue = remainder.parse().ok()?;
         let place = Place::root("", MAX_NESTING + 1).with_schemas(&schemas);
         let tag = read::tag(&value, &place).ok()?;
         let holds_formats = !matches!(

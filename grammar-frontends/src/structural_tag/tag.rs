@@ -1,7 +1,6 @@
 //! The entry: a structural tag that was read, and what can be made of it.
 
 use grammask_grammar_ir::Grammar;
-use serde_json::{Value, json};
 
 use super::embedded_schema::GrammarSkeleton;
 use super::format::Format;
@@ -9,6 +8,7 @@ use super::options::StructuralTagOptions;
 use super::schema_cache::SchemaCache;
 use super::{document, lower, write};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::json::JsonValue;
 
 /// A structural tag that was read and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl StructuralTag {
             let error = Diagnostic::error("structural-tag/limit", message);
             return Err(error.with_hint("make it smaller or raise the limit `document_bytes`").into());
         }
-        let value: Value = serde_json::from_str(source).map_err(|error| {
+        let value: JsonValue = source.parse().map_err(|error| {
             let message = format!("Failed to parse JSON: {error}");
             Diagnostic::error("structural-tag/syntax", message).with_hint("correct the JSON")
         })?;
@@ -58,7 +58,7 @@ impl StructuralTag {
     }
 
     /// Reads a structural tag that was parsed already. The limit on bytes does not apply.
-    pub fn from_value(value: &Value, options: &StructuralTagOptions) -> Result<Self, Diagnostics> {
+    pub fn from_value(value: &JsonValue, options: &StructuralTagOptions) -> Result<Self, Diagnostics> {
         match document::format(value, options, &[]) {
             Ok(format) => Ok(Self { format }),
             Err(error) => Err((*error).into()),
@@ -75,8 +75,8 @@ impl StructuralTag {
     }
 
     /// The structural tag as JSON, in the form of today. Fields that have their default are left out.
-    pub fn to_value(&self) -> Value {
-        json!({"type": "structural_tag", "format": write::format(&self.format)})
+    pub fn to_value(&self) -> JsonValue {
+        JsonValue::object([("type", "structural_tag".into()), ("format", write::format(&self.format))])
     }
 
     /// The grammar of the texts that the tag describes. Tokens have names in it until a vocabulary is known.

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::request::ToolRequest;
+use crate::json::JsonValue;
 use crate::structural_tag::format::{Format, JsonSchemaFormat, Style};
 
 pub(super) fn literal(text: &str) -> Format {
@@ -13,7 +12,7 @@ pub(super) fn literal(text: &str) -> Format {
 
 /// A value of a schema that stands elsewhere.
 pub(super) fn schema_format(
-    schema: &Arc<Value>,
+    schema: &Arc<JsonValue>,
     style: Style,
     origin: &str,
     request: &ToolRequest,

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
 
 /// Tools, which of them may be called, and what else the answer may hold.
@@ -18,7 +17,7 @@ pub struct ToolRequest {
     pub(super) reasoning: Reasoning,
     pub(super) reasoning_chars: Option<u32>,
     pub(super) markers: Markers,
-    pub(super) response: Option<Arc<Value>>,
+    pub(super) response: Option<Arc<JsonValue>>,
     pub(super) spelling: Option<Spelling>,
     pub(super) max_whitespace: Option<u32>,
 }
@@ -27,7 +26,7 @@ pub struct ToolRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Function {
     pub(super) name: Box<str>,
-    pub(super) schema: Arc<Value>,
+    pub(super) schema: Arc<JsonValue>,
     /// Where the schema stands in the request.
     pub(super) origin: Box<str>,
 }
@@ -37,7 +36,7 @@ pub(super) struct Function {
 pub(super) struct Builtin {
     pub(super) kind: Box<str>,
     pub(super) name: Box<str>,
-    pub(super) schema: Arc<Value>,
+    pub(super) schema: Arc<JsonValue>,
     pub(super) origin: Box<str>,
 }
 
@@ -100,7 +99,7 @@ impl ToolRequest {
     ///
     /// The first thing that is wrong, with its JSON pointer.
     pub fn parse(request: &str) -> Result<Self, Diagnostics> {
-        let value: Value = serde_json::from_str(request).map_err(|error| {
+        let value: JsonValue = request.parse().map_err(|error| {
             let message = format!("the request is no JSON: {error}");
             Diagnostic::error("tools/syntax", message).with_hint("correct the JSON")
         })?;
@@ -108,7 +107,7 @@ impl ToolRequest {
     }
 
     /// Reads a request that was parsed already; see [`parse`](Self::parse).
-    pub fn from_value(request: &Value) -> Result<Self, Diagnostics> {
+    pub fn from_value(request: &JsonValue) -> Result<Self, Diagnostics> {
         read(request).map_err(|error| (*error).into())
     }
 
@@ -167,24 +166,24 @@ pub(super) fn malformed(
     Box::new(Diagnostic::error("tools/malformed", message).with_pointer(pointer).with_hint(hint))
 }
 
-fn read(value: &Value) -> Result<ToolRequest> {
+fn read(value: &JsonValue) -> Result<ToolRequest> {
     let mut request = ToolRequest::default();
     let members = match value {
-        Value::Array(tools) => {
+        JsonValue::Array(tools) => {
             read_tools(tools, "", &mut request)?;
             return Ok(request);
         }
-        Value::Object(members) => members,
+        JsonValue::Object(members) => members,
         _ => return Err(malformed("", "a request must be an object or a list of tools", "write an object")),
     };
     match present(members, "tools") {
         None => {}
-        Some(Value::Array(tools)) => read_tools(tools, "/tools", &mut request)?,
+        Some(JsonValue::Array(tools)) => read_tools(tools, "/tools", &mut request)?,
         Some(_) => return Err(malformed("/tools", "`tools` must be a list", "write a list of tools")),
     }
     match present(members, "parallel_tool_calls") {
-        None | Some(Value::Bool(true)) => {}
-        Some(Value::Bool(false)) => request.parallel = ParallelCalls::Off,
+        None | Some(JsonValue::Bool(true)) => {}
+        Some(JsonValue::Bool(false)) => request.parallel = ParallelCalls::Off,
         Some(_) => {
             let message = "`parallel_tool_calls` must be a boolean";
             return Err(malformed("/parallel_tool_calls", message, "write `true` or `false`"));
@@ -199,15 +198,15 @@ fn read(value: &Value) -> Result<ToolRequest> {
     Ok(request)
 }
 
-fn present<'v>(members: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {
+fn present<'v>(members: &'v JsonObject, key: &str) -> Option<&'v JsonValue> {
     members.get(key).filter(|value| !value.is_null())
 }
 
-fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()> {
+fn read_tools(tools: &[JsonValue], at: &str, request: &mut ToolRequest) -> Result<()> {
     let mut names = HashSet::new();
     for (index, tool) in tools.iter().enumerate() {
         let pointer = format!("{at}/{index}");
-        let Value::Object(members) = tool else {
+        let JsonValue::Object(members) = tool else {
             return Err(malformed(
                 &pointer,
                 "a tool must be an object",
@@ -216,14 +215,14 @@ fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()
         };
         let kind = match members.get("type") {
             None => "function",
-            Some(Value::String(kind)) => kind,
+            Some(JsonValue::String(kind)) => kind,
             Some(_) => {
                 return Err(malformed(&pointer, "a tool's `type` must be a string", "write \"function\""));
             }
         };
         if kind == "function" {
             let (members, inside) = match present(members, "function") {
-                Some(Value::Object(function)) => (function, format!("{pointer}/function")),
+                Some(JsonValue::Object(function)) => (function, format!("{pointer}/function")),
                 Some(_) => {
                     return Err(malformed(&pointer, "`function` must be an object", "write an object"));
                 }
@@ -234,11 +233,11 @@ fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()
                 let message = format!("two tools have the name `{name}`");
                 return Err(malformed(&format!("{inside}/name"), message, "give one of them another name"));
             }
-            let is_strict = members.get("strict") != Some(&Value::Bool(false));
+            let is_strict = members.get("strict") != Some(&JsonValue::Bool(false));
             let schema = read_schema(members, &inside)?.filter(|_| is_strict);
             request.functions.push(Function {
                 name: name.into(),
-                schema: schema.unwrap_or_else(|| Arc::new(Value::Bool(true))),
+                schema: schema.unwrap_or_else(|| Arc::new(JsonValue::Bool(true))),
                 origin: format!("{inside}/parameters").into(),
             });
         } else {
@@ -250,7 +249,7 @@ fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()
             request.builtins.push(Builtin {
                 kind: kind.into(),
                 name: name.into(),
-                schema: schema.unwrap_or_else(|| Arc::new(Value::Bool(true))),
+                schema: schema.unwrap_or_else(|| Arc::new(JsonValue::Bool(true))),
                 origin: format!("{pointer}/parameters").into(),
             });
         }
@@ -260,9 +259,9 @@ fn read_tools(tools: &[Value], at: &str, request: &mut ToolRequest) -> Result<()
 
 /// A tool's name. It stands in marks and in JSON strings as it is, so that it can hold nothing that means something
 /// there.
-fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Result<&'v str> {
+fn read_name<'v>(value: Option<&'v JsonValue>, pointer: &str) -> Result<&'v str> {
     let pointer = format!("{pointer}/name");
-    let Some(name) = value.and_then(Value::as_str).filter(|name| !name.is_empty()) else {
+    let Some(name) = value.and_then(JsonValue::as_str).filter(|name| !name.is_empty()) else {
         return Err(malformed(&pointer, "a tool needs a name", "add `name`, a string"));
     };
     let is_unfit = |character: char| {
@@ -279,10 +278,15 @@ fn read_name<'v>(value: Option<&'v Value>, pointer: &str) -> Result<&'v str> {
     }
 }
 
-fn read_schema(members: &Map<String, Value>, pointer: &str) -> Result<Option<Arc<Value>>> {
+/// The name in a `function`.
+fn named(value: &JsonValue) -> Option<&JsonValue> {
+    value.get("function")?.get("name")
+}
+
+fn read_schema(members: &JsonObject, pointer: &str) -> Result<Option<Arc<JsonValue>>> {
     match present(members, "parameters") {
         None => Ok(None),
-        Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
+        Some(schema @ (JsonValue::Object(_) | JsonValue::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
         Some(_) => {
             let pointer = format!("{pointer}/parameters");
             Err(malformed(&pointer, "`parameters` must be a JSON Schema", "write an object"))
@@ -291,15 +295,17 @@ fn read_schema(members: &Map<String, Value>, pointer: &str) -> Result<Option<Arc
 }
 
 /// The schema of the answer; `None` where any text will do.
-fn read_response(format: &Value) -> Result<Option<Arc<Value>>> {
+fn read_response(format: &JsonValue) -> Result<Option<Arc<JsonValue>>> {
     let at = "/response_format";
-    match format.get("type").and_then(Value::as_str) {
+    match format.get("type").and_then(JsonValue::as_str) {
         Some("text") => Ok(None),
-        Some("json_object") => Ok(Some(Arc::new(serde_json::json!({"type": "object"})))),
+        Some("json_object") => Ok(Some(Arc::new(JsonValue::object([("type", "object".into())])))),
         Some("json_schema") => {
             let wrapped = format.get("json_schema");
             match wrapped.and_then(|wrapped| wrapped.get("schema")).or_else(|| format.get("schema")) {
-                Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
+                Some(schema @ (JsonValue::Object(_) | JsonValue::Bool(_))) => {
+                    Ok(Some(Arc::new(schema.clone())))
+                }
                 _ => Err(malformed(
                     &format!("{at}/json_schema"),
                     "`json_schema` must hold a `schema`",
@@ -314,14 +320,14 @@ fn read_response(format: &Value) -> Result<Option<Arc<Value>>> {
     }
 }
 
-fn read_choice(choice: &Value, request: &mut ToolRequest) -> Result<()> {
+fn read_choice(choice: &JsonValue, request: &mut ToolRequest) -> Result<()> {
     let at = "/tool_choice";
     match choice {
-        Value::String(mode) => read_mode(mode, at, request),
-        Value::Object(members) => match members.get("type").and_then(Value::as_str) {
+        JsonValue::String(mode) => read_mode(mode, at, request),
+        JsonValue::Object(members) => match members.get("type").and_then(JsonValue::as_str) {
             Some("function") => {
-                let name = choice.pointer("/function/name").or_else(|| members.get("name"));
-                let Some(name) = name.and_then(Value::as_str) else {
+                let name = named(choice).or_else(|| members.get("name"));
+                let Some(name) = name.and_then(JsonValue::as_str) else {
                     return Err(malformed(at, "the chosen function needs a name", "add `function.name`"));
                 };
                 request.functions.retain(|function| *function.name == *name);
@@ -333,12 +339,13 @@ fn read_choice(choice: &Value, request: &mut ToolRequest) -> Result<()> {
                 Ok(())
             }
             Some("allowed_tools") => {
-                let inner = present(members, "allowed_tools").and_then(Value::as_object).unwrap_or(members);
-                let Some(Value::Array(allowed)) = inner.get("tools") else {
+                let inner =
+                    present(members, "allowed_tools").and_then(JsonValue::as_object).unwrap_or(members);
+                let Some(JsonValue::Array(allowed)) = inner.get("tools") else {
                     return Err(malformed(at, "`allowed_tools` needs a list of `tools`", "add `tools`"));
                 };
                 keep_allowed(allowed, request)?;
-                match inner.get("mode").and_then(Value::as_str) {
+                match inner.get("mode").and_then(JsonValue::as_str) {
                     Some(mode @ ("auto" | "required")) => read_mode(mode, at, request),
                     _ => Err(malformed(at, "`mode` must be `auto` or `required`", "add `mode`")),
                 }
@@ -384,12 +391,12 @@ fn read_mode(mode: &str, at: &str, request: &mut ToolRequest) -> Result<()> {
     Ok(())
 }
 
-fn keep_allowed(allowed: &[Value], request: &mut ToolRequest) -> Result<()> {
+fn keep_allowed(allowed: &[JsonValue], request: &mut ToolRequest) -> Result<()> {
     let mut functions = HashSet::new();
     let mut kinds = HashSet::new();
     for (index, tool) in allowed.iter().enumerate() {
         let pointer = format!("/tool_choice/tools/{index}");
-        let kind = tool.get("type").and_then(Value::as_str).unwrap_or("function");
+        let kind = tool.get("type").and_then(JsonValue::as_str).unwrap_or("function");
         if kind != "function" {
             if !request.builtins.iter().any(|builtin| *builtin.kind == *kind) {
                 return Err(unknown_tool(&pointer, kind));
@@ -397,7 +404,7 @@ fn keep_allowed(allowed: &[Value], request: &mut ToolRequest) -> Result<()> {
             kinds.insert(kind);
             continue;
         }
-        let name = tool.pointer("/function/name").or_else(|| tool.get("name")).and_then(Value::as_str);
+        let name = named(tool).or_else(|| tool.get("name")).and_then(JsonValue::as_str);
         let Some(name) = name else {
             return Err(malformed(&pointer, "an allowed function needs a name", "add `name`"));
         };

@@ -1,5 +1,6 @@
 //! What each draft means by its own words, and references of every kind.
 
+use grammask_grammar_frontends::json::JsonValue;
 use grammask_grammar_frontends::json_schema::{
     Formats, JsonSchemaOptions, Retriever, Treatment, compile, compile_value,
 };
@@ -234,13 +235,14 @@ fn a_resource_may_speak_another_draft() {
 
 fn catalogue() -> JsonSchemaOptions {
     JsonSchemaOptions::default().retriever(Retriever::new(|uri| match uri {
-        "https://shop.example/price" => Ok(json!({
+        "https://shop.example/price" => Ok(JsonValue::from(json!({
             "$defs": {"cents": {"type": "integer", "minimum": 0}},
             "properties": {"net": {"$ref": "#/$defs/cents"}, "gross": {"$ref": "tax"}}
-        })),
-        "https://shop.example/tax" => Ok(json!({"$anchor": "rate", "enum": [7, 19]})),
+        }))),
+        "https://shop.example/tax" => Ok(json!({"$anchor": "rate", "enum": [7, 19]}).into()),
         "https://shop.example/old" => Ok(
-            json!({"$schema": DRAFT_7, "$ref": "#/definitions/a", "type": "null", "definitions": {"a": {}}}),
+            json!({"$schema": DRAFT_7, "$ref": "#/definitions/a", "type": "null", "definitions": {"a": {}}})
+                .into(),
         ),
         _ => Err("unknown article".to_owned()),
     }))
@@ -283,7 +285,7 @@ fn formats_may_be_annotations() {
     check(DRAFT_2020, schema.clone(), &[r#""1.2.3.4""#], &[r#""a""#]);
     let options = JsonSchemaOptions::default().formats(Formats::Annotation);
     check_with(DRAFT_2020, schema.clone(), &[r#""1.2.3.4""#, r#""a""#], &["1"], &options);
-    let report = compile_value(&schema, &options).unwrap().report;
+    let report = compile_value(&schema.into(), &options).unwrap().report;
     let entry = report.entries().iter().find(|entry| entry.keyword == "format").unwrap();
     assert_eq!(entry.treatment, Treatment::Annotation);
 }

@@ -132,7 +132,9 @@ fn reports() {
     ");
     let compiled = compile(schema, &lenient).unwrap();
     assert_eq!(compiled.report.with_treatment(Treatment::Ignored).count(), 1);
-    assert_eq!(compiled.report.to_json()[0]["treatment"], "enforced");
+    let entries = compiled.report.to_json();
+    let first = entries.as_array().and_then(|entries| entries.first()?.get("treatment")?.as_str());
+    assert_eq!(first, Some("enforced"));
 }
 
 /// All that is in the way of a schema, in Rust and as JSON.
@@ -159,7 +161,7 @@ fn the_report_of_a_refused_schema() {
     /properties/tags/items/pattern enforced
     /properties/tags/uniqueItems refused
     ");
-    assert_snapshot!(serde_json::to_string_pretty(&report.to_json()[3]).unwrap(), @r#"
+    assert_snapshot!(serde_json::to_string_pretty(&report.to_json().as_array().unwrap()[3]).unwrap(), @r#"
     {
       "pointer": "/properties/id/type",
       "keyword": "type",

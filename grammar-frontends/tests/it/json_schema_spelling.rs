@@ -163,7 +163,7 @@ fn options_that_a_schema_carries_are_honoured_or_refused() {
         json!({"coerce_one_of": true}),
         json!({"colour": "red"}),
     ] {
-        assert!(compile_value(&with(refused.clone()), &options).is_err(), "{refused}");
+        assert!(compile_value(&with(refused.clone()).into(), &options).is_err(), "{refused}");
     }
 }
 
@@ -198,7 +198,7 @@ fn free_names_that_cannot_repeat() {
     let (one, two) = (r#"{"a":null,"b":null}"#, r#"{"a":null,"b":null,"b":null}"#);
     check(&room_for_one, &unique, &[r#"{"a":null}"#, one], &[two]);
     // Where names are many, the object is marked, and who follows a text keeps them apart.
-    let free = compile_value(&json!({"type": "object", "maxProperties": 2}), &unique).unwrap().grammar;
+    let free = compile_value(&json!({"type": "object", "maxProperties": 2}).into(), &unique).unwrap().grammar;
     assert!(free.rule_ids().any(|rule| free.rule(rule).options().distinct.is_some()));
 }
 

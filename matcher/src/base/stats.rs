@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use grammask_fsm::SubProgramCounts;
+use grammask_grammar_frontends::json::JsonValue;
 use grammask_mask_cache::{MaskCounters, MaskCounts, WayCount};
 use grammask_parser_backend::TableCounts;
 use serde_json::{Value, json};
@@ -105,9 +106,9 @@ pub struct CompilerStats {
 
 impl MatcherStats {
     /// As JSON.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> JsonValue {
         let Self { steps, unchanged, hits, misses, moves, read_again } = self;
-        json!({"steps": steps, "unchanged": unchanged, "hits": hits, "misses": misses, "moves": moves, "read_again": read_again})
+        json!({"steps": steps, "unchanged": unchanged, "hits": hits, "misses": misses, "moves": moves, "read_again": read_again}).into()
     }
 
     fn take(&mut self) -> Self {
@@ -126,7 +127,7 @@ impl MatcherStats {
 
 impl GrammarStats {
     /// As JSON; the fingerprint in hexadecimal digits, times in nanoseconds.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> JsonValue {
         let Self { fingerprint, compile, sub_programs, texts, masks, tables, usage, generations } = self;
         json!({
             "fingerprint": fingerprint.map(|fingerprint| format!("{fingerprint:032x}")),
@@ -157,12 +158,13 @@ impl GrammarStats {
             },
             "generations": generations,
         })
+        .into()
     }
 }
 
 impl CompilerStats {
     /// As JSON.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> JsonValue {
         json!({
             "cache": {"hits": self.cache_hits, "misses": self.cache_misses, "entries": self.cache_entries},
             "schemas": {"hits": self.schema_hits, "misses": self.schema_misses},
@@ -173,6 +175,7 @@ impl CompilerStats {
                 "evicted": self.budget_evicted,
             },
         })
+        .into()
     }
 }
 

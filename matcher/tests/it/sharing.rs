@@ -220,7 +220,7 @@ fn numbers_say_what_happened() {
     assert!(times.iter().sum::<std::time::Duration>() >= std::time::Duration::from_micros(2));
     assert!(stats.compile.frontend > std::time::Duration::ZERO);
     let json = stats.to_json();
-    assert_eq!(json["texts"]["hits"], 1);
-    assert_eq!(json["fingerprint"], format!("{:032x}", grammar.fingerprint().unwrap()));
-    assert_eq!(compiler.stats().to_json()["cache"]["misses"], 1);
+    assert_eq!(json["texts"]["hits"].as_u64(), Some(1));
+    assert_eq!(json["fingerprint"], format!("{:032x}", grammar.fingerprint().unwrap()).as_str());
+    assert_eq!(compiler.stats().to_json()["cache"]["misses"].as_u64(), Some(1));
 }

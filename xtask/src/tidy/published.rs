@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 
 use super::finding::Finding;
+use crate::shell::cargo;
 use crate::workspace::{Member, Workspace};
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
@@ -21,9 +22,32 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         findings.extend(documentation(&member)?);
         if member.is_published() {
             findings.extend(publication(workspace, &member, &manifest));
+            findings.extend(shared_features(workspace, &member, &manifest)?);
         }
     }
     Ok(findings)
+}
+
+/// Features of `serde_json` that change what it does for every crate of a user's program.
+const CHANGING_FEATURES: [&str; 3] = ["arbitrary_precision", "float_roundtrip", "preserve_order"];
+
+/// Neither a published crate nor anything that it links asks for such a feature.
+fn shared_features(workspace: &Workspace, member: &Member<'_>, manifest: &str) -> Result<Vec<Finding>> {
+    let mut tree = cargo(workspace, ["tree", "--locked", "--all-features", "--edges", "no-dev"]);
+    tree.args(["--prefix", "none", "--format", "{p} {f}", "--package", &member.package.name]);
+    let output = tree.output().context("`cargo tree` does not start")?;
+    ensure!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    let asked = text.lines().filter(|line| line.starts_with("serde_json "));
+    let changing = CHANGING_FEATURES
+        .iter()
+        .filter(|&&feature| asked.clone().any(|line| line.split([' ', ',']).any(|asked| asked == feature)));
+    let finding = |feature| {
+        let message =
+            format!("links `serde_json` with `{feature}`, which changes it for a user's whole program");
+        Finding::new(manifest, message)
+    };
+    Ok(changing.map(finding).collect())
 }
 
 fn documentation(member: &Member<'_>) -> Result<Vec<Finding>> {

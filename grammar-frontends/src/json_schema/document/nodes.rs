@@ -91,6 +91,14 @@ pub(crate) struct Document<'s> {
 impl<'s> Document<'s> {
     pub(crate) const ROOT: NodeId = NodeId::ROOT;
 
+    /// A text that lives as long as the documents.
+    pub(crate) fn kept_text(&self, text: Cow<'s, str>) -> &'s str {
+        match text {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => self.sources.arena.alloc_str(&text),
+        }
+    }
+
     pub(crate) fn new(root: &'s Value<'s>, draft: Draft, sources: Sources<'s>) -> Self {
         let mut document = Self {
             nodes: Vec::with_capacity(EXPECTED_GOALS),

@@ -25,6 +25,13 @@ const MAX_PERMUTATION: usize = 10_000;
 
 impl<'s> SchemaLowering<'s> {
     pub(super) fn object(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
+        if let Some(shapes) = self.split_by_witness_name(shape) {
+            let mut ways = Vec::with_capacity(shapes.len());
+            for shape in shapes {
+                ways.extend(self.object(&shape, node)?);
+            }
+            return Ok((!ways.is_empty()).then(|| self.builder.choice(ways)));
+        }
         let mut members = Vec::with_capacity(shape.properties.len());
         for property in &shape.properties {
             let value = if property.value == GoalId::NEVER { None } else { self.value(property.value)? };

@@ -23,12 +23,17 @@ use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::KeyOrder;
 use crate::json_schema::sets::goals::GoalId;
-use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
+use crate::json_schema::sets::object_shape::{
+    Cell, MemberObligation, ObjectShape, Presence, Property, PropertyOrigin, join_tests,
+};
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::TextTest;
 
 /// Obligations of one object; five have 52 partitions.
 const MAX_OBLIGATIONS: usize = 5;
+
+/// Names that one witness may have, where they are so few that other members could take all of them.
+const MAX_WITNESS_NAMES: usize = 256;
 
 /// Obligations with one witness.
 #[derive(Clone)]
@@ -55,6 +60,46 @@ enum WitnessOrder {
 }
 
 impl<'s> SchemaLowering<'s> {
+    /// Where names do not repeat, other members may take every name that a witness could have. If these are few, there is
+    /// one alternative for each of them, in which it is declared and required. `None` where no obligation is in this way.
+    pub(super) fn split_by_witness_name(&mut self, shape: &ObjectShape<'s>) -> Option<Vec<ObjectShape<'s>>> {
+        if !self.names_are_unique() {
+            return None;
+        }
+        let few =
+            (0..shape.obligations.len()).find(|&at| !self.has_names_for(shape, &shape.obligations[at]))?;
+        let obligation = &shape.obligations[few];
+        let declared = shape.properties.iter().map(|property| property.name);
+        let mut excluded: Vec<&'s str> = declared.chain(obligation.except.iter().copied()).collect();
+        excluded.sort_unstable();
+        excluded.dedup();
+        let mut left = MAX_WITNESS_NAMES;
+        let mut shapes = Vec::new();
+        for cell in &shape.cells {
+            let value = self.normalizer.algebra.goals.and(cell.value, obligation.value);
+            let Some(tests) = join_tests(&cell.tests, &obligation.tests) else { continue };
+            if value == GoalId::NEVER {
+                continue;
+            }
+            let names = StringShape { tests, excluded: excluded.clone(), ..StringShape::any() };
+            let names = self.enumerated(&names, left)?;
+            left -= names.len();
+            for name in names {
+                let name = self.normalizer.document.kept_text(name);
+                self.normalizer.algebra.work.charge(shape.size());
+                if self.normalizer.algebra.work.is_spent() {
+                    return None;
+                }
+                let mut shape = shape.clone();
+                shape.obligations.remove(few);
+                let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
+                shape.properties.push(Property { name, value, presence, origin });
+                shapes.push(shape);
+            }
+        }
+        Some(shapes)
+    }
+
     /// The members with undeclared names; `None` where there can be none, or where they cannot meet the obligations.
     pub(super) fn free_members(
         &mut self,

@@ -187,7 +187,11 @@ impl<'s> SchemaLowering<'s> {
 
     /// Where every member of a name meets the obligation, one name is enough: once it is taken, the obligation is met.
     /// Else other members may take names from it.
-    fn has_names_for(&mut self, shape: &ObjectShape<'s>, obligation: &MemberObligation<'s>) -> bool {
+    pub(super) fn has_names_for(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        obligation: &MemberObligation<'s>,
+    ) -> bool {
         let mut most = 0;
         let mut needed = 1;
         for cell in &shape.cells {

@@ -8,6 +8,7 @@
 
 use bumpalo::Bump;
 
+use crate::json::JsonValue;
 use crate::json_schema::document::json::{self, Members, Value};
 use crate::json_schema::options::{
     Escapes, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Whitespace,
@@ -61,7 +62,7 @@ fn is_simple(value: &Value<'_>) -> bool {
 }
 
 /// As [`estimate`], for a schema that was parsed already.
-pub fn estimate_value(schema: &serde_json::Value) -> Option<SimpleSchema> {
+pub fn estimate_value(schema: &JsonValue) -> Option<SimpleSchema> {
     let arena = Bump::new();
     SimpleSchema::of(&json::borrowed(schema, &arena))
 }

@@ -1,0 +1,354 @@
+//! Reads JSON texts.
+
+use bumpalo::Bump;
+use indexmap::IndexMap;
+
+use super::borrowed::{Fingerprint, Member, Members, Value};
+use super::error::JsonError;
+use super::value::JsonValue;
+
+/// Arrays and objects that may be open at once.
+const MAX_DEPTH: u32 = 127;
+
+/// Reads a JSON text.
+pub(crate) fn parse<'t>(
+    text: &'t str,
+    arena: &'t Bump,
+    fingerprint: Fingerprint,
+) -> Result<Value<'t>, JsonError> {
+    let mut parser = JsonParser::new(text, arena, fingerprint);
+    let value = parser.value(0);
+    parser.skip_space();
+    match value {
+        Some(value) if parser.at == text.len() => Ok(value),
+        _ => Err(JsonError::of(text, parser.at)),
+    }
+}
+
+/// Reads the JSON value that a text begins with, and says where it ends.
+pub(crate) fn parse_prefix(text: &str) -> Result<(JsonValue, usize), JsonError> {
+    let arena = Bump::new();
+    let mut parser = JsonParser::new(text, &arena, |_| 0);
+    match parser.value(0) {
+        Some(value) => Ok((JsonValue::from(&value), parser.at)),
+        None => Err(JsonError::of(text, parser.at)),
+    }
+}
+
+struct JsonParser<'t> {
+    text: &'t str,
+    arena: &'t Bump,
+    fingerprint: Fingerprint,
+    at: usize,
+    /// Items and members of the arrays and objects that are being read.
+    items: Vec<Value<'t>>,
+    members: Vec<Member<'t>>,
+}
+
+/// Every method but `skip_space` answers `None` where the text is broken.
+impl<'t> JsonParser<'t> {
+    fn new(text: &'t str, arena: &'t Bump, fingerprint: Fingerprint) -> Self {
+        Self { text, arena, fingerprint, at: 0, items: Vec::new(), members: Vec::new() }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn value(&mut self, depth: u32) -> Option<Value<'t>> {
+        self.skip_space();
+        match self.peek()? {
+            b'"' => self.string().map(Value::String),
+            b'{' if depth < MAX_DEPTH => self.object(depth + 1),
+            b'[' if depth < MAX_DEPTH => self.array(depth + 1),
+            b'n' => self.word("null", Value::Null),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value<'t>) -> Option<Value<'t>> {
+        let is_word = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += word.len();
+        is_word.then_some(value)
+    }
+
+    fn array(&mut self, depth: u32) -> Option<Value<'t>> {
+        let start = self.items.len();
+        self.at += 1;
+        self.skip_space();
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(Value::Array(&[]));
+        }
+        loop {
+            let item = self.value(depth)?;
+            self.items.push(item);
+            self.skip_space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => break,
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(Value::Array(self.arena.alloc_slice_fill_iter(self.items.drain(start..))))
+    }
+
+    fn object(&mut self, depth: u32) -> Option<Value<'t>> {
+        let start = self.members.len();
+        self.at += 1;
+        self.skip_space();
+        if self.peek()? == b'}' {
+            self.at += 1;
+        } else {
+            loop {
+                self.skip_space();
+                let name = self.string()?;
+                self.skip_space();
+                self.take(b':')?;
+                let value = self.value(depth)?;
+                self.members.push((name, value));
+                self.skip_space();
+                match self.peek()? {
+                    b',' => self.at += 1,
+                    b'}' => break,
+                    _ => return None,
+                }
+            }
+            self.at += 1;
+        }
+        let entries = self.arena.alloc_slice_fill_iter(self.members.drain(start..));
+        let members = Members::new(entries, self.arena, self.fingerprint);
+        members.or_else(|| self.without_repeats(entries)).map(Value::Object)
+    }
+
+    /// A name that repeats stands where it stood first, with the value that it had last.
+    fn without_repeats(&self, entries: &[Member<'t>]) -> Option<&'t Members<'t>> {
+        let once: IndexMap<&'t str, Value<'t>> = entries.iter().copied().collect();
+        Members::new(self.arena.alloc_slice_fill_iter(once), self.arena, self.fingerprint)
+    }
+
+    fn string(&mut self) -> Option<&'t str> {
+        self.take(b'"')?;
+        let start = self.at;
+        self.skip_plain();
+        if self.peek()? == b'"' {
+            self.at += 1;
+            return Some(&self.text[start..self.at - 1]);
+        }
+        let mut text = self.text[start..self.at].to_owned();
+        loop {
+            let plain = self.at;
+            self.skip_plain();
+            text.push_str(&self.text[plain..self.at]);
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => text.push(self.escape()?),
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(self.arena.alloc_str(&text))
+    }
+
+    /// Skips unescaped characters of a string, eight bytes at a time.
+    fn skip_plain(&mut self) {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        let bytes = self.text.as_bytes();
+        while let Some(&chunk) = bytes[self.at..].first_chunk::<8>() {
+            let word = u64::from_le_bytes(chunk);
+            let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+            let quotes = zeros(word ^ (ONES * u64::from(b'"')));
+            let backslashes = zeros(word ^ (ONES * u64::from(b'\\')));
+            // Bytes below 0x20. As with the others, the lowest bit that is found is right.
+            let controls = word.wrapping_sub(ONES * 0x20) & !word;
+            let found = (quotes | backslashes | controls) & (ONES << 7);
+            if found != 0 {
+                self.at += found.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
+        while let Some(byte) = self.peek() {
+            if byte == b'"' || byte == b'\\' || byte < 0x20 {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// The character that an escape stands for.
+    fn escape(&mut self) -> Option<char> {
+        self.take(b'\\')?;
+        let letter = self.peek()?;
+        self.at += 1;
+        Some(match letter {
+            b'"' | b'\\' | b'/' => char::from(letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = self.unit()?;
+                match char::from_u32(unit) {
+                    Some(character) => character,
+                    None => {
+                        self.take(b'\\')?;
+                        self.take(b'u')?;
+                        let pair = [unit as u16, self.unit()? as u16];
+                        char::decode_utf16(pair).next()?.ok()?
+                    }
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&mut self) -> Option<u32> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
+        self.at += 4;
+        digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
+    }
+
+    fn number(&mut self) -> Option<Value<'t>> {
+        let start = self.at;
+        if self.peek()? == b'-' {
+            self.at += 1;
+        }
+        match self.peek()? {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Some(Value::Number(&self.text[start..self.at]))
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Owned;
+
+    use super::*;
+    use crate::json::borrowed::borrowed;
+
+    /// The value as the other tree.
+    fn back(value: &Value<'_>) -> Owned {
+        match value {
+            Value::Null => Owned::Null,
+            Value::Bool(value) => Owned::Bool(*value),
+            Value::Number(number) => serde_json::from_str(number).expect("a number as it was written"),
+            Value::String(text) => Owned::String(text.to_string()),
+            Value::Array(items) => items.iter().map(back).collect(),
+            Value::Object(members) => {
+                assert!(members.keys().all(|name| members.contains_key(name)));
+                assert!(!members.contains_key("no such name"));
+                members.into_iter().map(|(name, value)| (name.to_owned(), back(value))).collect()
+            }
+        }
+    }
+
+    fn check(text: &str) {
+        let arena = Bump::new();
+        match (parse(text, &arena, |_| 0), serde_json::from_str::<Owned>(text)) {
+            (Ok(ours), Ok(theirs)) => {
+                assert_eq!(back(&ours), theirs, "{text}");
+                let copied = JsonValue::from(theirs.clone());
+                assert_eq!(back(&borrowed(&copied, &arena, |_| 0)), theirs, "{text}");
+                assert_eq!(copied, JsonValue::from(&ours), "{text}");
+                let names =
+                    |value: &Owned| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
+                assert_eq!(names(&back(&ours)), names(&theirs), "{text}");
+            }
+            (Err(ours), Err(theirs)) => assert_eq!(ours.to_string(), theirs.to_string(), "{text}"),
+            (ours, theirs) => panic!("{text}: {ours:?} and {theirs:?}"),
+        }
+    }
+
+    #[test]
+    fn texts_are_what_they_are_elsewhere() {
+        for text in [
+            r#" {"a" : [1, -0.5e+3, 0, "x\n\u00e9\ud83d\ude00\/", null, true, false, {}, []], "b": {"c": "d"}} "#,
+            r#""plain text that is longer than eight bytes, \"quoted\" and déjà vu""#,
+            r#"{"a": 1, "b": 2, "a": 3}"#,
+            r#"{"a": 1"#,
+            r#"{"a" 1}"#,
+            r#"{"a": 01}"#,
+            r#"[1, 2,]"#,
+            r#"{"a": 1,}"#,
+            r#"{,}"#,
+            r#"[1 2]"#,
+            r#"["\ud800"]"#,
+            r#"["\ud800\u0041"]"#,
+            r#"["\x"]"#,
+            "[\"a\nb\"]",
+            "[\"\u{7f}\u{80}\u{2028}\"]",
+            "nul",
+            "truer",
+            "-",
+            "1.",
+            "1e",
+            ".5",
+            "",
+            "1 1",
+            r#""open"#,
+            "\u{feff}1",
+        ] {
+            check(text);
+        }
+    }
+
+    #[test]
+    fn large_objects_and_deep_texts_are_read() {
+        let members: Vec<String> = (0..100).map(|at| format!("\"n{}\": {at}", at * 37 % 100)).collect();
+        check(&format!("{{{}}}", members.join(",")));
+        check(&format!("{{{}, \"n5\": 1}}", members.join(",")));
+        for depth in [99, 100, 101, 126, 127, 128, 1000] {
+            check(&format!("{}1{}", "[".repeat(depth), "]".repeat(depth)));
+        }
+    }
+
+    #[test]
+    fn every_beginning_of_a_text_is_judged_alike() {
+        let text = r#"{"a": [1.5e-7, "b\\\u0041\ud83d\ude00 cdefghijk", {"x": null}], "d": tru"#;
+        for end in 0..=text.len() {
+            check(&text[..end]);
+        }
+        for end in 0..text.len() {
+            check(&format!("{}{}", &text[..end], &text[end + 1..]));
+        }
+    }
+}
