@@ -27,7 +27,7 @@ type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
 const STEPS: [(&str, Step); 12] = [
-    ("tidy", |workspace| done(tidy::run(workspace))),
+    ("tidy", |workspace| done(tidy::check(workspace, tidy::prose::Smaller::Report))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
     ("licences", licences),

@@ -43,7 +43,7 @@ enum Verb {
     /// Runs the tests: libraries, programs, integration tests, then documentation examples.
     Test(test::Arguments),
     /// Checks layers, the code map, stale files and house rules. Compiles nothing.
-    Tidy,
+    Tidy(tidy::Arguments),
     /// Prints which files of a crate import one another in circles. Compiles nothing.
     Graph(graph::Arguments),
     /// Runs a benchmark of the `bench` crate in release mode, for example `bench maskbench --help`.
@@ -83,7 +83,7 @@ fn run(verb: Verb) -> Result<()> {
     match verb {
         Verb::Ci(arguments) => ci::run(&workspace, &arguments),
         Verb::Test(arguments) => test::run(&workspace, &arguments),
-        Verb::Tidy => tidy::run(&workspace),
+        Verb::Tidy(arguments) => tidy::run(&workspace, &arguments),
         Verb::Graph(arguments) => graph::run(&workspace, &arguments),
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),

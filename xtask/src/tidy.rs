@@ -13,15 +13,30 @@ pub(crate) mod imports;
 mod layers;
 mod modules;
 mod names;
+pub(crate) mod prose;
 mod published;
 mod quotes;
 
 use anyhow::{Result, bail};
 
+use self::prose::Smaller;
 use self::sources::Sources;
 use crate::workspace::Workspace;
 
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Writes smaller counts of stumbling sentences into their table.
+    #[arg(long)]
+    lower: bool,
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let smaller = if arguments.lower { Smaller::Write } else { Smaller::Report };
+    check(workspace, smaller)
+}
+
+/// Runs all checks, and changes no file unless smaller counts are to be written.
+pub(crate) fn check(workspace: &Workspace, smaller: Smaller) -> Result<()> {
     let sources = Sources::read(workspace.root())?;
     let trees = crate_tree::read_all(workspace)?;
     let mut findings = Vec::new();
@@ -31,6 +46,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(published::check(workspace)?);
     findings.extend(quotes::check(&sources)?);
     findings.extend(files::check(&sources));
+    findings.extend(prose::check(&sources, smaller)?);
     findings.extend(imports::check(&trees));
     findings.extend(names::check(&trees));
     findings.extend(casts::check(&trees));
