@@ -1,11 +1,11 @@
-//! What a user may set.
+//! Settings for users.
 
 /// Settings of an [`Engine`](crate::Engine). Every limit leads to a
 /// [`StepError`](grammask_parser_backend::StepError), never to a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Bytes of the longest token that masks are computed for. Mask keys tell counts apart that lie within
-    /// so many bytes of a bound. Default 128, at most 8,191.
+    /// The greatest number of bytes of a token for which masks are computed. Mask keys distinguish counts
+    /// within this number of bytes of a bound. Default 128, at most 8,191.
     pub longest_token: u32,
     /// Bytes that sets, contexts and transitions may hold together. Default 256 MiB.
     pub max_bytes: usize,

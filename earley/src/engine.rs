@@ -37,8 +37,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Where a counted repeat can begin with itself, a setting is out of range, or the set that every text begins in takes
-    /// more work or items than one call may.
+    /// Fails if a counted repeat can begin with itself, if a setting is out of range, or if the first set
+    /// takes more work or items than one call may.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         let program_bytes = program.memory_usage();
         Ok(Self {

@@ -3,11 +3,12 @@
 //! # What it is
 //!
 //! An Earley parser keeps, for every position of the text, the set of items that are alive there. This engine
-//! interns those sets and remembers which byte leads from which set to which: parsing becomes one table read
-//! a byte, and whatever is derived from a set (the token mask above all) can be kept with it. Sets are made
-//! when they are first reached. See the modules for how: contexts instead of origins (`tables::contexts`), completing
-//! before predicting (`closure`), counts of repeats beside the set (`tables::slots`), long runs inside strings (`runs`),
-//! and the part of a set that does not depend on its callers (`local`).
+//! interns those sets and remembers which byte leads from which set to which. Parsing becomes one table read
+//! a byte, and everything that is derived from a set (the token mask above all) can be kept with it. Sets are
+//! made when they are first reached. The modules explain the details: contexts instead of origins
+//! (`tables::contexts`), completing before predicting (`closure`), counts of repeats beside the set
+//! (`tables::slots`), long runs inside strings (`runs`). The part of a set that does not depend on its
+//! callers is in `local`.
 //!
 //! Any context-free grammar is served: left recursion, nullable rules and ambiguity included, and repeats with
 //! bounds of any size.
@@ -46,8 +47,8 @@
 //!
 //! # Options of rules
 //!
-//! Which tokens of a rule were counted, what a rule has read and which rules are open is not in a state of the engine:
-//! [`Derivations`] keep every reading of one text for that.
+//! A state of the engine does not say which tokens of a rule were counted, which text a rule has read and
+//! which rules are open. For that, [`Derivations`] keep every reading of one text.
 //!
 //! # Errors and limits
 //!
@@ -67,7 +68,7 @@
 mod config;
 // The data of the automaton.
 mod tables;
-// From what a byte led to, to all items of a set.
+// From the items after a byte to all items of a set.
 mod closure;
 // Steps, computed once.
 mod automaton;

@@ -23,13 +23,13 @@ use crate::token::TokenRef;
 
 /// Builds a [`Grammar`].
 ///
-/// Rules are declared first and defined later, so that they can refer to one another. Expression
-/// constructors keep a few normal forms (no empty literal, no sequence or choice of fewer than two parts,
-/// no sequence directly inside a sequence), so that what is printed and parsed back is the same grammar.
+/// Rules are declared first and defined later, so that they can refer to one another. Expression constructors
+/// keep a few normal forms: no empty literal, no sequence or choice of fewer than two parts, no sequence
+/// directly inside a sequence. So a grammar that is printed and parsed back is the same grammar.
 #[derive(Clone, Debug, Default)]
 pub struct GrammarBuilder {
     rules: Vec<PendingRule>,
-    /// The rules by their names, which stand in `rules` alone.
+    /// The rules by their names; the names themselves are kept in `rules` alone.
     names: HashTable<RuleId>,
     nodes: Vec<Node>,
     children: Vec<ExprId>,
@@ -68,8 +68,8 @@ impl GrammarBuilder {
         Self::default()
     }
 
-    /// A builder without rules, with room for about so many expressions: growing step by step from nothing is a
-    /// good part of building a small grammar.
+    /// A builder without rules, with room for about this number of expressions. Growing from nothing is a
+    /// good part of the work for a small grammar.
     pub fn with_capacity(expressions: usize) -> Self {
         Self {
             rules: Vec::with_capacity(expressions / 8),
@@ -165,13 +165,13 @@ impl GrammarBuilder {
         self.rules[rule.index()].options = options;
     }
 
-    /// Records where a rule stands in its source.
+    /// Records the place of a rule in its source.
     pub fn set_span(&mut self, rule: RuleId, span: Span) {
         self.rules[rule.index()].span = Some(span);
     }
 
-    /// Says that other grammars are likely to have the rule too, and all that it refers to. What is made of it may be
-    /// kept and used again; the grammar means the same without.
+    /// Marks a rule, with all that it refers to, as one that other grammars are likely to have too. Its
+    /// compiled form may be kept and used again; the meaning of the grammar does not change.
     pub fn add_common(&mut self, rule: RuleId) {
         self.common.push(rule);
     }
@@ -182,7 +182,7 @@ impl GrammarBuilder {
         self.names.find(hash_of(name), is_it).copied()
     }
 
-    /// What an expression made so far is.
+    /// An expression made so far.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
         let pools = Pools {
             nodes: &self.nodes,
@@ -196,7 +196,7 @@ impl GrammarBuilder {
         pools.view(id)
     }
 
-    /// What a rule derives; `None` while it is only declared.
+    /// The body of a rule; `None` while the rule is only declared.
     pub fn body(&self, rule: RuleId) -> Option<ExprId> {
         self.rules[rule.index()].body
     }
@@ -455,7 +455,7 @@ impl GrammarBuilder {
         let (required, optional) = (count(Occurrence::Required), count(Occurrence::Optional));
         let most =
             if count(Occurrence::Repeatable) > 0 { u32::MAX } else { required.saturating_add(optional) };
-        // What follows from the parts is said once, so that equal expressions are equal.
+        // Bounds that follow from the parts are normalised, so that equal expressions are equal.
         let min = min.max(required).max(1);
         let max = max.filter(|&max| max < most);
         if min > max.unwrap_or(most) {
@@ -471,11 +471,11 @@ impl GrammarBuilder {
 
     /// Checks the grammar and hands it out.
     ///
-    /// Fails if a rule has no body, if a repeat's bounds are swapped, if an operand of a regular operator is
-    /// recursive or holds a token, a tag dispatch, parts in any order, a rule with options or a literal that is not
-    /// UTF-8, if one of several parts in any order may be empty, if a pattern of a tag dispatch is
-    /// empty or can never be completed, if a tag dispatch has no way to end, or if the grammar is larger than the limits named in the
-    /// crate's documentation.
+    /// Fails if a rule has no body, if a repeat's bounds are swapped, or if the grammar is larger than the
+    /// limits named in the crate's documentation. An operand of a regular operator must not be recursive. It
+    /// must not hold a token, a tag dispatch, parts in any order, a rule with options or a literal that is
+    /// not UTF-8. None of several parts in any order may be empty. No pattern of a tag dispatch may be empty
+    /// or impossible to complete, and each tag dispatch needs a way to end.
     pub fn finish(self, root: RuleId) -> Result<Grammar, GrammarError> {
         if let Some(kind) = self.failure {
             return Err(GrammarError::new(kind, None));
@@ -552,8 +552,8 @@ impl GrammarBuilder {
         slice
     }
 
-    /// `first`, if any, and then the children. Where `first` stands last in the pool the two share it, so that
-    /// appending to a sequence over and over takes linear time.
+    /// `first`, if any, and then the children. If `first` is last in the pool, the two share it, so that
+    /// appending to a sequence again and again takes linear time.
     fn extend_children(&mut self, first: Option<Slice>, children: &[ExprId]) -> Slice {
         let Some(first) = first else {
             return self.push_children(children);

@@ -3,8 +3,8 @@
 /// An inclusive range of characters.
 pub type CharRange = (char, char);
 
-/// Sorts ranges and merges those that overlap or touch. Ranges whose start lies past their end are empty
-/// and are dropped. The surrogate gap counts as touching: `\u{D7FF}` and `\u{E000}` are neighbours.
+/// Sorts ranges and merges those that overlap or touch. Ranges whose start is greater than their end are
+/// empty and are dropped. The surrogate gap counts as touching: `\u{D7FF}` and `\u{E000}` are neighbours.
 pub fn normalize_ranges(ranges: impl IntoIterator<Item = CharRange>) -> Vec<CharRange> {
     let mut sorted: Vec<CharRange> = ranges.into_iter().filter(|(start, end)| start <= end).collect();
     sorted.sort_unstable();

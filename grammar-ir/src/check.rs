@@ -1,4 +1,4 @@
-//! What every finished grammar guarantees.
+//! Properties that every finished grammar has.
 //!
 //! Expressions may be shared, so both walks remember where they have been and look at each expression once.
 
@@ -34,7 +34,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
             match grammar.nodes[id.index()] {
                 Node::Intersection(_) => operators.push((rule_id, id, "an intersection")),
                 Node::Complement(_) => operators.push((rule_id, id, "a complement")),
-                // Names and constants are most of what is escaped.
+                // Most escaped expressions are names and constants.
                 Node::JsonEscaped(operand, _) if is_plain_text(grammar, operand) => {}
                 Node::JsonEscaped(..) => operators.push((rule_id, id, "JSON escaping")),
                 Node::Permutation(..) => permutation.push((rule_id, id)),
@@ -50,8 +50,8 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
     check_parts(grammar, &permutation)
 }
 
-/// Whether nothing is wrong with any expression, wherever it stands; most grammars are done with that. What is wrong
-/// with an expression that no rule reaches is no fault, so that a look from the rules decides then.
+/// Whether every expression is free of faults, reachable or not; most grammars need no other check. A fault
+/// in an expression that no rule reaches is allowed, so on `false` a check from the rules decides.
 fn is_all_right(grammar: &Grammar) -> bool {
     let mut marks = Vec::new();
     let some_rule = grammar.rule(grammar.root());
@@ -139,8 +139,8 @@ enum Mark {
     Done,
 }
 
-/// Walks all that stands below a regular operator, rules entered, depth-first with an explicit stack: an
-/// expression met again while it is open stands on a cycle.
+/// Walks everything below a regular operator, rules entered, depth-first with an explicit stack. An
+/// expression that is met again while it is open is part of a cycle.
 fn check_operand(
     grammar: &Grammar,
     rule: &Rule,
@@ -168,8 +168,8 @@ fn check_operand(
         match marks[id.index()] {
             Mark::Done => continue,
             Mark::Open => {
-                // Operands alone cannot form a cycle, so a rule was entered since the expression was opened,
-                // and the last such rule stands on the cycle.
+                // Operands alone cannot form a cycle. So a rule was entered since the expression was opened,
+                // and the last such rule is part of the cycle.
                 let through = open_rules.last().map_or(rule, |&open| grammar.rule(open));
                 let kind = GrammarErrorKind::RecursiveOperand {
                     name: rule.name().into(),

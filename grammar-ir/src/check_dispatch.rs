@@ -1,9 +1,10 @@
-//! What every tag dispatch of a finished grammar guarantees: its patterns can be completed, and it can end.
+//! Properties of every tag dispatch of a finished grammar: its patterns can be completed, and it can end.
 //!
 //! A trigger that holds another one is never completed: reading it, the other one is completed first and its
 //! structure begins. The same goes for stop strings and, at its very end too, for excluded strings. All
-//! occurrences of all patterns in one another are found with one Aho-Corasick automaton over the patterns spelled
-//! as bytes, in which a token is a byte that UTF-8 never uses and its number.
+//! occurrences of all patterns in one another are found with one Aho-Corasick automaton. It runs over the
+//! patterns spelled as bytes, in which a token is a byte that UTF-8 never uses, followed by the token's
+//! number.
 
 use std::collections::HashMap;
 
@@ -40,7 +41,7 @@ pub(crate) fn check(grammar: &Grammar) -> Result<(), GrammarError> {
     Ok(())
 }
 
-/// What a pattern does when it is completed.
+/// The effect of a pattern that is completed.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Trigger,
@@ -82,7 +83,7 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     if let Some((role, _)) = patterns.iter().find(|(_, pattern)| pattern.is_empty()) {
         return Err(GrammarErrorKind::EmptyPattern { name: name(), what: role.word() });
     }
-    // One pattern holds no other, and what is excluded need not be possible.
+    // One pattern holds no other, and an excluded string need not be possible.
     if patterns.len() == 1 || dispatch.triggers.is_empty() && dispatch.stops.is_empty() {
         return Ok(());
     }
@@ -95,10 +96,10 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     distinct.dedup_by(|one, other| spelled[*one] == spelled[*other]);
     let search = Search::new(distinct.iter().map(|&index| &*spelled[index]).collect())?;
     let mut unreachable: Option<(usize, usize)> = None;
-    // In order, since texts that begin alike are looked up in the same parts of the tables. The first as they are written
-    // is the one that is told.
+    // In sorted order, because texts with equal beginnings are looked up in the same parts of the tables. The
+    // error names the first pattern in the order of the source.
     for index in sorted {
-        // What is excluded need not be possible.
+        // An excluded string need not be possible.
         if patterns[index].0 == Role::Exclude || unreachable.is_some_and(|(first, _)| first < index) {
             continue;
         }
@@ -163,7 +164,7 @@ impl<'t> Search<'t> {
     }
 }
 
-/// Spells patterns as bytes: texts as they stand, tokens so that no text holds them.
+/// Spells patterns as bytes: texts unchanged, tokens in a form that no text contains.
 #[derive(Default)]
 struct Speller<'g> {
     numbers: HashMap<&'g TokenRef, u32>,

@@ -60,11 +60,11 @@ impl From<TokenRef> for Pattern {
     }
 }
 
-/// What follows when a tag's structure is over.
+/// The continuation after a tag's structure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AfterDispatch {
-    /// Free text again, looked at from its beginning: what was read before the tag or in its structure is no
-    /// beginning of a tag.
+    /// Free text again, searched from its beginning: bytes before the tag or in its structure do not count as
+    /// the beginning of a tag.
     #[default]
     Loop,
     /// Nothing: one tag, and the dispatch is over.
@@ -84,12 +84,12 @@ pub enum DispatchEnd {
     AfterDispatch,
 }
 
-/// What [`GrammarBuilder::tag_dispatch`](crate::GrammarBuilder::tag_dispatch) makes an expression of: free text in
-/// which tags start structures (`TagDispatch`, section 3.1 of the XGrammar 2 paper).
+/// The input of [`GrammarBuilder::tag_dispatch`](crate::GrammarBuilder::tag_dispatch): free text in which
+/// tags start structures (`TagDispatch`, section 3.1 of the XGrammar 2 paper).
 ///
 /// * Free text is whole UTF-8 characters. It holds no special tokens, but those of the patterns below.
-/// * When the last byte (or token) of a *trigger* has been read, its body must follow. Several triggers that end
-///   with the same byte are followed at once. After the body comes what [`AfterDispatch`] says.
+/// * When the last byte (or token) of a *trigger* has been read, its body must follow. Several triggers that
+///   end with the same byte are followed at once. [`AfterDispatch`] says what follows the body.
 /// * A *stop string* ends the dispatch when its last byte has been read. It belongs to what the dispatch reads.
 /// * An *excluded string* cannot be completed in free text.
 /// * The text may end where [`DispatchEnd`] says.
@@ -112,13 +112,13 @@ pub enum DispatchEnd {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagDispatch {
-    /// Tags, and what follows each.
+    /// Tags, each with its structure.
     pub triggers: Vec<(Pattern, ExprId)>,
     /// Strings that end the dispatch.
     pub stops: Vec<Pattern>,
     /// Strings that free text cannot hold.
     pub excludes: Vec<Pattern>,
-    /// What follows a tag's structure.
+    /// The continuation after a tag's structure.
     pub after: AfterDispatch,
     /// Where free text may end.
     pub end: DispatchEnd,
@@ -153,7 +153,7 @@ impl TagDispatch {
         self
     }
 
-    /// Says what follows a tag's structure.
+    /// Sets the continuation after a tag's structure.
     #[must_use]
     pub fn after(mut self, after: AfterDispatch) -> Self {
         self.after = after;
@@ -175,19 +175,19 @@ impl TagDispatch {
     }
 }
 
-/// A tag dispatch as it stands in a grammar; see [`TagDispatch`]. A least number of tags is written with repeats
+/// A tag dispatch of a finished grammar; see [`TagDispatch`]. A least number of tags is expressed by repeats
 /// around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch<'g> {
     /// The triggers.
     pub triggers: &'g [Pattern],
-    /// What follows each trigger, in the same order.
+    /// The body of each trigger, in the same order.
     pub bodies: &'g [ExprId],
     /// Strings that end the dispatch.
     pub stops: &'g [Pattern],
     /// Strings that free text cannot hold.
     pub excludes: &'g [Pattern],
-    /// What follows a body.
+    /// The continuation after a body.
     pub after: AfterDispatch,
     /// Where free text may end.
     pub end: DispatchEnd,

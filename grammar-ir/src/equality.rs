@@ -14,9 +14,9 @@ enum Names {
 }
 
 impl Grammar {
-    /// Whether both have the same root and the same rules in the same order, with the same names and the same
-    /// expressions, options and lookaheads. Where rules stand in their sources does not count, nor how expressions are
-    /// shared.
+    /// Whether both have the same root and the same rules in the same order, with the same names,
+    /// expressions, options and lookaheads. The places of rules in their sources do not count, nor does the
+    /// sharing of expressions.
     pub fn is_same(&self, other: &Self) -> bool {
         self.compare(other, Names::Compared)
     }
@@ -65,7 +65,7 @@ impl Grammar {
     }
 }
 
-/// Which parts of two grammars stand for one another.
+/// The parts of two grammars that correspond to one another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counterparts {
     /// For each rule of the second grammar the one of the first, where there is one.

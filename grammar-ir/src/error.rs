@@ -80,7 +80,7 @@ impl GrammarError {
         Self { kind: Box::new(kind), span }
     }
 
-    /// Where in the source the rule in question stands, if the frontend recorded it.
+    /// The place of the rule in the source, if the frontend recorded it.
     pub fn span(&self) -> Option<Span> {
         self.span
     }

@@ -16,8 +16,8 @@ use crate::token::TokenRef;
 /// Immutable; made by a [`GrammarBuilder`](crate::GrammarBuilder). Every reference in it is valid, every
 /// rule is defined, and operands of regular operators are text and not recursive.
 ///
-/// `==` compares arenas, in which equal expressions may stand in another order; [`is_same`](Self::is_same)
-/// compares what they say.
+/// `==` compares arenas, which may hold equal expressions in another order; [`is_same`](Self::is_same)
+/// compares languages rule by rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
     pub(crate) rules: Vec<Rule>,
@@ -48,7 +48,7 @@ impl Rule {
         &self.name
     }
 
-    /// What the rule derives.
+    /// The expression that the rule derives.
     #[inline]
     pub fn body(&self) -> ExprId {
         self.body
@@ -59,12 +59,12 @@ impl Rule {
         self.lookahead
     }
 
-    /// What the rule says beside its texts.
+    /// The attributes of the rule beside its texts.
     pub fn options(&self) -> &RuleOptions {
         &self.options
     }
 
-    /// Where the rule stands in the source that it came from.
+    /// The place of the rule in the source that it came from.
     pub fn span(&self) -> Option<Span> {
         self.span
     }
@@ -127,7 +127,7 @@ pub enum Expr<'g> {
     Choice(&'g [ExprId]),
     /// The body `min` to `max` times; `None` is without end.
     Repeat {
-        /// What is repeated.
+        /// The repeated expression.
         body: ExprId,
         /// Least number of times.
         min: u32,
@@ -140,10 +140,10 @@ pub enum Expr<'g> {
     Intersection(&'g [ExprId]),
     /// The texts (whole UTF-8) that the operand does not match; a regular operand only.
     Complement(ExprId),
-    /// The operand read as *decoded* text, spelled as the inside of a JSON string (RFC 8259 section 7): each
-    /// character as itself where JSON allows that, or as one of the [escapes](JsonEscapes) that it has there: a short
-    /// one, or `\uXXXX` (a surrogate pair above U+FFFF) in digits of either case. The quotes are not included; a
-    /// regular operand only.
+    /// The operand read as *decoded* text, spelled as the inside of a JSON string (RFC 8259 section 7). A
+    /// character is spelled as itself where JSON allows that, or as one of its [escapes](JsonEscapes). An
+    /// escape is a short one, or `\uXXXX` (a surrogate pair above U+FFFF) in digits of either case. The
+    /// quotes are not included; a regular operand only.
     JsonEscaped(ExprId, JsonEscapes),
     /// One token out of a set, taken as a whole. Sorted, each once, at least one.
     Token(&'g [TokenRef]),
@@ -267,8 +267,8 @@ pub(crate) struct Pools<'g> {
 }
 
 impl<'g> Pools<'g> {
-    /// The public view of a stored expression. Whoever asks looks at one kind after the other; inlined, the view is
-    /// never written to memory.
+    /// The public view of a stored expression. Callers look at one kind after the other, so the inlined view
+    /// is never written to memory.
     #[inline(always)]
     pub(crate) fn view(&self, id: ExprId) -> Expr<'g> {
         let (children, bytes, tokens) = (self.children, self.bytes, self.tokens);

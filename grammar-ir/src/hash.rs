@@ -1,7 +1,7 @@
 //! Hash tables whose hasher takes no room.
 //!
-//! A table that brings its own keys takes 32 bytes more, and where it is made seven lines of code, which a compilation
-//! runs once and therefore has to fetch: there are some fifty tables, a dozen of which get an entry. Here the keys are the
+//! A table with keys of its own takes 32 bytes more, and seven lines of code where it is made. A compilation
+//! makes some fifty tables, a dozen of which get an entry, and has to fetch that code. Here the keys are the
 //! process's, drawn at random as `ahash` draws them, and a new table is four words that are the same for all.
 
 use std::hash::{BuildHasher, Hash};

@@ -1,17 +1,18 @@
 //! Stopping long work from outside.
 //!
-//! Most grammars compile in less than a millisecond, but some take seconds, and whoever asked may have gone by then
-//! or have no more time. The naive way, a thread that is killed, leaves locks taken; a clock read in every loop
-//! would tie libraries to an operating system. So the caller hands in an [`Interrupt`]: a flag that another thread
-//! sets, and a question (is it too late?) that only the caller's own code answers. Loops whose length the input
-//! decides [check](Interrupt::check) it every few microseconds; a check reads one flag, and asks the question.
+//! Most grammars compile in less than a millisecond, but some take seconds, and the caller may have gone by
+//! then or have no more time. The naive way, a thread that is killed, leaves locks taken; a clock read in
+//! every loop would tie libraries to an operating system. So the caller passes an [`Interrupt`]: a flag that
+//! another thread sets, and a question (is it too late?) that only the caller's own code answers. Loops whose
+//! length the input decides [check](Interrupt::check) it every few microseconds; a check reads one flag, and
+//! asks the question.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Why work was stopped before its end. Nothing is known of what it would have led to.
+/// The reason why work was stopped before its end. Nothing is known of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Interrupted {
@@ -23,7 +24,7 @@ pub enum Interrupted {
     Deadline,
 }
 
-/// A request to stop, shared between those who work and those who may ask them to stop. Clones are the same
+/// A request to stop, shared between the workers and the threads that may stop them. Clones are the same
 /// interrupt. The default, [`never`](Self::never), costs nothing.
 ///
 /// ```
@@ -76,7 +77,7 @@ impl Interrupt {
         Self::from_parts(None, self.clone())
     }
 
-    /// Asks everyone who works under this interrupt to stop. Does nothing to [`never`](Self::never).
+    /// Asks all work under this interrupt to stop. Does nothing to [`never`](Self::never).
     pub fn cancel(&self) {
         if let Some(shared) = &self.shared {
             shared.cancelled.store(true, Ordering::Relaxed);

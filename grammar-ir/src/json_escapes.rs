@@ -7,9 +7,10 @@ use crate::char_class::CharRange;
 pub enum JsonEscapes {
     /// All that JSON allows (RFC 8259, section 7): the short ones and `\uXXXX` for every character.
     Any,
-    /// Those that serialisers print. Short ones for the quote, the backslash and five control characters. `\uXXXX` for the
-    /// control characters but tab, line feed and carriage return, for `&`, `<` and `>` as Go's encoder writes them, and
-    /// for all from U+007F on, as encoders that print ASCII alone do.
+    /// The escapes that serialisers print: short ones for the quote, the backslash and five control
+    /// characters, and `\uXXXX` for some others. These are the control characters except tab, line feed and
+    /// carriage return; `&`, `<` and `>`, as Go's encoder writes them; and all from U+007F on, as encoders
+    /// that print ASCII alone do.
     Printed,
 }
 

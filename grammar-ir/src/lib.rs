@@ -6,19 +6,20 @@
 //!
 //! # Meaning
 //!
-//! A grammar denotes a set of strings over bytes and *tokens*; without token expressions, a set of byte strings.
-//! A token in it is an id of some vocabulary, taken as a whole: a text written with tokens is in the language if
-//! some way to read each token, as itself or as its bytes, is. Special tokens have no bytes, so no class, literal
-//! or free text matches them.
+//! A grammar denotes a set of strings over bytes and *tokens*; without token expressions, a set of byte
+//! strings. A token in it is an id of some vocabulary, taken as a whole. A text written with tokens is in the
+//! language if each token can be read as itself or as its bytes so that the whole is in it. Special tokens
+//! have no bytes, so no class, literal or free text matches them.
 //!
-//! A character class denotes the UTF-8 encodings of its
-//! characters; a literal is a byte string as it stands. [`Expr::Intersection`], [`Expr::Complement`] and
-//! [`Expr::JsonEscaped`] are *regular operators*: what stands below them must be text (valid UTF-8) and
-//! must not be recursive. [`Expr::Permutation`] is neither regular (it must not stand below one of them) nor needs
-//! more than a parser that remembers which of its parts it has read.
+//! A character class denotes the UTF-8 encodings of its characters; a literal is a byte string.
+//! [`Expr::Intersection`], [`Expr::Complement`] and [`Expr::JsonEscaped`] are *regular operators*: their
+//! operands must be text (valid UTF-8) and must not be recursive. [`Expr::Permutation`] is not regular, so it
+//! must not be below one of them, but it needs no more than a parser that remembers which of its parts it has
+//! read.
 //!
-//! Rules may carry [`RuleOptions`]: a bound on the number of their tokens, a name for what they read, a temperature to
-//! sample with. Only the first has a say in what is allowed, and only where tokens are counted.
+//! Rules may carry [`RuleOptions`]: a bound on the number of their tokens, a name for the text that they
+//! read, a temperature to sample with. Only the first restricts what is allowed, and only where tokens are
+//! counted.
 //!
 //! # Example
 //!

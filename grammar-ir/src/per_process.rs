@@ -1,13 +1,14 @@
-//! State of which a forked process has its own.
+//! State that every forked process has for itself.
 //!
-//! A fork copies the memory of all threads and one thread. So a lock that another thread held stays locked for good in
-//! the child, the value below it may be half written, and a pool has no threads. A child that waited would hang; here it
-//! begins with a value of its own. Whether a process is another one is asked for only where it matters, because that
-//! is a system call: when a lock is not free, or for a value that never outlives a fork.
+//! A fork copies the memory of all threads and one thread. So a lock that another thread held stays locked
+//! for good in the child, the value below it may be half written, and a pool has no threads. A child that
+//! waited would hang; here it begins with a value of its own. Only a system call can tell whether a process
+//! is another one. So it is made only where the answer matters: when a lock is not free, or for a value that
+//! never outlives a fork.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-/// A value, and behind it those of processes that were forked from the one that made it.
+/// A value, followed by those of processes that were forked from the one that made it.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     process: u32,
@@ -21,7 +22,7 @@ impl<T> PerProcess<T> {
         Self { process: std::process::id(), value, after_fork: OnceLock::new() }
     }
 
-    /// The newest value. It may be another process's, from which this one was forked.
+    /// The newest value. It may belong to another process, from which this one was forked.
     fn last(&self) -> &Self {
         let mut last = self;
         while let Some(next) = last.after_fork.get() {
@@ -45,11 +46,11 @@ impl<T: Default> PerProcess<T> {
 }
 
 impl<T: Default> PerProcess<Mutex<T>> {
-    /// Locks the value. The value from before a fork is still in use where its lock is free, and in its place a new one where
-    /// a thread held it that this process does not have.
+    /// Locks the value. The value from before a fork is still in use if its lock is free. If a thread that
+    /// this process does not have holds the lock, a new value takes its place.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // Nearly always: no fork since, and nobody else holds it.
+        // Nearly always true: no fork since, and the lock is free.
         if self.after_fork.get().is_none()
             && let Ok(guard) = self.value.try_lock()
         {
@@ -64,7 +65,7 @@ impl<T: Default> PerProcess<Mutex<T>> {
         free.unwrap_or_else(|| self.own().lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As [`lock`](Self::lock), where nobody has to be waited for.
+    /// As [`lock`](Self::lock), without waiting.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         free(&self.last().value).or_else(|| free(self.own()))
     }

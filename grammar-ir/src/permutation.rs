@@ -25,7 +25,7 @@ pub struct Permutation<'g> {
     pub(crate) counts: Counts,
 }
 
-/// What is known of the parts as a whole.
+/// Facts about all parts together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Counts {
     pub(crate) required: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
 }
 
 impl<'g> Permutation<'g> {
-    /// What stands between two parts.
+    /// The expression between two parts.
     pub fn separator(&self) -> ExprId {
         self.operands[0]
     }

@@ -1,9 +1,9 @@
 //! The printer: a grammar as text that the EBNF frontend reads back as the same grammar.
 //!
-//! One rule a line, in order, `name ::= body`. Nothing is renamed but names that the syntax has no way to
-//! write: characters other than `A-Z a-z 0-9 _ . -` become `_`, a leading digit gets a `_` before it, and words
-//! of the syntax one behind; if the outcome is taken, a number is added. The first line does not name the root;
-//! who reads the text back says which rule it is (`root` unless told otherwise).
+//! One rule a line, in order, `name ::= body`. Names stay as they are, unless the syntax has no way to write
+//! them. Characters other than `A-Z a-z 0-9 _ . -` become `_`, a leading digit gets a `_` before it, and
+//! words of the syntax get one after them. If the outcome is taken, a number is added. The first line does
+//! not name the root; the caller that reads the text back says which rule it is (`root` by default).
 //!
 //! | expression | printed |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | lookahead | ` (=(a))` at the end of the rule |
 //! | options of a rule | `name[max_tokens=9, capture="x", temperature=0.5, distinct=items] ::= ...` |
 //!
-//! A shared expression is written out wherever it stands, which can take exponential room; the length is
+//! A shared expression is written out wherever it occurs, which can take exponential room; the length is
 //! limited.
 
 use std::collections::HashSet;
@@ -93,8 +93,8 @@ impl fmt::Display for Grammar {
     }
 }
 
-/// Words that a rule of the printed text cannot be named: the two truth values, and what the frontend reads as
-/// an operator where a parenthesis follows.
+/// Words that cannot be names of rules in the printed text: the two truth values, and words that the frontend
+/// reads as operators before a parenthesis.
 const RESERVED: [&str; 18] = [
     "true",
     "false",
@@ -149,7 +149,7 @@ fn is_printable_name(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
-/// What may stand somewhere without parentheses. Each allows what those before it allow.
+/// The expressions that may be written somewhere without parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Place {
     /// Before a repeat's sign.
@@ -162,7 +162,7 @@ enum Place {
     Whole,
 }
 
-/// What is still to be printed.
+/// The work that is left to print.
 enum Piece<'g> {
     Expr(ExprId, Place),
     Text(&'static str),
@@ -194,7 +194,7 @@ impl<'g> Printer<'g> {
         Ok(())
     }
 
-    /// Prints a leaf, or puts the pieces of what is not one on the stack, last one first.
+    /// Prints a leaf, or pushes the pieces of any other expression, last one first.
     fn push_expr(&mut self, id: ExprId, place: Place, stack: &mut Vec<Piece<'g>>) {
         let grammar = self.grammar;
         let expr = grammar.expr(id);

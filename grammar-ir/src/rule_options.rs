@@ -1,16 +1,17 @@
-//! What a rule says beside its texts.
+//! Attributes of a rule beside its texts.
 //!
 //! # `max_tokens`
 //!
-//! A bound on how many tokens an *occurrence* of the rule (a place in a text where the rule begins) may be made of. Which
-//! texts a rule has does not depend on it; which *tokens* are allowed does. So it never shows where bytes are judged
-//! without tokens.
+//! A bound on the number of tokens of an *occurrence* of the rule (a place in a text where the rule begins).
+//! The texts of a rule do not depend on it; the allowed *tokens* do. So it has no effect where bytes are
+//! judged without tokens.
 //!
-//! * An occurrence counts the tokens that begin in it: at its first byte or behind. A token that began before it is not
-//!   counted; one that reaches beyond its end is.
-//! * Where a token is about to begin and the occurrence has counted as many as the bound, it is *spent*. If the text so far
-//!   can be read so that it ends here, it has ended: no other reading goes on in it. If it cannot, the bound waits until
-//!   the next token is about to begin. So there is always a way on.
+//! * An occurrence counts the tokens that begin in it: at its first byte or after it. A token that began
+//!   before it is not counted; one that reaches beyond its end is.
+//! * When a token is about to begin and the occurrence has counted as many tokens as the bound, it is
+//!   *spent*. If the text so far can be read so that it ends here, it has ended: no other reading continues
+//!   in it. If it cannot, the bound waits until the next token is about to begin. So there is always a way to
+//!   continue.
 //! * A text may be read in several ways, in which the rule begins at different places. Each has a count of its own, and a
 //!   token is allowed if some reading allows it. Derivations in which the rule begins at the same place share the count.
 //! * Rules inside one another, and a rule inside itself, each keep their own bound.
@@ -18,7 +19,7 @@
 //!
 //! # `capture`
 //!
-//! The text that the rule reads is handed out under a name, and what ends it (a stop string) under another one.
+//! The text that the rule reads is returned under a name, and the stop string that ends it under another one.
 //!
 //! # `temperature`
 //!
@@ -27,40 +28,43 @@
 //!
 //! # `distinct`
 //!
-//! The rule is the inside of an array or object of JSON, from behind its opening bracket to the closing one, and what
-//! stands directly in it does not repeat: the items of an array, or the names of an object. Texts that are spelled
-//! differently and mean the same are the same: `"a"` and `"\u0061"`, `1` and `1.0`. No context-free rule can say so; who
-//! follows a text keeps what has occurred. Items that are arrays or objects are equal where they hold equal values, under
-//! equal names in any order. Inside of such items no name repeats.
+//! The rule is the inside of an array or object of JSON, from after its opening bracket to the closing one.
+//! The values directly in it do not repeat: the items of an array, or the names of an object. Texts that are
+//! spelled differently and mean the same are the same: `"a"` and `"\u0061"`, `1` and `1.0`. No context-free
+//! rule can say so; the program that follows a text keeps what has occurred. Items that are arrays or objects
+//! are equal where they hold equal values, under equal names in any order. Inside of such items no name
+//! repeats.
 //!
-//! * A mention of the rule stands directly behind the bracket, and nothing else does: `"[" items`.
+//! * A mention of the rule follows directly after the bracket, and nothing else does: `"[" items`.
 //! * Where a text has several derivations, either all of them are in such a rule or none is.
-//! * There is always one value more. A value that can be finished in one way only is refused as soon as that is so, where
-//!   it has occurred; but whoever writes the rule sees to it that there are values left as long as items may follow.
+//! * There is always one value more. A value that can be finished in only one way is refused as soon as that
+//!   is so, if it has occurred. But the author of the rule ensures that values are left as long as items may
+//!   follow.
 
 use std::num::NonZeroU32;
 
-/// Options of a rule. They concern the rule where it is mentioned as such: a rule with options is never put in the place
-/// of a reference, and cannot stand below a regular operator.
+/// Options of a rule. They concern the rule only where it is mentioned: a rule with options never replaces a
+/// reference to it, and cannot be below a regular operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RuleOptions {
     /// Most tokens of one occurrence.
     ///
-    /// An occurrence counts the tokens that begin in it. Where it has counted so many and another token is about to
-    /// begin, it ends if it can end there; if it cannot, this is asked again before the next token. A token that began
-    /// before the occurrence is not counted, one that reaches beyond its end is; bytes outside of all tokens are not.
+    /// An occurrence counts the tokens that begin in it. When it has counted this number and another token is
+    /// about to begin, it ends if it can end there. If it cannot, the same question is asked before the next
+    /// token. A token that began before the occurrence is not counted, one that reaches beyond its end is;
+    /// bytes outside of all tokens are not.
     pub max_tokens: Option<NonZeroU32>,
     /// The name under which the text is handed out.
     pub capture: Option<Capture>,
-    /// The name under which what ends the text is handed out.
+    /// The name under which the end of the text is returned.
     pub end_capture: Option<EndCapture>,
     /// The temperature to sample with while the rule is read.
     pub temperature: Option<Temperature>,
-    /// What does not repeat in the array or object whose inside the rule is.
+    /// The kind of values that do not repeat in the array or object whose inside the rule is.
     pub distinct: Option<Distinct>,
 }
 
-/// What does not repeat in an array or object of JSON.
+/// The kinds of values that do not repeat in an array or object of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distinct {
     /// The items of an array.
@@ -78,7 +82,7 @@ impl Distinct {
         }
     }
 
-    /// The byte that the rule stands behind.
+    /// The byte before the rule.
     pub fn bracket(self) -> u8 {
         match self {
             Self::Items => b'[',
@@ -99,7 +103,8 @@ impl RuleOptions {
 pub struct Capture {
     /// The name. Several rules may have the same.
     pub name: Box<str>,
-    /// Bytes at the end of the rule's text that are no part of what is handed out, as those of a stop string.
+    /// Bytes at the end of the rule's text that are not part of the returned text, such as those of a stop
+    /// string.
     pub hidden_suffix: u32,
 }
 
@@ -110,7 +115,7 @@ impl Capture {
     }
 }
 
-/// What stands at the end of a rule's text, under a name.
+/// The end of a rule's text, returned under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EndCapture {
     /// The name. Several rules may have the same.

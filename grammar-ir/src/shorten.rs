@@ -6,8 +6,8 @@ use std::borrow::Cow;
 const HEAD: usize = 200;
 const TAIL: usize = 120;
 
-/// A message that repeats some 200 characters of its input, however long that is: names, literals and keys stand in the
-/// middle, behind what is wrong with them and before what to change.
+/// A message that repeats some 200 characters of its input, however long the input is. Names, literals and
+/// keys are in the middle, after the error and before the advice.
 pub fn shorten(message: &str) -> Cow<'_, str> {
     let Some((head, _)) = message.char_indices().nth(HEAD) else { return message.into() };
     let Some((tail, _)) = message.char_indices().rev().nth(TAIL - 1) else { return message.into() };

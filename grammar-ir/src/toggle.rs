@@ -6,6 +6,6 @@ pub enum Toggle {
     /// It is used.
     #[default]
     On,
-    /// It is left out, for example to measure what it is worth.
+    /// It is left out, for example to measure its worth.
     Off,
 }

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum TokenRef {
     /// The token with this id.
     Id(u32),
-    /// The special token with this name, or where there is none the text token with exactly these bytes.
+    /// The special token with this name, or else the text token with exactly these bytes.
     Name(Box<str>),
 }
 

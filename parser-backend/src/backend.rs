@@ -15,14 +15,15 @@ use crate::tokens::TokenSet;
 pub struct MaskKey {
     /// Number of the state's set, dense from 0 and stable for the life of the engine.
     pub set: u32,
-    /// What else the mask depends on (counts near a bound); 0 where it depends on the set alone.
+    /// Everything else that the mask depends on (counts near a bound); 0 if it depends on the set alone.
     pub detail: u64,
 }
 
-/// A state taken apart at a rule that is open in it: what can be read before the rule ends, and what after.
+/// A state taken apart at a rule that is open in it: the part before the end of the rule, and the part after
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Split<S> {
-    /// The state with everything behind the rule forgotten. It can be stepped like any other; the end of the
+    /// The state without everything that follows the rule. It can be stepped like any other; the end of the
     /// rule shows in [`Backend::may_complete`].
     pub local: S,
     /// The state as it would be if the rule had just ended.
@@ -31,16 +32,16 @@ pub struct Split<S> {
     pub ended: Ended,
 }
 
-/// Whether the rule of a local part may have ended where the state stands.
+/// Whether the rule of a local part may have ended in the state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// It goes on, or its end is part of the local state.
     No,
-    /// It may have: what the rest reads can be read too.
+    /// It may have: texts of the continuation can be read too.
     Maybe,
 }
 
-/// What a byte opens, of that in which something must not occur twice.
+/// The scope that a byte opens in which something must not occur twice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DistinctScope {
     /// Nothing.
@@ -87,8 +88,8 @@ pub trait Backend: Send + Sync + 'static {
     /// context-free, are part of it.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
 
-    /// What the steps of one state are looked up in. A walk that steps one state by many bytes asks for it once.
-    /// A backend without such a thing takes `()`.
+    /// The place in which the steps of one state are looked up. A walk that steps one state by many bytes
+    /// asks for it once. A backend without such a table takes `()`.
     type Row<'e>: Copy;
 
     /// The state before the first byte.
@@ -100,7 +101,7 @@ pub trait Backend: Send + Sync + 'static {
         self.step_in(self.row(state), state, byte, fuel)
     }
 
-    /// What the state's steps are looked up in.
+    /// The place in which the state's steps are looked up.
     fn row(&self, state: Self::State) -> Self::Row<'_>;
 
     /// The row of a state, where the row of another one is known: inside a string each byte leads back to the same one.
@@ -118,14 +119,15 @@ pub trait Backend: Send + Sync + 'static {
         fuel: &mut Fuel,
     ) -> Result<Option<Self::State>, StepError>;
 
-    /// The state after a text, as far as that is only looked up: `None` where a byte is refused, or where a step is taken
-    /// for the first time, which costs work. A token that is accepted has mostly been a step of a mask before.
+    /// The state after a text, if look-ups suffice. `None` where a byte is refused, or where a step is taken
+    /// for the first time, which costs work. A token that is accepted has mostly been a step of a mask
+    /// before.
     fn read_known(&self, state: Self::State, text: &[u8]) -> Option<Self::State> {
         let mut fuel = Fuel::new(0);
         text.iter().try_fold(state, |state, &byte| self.step(state, byte, &mut fuel).ok().flatten())
     }
 
-    /// Whether what was read is a sentence.
+    /// Whether the text so far is a sentence.
     fn is_complete(&self, state: Self::State) -> bool;
 
     /// The bytes that may be read next: bit `b % 64` of word `b / 64`. Exact.
@@ -134,8 +136,8 @@ pub trait Backend: Send + Sync + 'static {
     /// The name of the state's mask.
     fn mask_key(&self, state: Self::State) -> MaskKey;
 
-    /// What the state does with texts over a class. [`Run::Unknown`] is always a correct answer; another one
-    /// must be exact.
+    /// The behaviour of the state on texts over a class. [`Run::Unknown`] is always a correct answer; any
+    /// other must be exact.
     fn run_over(&self, state: Self::State, class: &CharClass, fuel: &mut Fuel) -> Run {
         let _ = (state, class, fuel);
         Run::Unknown
@@ -153,9 +155,9 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// The states that 1, 2, ... characters of a class lead to, each as [`step_class`](Self::step_class) tells it of the one
-    /// before; up to `most` characters, and fewer where the last of these states is led to itself. `None` where it says
-    /// nothing of one of them.
+    /// The states that 1, 2, ... characters of a class lead to, each the [`step_class`](Self::step_class) of
+    /// the one before. There are at most `most` of them, and fewer if the last of them leads to itself.
+    /// `None` where one of the steps has no answer.
     fn step_class_n(
         &self,
         state: Self::State,
@@ -182,17 +184,17 @@ pub trait Backend: Send + Sync + 'static {
     /// or of different callers, then share their local part: the inside of a string is the same for every
     /// property of that type.
     ///
-    /// A text can be read from the state if and only if the local part reads it, or the local part reads a
-    /// beginning of it after which the rule may have ended and the rest reads what is left; the empty beginning counts
-    /// where the split says so ([`Split::ended`]).
+    /// A text can be read from the state if and only if one of two things holds. The local part reads it; or
+    /// the local part reads a beginning of it after which the rule may have ended, and the continuation reads
+    /// the rest. The empty beginning counts where the split says so ([`Split::ended`]).
     fn split(&self, state: Self::State, fuel: &mut Fuel) -> Result<Option<Split<Self::State>>, StepError> {
         let _ = (state, fuel);
         Ok(None)
     }
 
-    /// What a local part is, told without the numbers of its grammar: two local states with equal descriptions,
-    /// of this engine or another one of the same kind, read the same texts and leave at the same places. `None`
-    /// where there is no short description.
+    /// A description of a local part without the numbers of its grammar. Two local states with equal
+    /// descriptions, of this engine or another one of the same kind, read the same texts and leave at the
+    /// same places. `None` where there is no short description.
     fn canonical_form(&self, local: Self::State) -> Option<Vec<u32>> {
         let _ = local;
         None
@@ -204,9 +206,9 @@ pub trait Backend: Send + Sync + 'static {
         false
     }
 
-    /// Which of some texts, sorted, can be read behind the rule of a local part in any of the places where the grammar
-    /// calls it (context expansion: XGrammar, section 3.2, algorithm 2). `true` is always a correct answer; `false`
-    /// says that no place does. Never fails: it does what the fuel allows.
+    /// Which of some sorted texts can be read after the rule of a local part, in any of the places where the
+    /// grammar calls it. This is context expansion (XGrammar, section 3.2, algorithm 2). `true` is always a
+    /// correct answer; `false` says that no place does. Never fails: it does what the fuel allows.
     fn may_follow(&self, local: Self::State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
         let _ = (local, fuel);
         vec![true; texts.len()]
@@ -225,7 +227,8 @@ pub trait Backend: Send + Sync + 'static {
         TokenSet::Inside(&[])
     }
 
-    /// Reads a token as a whole, by all of the state's labels whose sets hold it. `None`: no label does.
+    /// Reads a token as a whole, by all of the state's labels whose sets contain it. `None`: no label's set
+    /// does.
     fn step_token(
         &self,
         state: Self::State,
@@ -236,8 +239,8 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// The state that is two states at once: it reads what either reads. For a token that was read both as a whole
-    /// and as its bytes; a backend without labels is never asked.
+    /// The union of two states: it reads the texts that either reads. It is needed for a token that was read
+    /// both as a whole and as its bytes; a backend without labels is never asked.
     fn join(&self, one: Self::State, other: Self::State, fuel: &mut Fuel) -> Result<Self::State, StepError> {
         let _ = fuel;
         match one == other {
@@ -246,15 +249,16 @@ pub trait Backend: Send + Sync + 'static {
         }
     }
 
-    /// What a byte, which can be read from the state, opens of that in which something must not occur twice. What has
-    /// occurred is for the caller to keep. A backend that does not serve [`Requirement::Distinct`] is never asked.
+    /// The scope that a byte, which can be read from the state, opens and in which something must not occur
+    /// twice. The caller keeps what has occurred. A backend that does not serve [`Requirement::Distinct`] is
+    /// never asked.
     fn distinct_scope_at(&self, state: Self::State, byte: u8) -> DistinctScope {
         let _ = (state, byte);
         DistinctScope::Nothing
     }
 
-    /// The state that a configuration describes. `None` where there is none such, and from a backend that does not serve
-    /// [`Requirement::Attributes`].
+    /// The state that a configuration describes. `None` if there is no such state, and from a backend that
+    /// does not serve [`Requirement::Attributes`].
     fn assemble(
         &self,
         configuration: &Configuration,
@@ -264,26 +268,26 @@ pub trait Backend: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Does a bounded piece of work that texts which go on from the state are sure to need soon, if there is such work.
-    /// Called once for each mask that is computed, so that the mask of the state where they need it does not have to wait
-    /// for all of it. Changes no answer.
+    /// Does a bounded piece of work that continuations of the state are certain to need soon, if there is
+    /// such work. Called once for each mask that is computed, so that a later mask does not have to wait for
+    /// all of it. Changes no answer.
     fn precompile_step(&self, state: Self::State) {
         let _ = state;
     }
 
-    /// The least number of bytes with which a sentence can be finished; 0 where what was read is one, and
-    /// `u64::MAX` where it takes a token that is read as a whole.
+    /// The least number of bytes with which a sentence can be finished. It is 0 if the text so far is one,
+    /// and `u64::MAX` if a token has to be read as a whole.
     fn shortest_completion_len(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
 
-    /// An engine for the same grammar whose tables are empty.
+    /// An engine for the same grammar with empty tables.
     fn fresh(&self) -> Result<Self, BuildError>
     where
         Self: Sized;
 
-    /// States of `other`, an engine for the same grammar, as states of this one, in their order. Lets a parse go on, and
-    /// be taken back, when the other's tables have used up their budget. The first has to be moved. Of the others the
-    /// answer leaves out those from the first on for which the fuel or the tables do not suffice, or when the
-    /// tables have grown by `max_growth` bytes.
+    /// States of `other`, an engine for the same grammar, as states of this one, in their order. Lets a parse
+    /// go on, and be taken back, when the other's tables have used up their budget. The first has to be
+    /// moved. The others may be cut short. The answer ends before the first one for which the fuel or the
+    /// tables do not suffice, or at which the tables have grown by `max_growth` bytes.
     ///
     /// # Errors
     ///

@@ -17,8 +17,8 @@ impl CharClass {
     }
 }
 
-/// What a state does with a text whose characters all belong to a class, and which begins at a boundary of
-/// characters (it may end inside one).
+/// The behaviour of a state on texts whose characters all belong to a class, and which begin at a boundary of
+/// characters (they may end inside one).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Run {
     /// Nothing is known; each text must be tried.

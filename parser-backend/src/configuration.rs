@@ -1,7 +1,7 @@
-//! A place in a text, told by what is open there.
+//! A place in a text, described by the calls that are open there.
 
-/// What a parser is in the middle of, in plain numbers: those of the program that the backend was made of. Whoever parses
-/// the text another way, and knows what the backend does not, hands its findings over with it; see
+/// The open calls of a parser in plain numbers: those of the program that the backend was made of. A second
+/// parser of the same text, which knows what the backend does not, passes its findings on in this form; see
 /// [`Backend::assemble`](crate::Backend::assemble).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
@@ -9,7 +9,7 @@ pub struct Configuration {
     pub items: Vec<(u32, u32)>,
     /// The open calls.
     pub calls: Vec<OpenCall>,
-    /// Those who wait for them.
+    /// The groups that wait for them.
     pub groups: Vec<OpenGroup>,
     /// Whether the text is a sentence.
     pub is_complete: bool,
@@ -20,7 +20,7 @@ pub struct Configuration {
 pub struct OpenCall {
     /// The number of its group.
     pub group: u32,
-    /// How far it is, beyond what its states say.
+    /// Its progress, beyond its states.
     pub progress: Progress,
 }
 
@@ -35,7 +35,7 @@ pub struct OpenGroup {
     pub is_text: bool,
 }
 
-/// What is counted in an open call.
+/// The count of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Nothing.

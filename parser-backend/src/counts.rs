@@ -1,10 +1,10 @@
-//! What tables hold.
+//! Sizes of tables.
 
 /// How much the tables of an engine hold now, in entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableCounts {
     /// Sets of parses: the states without their counts.
     pub sets: usize,
-    /// What sets share: contexts, nodes of stacks.
+    /// Objects that sets share: contexts, nodes of stacks.
     pub contexts: usize,
 }

@@ -71,7 +71,7 @@ pub enum StepError {
          raise `max_distinct_bytes`"
     )]
     TooManyDistinct {
-        /// Bytes of what has occurred in the arrays and objects that are open.
+        /// Bytes of the items and names that have occurred in the arrays and objects that are open.
         bytes: usize,
         /// The limit.
         limit: usize,

@@ -73,7 +73,7 @@ impl Fuel {
         self.left + self.reserve
     }
 
-    /// What was burnt so far.
+    /// The units that were burnt so far.
     pub fn burnt(&self) -> u64 {
         self.full - self.left()
     }

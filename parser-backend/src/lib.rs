@@ -1,9 +1,9 @@
 //! The seam between parsers and token masks.
 //!
-//! A *backend* follows a grammar byte by byte. Whoever computes masks sees only the trait [`Backend`]: opaque
-//! states that can be stepped, compared and hashed. What is not context-free (the counts of open repeats, the
-//! names that an object has used up) lives inside the state, so that rollback and fork
-//! remain copies of a value.
+//! A *backend* follows a grammar byte by byte. The computation of masks sees only the trait [`Backend`]:
+//! opaque states that can be stepped, compared and hashed. Everything that is not context-free (the counts of
+//! open repeats, the names that an object has used up) is inside the state. So rollback and fork remain
+//! copies of a value.
 //!
 //! This crate holds the trait and its vocabulary types, and nothing else: no engine, no automaton.
 #![deny(missing_docs)]

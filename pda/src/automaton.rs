@@ -172,7 +172,7 @@ impl Automaton {
         list.ok_or(StepError::OutOfMemory { bytes, limit })
     }
 
-    /// The list that stands for another one in the names of masks.
+    /// The list that represents another one in the names of masks.
     pub(crate) fn representative(&self, state: State) -> ListId {
         let list = self.list(state);
         *list.representative.get_or_init(|| {
@@ -182,7 +182,8 @@ impl Automaton {
             let mut stacks: Vec<Stack> = list.stacks.iter().map(far).collect();
             stacks.sort_unstable();
             stacks.dedup();
-            // A list always stands for itself; without room for another one the mask is kept once more.
+            // A list may always represent itself; if there is no room for another list, the mask is kept once
+            // more.
             self.intern(builder, &stacks, list.acceptance).unwrap_or(state.0)
         })
     }

@@ -4,12 +4,12 @@
 //! the callee, a final state pops. Three things differ here.
 //!
 //! * The top of a stack changes with every byte, so it is kept beside the pointer to the node below it
-//!   ([`Stack`]): a step inside a rule makes no node at all.
+//!   ([`Stack`]). So a step inside a rule makes no node at all.
 //! * A call that returns to a state without a way on pushes nothing: the node that waits for the caller waits for the
 //!   callee. Right recursion runs in constant depth.
-//! * A stack whose top has not read anything since its rule began does not pop. That a call may read nothing is
-//!   known of the automaton, and the caller goes on without a push ([`Phase`]; Aycock and Horspool 2002 do the
-//!   same for Earley's algorithm). An iteration of a repeat that reads nothing is then never counted.
+//! * A stack whose top has not read anything since its rule began does not pop. The automaton knows that a
+//!   call may read nothing, and the caller continues without a push ([`Phase`]; Aycock and Horspool 2002 do
+//!   the same for Earley's algorithm). An iteration of a repeat that reads nothing is then never counted.
 //!
 //! Pushing without reading a byte comes to an end because no rule begins with itself
 //! ([`left_recursion`](crate::left_recursion)).
@@ -80,7 +80,7 @@ impl Closure {
 
     pub(crate) fn add(&mut self, stack: Stack, phase: Phase) {
         let key = u64::from(stack.state.raw()) << 32 | u64::from(stack.below.raw());
-        // A stack that has read nothing does a part of what it does otherwise.
+        // A stack that has read nothing does only a part of the work.
         let is_new = match phase {
             Phase::Read => self.read.insert(key),
             Phase::Fresh => !self.read.contains(&key) && self.fresh.insert(key),
@@ -163,7 +163,7 @@ impl Closure {
                 });
             }
             if self.work > max_work {
-                // The caller burns what was done, which empties the tank and makes the error.
+                // The caller burns the work done, which empties the tank and makes the error.
                 return Ok(());
             }
         }

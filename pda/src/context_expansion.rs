@@ -1,8 +1,9 @@
 //! Context expansion: the texts that may follow the rule of a local part.
 //!
-//! The rule is that of the node right above the bottom of a local stack ([`LOCAL`]), or of its top where there is no
-//! node between; all stacks of a local list were cut at the same node, so one of them tells. The texts after all
-//! calls of that rule in the grammar are a matter of its automata ([`grammask_fsm::ExpandedSuffixes`]).
+//! The rule is that of the node right above the bottom of a local stack ([`LOCAL`]), or of its top if there
+//! is no node between. All stacks of a local list were cut at the same node, so one of them suffices. The
+//! texts after all calls of that rule in the grammar are a matter of its automata
+//! ([`grammask_fsm::ExpandedSuffixes`]).
 
 use std::sync::OnceLock;
 

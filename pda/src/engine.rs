@@ -44,8 +44,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Where a rule can begin with itself, directly or behind rules that may be empty; where the grammar names tokens
-    /// that are taken as a whole; or where a limit is reached before the first byte.
+    /// Fails if a rule can begin with itself, directly or after rules that may be empty. It also fails if the
+    /// grammar names tokens that are taken as a whole, or if a limit is reached before the first byte.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
         if !program.labels().is_empty() {
             return Err(BuildError::new(

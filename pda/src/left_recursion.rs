@@ -1,9 +1,9 @@
 //! Rules that begin with themselves.
 //!
-//! A rule that may call itself before it has read a byte would push for ever. Which rule calls which without
-//! reading is a graph over the fragments of a program: `f -> g` where a call of `g` is reached from the start of
-//! `f` over edges that read nothing and calls that may read nothing (so that left recursion hidden behind a
-//! nullable rule shows). A cycle of that graph is what this engine declines.
+//! A rule that may call itself before it has read a byte would push for ever. The graph of calls that read
+//! nothing has an edge `f -> g` where a call of `g` can be reached from the start of `f`. The way leads over
+//! edges that read nothing and calls that may read nothing. So left recursion that is hidden behind a
+//! nullable rule shows. This engine declines a cycle of that graph.
 
 use grammask_fsm::{FragmentId, Program, Role, StateId};
 use grammask_grammar_ir::shorten;
@@ -14,7 +14,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// Names in one message.
 const MAX_NAMES: usize = 8;
 
-/// Fails where parts stand in any order: a stack has no place to keep which of them were read.
+/// Fails if parts may be in any order: a stack has no place to keep which of them were read.
 pub(crate) fn decline_permutation(program: &Program) -> Result<(), BuildError> {
     match program.fragments().find(|fragment| fragment.role != Role::None) {
         None => Ok(()),

@@ -11,19 +11,19 @@
 //!    pushing and popping copy nothing, and branches share what they have in common (`tree`);
 //! 2. nodes are hash-consed, so equal stacks are one, and the list of the stacks that are alive can be interned. A
 //!    [`State`] is the number of such a list: rollback and fork copy a number (`stacks`);
-//! 3. a list remembers for each class of bytes which list it leads to, so that what was read once is a table read
-//!    for every text and thread that comes after;
-//! 4. the number of iterations of a counted repeat is kept in the stack, in a node of the repeat, so that
-//!    `maxLength: 65536` is one node more and not 65,536 copies of an automaton. Masks are kept under the list
-//!    in which counts far from a bound are replaced by one that behaves alike (`tree`);
-//! 5. long runs inside strings are found by reading a character at a time and jumping over what only counts
-//!    (`runs`), and the part of the stacks that does not depend on the caller can be cut out (`split`).
+//! 3. a list remembers which list each class of bytes leads to, so a step that was taken once is a table read
+//!    for every later text and thread;
+//! 4. the number of iterations of a counted repeat is kept in a node of the stack. So `maxLength: 65536` is
+//!    one node more and not 65,536 copies of an automaton. Masks are kept under the list in which counts far
+//!    from a bound are replaced by one that behaves alike (`tree`);
+//! 5. long runs inside strings are found by reading a character at a time and jumping over steps that only
+//!    count (`runs`). The part of the stacks that does not depend on the caller can be cut out (`split`).
 //!
 //! # When to use it, and when not
 //!
-//! It exists so that two ways to parse can be compared behind one trait, and judge each other in tests. Earley's
-//! algorithm (`grammask-earley`) serves more grammars: it shares what parallel parses have in common *above* the
-//! place where they part, too, where this engine keeps a stack for each.
+//! It exists so that two ways to parse can be compared behind one trait, and judge each other in tests.
+//! Earley's algorithm (`grammask-earley`) serves more grammars: it also shares the common parts of parallel
+//! parses *above* the place where they part, whereas this engine keeps a stack for each.
 //!
 //! # Example
 //!
@@ -56,13 +56,13 @@
 //! # Errors and limits
 //!
 //! Left recursion, also hidden behind rules that may be empty, is declined when the engine is built, with a
-//! [`BuildError`](grammask_parser_backend::BuildError) that names the rules: the stacks would grow without end. So are
-//! grammars that name tokens which are taken as a whole.
-//! [`Config`] bounds memory and the number of stacks; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a
-//! call. A limit that is reached is a [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the
-//! state that was asked of stays valid. A grammar whose choices differ only in what comes after a nesting
-//! (`a ::= "(" a ")" | "(" a "]" | "x"`, unless its beginnings are merged while it is compiled) doubles its stacks
-//! with every level, and comes to that limit.
+//! [`BuildError`](grammask_parser_backend::BuildError) that names the rules: the stacks would grow without
+//! end. So are grammars that name tokens which are taken as a whole. [`Config`] bounds memory and the number
+//! of stacks; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a call. A limit that is reached is a
+//! [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the state that was asked of stays
+//! valid. A grammar whose choices differ only after a nesting doubles its stacks with every level, and
+//! reaches that limit. An example is `a ::= "(" a ")" | "(" a "]" | "x"`, unless its beginnings are merged
+//! while it is compiled.
 //!
 //! # Threads
 //!
@@ -76,7 +76,7 @@ mod config;
 mod tree;
 // Lists of stacks, interned.
 mod stacks;
-// From what a byte led to, to all stacks that can read the next byte.
+// From the stacks after a byte to all stacks that can read the next byte.
 mod closure;
 // Grammars that are declined.
 mod left_recursion;

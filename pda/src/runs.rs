@@ -1,15 +1,15 @@
 //! The behaviour of stacks on texts over a class of characters.
 //!
-//! The inside of a JSON string allows nearly every token, and a walk over the vocabulary would visit nearly all of
-//! it. The computation of masks keeps the tokens of some classes ready, and asks whether *every* text over the class
-//! may follow. The answer is found by reading one character after the other, all characters of the class at once,
-//! and looking at the lists of stacks that they lead to: if each of them reads every character of the class and no
-//! new list is met, every text passes; if from some length on no character is read any more, texts up to that length
-//! do; anything else is left to the walk.
+//! The inside of a JSON string allows nearly every token, and a walk over the vocabulary would visit nearly
+//! all of it. The computation of masks keeps the tokens of some classes ready, and asks whether *every* text
+//! over the class may follow. The answer is found by reading one character after the other, all characters of
+//! the class at once, and looking at the lists of stacks that they lead to. If each of them reads every
+//! character of the class and no new list is met, every text passes. If from some length on no character is
+//! read any more, texts up to that length pass. Anything else is left to the walk.
 //!
-//! Under `maxLength: 65536` each character makes a new list, and no list is met twice. But where a character does
-//! nothing to a list except to count one further in one node, it goes on doing so until the count comes to a
-//! bound, since nothing else looks at counts: the search jumps to a few characters before the bound.
+//! Under `maxLength: 65536` each character makes a new list, and no list is met twice. But a character that
+//! only counts one further in one node does so again until the count reaches a bound, since nothing else
+//! looks at counts. So the search jumps to a few characters before the bound.
 
 use grammask_fsm::utf8::SEQUENCES;
 use grammask_parser_backend::{CharClass, Fuel, Run};
@@ -100,8 +100,9 @@ impl Search<'_> {
         lists.iter().all(|list| reads(list) == Some(first)).then_some(first)
     }
 
-    /// If a character leads from `from` to `to`, and that differs by one finished iteration of one repeat: the list
-    /// in which that repeat is shortly before its next bound, and how many iterations after `to` that is.
+    /// A jump, if a character leads from `from` to `to` and the two differ by one finished iteration of one
+    /// repeat. The answer is the list in which that repeat is shortly before its next bound, and the number
+    /// of iterations between `to` and that list.
     fn jump(&mut self, from: State, to: State) -> Option<(State, u32)> {
         let automaton = self.automaton;
         let (from, to) = (automaton.list(from), automaton.list(to));

@@ -1,8 +1,8 @@
 //! The least number of bytes with which a text can be finished.
 //!
-//! A stack ends when its top's rule ends and then all that waits below it, one after the other: the distance of
-//! the top's state ([`grammask_fsm::Distances`]) and the costs of the nodes below add up. What a node costs never
-//! changes, so it is remembered, and a deep nesting is not walked again for every byte.
+//! A stack ends when its top's rule ends and then every rule below it, one after the other. So the distance
+//! of the top's state ([`grammask_fsm::Distances`]) and the costs of the nodes below add up. The cost of a
+//! node never changes, so it is remembered, and a deep nesting is not walked again for every byte.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,9 +1,10 @@
 //! Splitting a list of stacks at a rule that is open in all of them.
 //!
-//! All that can happen inside a rule before it ends depends on the part of the stacks above the node that waits
-//! for it. If one node is below all tops, the stacks are cut there: the upper parts on the bottom
-//! [`LOCAL`] are the *local* list, equal for all places that call the rule, and what goes on in the node is the
-//! rest (XGrammar's first paper, section 3.1: the local list decides the context-independent tokens).
+//! Everything that can happen inside a rule before it ends depends on the part of the stacks above the node
+//! that waits for it. If one node is below all tops, the stacks are cut there. The upper parts on the bottom
+//! [`LOCAL`] are the *local* list, equal for all places that call the rule; the node with its rest is the
+//! continuation. The local list decides the context-independent tokens of XGrammar's first paper (section
+//! 3.1).
 
 use grammask_parser_backend::{Ended, Fuel, Split, StepError};
 

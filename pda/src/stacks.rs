@@ -1,7 +1,7 @@
 //! Interned lists of stacks, and the transitions between them.
 //!
-//! A configuration of the parser is a set of parallel stacks. It is interned as a sorted list, so that a state is
-//! one number, and remembers for each class of bytes which list the byte led to: a text that takes a known way
+//! A configuration of the parser is a set of parallel stacks. It is interned as a sorted list, so that a
+//! state is one number, and remembers which list each class of bytes led to. A text that takes a known way
 //! reads tables, in any matcher and on any thread.
 
 use std::sync::OnceLock;
@@ -78,7 +78,7 @@ pub(crate) struct StackList {
     pub(crate) next_bytes: [u64; 4],
     /// Where each class of bytes leads.
     pub(crate) row: Box<[AtomicU32]>,
-    /// The list that stands for this one in the names of masks, once it was asked for.
+    /// The list that represents this one in the names of masks, once it was asked for.
     pub(crate) representative: OnceLock<ListId>,
 }
 

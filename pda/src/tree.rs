@@ -1,13 +1,13 @@
 //! The persistent tree in which all stacks live.
 //!
-//! A stack that is an array must be copied whenever the grammar leaves a choice, and again whenever a text may be
-//! rolled back. Here a stack is a pointer to its top node, and a node points to the one below it. Pushing makes
-//! one node, popping follows one pointer, and nothing that exists ever changes: branches share what is below the
-//! place where they parted, and an old stack stays valid for as long as anybody remembers its number (XGrammar's
-//! first paper, section 3.3).
+//! A stack that is an array must be copied whenever the grammar leaves a choice, and again whenever a text
+//! may be rolled back. Here a stack is a pointer to its top node, and a node points to the one below it.
+//! Pushing makes one node, popping follows one pointer, and existing nodes never change. Branches share
+//! everything below the place where they parted, and an old stack stays valid as long as its number is
+//! remembered (XGrammar's first paper, section 3.3).
 //!
-//! Nodes are *hash-consed*: there is at most one node of the same content. So equal stacks have equal numbers,
-//! whatever way led to them, and an ambiguous grammar does not keep the same stack twice.
+//! Nodes are *hash-consed*: there is at most one node of the same content. So equal stacks have equal
+//! numbers, however they were reached, and an ambiguous grammar does not keep the same stack twice.
 
 use grammask_fsm::{Count, FragmentId, Program, StateId};
 use hashbrown::{HashSet, HashTable};
@@ -44,7 +44,7 @@ pub(crate) const BOTTOM: NodeId = NodeId(0);
 /// The bottom of the stacks of a local part: the rule that was cut out may have ended.
 pub(crate) const LOCAL: NodeId = NodeId(1);
 
-/// What happens when everything above has ended.
+/// The continuation after everything above has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Node {
     /// The text may end.
@@ -77,7 +77,7 @@ impl Node {
 #[derive(Clone, Copy)]
 struct NodeEntry {
     node: Node,
-    /// The node that stands for this one in the names of masks.
+    /// The node that represents this one in the names of masks.
     representative: NodeId,
 }
 
@@ -114,8 +114,8 @@ impl Tree {
         self.entries[id.index()].node
     }
 
-    /// The node that stands for `id` in the names of masks: a stack and the one in which all nodes are replaced
-    /// so allow the same texts of up to the length of the longest token.
+    /// The node that represents `id` in the names of masks. A stack, and the stack with all its nodes
+    /// replaced so, allow the same texts up to the length of the longest token.
     pub(crate) fn representative(&self, id: NodeId) -> NodeId {
         self.entries[id.index()].representative
     }

@@ -1,8 +1,8 @@
 //! Classes of bytes that match the same edges of a set.
 //!
-//! The naive way compares, for each class, which of the set's edges it matches. Edges are ranges, so two running
-//! sets of bits do it in one pass: a class is like the byte that was read if it lies inside every range that the
-//! byte lies inside of, and outside of all others.
+//! The naive way compares, for each class, which of the set's edges it matches. Edges are ranges, so two
+//! running sets of bits do it in one pass. A class is like the byte that was read if it lies inside every
+//! range that the byte lies inside of, and outside of all others.
 
 use std::ops::Range;
 

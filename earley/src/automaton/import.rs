@@ -1,9 +1,10 @@
 //! States of one automaton as states of another one of the same program.
 //!
-//! A text that moves over to new tables takes thousands of states along, so that it can be taken back. The naive way makes
-//! each of them anew with all that it leads to, and contexts nest as deep as the text. But the states of one text share
-//! nearly all of their contexts, so it is remembered for the whole call which of the other's contexts and sets is which
-//! here: the call takes time with what the states hold together, each part counted once.
+//! A text that moves over to new tables takes thousands of states along, so that it can be taken back. The
+//! naive way makes each of them anew with all that it leads to, and contexts nest as deep as the text. But
+//! the states of one text share nearly all of their contexts. So the whole call remembers which contexts and
+//! sets of the other correspond to which here. It takes time in proportion to the size of the states
+//! together, each part counted once.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;

@@ -20,8 +20,9 @@ impl Automaton {
     }
 }
 
-/// The part of a count that a mask depends on, in 21 bits: how many thresholds are passed, and how far the next one
-/// is if a token can reach it. `count + 1` is the number that the next guard compares.
+/// The part of a count that a mask depends on, in 21 bits. It holds the number of thresholds that are passed,
+/// and the distance of the next one if a token can reach it. `count + 1` is the number that the next guard
+/// compares.
 fn slot_detail(thresholds: &[u32], count: u32, longest_token: u32) -> u64 {
     let done = count.saturating_add(1);
     let passed = thresholds.partition_point(|&threshold| threshold <= done);

@@ -75,7 +75,8 @@ impl Automaton {
                 match transition.apply(&counts) {
                     Some(after) => (set, counts) = (transition.target, after),
                     None => {
-                        // A look-up of known states has no fuel, so a state behind a long list counts as unknown.
+                        // A look-up of known states has no fuel, so a state after a long list counts as
+                        // unknown.
                         let mut fuel = Fuel::new(0);
                         State { set, counts } =
                             self.step_guarded(State { set, counts }, entry, &mut fuel).ok()??;
@@ -135,7 +136,7 @@ impl Automaton {
         })
     }
 
-    /// A step whose target depends on counts. `None`: not known for these. Reading a long list is work.
+    /// A step whose target depends on counts. `None`: not known for these. Reading a long list costs fuel.
     #[inline(never)]
     fn step_guarded(&self, state: State, entry: u32, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
         let mut next = Some(decode_guarded(entry));
@@ -153,8 +154,8 @@ impl Automaton {
         Ok(None)
     }
 
-    /// Lowers the counts to the greatest ones for which an entry of the table that was just used, for a step from a state,
-    /// says the same of all counts in between.
+    /// Lowers `max_counts` to the greatest counts for which the table entry that was just used, for a step from
+    /// the state, gives the same answer as for all counts in between.
     pub(crate) fn cap_counts(
         &self,
         max_counts: &mut [u32; SLOTS],

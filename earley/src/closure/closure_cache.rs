@@ -1,11 +1,11 @@
 //! Closures that were run before, by the items that they began with.
 //!
 //! The naive way completes and predicts for every transition that is new. But the result of a closure depends
-//! only on the items that a byte led to, its *kernel*, and on the answers where it asks for counts; and few kernels
-//! make most transitions. Any letter that begins none of the declared names leads to the one item "some other name", from
-//! hundreds of sets and by dozens of ranges of bytes; and the second blank before a value leads where the first one did,
-//! with one more in a count. We therefore keep the sets that small kernels lead to, with the questions that were asked:
-//! a look-up takes a twentieth of the time of a closure.
+//! only on the items that a byte led to, its *kernel*, and on the answers where it asks for counts. And few
+//! kernels make most transitions. A letter that begins none of the declared names leads to the one item "some
+//! other name", from hundreds of sets and by dozens of ranges of bytes. The second blank before a value leads
+//! where the first one did, with one more in a count. We therefore keep the sets that small kernels lead to,
+//! with the questions that were asked: a look-up takes a twentieth of the time of a closure.
 
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
@@ -39,8 +39,8 @@ struct CachedClosure {
 }
 
 impl ClosureCache {
-    /// The set that a kernel leads to, what happens to the slots, and the counts for which it is so, if it was kept for
-    /// these counts.
+    /// The set that a kernel leads to, the changes of the slots, and the counts for which both hold, if the
+    /// cache has them for these counts.
     pub(crate) fn get(
         &mut self,
         kernel: impl Iterator<Item = Item>,
@@ -60,7 +60,8 @@ impl ClosureCache {
         found.map(|known| (known.set, known.changes, known.asked))
     }
 
-    /// Keeps what the kernel led to that was asked for last and not found, with the counts for which it does.
+    /// Keeps the result of the kernel that was asked for last and not found, with the counts for which it
+    /// holds.
     pub(crate) fn insert(&mut self, set: SetId, changes: SlotChanges, asked: CountRanges) {
         let (Ok(first), Ok(len)) = (u32::try_from(self.items.len()), u32::try_from(self.last_kernel.len()))
         else {

@@ -1,4 +1,4 @@
-//! Completion: contexts whose rule has ended, and the items that wait for them.
+//! Completion: contexts whose rule has ended, and the items that return to their callers.
 
 use grammask_fsm::Role;
 

@@ -1,20 +1,20 @@
-//! Complete and predict: from what a byte led to, to the set of items that can read the next byte.
+//! Complete and predict: from the items after a byte to the set of items that can read the next byte.
 //!
 //! The naive way is Earley's: put items on a list, and for each completed one look back to where its rule
 //! began. Four things differ here.
 //!
 //! * Contexts take the place of origins (see [`contexts`](crate::tables::contexts)), so completing is following a list.
 //! * Completion comes first and prediction after it. Items that existed before the byte (the *kernel*)
-//!   complete; items that are predicted now have read nothing, so their completion is the skipping of a
+//!   complete. Items that are predicted now have read nothing. So their completion is the skipping of a
 //!   nullable call, which is known at compile time (Aycock and Horspool 2002, "Practical Earley Parsing").
 //! * A fragment gets *one* context for all its callers in the set. Callers are therefore collected first and
 //!   fragments taken in left-corner order ([`LeftCorners`]).
-//! * A call that returns to a state without a way on is a *tail call*: the callee gets the caller's context
-//!   (Leo 1991's observation on right recursion), so right recursion does not deepen contexts.
+//! * A call that returns to a state with nothing left to read is a *tail call*: the callee gets the caller's
+//!   context (Leo 1991's observation on right recursion). So right recursion does not deepen contexts.
 //!
-//! Counts of open repeats live in slots of the configuration. A closure runs with the actual counts in hand;
-//! it records which questions it asked of them ([`CountRanges`]) and what it did to the slots, so that its result
-//! serves every configuration that answers the questions alike.
+//! Counts of open repeats live in slots of the configuration. A closure runs with the actual counts in hand.
+//! It records which questions it asked of them ([`CountRanges`]) and how it changed the slots, so that its
+//! result serves every configuration with the same answers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -66,7 +66,7 @@ pub(crate) struct Closure {
     pub(super) is_plain: bool,
     /// Result: items that can read a byte or a token, sorted, each once.
     pub(crate) items: Vec<Item>,
-    /// Result: whether what was read is a sentence.
+    /// Result: whether the text so far is a sentence.
     pub(crate) complete: bool,
     /// Result: whether the rule of a local part may have ended.
     pub(crate) local_complete: bool,
@@ -121,22 +121,23 @@ impl Closure {
         self.kernel.iter().map(|&(item, _)| item)
     }
 
-    /// Whether nothing but reading goes on from any item that was pushed: the letters of names and constants, a third of
-    /// all closures. The kernel is the result then, and who asks need not look for it anywhere else.
+    /// Whether no item that was pushed can do anything but read: the letters of names and constants, a third
+    /// of all closures. The kernel is the result then, and the caller need not look for it anywhere else.
     pub(crate) fn is_plain(&mut self, program: &Program) -> bool {
         self.is_plain = self.callers.is_empty()
             && self.kernel.iter().all(|(item, tag)| *tag == Tag::KEEP && program.only_reads(item.state));
         self.is_plain
     }
 
-    /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item or a context is
-    /// a miss of the cache in the table of those that were met, and a caller goes into a heap and out of it.
+    /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item or
+    /// a context is a miss of the cache in the table of those that were met. A caller goes into a heap and
+    /// out of it.
     pub(crate) fn work(&self) -> u64 {
         let met = self.kernel_seen.len() + self.predicted_seen.len() + self.completed.len();
         units(2 * met + self.items.len()) + 3 * self.called + self.visited / 2 + self.subsumption.work()
     }
 
-    /// Bytes held by what is kept from one closure to the next.
+    /// Bytes held from one closure to the next.
     pub(crate) fn bytes(&self) -> usize {
         self.subsumption.bytes()
     }
@@ -208,8 +209,8 @@ impl Closure {
         }
     }
 
-    /// Records what an item's state offers. Items of the kernel spread to kernel items, predicted ones to
-    /// predicted ones.
+    /// Records an item, and follows the epsilon edges and calls of its state. Items of the kernel spread to kernel
+    /// items, predicted ones to predicted ones.
     pub(super) fn visit<'p>(
         &mut self,
         grammar: &Grammar<'p>,
@@ -256,7 +257,7 @@ impl Closure {
         }
     }
 
-    /// All that survives into the set must agree on what happened to each slot.
+    /// All items that survive into the set must agree on the change of each slot.
     fn claim_slots(&mut self, slots: SlotSet, tag: Tag) {
         for slot in slots.iter() {
             let change = tag.get(slot);

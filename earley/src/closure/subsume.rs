@@ -1,9 +1,9 @@
 //! Subsumption: contexts that add nothing beside another one.
 //!
-//! In an ambiguous grammar (`S ::= S S | "a"`) the number of ways in which a position was reached grows with the
-//! text, and every way is a context of its own, though they all allow the same continuations. A context `a` is
-//! *subsumed* by `b` if whatever can follow when `a` completes can follow when `b` completes. Of two items with
-//! the same state the one with the subsumed context can go.
+//! In an ambiguous grammar (`S ::= S S | "a"`) the number of ways in which a position was reached grows with
+//! the text. Every way is a context of its own, though they all allow the same continuations. A context `a`
+//! is *subsumed* by `b` if whatever can follow when `a` completes can follow when `b` completes. Of two items
+//! with the same state the one with the subsumed context can go.
 //!
 //! Subsumption is decided by simulation: every entry of `a` must be matched by an entry of `b` with the same
 //! return state and a context that subsumes it. Contexts refer to one another in cycles (left recursion), so a
@@ -33,8 +33,8 @@ pub(crate) struct Subsumption {
     /// Pairs taken to hold while the outermost one is decided.
     assumed: Vec<(ContextId, ContextId)>,
     budget: usize,
-    /// Work done since [`begin`](Self::begin), in units of [`Fuel`](grammask_parser_backend::Fuel), and the most
-    /// that may be done; past it every answer is "not subsumed".
+    /// Work done since [`begin`](Self::begin), in units of [`Fuel`](grammask_parser_backend::Fuel), and its
+    /// limit; past the limit every answer is "not subsumed".
     work: u64,
     max_work: u64,
 }
@@ -240,8 +240,8 @@ fn count_covered(count: Count, small: u32, big: u32) -> bool {
     }
 }
 
-/// The result of [`Subsumption::prune`] for different counts of one repeat in one place, in one pass: a search for a word of
-/// 162 letters anywhere in a text holds 162 of them in every set.
+/// The result of [`Subsumption::prune`] for different counts of one repeat in one place, in one pass. A
+/// search for a word of 162 letters anywhere in a text holds 162 of them in every set.
 fn prune_counts(program: &Program, contexts: &Contexts, ids: &[ContextId]) -> Option<Vec<ContextId>> {
     let Context::Counter(first) = contexts.get(*ids.first()?) else { return None };
     let count = program.fragment(first.fragment).count?;
@@ -260,7 +260,7 @@ fn prune_counts(program: &Program, contexts: &Contexts, ids: &[ContextId]) -> Op
             _ => return None,
         }
     }
-    // One count subsumes every other one that any count subsumes.
+    // One count, the best, subsumes every count that any other one subsumes.
     let known = done.iter().flatten().copied();
     let best = match count.max {
         Some(_) => known.filter(|done| done.saturating_add(1) >= count.min).min(),

@@ -60,8 +60,8 @@ impl<'c> Assembly<'c> {
         Self { program, calls, groups, callers: callers.collect() }
     }
 
-    /// The context of each call. Groups come in the order of who waits for whom, those that wait for one another as a
-    /// block.
+    /// The context of each call. A group comes before the groups that its callers wait in; groups that wait
+    /// for one another come as a block.
     fn contexts(&self, builder: &mut Builder) -> Option<Vec<ContextId>> {
         let mut components: Vec<Vec<u32>> = Vec::new();
         let count = self.groups.len();
@@ -70,7 +70,7 @@ impl<'c> Assembly<'c> {
             components.push(members.to_vec());
         });
         let contexts = &mut builder.contexts;
-        // The context of each group, and what is counted in it left to its calls.
+        // The context of each group, without the counts of its calls.
         let mut parents: Vec<Option<ContextId>> = vec![None; count];
         for members in components {
             let is_cycle = members.len() > 1 || self.callers[index(members[0])].contains(&members[0]);

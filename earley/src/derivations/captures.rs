@@ -1,10 +1,11 @@
 //! Captures: the texts that rules have read. Temperatures: the rules that are open.
 //!
-//! The items that are alive at the end of the text each represent derivations that can go on. Their links lead back over
-//! everything that such a reading consists of: *open* items, whose call has not ended yet, and *inner* ones, of calls that
-//! have. Where an inner call of a rule with a name was entered by its end, the reading holds that rule from where the
-//! call began to where it ended. An open item's way goes on at its beginning, in all that wait for its call; an inner
-//! one's ends there, since the one that waited is in the link over which it was entered.
+//! The items that are alive at the end of the text each represent derivations that can continue. Their links
+//! lead back over all parts of such a reading: *open* items, whose call has not ended yet, and *inner* ones,
+//! of calls that have. If an inner call of a named rule was entered by its end, the reading contains that
+//! rule from the beginning of the call to its end. The way of an open item continues at its beginning, in all
+//! items that wait for its call. The way of an inner item ends there, because the waiting item is in the link
+//! over which it was entered.
 
 use std::cmp::Reverse;
 
@@ -150,7 +151,7 @@ impl Derivations {
         captured.collect()
     }
 
-    /// The temperature of the innermost rule that has one, around what is read next. Where there are several ways to
+    /// The temperature of the innermost rule that has one, for the next token. If there are several ways to
     /// read on, the greatest.
     pub fn temperature(&self) -> Option<f32> {
         let mut visited = HashSet::<GroupId>::default();

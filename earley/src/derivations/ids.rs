@@ -1,4 +1,4 @@
-//! Numbers of what the chart holds.
+//! Numbers of the objects in the chart.
 
 use crate::tables::ids::id;
 

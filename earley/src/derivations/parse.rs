@@ -1,21 +1,22 @@
 //! Every reading of one text, with the places where its rules begin.
 //!
 //! The engine forgets where rules began, because that makes its sets equal, and fast. The options of rules
-//! ([`Options`]) need these places: which part of the text a rule has read, which rules
-//! are open here, how many tokens ago one began. So a text is read a second time, by Earley's algorithm in its
-//! textbook form, over the same automata: an *item* is a state and the *call* that it belongs to, a call a fragment and the
-//! position where it began. It is done only for grammars with options, and only when somebody asks.
+//! ([`Options`]) need these places: which part of the text a rule has read, which rules are open here, how
+//! many tokens ago one began. So a text is read a second time, by Earley's algorithm in its textbook form,
+//! over the same automata. An *item* is a state and its *call*; a call is a fragment and the position where
+//! it began. This happens only for grammars with options, and only on request.
 //!
 //! * An item keeps its *links*: the items that it came from. Captures are found by a walk back over them, from the items
 //!   that are alive at the end ([`captures`](Derivations::captures)).
 //! * Calls with one fragment and one beginning form a *group*, and share the callers that wait for it. The options call a group
 //!   an occurrence. Calls in a group differ in how many iterations of a repeat were read, or which parts of parts in
 //!   any order.
-//! * A group whose tokens are spent is *closed* where it may end: no item goes on in it
-//!   ([`spend`](Derivations::spend)). The engine gets the rest as a state ([`configuration`](Derivations::configuration)).
+//! * A group whose tokens are spent is *closed* where it may end: no item continues in it
+//!   ([`spend`](Derivations::spend)). The engine gets the remaining items as a state
+//!   ([`configuration`](Derivations::configuration)).
 //!
-//! A call that began at the position of the set is not completed, its caller goes on at once if it may read nothing (Aycock and
-//! Horspool); a repeat restarts in the same set when an iteration ends.
+//! A call that began at the position of the set is not completed; its caller continues at once if the call
+//! may read nothing (Aycock and Horspool). A repeat restarts in the same set when an iteration ends.
 //!
 //! Time and memory grow with the text times the items of a set. Right recursion completes all its callers at each
 //! place, so it takes time with the square of its depth; the engine itself does not.
@@ -37,7 +38,7 @@ use crate::tables::part_subset::PartSubset;
 pub struct InputUnit<'u> {
     /// The bytes; none for a token that only the grammar names.
     pub bytes: &'u [u8],
-    /// The token that may be read as a whole, too.
+    /// The token that may also be read as a whole.
     pub token: Option<WholeToken>,
 }
 
@@ -115,9 +116,9 @@ pub(super) enum Origin {
     Begins,
     /// From an item of the same call, by reading something, nothing, or an iteration of a repeat.
     From(ItemId),
-    /// From one that waited for a call, when the other ended.
+    /// From an item that waited for a call, when the other one ended.
     Returns { waiting: ItemId, ended: ItemId },
-    /// From one whose call read nothing.
+    /// From an item whose call read nothing.
     Skips { waiting: ItemId, group: GroupId },
 }
 
@@ -314,7 +315,7 @@ impl Derivations {
         }
     }
 
-    /// Adds an item to the last set, or a link to one that is there.
+    /// Adds an item to the last set, or a link to an item that is there.
     fn add(&mut self, state: StateId, call: CallId, consumed: Consumed, origin: Origin) {
         let next = ItemId::new(self.items.len());
         let id = *self.current_items.entry((state, call, consumed)).or_insert(next);
@@ -426,7 +427,8 @@ impl Derivations {
         }
     }
 
-    /// The call in which a caller goes on, if it may call the fragment: parts in any order count what was read.
+    /// The call in which a caller continues, if it may call the fragment: parts in any order count the parts
+    /// that were read.
     fn after_call(&mut self, caller: CallId, callee: FragmentId) -> Option<CallId> {
         let program = Arc::clone(&self.program);
         let role = &program.fragment(callee).role;

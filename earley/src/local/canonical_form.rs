@@ -1,9 +1,10 @@
 //! A description of a local part without the numbers of its grammar.
 //!
-//! Two grammars that hold the same kind of string have equal local parts under different state numbers. Numbering
-//! the states in the order in which a breadth-first search meets them gives both the same description (XGrammar's
-//! second paper, section 3.3, hashes such numberings; here the whole description is compared, so there is nothing
-//! to collide). Rules that are called are described along, recursion included, as long as the whole stays small.
+//! Two grammars that hold the same kind of string have equal local parts under different state numbers.
+//! Numbering the states in the order of a breadth-first search gives both the same description. XGrammar's
+//! second paper, section 3.3, hashes such numberings; here the whole description is compared, so there is
+//! nothing to collide. Rules that are called are part of the description, recursion included, as long as the
+//! whole stays small.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,8 +19,8 @@ use crate::tables::state::State;
 /// States that a description may have.
 const MAX_STATES: usize = 400;
 
-/// States that the description of text inside JSON strings may have: the grammar of a URI has a thousand, and tokens
-/// enough that to walk them once takes more than to describe it in every grammar.
+/// The greatest number of states in the description of a text inside JSON strings. The grammar of a URI has a
+/// thousand, and so many tokens that one walk over them takes longer than its description in every grammar.
 const MAX_TEXT_STATES: usize = 4_096;
 
 /// Descriptions of text that came out too long before an engine tries no more.

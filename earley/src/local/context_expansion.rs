@@ -1,8 +1,8 @@
 //! Context expansion: the texts that may follow the rule of a local part.
 //!
-//! A local set has forgotten who waits for its rule ([`LOCAL`]). Which rule that is can still be told: of any of its
-//! items the call that is nearest to what was forgotten. The texts after all calls of that rule in the grammar are a
-//! matter of its automata ([`grammask_fsm::ExpandedSuffixes`]).
+//! A local set has forgotten the callers of its rule ([`LOCAL`]). The rule itself is still known: it is the
+//! fragment of the call, of any of its items, that is nearest to the forgotten context. The texts after all
+//! calls of that rule in the grammar depend on its automata alone ([`grammask_fsm::ExpandedSuffixes`]).
 
 use std::sync::OnceLock;
 
@@ -70,7 +70,8 @@ fn enclosing_rule(
         Context::Counter(counter) => Some((counter.fragment, counter.parent)),
         Context::List(range) => {
             let [entry] = contexts.entries(range) else { return None };
-            // A caller that is at its end too has nothing of its own between the rule and what follows.
+            // A caller that is also at its end has nothing of its own between the rule and the texts after
+            // it.
             let enclosing = match entry.state.state() {
                 None => inside,
                 Some(state) => suffixes.fragment_of(state)?,

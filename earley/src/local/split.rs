@@ -1,17 +1,18 @@
 //! Splitting a set at a rule that is open in it.
 //!
 //! The masks of a JSON string are the same for every property of that type, up to the tokens that close the
-//! string and go on. The sets differ only in the context that the string's rule returns to. A *local*
-//! set is the set with that context replaced by [`LOCAL`]: it is interned like any other, and equal for all
-//! properties (XGrammar's context-independent tokens, section 3.1 of the first paper, and appendix B of the second
-//! one, are those that a local set decides).
+//! string and continue after it. The sets differ only in the context that the string's rule returns to. A
+//! *local* set is the set with that context replaced by [`LOCAL`]. It is interned like any other, and equal
+//! for all properties. The tokens that a local set decides are XGrammar's context-independent tokens (section
+//! 3.1 of the first paper, and appendix B of the second one).
 //!
 //! The context to replace should be an ancestor of *all* items. Items of a counted repeat have a context of their own,
 //! whose parent waits for the repeat; such chains of single callers are followed upwards.
 //!
-//! Where the rule may just have ended, the set also holds the items that go on after it: after a name that no other name
-//! begins with there may come another letter, or the quote. Such items need not be cut, if they are what the end of the
-//! rule leads to and nothing else: they are the state after the rule, which is known anyway.
+//! Where the rule may just have ended, the set also holds the items that continue after it. An example is a
+//! name that no other name begins with: another letter may follow there, or the quote. Such items need not be
+//! cut if they are exactly the items that the end of the rule leads to. They are the state after the rule
+//! then, which is known anyway.
 
 use grammask_fsm::{Program, StateId};
 use grammask_parser_backend::{Ended, Fuel, Split, StepError};
@@ -46,7 +47,7 @@ pub(crate) fn split(
             && let Some((continuation, changes)) = continuation(automaton, builder, state, cut, fuel)?
             && changes.iter().flatten().all(|&change| change == SlotChange::Keep)
         {
-            // Both are sorted, and what goes on after the rule is all there.
+            // Both are sorted, and all items that continue after the rule are there.
             let continuation_items = &automaton.set(continuation).items;
             if continuation_items.iter().all(|item| set.items.binary_search(item).is_ok())
                 && after_rule.iter().all(|item| continuation_items.binary_search(item).is_ok())
@@ -100,8 +101,8 @@ fn continuation(
     Ok(Some((State { set, counts: apply(&changes, &state.counts) }, changes)))
 }
 
-/// The nearest context of an item whose rule may have ended: by its automaton, or because all others go on in what that
-/// context leads to.
+/// The nearest context of an item whose rule may have ended: by its automaton, or because all others continue
+/// in the items that the context leads to.
 fn ended_context(program: &Program, contexts: &Contexts, items: &[Item]) -> Option<ContextId> {
     let small = Some(items).filter(|items| (2..=MAX_ITEMS).contains(&items.len()))?;
     small.iter().find_map(|item| {

@@ -1,7 +1,7 @@
 //! Unions of states.
 //!
-//! A text token may be read as itself and as its bytes; where both succeed the parser is in both states at once, and
-//! that is the set of all their items.
+//! A text token may be read as itself and as its bytes. If both succeed, the parser is in both states at
+//! once, and that is the set of all their items.
 
 use grammask_parser_backend::{Fuel, StepError};
 

@@ -1,7 +1,7 @@
 //! Steps by whole tokens.
 //!
-//! A token that the grammar names is a symbol beside the bytes. There are too many tokens for columns of the table
-//! of transitions, and such steps are rare, so each is computed.
+//! A token that the grammar names is a symbol beside the bytes. There are too many tokens for columns of the
+//! table of transitions, and such steps are rare, so each one is computed when it is taken.
 
 use grammask_parser_backend::{Fuel, StepError};
 

@@ -9,13 +9,13 @@
 //! A search looks at a bounded number of states; the others count as refusing. Its findings about the states in
 //! between are kept, so that the next search happens some tens of characters later.
 //!
-//! In a repeat of words, `(?:\S+\s+){0,99}`, the end of a word leads to the beginning of the next. There the search takes
-//! the repeat for one without bounds: each character ends one iteration at most, between characters, so it is right for as
-//! many characters as there are iterations left.
+//! In a repeat of words, `(?:\S+\s+){0,99}`, the end of a word leads to the beginning of the next. There the
+//! search treats the repeat as one without bounds. Each character ends one iteration at most, between
+//! characters, so the answer is right for as many characters as there are iterations left.
 //!
-//! After a space another space may follow, or the next word: two states, and both of them read the first byte of
-//! characters beyond ASCII, some of which are spaces. So a search goes from *sets* of states to sets, those that the same
-//! byte leads to. Between characters nearly all of them are single states.
+//! After a space another space may follow, or the next word. These are two states, and both read the first
+//! byte of characters beyond ASCII, some of which are spaces. So a search goes from *sets* of states to sets,
+//! those that the same byte leads to. Between characters nearly all of them are single states.
 //!
 //! Large automata over text [spell](grammask_fsm) the characters beyond ASCII of a class as a fragment that they call.
 //! Several of these together read all such characters or not; that is found out by itself, once for each set of them.
@@ -84,8 +84,9 @@ struct ClassDistance {
 }
 
 impl ClassDistances {
-    /// A number of characters such that the states read every text of at most that many over the class, by their automaton
-    /// alone; a character that is cut at the end counts. The end of `repeat` leads to its beginning. 0 is always right.
+    /// A number of characters such that the states read every text of at most that length over the class, by
+    /// their automaton alone. A character that is cut at the end counts. The end of `repeat` leads to its
+    /// beginning. 0 is always right.
     fn at_least(
         &mut self,
         program: &Program,
@@ -173,7 +174,8 @@ id! {
 /// A set of states, by its number, and a place.
 type SetPosition = (StateSetId, Position);
 
-/// The states of items by what waits for their rule to end: those of one context are places of one text in one automaton.
+/// The states of items by the context that waits for their rule to end: those of one context are places of
+/// one text in one automaton.
 fn states_by_context(items: &[Item]) -> SmallVec<[(ContextId, States); 4]> {
     let mut groups: SmallVec<[(ContextId, States); 4]> = SmallVec::new();
     // Items are sorted by their states.
@@ -284,7 +286,7 @@ impl<'s> DistanceSearch<'s> {
         })
     }
 
-    /// Goes backwards from the pairs that refuse, and keeps what that says of the pairs before `looked`.
+    /// Goes backwards from the pairs that refuse, and keeps the consequences for the pairs before `looked`.
     fn learn(mut self, looked: usize) {
         self.before.sort_unstable();
         let mut distance = vec![MAX_DISTANCE; self.pairs.len()];
@@ -359,7 +361,7 @@ impl<'s> DistanceSearch<'s> {
             if self.cover_segment(segment, &edges, targets) {
                 continue;
             }
-            // The first byte of a character beyond ASCII: what is called may read it.
+            // The first byte of a character beyond ASCII: the called fragment may read it.
             if segment.0 < 0x80 || pair.1 != Position::Boundary {
                 return false;
             }

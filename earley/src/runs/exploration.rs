@@ -1,15 +1,15 @@
 //! The behaviour of a set on long texts over a class of characters, by exploration.
 //!
-//! Inside a JSON string almost every token is allowed, and walking the whole vocabulary to find that out costs
-//! half a millisecond. A tokenizer's tokens over a class are known beforehand; what remains to be shown is
-//! that the parser lets *every* text over the class pass. That is a small exploration: from the set, read
-//! each character of the class, see where it leads, and go on from there until nothing new turns up. Bytes
-//! that the grammar does not tell apart are tried once.
+//! Inside a JSON string almost every token is allowed, and walking the whole vocabulary to find that out
+//! costs half a millisecond. A tokenizer's tokens over a class are known beforehand; it remains to show that
+//! the parser lets *every* text over the class pass. That is a small exploration: from the set, read each
+//! character of the class, see which state it leads to, and repeat this from there until nothing new turns
+//! up. Bytes that the grammar does not distinguish are tried once.
 //!
 //! Counted repeats make the sets change with the count, but only where a guard's answer does. The counts are
-//! therefore explored by *interval* (the stretch between two thresholds), with one count to represent each: if
-//! every character adds one, up to an interval in which every character leaves the repeat for a set that reads
-//! none of the class, then texts of up to that many characters pass and no others.
+//! therefore explored by *interval* (the stretch between two thresholds), with one count to represent each.
+//! Suppose that every character adds one, up to an interval in which every character leaves the repeat for a
+//! set that reads none of the class. Then texts of up to that many characters pass, and no others.
 
 use grammask_fsm::utf8::SEQUENCES;
 use grammask_parser_backend::{CharClass, Fuel};
@@ -55,9 +55,9 @@ pub(crate) fn explore(automaton: &Automaton, state: State, class: &CharClass, fu
     .unwrap_or(RunShape::Unknown)
 }
 
-/// Whether some text of characters of one byte is found to be refused, with no counts to begin with. Free text in which
-/// a tag begins after some letters is refused at the end of a path, and to read every other character on the way there
-/// costs ten times as much as to follow whatever leads somewhere new at once.
+/// Whether the search finds a refused text that consists of characters of one byte, with no counts to begin
+/// with. Free text in which a tag begins after some letters is refused at the end of a path. To read every
+/// other character on the way there costs ten times as much as to follow each new state at once.
 fn is_refused(automaton: &Automaton, state: State, starts: [u64; 4], fuel: &mut Fuel) -> bool {
     let ascii = u128::from(starts[0]) | u128::from(starts[1]) << 64;
     let classes = automaton.program.byte_classes();

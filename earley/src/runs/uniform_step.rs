@@ -1,12 +1,12 @@
 //! The state that every character of a class leads to.
 //!
-//! Inside most strings all characters lead to one state. To read each of them shows it, at some 300 steps; but classes
-//! of bytes that match the same edges share an entry in the table of transitions, so one look at the table for each
-//! class of bytes is enough, and one step for each different entry.
+//! Inside most strings all characters lead to one state. Reading each of them shows it, at some 300 steps.
+//! But classes of bytes that match the same edges share an entry in the table of transitions. So one look at
+//! the table for each class of bytes is enough, and one step for each different entry.
 //!
-//! In a string with a greatest length each character leads to the same set with a count that is greater by one, and does so
-//! for all counts that the entries on the way do not tell apart. A run of characters is read once for each stretch of
-//! such counts.
+//! In a string with a greatest length each character leads to the same set with a count that is greater by
+//! one. It does so for all counts that the entries on the way do not distinguish. A run of characters is read
+//! once for each stretch of such counts.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use crate::tables::ids::{SLOTS, number};
 use crate::tables::state::State;
 use crate::tables::transitions::{NEEDS_EXACT_COUNTS, UNKNOWN};
 
-/// Bytes of which one of each class is told.
+/// Bytes, one of each equivalence class.
 type Bytes = Box<[u8]>;
 
 /// The characters of a class, as sequences of bytes.
@@ -106,7 +106,7 @@ pub(crate) fn step_class_n(
 /// More counts than one character can add.
 const MAX_INCREMENT: u32 = 4;
 
-/// The slot to whose count a character added one, if that is all that it did.
+/// The slot to whose count a character added one, if that is its only change.
 fn counted_slot(before: State, after: State) -> Option<usize> {
     // A repeat that ended and began anew inside the character would have a smaller count.
     let slot = (0..SLOTS).find(|&slot| before.counts[slot] != after.counts[slot])?;

@@ -1,17 +1,17 @@
 //! States of an automaton that read a class of characters for ever.
 //!
-//! The inside of a JSON string, free text, the names that an object may add beside its declared ones: in all of
-//! them *any* text over a class can follow, whatever the contexts are. That is a property of the automaton
-//! alone. A state has it if each byte that begins a character of the class leads to a state from which the
-//! rest of the character can be read, to a state that has the property again: a greatest fixpoint. It is found
-//! by assuming it of every state within reach and taking it back until nothing changes.
+//! Examples are the inside of a JSON string, free text, and the names that an object may add beside its
+//! declared ones. In all of them *any* text over a class can follow, whatever the contexts are. That is a
+//! property of the automaton alone. A state has it if the first byte of each character of the class leads to
+//! a state that can read the rest of the character, and then to a state with the property. That is a greatest
+//! fixpoint. It is found by assuming it of every state within reach and taking it back until nothing changes.
 //!
 //! A pair of a state and a place inside a UTF-8 sequence means "this state, with a part of a character read".
 //! The facts about pairs take two bytes a state, a bit for each place.
 //!
-//! Most automata are deterministic. There, a pair from which some byte leads nowhere takes the property from the pair
-//! that led to it, and so on up to the one that was asked of: a pattern is refuted by the first way out of it, and
-//! nothing is taken back where there is none.
+//! Most automata are deterministic. There, a pair from which some byte leads nowhere takes the property from
+//! the pair that led to it, and so on up to the first pair. So a pattern is refuted by the first way out of
+//! it, and nothing is taken back where there is none.
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ use crate::tables::ids::units;
 /// Pairs that one search may collect. Larger automata are not worth it: the walk is cheaper.
 const MAX_PAIRS: usize = 4_000;
 
-/// States and edges that may be looked at for one class, all searches together: some 50 ms. Past it nothing new
+/// The most states and edges to look at for one class, all searches together: some 50 ms. Past it nothing new
 /// is learnt, and the walk does the work.
 const MAX_WORK: u64 = 10_000_000;
 
@@ -76,8 +76,8 @@ struct PositionFlags {
     hold: u8,
 }
 
-/// Of all states, in pages that are made when they are first written: states that are read lie close together, and the
-/// numbers of all others may be many.
+/// Flags of all states, in pages that are made when they are first written. States that are read lie close
+/// together, and the numbers of all others may be many.
 #[derive(Default)]
 struct PagedFlags {
     pages: Vec<Option<Box<[PositionFlags; PAGE]>>>,
@@ -207,7 +207,7 @@ impl ClassStates {
         }
     }
 
-    /// Makes those unknown of which the property was assumed.
+    /// Makes the pairs unknown for which the property was assumed.
     fn retract_assumptions(&mut self, found: &[VisitedPair]) {
         for &VisitedPair { pair: (state, place), .. } in found {
             let places = self.known.get_mut(state);
@@ -357,9 +357,9 @@ impl ClassStates {
     }
 }
 
-/// The edges of a state and of those that its empty edges lead to, if these are few and no two of their byte edges
-/// overlap: then the state behaves as if all of them were its own. All states of a trie of names share the edges that read
-/// characters beyond ASCII in this way.
+/// The edges of a state and of those that its empty edges lead to, if these are few and no two of their byte
+/// edges overlap. Then the state behaves as if all of them were its own. All states of a trie of names share
+/// the edges that read characters beyond ASCII in this way.
 fn joined_edges(program: &Program, state: StateId) -> Option<SmallVec<[ByteEdge; 32]>> {
     let mut states: SmallVec<[StateId; MAX_JOINED]> = SmallVec::new();
     let mut edges: SmallVec<[ByteEdge; 32]> = SmallVec::new();

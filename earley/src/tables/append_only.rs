@@ -1,11 +1,11 @@
 //! Append-only tables that are read without locks.
 //!
-//! A growing `Vec` moves its elements, so readers would need a lock. Here the elements live in blocks that never
-//! move. Blocks are small: a table that doubles has to clear some hundred KB in the middle of one mask, and where the
-//! memory is fresh the system clears it once more, page by page: 30 us that a block of 16 spreads over all sets. The
-//! *directory*, which says where the blocks are, does double; it has 24 bytes a block. Its beginning, which is all that
-//! most grammars need, is found with one load, and what comes after it with a count of leading zeros and three: each byte
-//! that is stepped waits for these.
+//! A growing `Vec` moves its elements, so readers would need a lock. Here the elements live in blocks that
+//! never move. Blocks are small. A table that doubles has to clear some hundred KB in the middle of one mask.
+//! Where the memory is fresh, the system clears it once more, page by page. That is 30 us, which a block of
+//! 16 spreads over all sets. The *directory*, which says where the blocks are, does double; it has 24 bytes a
+//! block. Its beginning, which is enough for most grammars, is found with one load, and everything after it
+//! with a count of leading zeros and three loads. Each byte that is stepped waits for these.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -71,7 +71,8 @@ impl<T> Blocks<T> {
     }
 }
 
-// Inlined, the loop is written out: three kilobytes of code that every compilation has to fetch.
+// If it were inlined, the loop would be unrolled: three kilobytes of code that every compilation has to
+// fetch.
 #[inline(never)]
 fn fresh<T>(blocks: usize) -> Box<[Block<T>]> {
     (0..blocks).map(|_| OnceLock::new()).collect()

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ids::index;
 
-/// The set bits, as ranges; one that goes over the end of a word is told in two pieces.
+/// The set bits, as ranges; a range over the end of a word comes in two pieces.
 pub(crate) fn ranges(bits: [u64; 4]) -> impl Iterator<Item = Range<usize>> {
     bits.into_iter().enumerate().flat_map(|(place, word)| {
         let mut left = word;

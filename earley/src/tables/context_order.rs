@@ -5,9 +5,9 @@ use grammask_grammar_ir::hash::HashSet;
 use super::contexts::{Context, Contexts};
 use super::ids::ContextId;
 
-/// The contexts that `root` leads to, itself included, without those that `skip` and what only they lead to;
-/// ancestors first. A block is represented by its first member. Iterative: contexts nest as deep as the
-/// text.
+/// The contexts that `root` leads to, itself included, without those that `skip` names and those that only
+/// they lead to; ancestors first. A block is represented by its first member. Iterative: contexts nest as
+/// deep as the text.
 pub(crate) fn post_order(
     contexts: &Contexts,
     root: ContextId,

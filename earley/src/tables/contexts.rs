@@ -1,9 +1,9 @@
-//! Contexts: who waits for a rule to end, interned.
+//! Contexts: the callers that wait for a rule to end, interned.
 //!
 //! Earley's algorithm keeps, with every item, the position where its rule began, and looks back there when
-//! the rule ends. A [`Context`] is what that look would find: the list of states that go on after the rule,
-//! each with its own context. Two positions at which the same callers wait share one context, so that sets
-//! of items can be compared and interned (the graph-structured stack of generalised LR parsing, hash-consed).
+//! the rule ends. A [`Context`] is the result of that look: the list of states that continue after the rule,
+//! each with its own context. Two positions at which the same callers wait share one context, so that sets of
+//! items can be compared and interned (the graph-structured stack of generalised LR parsing, hash-consed).
 //!
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
@@ -47,7 +47,7 @@ pub(crate) enum Context {
     Block { entries: EntryRange, first: ContextId },
     /// An iteration of a counted repeat; the parent waits for the repeat as a whole.
     Counter(Counter),
-    /// Parts in any order, some of which were read; the parent waits for the whole.
+    /// Parts in any order, some of which were read; the parent continues after the whole.
     Permutation(OpenPermutation),
 }
 
@@ -171,7 +171,7 @@ impl Contexts {
         self.slot_use[id.index()].slots
     }
 
-    /// The list of which repeats count in which slot, for a context and its ancestors.
+    /// The list of the repeats that count in each slot, for a context and its ancestors.
     pub(crate) fn counters_id(&self, id: ContextId) -> CounterListId {
         self.slot_use[id.index()].counters
     }
@@ -250,8 +250,8 @@ impl Contexts {
         &self.subsets[id.index()]
     }
 
-    /// The context in which a call goes on, if the call may be made: a part in any order is read where it may be,
-    /// and a separator where another part may follow. Other calls go on in the caller's context.
+    /// The context in which a call continues, if the call may be made. A part in any order is read where it
+    /// may be, and a separator where another part may follow. Other calls go on in the caller's context.
     pub(crate) fn after_call(
         &mut self,
         program: &Program,

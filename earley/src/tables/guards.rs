@@ -39,8 +39,8 @@ impl Guard {
 
 /// For each slot the least and the greatest count for which all questions that were asked have the same answers.
 ///
-/// Repeats that begin together count in one slot, and each of them asks its own questions: a list of these would have as
-/// many entries as there are repeats, for each of the counts at which an answer changes.
+/// Repeats that begin together count in one slot, and each of them asks its own questions. A list of these
+/// would have as many entries as there are repeats, for each of the counts at which an answer changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CountRanges {
     pub(crate) low: [u32; SLOTS],

@@ -1,4 +1,4 @@
-//! Numbers of what the tables hold. Casts between widths of integers are made here and nowhere else.
+//! Numbers of the objects in the tables. Casts between widths of integers are made here and nowhere else.
 
 use grammask_fsm::StateId;
 
@@ -96,11 +96,11 @@ id! {
 }
 
 id! {
-    /// An interned list of which repeats count in which slot.
+    /// An interned list of the repeats that count in each slot.
     CounterListId
 }
 
-/// The context of the root: when it completes, what was read is a sentence.
+/// The context of the root: when it completes, the text so far is a sentence.
 pub(crate) const ROOT: ContextId = ContextId(0);
 
 /// The context of a local part: when it completes, the rule that was cut out may have ended.

@@ -1,9 +1,10 @@
 //! Parts in any order: the subset that was read.
 //!
-//! Automata would need a state for every subset of the parts. Here the subset is kept in the *context* of the open
-//! call ([`Context::Permutation`](super::contexts::Context::Permutation)), interned, so that only subsets exist that some
-//! text has reached. A part returns to a context in which it has been read; its call is not followed where it must not be
-//! read again, or where the parts that are still required would not fit in after it.
+//! Automata would need a state for every subset of the parts. Here the subset is kept in the *context* of the
+//! open call ([`Context::Permutation`](super::contexts::Context::Permutation)), interned, so that only
+//! subsets exist that some text has reached. A part returns to a context in which it has been read. Its call
+//! is not followed if it must not be read again, or if the parts that are still required would not fit in
+//! after it.
 
 use grammask_fsm::Permutation;
 use grammask_parser_backend::Progress;
@@ -26,7 +27,7 @@ pub(crate) struct PartSubset {
 }
 
 impl Clone for PartSubset {
-    /// Large sets have as much room as they need: what a `SmallVec` clones has a power of two.
+    /// Large sets have exactly the room that they need; a clone of a `SmallVec` would have a power of two.
     fn clone(&self) -> Self {
         Self { read: SmallVec::from_slice(&self.read), ..*self }
     }
@@ -78,7 +79,7 @@ impl PartSubset {
         self.read.get(index(part) / 64).is_some_and(|word| word >> (part % 64) & 1 == 1)
     }
 
-    /// The same and a part, if it may be read now.
+    /// The same subset and a part, if that part may be read now.
     pub(crate) fn with(&self, permutation: &Permutation, part: u32) -> Option<Self> {
         if permutation.max.is_some_and(|max| self.count >= max) {
             return None;
@@ -112,7 +113,7 @@ impl PartSubset {
 
     /// Whether another part may be read.
     pub(crate) fn may_continue(&self, permutation: &Permutation) -> bool {
-        // As long as there is room there is room for one of those that are required.
+        // As long as there is room, there is room for one of the required parts.
         permutation.max.is_none_or(|max| self.count < max)
             && (self.required_left > 0 || self.optional_left > 0 || has_unbounded_part(permutation))
     }

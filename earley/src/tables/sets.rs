@@ -18,7 +18,7 @@ use super::transitions::{GuardedTransition, MAX_SETS, UNKNOWN};
 pub(crate) struct Set {
     /// Sorted, each once.
     pub(crate) items: Box<[Item]>,
-    /// Whether what was read is a sentence.
+    /// Whether the text so far is a sentence.
     pub(crate) complete: bool,
     /// Whether the rule of a local part may have ended.
     pub(crate) local_complete: bool,
@@ -58,12 +58,12 @@ impl Sets {
     }
 }
 
-/// Sets that there is room for at first.
+/// The number of sets for which there is room at first.
 const INITIAL_CAPACITY: usize = 14;
 
 /// The index that writers use, under the automaton's lock.
 pub(crate) struct SetIndex {
-    /// Sets with the hashes of what they hold: a table that grows would read all of them again.
+    /// Sets with the hashes of their content: a growing table would read all sets again otherwise.
     by_content: HashTable<(u64, SetId)>,
     len: usize,
     guarded_len: usize,

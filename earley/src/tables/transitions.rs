@@ -71,7 +71,7 @@ pub(crate) struct GuardedTransition {
     counts: CountRanges,
     /// For each slot all bits, if the count is kept or goes up by one.
     keep: [u32; SLOTS],
-    /// For each slot what is added.
+    /// The number added to each slot.
     add: [u32; SLOTS],
     pub(crate) target: SetId,
     /// The next alternative of the same transition, for other counts.

@@ -7,7 +7,7 @@ use grammask_fsm::CompileOptions;
 use grammask_oracle::random::{self, GrammarOptions, VocabularyOptions};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
-/// What can be read from a state, some bytes deep.
+/// The texts that can be read from a state, up to some bytes deep.
 fn ways(engine: &Engine, state: State, depth: u32, found: &mut Vec<u64>) {
     found.push(u64::from(engine.is_complete(state)));
     let next = engine.next_bytes(state);

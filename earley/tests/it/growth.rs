@@ -103,7 +103,7 @@ fn limits_are_errors_and_leave_the_engine_usable() {
         }
     };
     assert!(matches!(error, StepError::OutOfMemory { limit: 20_000, .. }), "{error}");
-    // What was read before can be read again.
+    // A text that was read before can be read again.
     read(&small, small.start(), b"((((").unwrap();
     let error = engine("root ::= \"x\" | \"y\" root").step(small.start(), b'x', &mut Fuel::new(0));
     assert!(matches!(error, Err(StepError::OutOfWork { limit: 0 })));
@@ -150,7 +150,7 @@ fn engines_import_from_one_another_at_a_time() {
         .for_each(|_| done.recv_timeout(Duration::from_secs(120)).expect("the engines wait for one another"));
 }
 
-/// What goes on after a number, another digit or the next item, is not told apart by the count of items.
+/// The continuations of a number, another digit or the next item, do not depend on the count of items.
 #[test]
 fn long_lists_of_numbers() {
     for bounds in [r#""maxItems": 5000"#, r#""minItems": 900"#, r#""minItems": 40, "maxItems": 2000"#] {

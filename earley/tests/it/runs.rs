@@ -1,5 +1,5 @@
-//! Runs of characters: where so many of a class lead is what each of them tells, one after the other; and what is said
-//! of all texts of some length holds of texts that are tried.
+//! Runs of characters: the state after a number of characters of a class is the one that each of them leads
+//! to, one after the other. Statements about all texts of some length hold for texts that are tried.
 
 use grammask_earley::State;
 use grammask_parser_backend::{Backend, CharClass, Fuel, Run};

@@ -28,14 +28,15 @@ impl FirstBytes {
     }
 }
 
-/// With which bytes sentences can begin. No byte is missing. Bytes can be too many only because of regular
-/// operators and tag dispatches: an intersection is taken to begin as all its operands do, a complement and a tag
-/// dispatch with any byte of text. Tokens that are taken as a whole are no bytes.
+/// The bytes with which sentences can begin. No byte is missing. Only regular operators and tag dispatches
+/// can add bytes that are too many. The analysis takes an intersection to begin as all its operands do, and a
+/// complement or a tag dispatch to begin with any byte of text. Tokens that are taken as a whole are no
+/// bytes.
 pub fn first_bytes(grammar: &Grammar) -> FirstBytes {
     let (nullable, productive) = (nullable(grammar), productive(grammar));
     let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(grammar.expr_count(), 0);
     let nodes: Vec<_> = (0..grammar.expr_count()).map(|_| graph.add_node(())).collect();
-    // What derives nothing begins with nothing, and so it is left without edges.
+    // An expression that derives nothing begins with nothing, so it gets no edges.
     for id in super::operands_first(grammar).into_iter().filter(|&id| productive.expr(id)) {
         each_beginning(grammar, &nullable, id, |begins| {
             graph.add_edge(nodes[id.index()], nodes[begins.index()], ());
@@ -65,7 +66,7 @@ fn is_operator(grammar: &Grammar, id: ExprId) -> bool {
     matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
 }
 
-/// What a leaf or a regular operator begins with.
+/// The bytes with which a leaf or a regular operator begins.
 fn own_bytes(grammar: &Grammar, id: ExprId, by_expr: &[[u64; 4]]) -> [u64; 4] {
     let any_text = || class_bytes(&[('\0', char::MAX)]);
     match grammar.expr(id) {

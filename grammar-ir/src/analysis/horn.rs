@@ -1,9 +1,10 @@
 //! Least fixed points of yes-or-no facts in linear time.
 //!
-//! The naive way is to go round all expressions until nothing changes, which a chain of rules makes quadratic.
-//! Here every expression counts the operands that it still waits for; an expression whose count reaches zero
-//! holds, and tells those that it is an operand of (Dowling and Gallier, "Linear-time algorithms for testing
-//! the satisfiability of propositional Horn formulae", 1984).
+//! The naive way is to go round all expressions until nothing changes, which a chain of rules makes
+//! quadratic. Here every expression counts the operands that it still waits for. An expression whose count
+//! reaches zero holds, and lowers the counts of the expressions of which it is an operand. The algorithm is
+//! Dowling and Gallier's ("Linear-time algorithms for testing the satisfiability of propositional Horn
+//! formulae", 1984).
 
 use crate::grammar::{Expr, Grammar};
 use crate::ids::ExprId;
@@ -28,7 +29,7 @@ pub(crate) fn least_facts(grammar: &Grammar, need: impl Fn(ExprId, Expr<'_>) -> 
     let mut holds = vec![false; count];
     let mut missing = vec![0_u32; count];
     let mut ready = Vec::new();
-    // Who waits for an expression, as one table: `waiters[starts[e]..starts[e + 1]]`.
+    // The expressions that wait for an expression, as one table: `waiters[starts[e]..starts[e + 1]]`.
     let mut starts = vec![0_usize; count + 1];
     let mentioned = operands_first(grammar);
     let waits = |id: ExprId| matches!(need(id, grammar.expr(id)), Need::All | Need::Any);
@@ -90,13 +91,13 @@ fn needed(grammar: &Grammar, id: ExprId) -> &[ExprId] {
     }
 }
 
-/// What parts in any order need, where a fact holds for a sentence if it holds for all that it is made of.
+/// The need of parts in any order, if a fact holds for a sentence exactly if it holds for all its parts.
 pub(crate) fn need_of_parts(permutation: Permutation<'_>) -> Need {
     if permutation.required() > 0 { Need::All } else { Need::Any }
 }
 
-/// Every expression that a rule's body or lookahead mentions, once; operands before what they stand in, but
-/// for references to rules that are on the way already.
+/// Every expression that a rule's body or lookahead mentions, once. Operands come before the expressions that
+/// contain them, except for references to rules that are being visited already.
 pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
     enum PostOrder {
         Enter(ExprId),

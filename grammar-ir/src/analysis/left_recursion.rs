@@ -41,13 +41,13 @@ impl LeftRecursion {
 }
 
 /// The left-recursive rules: the strongly connected components of the graph that has an edge from a rule to
-/// each rule that it can begin with. What follows something nullable can be at the beginning.
+/// each rule that it can begin with. An expression that follows something nullable can be at the beginning.
 ///
 /// Whether a rule derives anything is not asked, so rules without sentences can be among them.
 pub fn left_recursion(grammar: &Grammar) -> LeftRecursion {
     let nullable = nullable(grammar);
-    // Nodes are rules, then expressions: one shared by many rules is followed once, and does not make a rule
-    // recursive for standing in one that is.
+    // Nodes are rules, then expressions. An expression that many rules share is followed once, and a rule
+    // that contains it does not become recursive by that.
     let mut graph: DiGraph<(), (), u32> = DiGraph::new();
     let rules: Vec<_> = grammar.rule_ids().map(|_| graph.add_node(())).collect();
     let exprs: Vec<_> = (0..grammar.expr_count()).map(|_| graph.add_node(())).collect();

@@ -1,4 +1,4 @@
-//! What can be said of a grammar without parsing.
+//! Facts about a grammar that need no parsing.
 //!
 //! A finished grammar comes in and facts about it go out. Each analysis can be changed alone. Imports the grammar and what
 //! is below it, and no pass.

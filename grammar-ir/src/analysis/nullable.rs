@@ -8,9 +8,9 @@ use crate::ids::ExprId;
 
 /// Which expressions derive the empty string. Exact, below regular operators too.
 ///
-/// A complement is nullable where its operand is *not*, so it has no place in a least fixed point. But what
-/// stands below regular operators is not recursive: those are decided first, operands before operators, and are
-/// constants for the rest.
+/// A complement is nullable where its operand is *not*, so it has no place in a least fixed point. But
+/// operands of regular operators are not recursive: they are decided first, operands before operators, and
+/// are constants for the rest.
 pub fn nullable(grammar: &Grammar) -> Facts {
     let below = below_operators(grammar);
     let holds = least_facts(grammar, |id, expr| match expr {
@@ -27,7 +27,7 @@ pub fn nullable(grammar: &Grammar) -> Facts {
     Facts::new(grammar, holds)
 }
 
-/// The answer for regular operators and all that stands below them.
+/// The answer for regular operators and everything below them.
 fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
     let mut is_below = vec![false; grammar.expr_count()];
     let order = operands_first(grammar);
@@ -49,7 +49,7 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
         let answer = match grammar.expr(id) {
             Expr::Empty | Expr::Repeat { min: 0, .. } => true,
             Expr::Bytes(_) | Expr::Class(_) => false,
-            // The builder lets no token and no tag stand below an operator.
+            // The builder allows no token and no tag below an operator.
             Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_) => false,
             Expr::Choice(parts) => parts.iter().any(holds),
             Expr::Sequence(parts) | Expr::Intersection(parts) => parts.iter().all(holds),

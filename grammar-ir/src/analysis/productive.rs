@@ -5,10 +5,10 @@ use super::horn::{Need, least_facts, need_of_parts};
 use crate::dispatch::DispatchEnd;
 use crate::grammar::{Expr, Grammar};
 
-/// Which expressions may derive anything at all. *No* is certain. *Yes* is exact but for regular operators:
-/// whether an intersection or a complement matches anything takes an automaton to decide; here an intersection
-/// may if its operands may, and a complement always may. Parts in any order of which none is required may if one
-/// of them may, however many are asked for and whatever the separator is.
+/// Whether an expression may derive anything at all. *No* is certain. *Yes* is exact except for regular
+/// operators, because an automaton has to decide whether an intersection or a complement matches anything.
+/// Here an intersection may if its operands may, and a complement always may. Parts in any order of which
+/// none is required may derive something if one of them may, whatever their number and their separator.
 pub fn productive(grammar: &Grammar) -> Facts {
     let holds = least_facts(grammar, |_, expr| match expr {
         Expr::Empty | Expr::Bytes(_) | Expr::Repeat { min: 0, .. } | Expr::Complement(_) => Need::Nothing,

@@ -3,8 +3,8 @@
 use crate::grammar::{Expr, Grammar};
 use crate::ids::RuleId;
 
-/// By rule: whether the root is or mentions it, directly or through other rules. What a written lookahead
-/// mentions counts, so that dropping the other rules leaves no reference to a rule that is gone.
+/// By rule: whether the root is or mentions it, directly or through other rules. A mention in a written
+/// lookahead counts, so that dropping the other rules leaves no reference to a dropped rule.
 pub fn reachable(grammar: &Grammar) -> Vec<bool> {
     let mut is_reachable = vec![false; grammar.rule_count()];
     let mut is_met = vec![false; grammar.expr_count()];

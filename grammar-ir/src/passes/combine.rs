@@ -9,8 +9,8 @@ use crate::ids::{ExprId, RuleId};
 
 use super::rewrite::copy;
 
-/// The grammar of a text of the first grammar, then one of the second, and so on; of the empty text if there are
-/// none. The root is `root`; rules whose names clash get a number.
+/// The grammar of a text of the first grammar, followed by one of the second, and so on; of the empty text if
+/// there are none. The root is `root`; rules whose names clash get a number.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<Ex
     Some(copy_tree(builder, grammar, body, &[], &mut HashMap::default()))
 }
 
-/// Copies an expression and what it consists of, operands first, each once.
+/// Copies an expression and its operands, operands first, each once.
 fn copy_tree(
     builder: &mut GrammarBuilder,
     grammar: &Grammar,

@@ -19,7 +19,7 @@ pub fn drop_unreachable(grammar: &Grammar) -> Result<Grammar, DropUnreachableErr
     rewrite(grammar, |rule| is_reachable[rule.index()], &mut Copy).map_err(DropUnreachableError)
 }
 
-/// The grammar of one rule: what it mentions, directly or through other rules, is all that is kept.
+/// The grammar of one rule. Only the rules that it mentions, directly or through other rules, are kept.
 pub fn below(grammar: &Grammar, rule: RuleId) -> Result<Grammar, DropUnreachableError> {
     drop_unreachable(&Grammar { root: rule, ..grammar.clone() })
 }

@@ -17,8 +17,9 @@ use crate::ids::{ExprId, RuleId};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InlineOptions {
-    /// Most expressions of a rule that is inlined, rules inlined in it and every use of a shared expression
-    /// counted, and every eight bytes of a literal and every range of a class counted as one more. Default 16.
+    /// The greatest number of expressions of a rule that is inlined. Rules inlined in it and every use of a
+    /// shared expression count; every eight bytes of a literal and every range of a class count as one more.
+    /// Default 16.
     pub max_size: u32,
 }
 
@@ -28,7 +29,7 @@ impl Default for InlineOptions {
     }
 }
 
-/// The grammar with rules in place of references passes a limit of the builder.
+/// The grammar after inlining passes a limit of the builder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("inlining rules: {0}; lower `max_size`")]
 pub struct InlineError(GrammarError);

@@ -18,7 +18,7 @@ use crate::shorten::shorten;
 use crate::span::Span;
 use crate::token::TokenRef;
 
-/// What a vocabulary knows.
+/// A vocabulary's knowledge of token names.
 pub trait TokenNames {
     /// The special tokens that have a name, stop tokens among them.
     fn special(&self) -> Vec<(&str, u32)>;
@@ -26,7 +26,7 @@ pub trait TokenNames {
     /// The text token with exactly these bytes.
     fn text(&self, bytes: &[u8]) -> Option<u32>;
 
-    /// What the token with an id is.
+    /// The kind of the token with an id.
     fn kind(&self, id: u32) -> TokenSort;
 
     /// The stop tokens.
@@ -36,7 +36,7 @@ pub trait TokenNames {
     fn count(&self) -> usize;
 }
 
-/// What an id of a vocabulary is.
+/// The kinds of ids of a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenSort {
     /// A byte string.
@@ -70,16 +70,16 @@ enum Kind {
 }
 
 impl ResolveTokensError {
-    /// Where in the source the rule in question stands, if the frontend recorded it.
+    /// The place of the rule in the source, if the frontend recorded it.
     pub fn span(&self) -> Option<Span> {
         self.span
     }
 }
 
-/// Replaces names of tokens by ids, and in texts of tags, triggers and stop strings the names of special tokens by
-/// the tokens, the longest of the leftmost ones first. In excluded strings texts stay: what spells an excluded tag
-/// out is excluded, and the special token itself is no free text anyway. Stop tokens join what an
-/// [`Expr::ExcludeToken`] excludes.
+/// Replaces names of tokens by ids. In texts of tags, triggers and stop strings it replaces the names of
+/// special tokens by the tokens, the longest of the leftmost ones first. Excluded strings stay texts: a text
+/// that spells an excluded tag is excluded, and the special token itself is no free text anyway. Stop tokens
+/// join the tokens that an [`Expr::ExcludeToken`] excludes.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn resolve_tokens(grammar: &Grammar, names: &impl TokenNames) -> Result<Gram
     }
 }
 
-/// As [`resolve_tokens`], with what finds the names of special tokens made before. Rules keep their ids.
+/// As [`resolve_tokens`], with a prepared search for the names of special tokens. Rules keep their ids.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ impl SpecialNames {
     }
 }
 
-/// Whether there is anything for [`resolve_tokens`] to do.
+/// Whether [`resolve_tokens`] would change anything.
 pub fn mentions_tokens(grammar: &Grammar) -> bool {
     grammar.nodes.iter().any(|node| {
         matches!(node, Node::Token(_) | Node::ExcludeToken(_) | Node::TagText(_) | Node::TagDispatch(..))
@@ -193,7 +193,7 @@ fn check_tokens(
             }
             stack.extend_from_slice(grammar.operands(id));
             let missing = match grammar.expr(id) {
-                // To exclude what is not there is harmless, but a name with a slip in it is not.
+                // To exclude an absent token is harmless, but a misspelt name is not.
                 Expr::Token(tokens) => tokens.iter().find(|token| !exists(token)),
                 Expr::ExcludeToken(tokens) => {
                     tokens.iter().find(|token| matches!(token, TokenRef::Name(_)) && !exists(token))

@@ -1,4 +1,4 @@
-//! What passes share: copying a grammar into a new arena, bottom up, each expression once.
+//! Shared by the passes: copying a grammar into a new arena, bottom up, each expression once.
 
 use crate::builder::GrammarBuilder;
 use crate::dispatch::TagDispatch;
@@ -8,15 +8,15 @@ use crate::ids::{ExprId, RuleId};
 
 /// How a pass changes expressions on their way.
 pub(super) trait Rewrite {
-    /// What has to be copied before an expression is: its operands, unless the pass looks through them. For a
-    /// reference: nothing, or the rule's body to put it there in place of the reference; then there must be
-    /// no way back from the body to the reference.
+    /// The expressions that have to be copied before an expression: its operands, unless the pass looks
+    /// through them. For a reference that is nothing, or the rule's body to put it in place of the reference.
+    /// In the second case there must be no way back from the body to the reference.
     fn operands(&mut self, grammar: &Grammar, id: ExprId, operands: &mut Vec<ExprId>) {
         operands.extend_from_slice(grammar.operands(id));
     }
 
-    /// Makes the new expression. `expr` is the old one, but that a reference names the new rule; `operands` are
-    /// the copies of what [`operands`](Self::operands) asked for.
+    /// Makes the new expression. `expr` is the old one, except that a reference names the new rule;
+    /// `operands` are the copies of the [`operands`](Self::operands).
     fn make(&mut self, builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
         copy(builder, expr, operands)
     }

@@ -5,7 +5,8 @@
 //! * adjacent literals become one; a class of one character is a literal;
 //! * a choice in a choice is spliced in, alternatives that occurred before are dropped, those that are one
 //!   character become one class;
-//! * what matches nothing is dropped from choices, and makes sequences and intersections match nothing;
+//! * expressions that match nothing are dropped from choices, and make sequences and intersections match
+//!   nothing;
 //! * a repeat of a repeat becomes one where the numbers of times leave no gap: `(a?)*` is `a*`, but `(a{2})*` is
 //!   not;
 //! * double complements cancel out, operands that occur twice in an intersection are dropped.
@@ -33,7 +34,7 @@ pub fn simplify(grammar: &Grammar) -> Result<Grammar, SimplifyError> {
     rewrite(grammar, |_| true, &mut Simplifier::default()).map_err(SimplifyError)
 }
 
-/// What tells expressions of the new grammar apart.
+/// The identity of an expression of the new grammar.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Empty,
@@ -159,7 +160,7 @@ impl Simplifier {
         let mut met: HashSet<ExprId> = HashSet::new();
         let mut kept: Vec<ExprId> = Vec::with_capacity(alternatives.len());
         let mut ranges: Vec<CharRange> = Vec::new();
-        // Where the first alternative of one character stands; the class of all of them goes there.
+        // The place of the first alternative of one character; the class of all of them goes there.
         let mut class_at = None;
         for &alternative in alternatives {
             let expr = builder.expr(alternative);
@@ -211,7 +212,7 @@ impl Simplifier {
         }
     }
 
-    /// The expression of that key; made, where there is none yet.
+    /// The expression of that key; made if there is none yet.
     fn intern(&mut self, builder: &mut GrammarBuilder, key: Key) -> ExprId {
         if let Some(&id) = self.interned.get(&key) {
             return id;

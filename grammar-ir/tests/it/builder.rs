@@ -1,4 +1,4 @@
-//! What the builder refuses, and the normal forms that it keeps.
+//! Inputs that the builder refuses, and the normal forms that it keeps.
 
 use grammask_grammar_ir::{Expr, ExprId, GrammarBuilder, Occurrence, RuleId, Span};
 
