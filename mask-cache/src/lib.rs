@@ -1,6 +1,6 @@
 //! Vocabularies, token masks, and how masks are computed and kept.
 //!
-//! A language model emits tokens, a parser reads bytes. This crate connects them: a [`Vocabulary`] knows the
+//! A language model emits tokens, a parser reads bytes. This crate connects them. A [`Vocabulary`] knows the
 //! bytes of every token, and a mask says for each token whether a parser state, reached through any
 //! [`Backend`](grammask_parser_backend::Backend), can read all of them.
 //!
@@ -38,19 +38,19 @@
 //!
 //! # Masks
 //!
-//! A [`MaskMemo`] computes the mask of a state once and keeps it. From the cheapest way to the dearest: the mask is
-//! known; it differs from a known one in a few tokens; its local part is known, here or to another grammar
-//! ([`LocalPool`]); a slice applies and the other tokens are walked; all
-//! tokens but those of whitespace and digits are walked.
+//! A [`MaskMemo`] computes the mask of a state once and keeps it. From the cheapest way to the most
+//! expensive: the mask is known; it differs from a known one in a few tokens; its local part is known to some
+//! grammar ([`LocalPool`]). Then: a slice applies and the other tokens are walked; all tokens but those of
+//! whitespace and digits are walked.
 //!
 //! A [`TokenMask`] has one bit for each id, in words of 32 bits, least significant bit first, tail bits 0. The
 //! functions in [`bits`] do the same on memory of the caller's.
 //!
 //! # Errors
 //!
-//! A vocabulary that cannot be right is refused with a [`VocabularyError`], which says where in the file the reason
-//! lies and what to do. Computing a mask fails only with a [`StepError`](grammask_parser_backend::StepError), which
-//! means *indeterminate*.
+//! An impossible vocabulary is refused with a [`VocabularyError`], which says where in the file the reason is
+//! and what to change. Computing a mask fails only with a [`StepError`](grammask_parser_backend::StepError),
+//! which means *indeterminate*.
 //!
 //! # Limits
 //!

@@ -30,14 +30,15 @@
 //!
 //! # When not to use it
 //!
-//! To judge a document that is finished, a validator says more about what is wrong with it. To compute masks for
-//! a parser of your own, `grammask-mask-cache` is enough.
+//! A validator says more about the errors of a finished document. For masks over a parser of your own,
+//! `grammask-mask-cache` is enough.
 //!
 //! # Features
 //!
 //! * `store`: compiled grammars and shared masks as bytes, and `StoreDirectory`, which keeps them in files.
-//! * `tracing`: spans of the crate `tracing`, target `grammask`, level debug: `frontend`, `automata` and `backend`
-//!   while compiling, `mask` for each mask that is computed, `evict` where tables are dropped to keep a budget.
+//! * `tracing`: spans of the crate `tracing`, target `grammask`, level debug. They are `frontend`, `automata`
+//!   and `backend` while compiling, `mask` for each mask that is computed, and `evict` where tables are
+//!   dropped to keep a budget.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

@@ -154,8 +154,8 @@ impl Automaton {
         Ok(None)
     }
 
-    /// Lowers `max_counts` to the greatest counts for which the table entry that was just used, for a step from
-    /// the state, gives the same answer as for all counts in between.
+    /// Lowers `max_counts` to the counts up to which a table entry gives the same answer for all counts in
+    /// between. The entry is the one that was just used for a step from the state.
     pub(crate) fn cap_counts(
         &self,
         max_counts: &mut [u32; SLOTS],

@@ -3,8 +3,9 @@
 //! Examples are the inside of a JSON string, free text, and the names that an object may add beside its
 //! declared ones. In all of them *any* text over a class can follow, whatever the contexts are. That is a
 //! property of the automaton alone. A state has it if the first byte of each character of the class leads to
-//! a state that can read the rest of the character, and then to a state with the property. That is a greatest
-//! fixpoint. It is found by assuming it of every state within reach and taking it back until nothing changes.
+//! a state that can read the rest of the character. The state after the character must have the property
+//! again. So this is a greatest fixpoint. It is found by assuming it of every state within reach and taking
+//! it back until nothing changes.
 //!
 //! A pair of a state and a place inside a UTF-8 sequence means "this state, with a part of a character read".
 //! The facts about pairs take two bytes a state, a bit for each place.

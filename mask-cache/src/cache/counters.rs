@@ -48,7 +48,7 @@ pub(crate) enum Way {
 pub struct WayCount {
     /// How many masks.
     pub masks: u64,
-    /// The time that they took together; 0 where there is no clock.
+    /// Their time together; 0 if there is no clock.
     pub time: Duration,
 }
 
@@ -58,7 +58,7 @@ pub struct WayCount {
 pub struct MaskCounts {
     /// Masks found as a difference to a known one.
     pub differences: WayCount,
-    /// Masks put together from a local part and what follows it.
+    /// Masks put together from a local part and its continuation.
     pub local_parts: WayCount,
     /// Masks found from a slice of the vocabulary and a walk of the other tokens.
     pub slices: WayCount,

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::lru_map::LruMap;
 use crate::compute::local_part::LocalPartMask;
 
-/// Masks of local parts by what the parts are: the cross-grammar cache.
+/// Masks of local parts by the descriptions of the parts: the cross-grammar cache.
 ///
 /// A local part is found by its whole description
-/// ([`Backend::canonical_form`](grammask_parser_backend::Backend::canonical_form)), not by a hash of it, so one grammar cannot be made to get another one's masks. When the pool outgrows its budget,
-/// the masks that were not used for longest go; grammars keep what they use.
+/// ([`Backend::canonical_form`](grammask_parser_backend::Backend::canonical_form)), not by a hash of it, so
+/// one grammar cannot be made to get another one's masks. When the pool outgrows its budget, the least
+/// recently used masks are evicted; grammars keep those that they use.
 ///
 /// A mask pays for a local part that is seen twice. Most local parts are seen once in each of many grammars, so the pool
 /// remembers the hashes of those that it was asked for.
@@ -26,7 +27,7 @@ pub struct LocalPool {
 /// Hashes that are remembered.
 const SEEN_SLOTS: usize = 1 << 12;
 
-/// The two lowest bits tell what is remembered; an empty place has neither.
+/// The two lowest bits hold the kind of the entry; an empty place has neither.
 const SEEN: u64 = 1;
 const REJECTED: u64 = 3;
 

@@ -1,20 +1,22 @@
 //! A map with a budget that evicts the least recently used entries and is read without locks.
 //!
-//! The naive way keeps the entries in the order of their uses under a lock, and so writes to memory that all threads
-//! share each time one is read. Here time is counted in *ages*: one ends when an eighth of the budget was added. An
-//! entry knows the age of its last use, which is written only if it is another one, so that reads in one age write at
-//! most once. When the budget is used up the entries of the oldest ages go, a quarter of the budget at once, so that
-//! looking for them costs little for each one added.
+//! The naive way keeps the entries in the order of their uses under a lock, and so writes to memory that all
+//! threads share each time one is read. Here time is counted in *ages*: one ends when an eighth of the budget
+//! was added. An entry knows the age of its last use, which is written only if it is another one, so that
+//! reads in one age write at most once. When the budget is used up, the entries of the oldest ages are
+//! evicted, a quarter of the budget at once. So the search for them costs little for each one added.
 //!
-//! A lock that is only ever read is still a counter that every reader writes: with all threads on one grammar its cache
-//! line wanders from core to core at every step. So readers hold on to a *table* for as long as they look (an
-//! [`ArcSwap`], whose readers write to memory of their own thread), and the slots of a table are written once. A
-//! writer takes a lock, updates its counts, and writes the next free slot of the entry's probe sequence. A table that is
-//! full, or from which entries are evicted, is replaced by a new one, and freed when the last reader lets go of it.
+//! A lock that is only ever read is still a counter that every reader writes. With all threads on one grammar
+//! its cache line wanders from core to core at every step. So readers hold on to a *table* for as long as
+//! they look (an [`ArcSwap`], whose readers write to memory of their own thread). The slots of a table are
+//! written once. A writer takes a lock, updates its counts, and writes the next free slot of the entry's
+//! probe sequence. A table that is full, or from which entries are evicted, is replaced by a new one, and
+//! freed when the last reader lets go of it.
 //!
-//! Each compiled grammar has several of these maps, most of them with a handful of entries. Concurrent maps that free
-//! their entries by epochs or hazards keep some kilobytes a map for the records of each thread: 48 KB a grammar, which had
-//! to be cleared while it was compiled, and a dozen system calls. Here an empty map holds nothing.
+//! Each compiled grammar has several of these maps, most of them with a handful of entries. Concurrent maps
+//! that free their entries by epochs or hazards keep some kilobytes a map for the records of each thread.
+//! That was 48 KB a grammar, which had to be cleared while it was compiled, and a dozen system calls. Here an
+//! empty map holds nothing.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -57,15 +59,15 @@ struct WriterState {
     stale: usize,
 }
 
-/// For a table of which nothing is known: the next entry begins a new one.
+/// For a table of unknown state: the next entry begins a new one.
 impl Default for WriterState {
     fn default() -> Self {
         Self { added: 0, slots: usize::MAX, stale: 0 }
     }
 }
 
-/// Entries in a power of two of slots, at most three quarters of them written; an entry is found on the way from the slot
-/// of its hash to the next one that is empty.
+/// Entries in a power of two of slots, at most three quarters of them written. An entry is found between the
+/// slot of its hash and the next empty one.
 struct SlotTable<K, V> {
     slots: Box<[Slot<K, V>]>,
 }
@@ -103,7 +105,7 @@ impl<K, V> SlotTable<K, V> {
         Self { slots: (0..slots).map(|_| OnceLock::new()).collect() }
     }
 
-    /// How many slots may be written: one at least stays empty, where a search ends.
+    /// The greatest number of written slots: at least one stays empty, where a search ends.
     fn capacity(&self) -> usize {
         self.slots.len() / 4 * 3
     }
@@ -166,8 +168,8 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Adds an entry of a number of bytes, in place of one with the same key. An entry larger than the whole budget is
-    /// not kept. Returns how many entries were evicted.
+    /// Adds an entry with its number of bytes, in place of one with the same key. An entry larger than the
+    /// whole budget is not kept. Returns the number of evicted entries.
     pub(crate) fn keep(&self, key: K, value: V, bytes: usize) -> u64 {
         if bytes > self.max_bytes {
             return 0;
@@ -226,7 +228,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         self.table.load().entries().map(|entry| (entry.key.clone(), entry.value.clone())).collect()
     }
 
-    /// Drops the entries that were not used for longest, until there is room for this many bytes and a quarter of the
+    /// Evicts the least recently used entries, until there is room for this many bytes and a quarter of the
     /// budget is free.
     fn shrink(&self, writer: &mut WriterState, capacity: usize) -> u64 {
         let target = self.max_bytes - (self.max_bytes / 4).max(capacity);

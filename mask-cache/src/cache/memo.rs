@@ -1,4 +1,4 @@
-//! Masks that were computed, kept by what they depend on.
+//! Computed masks, kept by their keys.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -48,7 +48,7 @@ pub struct MaskMemo {
     masks: LruMap<MaskKey, Arc<StoredMask>>,
     /// Gets a quarter of the budget.
     locals: LruMap<LocalKey, LocalEntry>,
-    /// The masks by a hash of what they hold: those of different states are often equal, and a caller's buffer
+    /// The masks by a hash of their content: those of different states are often equal, and a caller's buffer
     /// often holds the shared one already.
     by_content: LruMap<u64, Weak<StoredMask>>,
     hasher: ahash::RandomState,
@@ -101,8 +101,8 @@ impl MaskMemo {
     ///
     /// # Errors
     ///
-    /// Where the backend reaches a limit, where the vocabulary has no token that goes on although the grammar
-    /// does, or where only a stop token could follow and the vocabulary has none.
+    /// Fails if the backend reaches a limit, or if the vocabulary has no token that continues although the
+    /// grammar does. It also fails if only a stop token could follow and the vocabulary has none.
     pub fn mask<B: Backend>(
         &self,
         backend: &B,
@@ -122,7 +122,7 @@ impl MaskMemo {
         Ok(mask)
     }
 
-    /// The mask that is kept under a key, if there is one. Computes nothing.
+    /// The mask with a key, if it is kept. Computes nothing.
     pub fn known(&self, key: &MaskKey) -> Option<Arc<StoredMask>> {
         self.masks.get(key)
     }
@@ -225,7 +225,8 @@ impl MaskMemo {
         Ok((is_left || allows_any()).then_some(mask))
     }
 
-    /// The mask of a state as that of its local part and what follows the rule, if that is known or pays.
+    /// The mask of a state from the masks of its local part and of its continuation, if the local part is
+    /// known or pays.
     fn compute_by_parts<B: Backend>(
         &self,
         backend: &B,

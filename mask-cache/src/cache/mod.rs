@@ -1,8 +1,8 @@
-//! Masks that were computed, kept by what they depend on.
+//! Computed masks, kept by their keys.
 //!
-//! A parser state comes in; a shared mask goes out, found or computed. Budgets, the order of eviction and the order of
-//! the ways may be changed here without care elsewhere. The serialised form of a saved pool stays. This folder may import
-//! every other folder of the crate.
+//! A parser state comes in; a shared mask goes out, found or computed. Budgets, the order of eviction and the
+//! order of the ways may be changed here without changes elsewhere. The serialised form of a saved pool
+//! stays. This folder may import every other folder of the crate.
 
 pub(crate) mod counters;
 pub(crate) mod local_pool;

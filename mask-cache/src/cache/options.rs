@@ -8,10 +8,10 @@ use grammask_grammar_ir::Toggle;
 pub struct MaskOptions {
     /// Masks are kept, and found again by their keys.
     pub memo: Toggle,
-    /// Tokens of a class over which any text passes are taken as a whole (XGrammar, section 3.3, stores such masks
-    /// by what they refuse).
+    /// Tokens of a class over which any text passes are taken as a whole (XGrammar, section 3.3, stores such
+    /// masks by the tokens that they refuse).
     pub slices: Toggle,
-    /// Masks of what can be read inside one rule are kept apart from what follows it (the adaptive token mask
+    /// Masks of the inside of one rule are kept apart from those of its continuation (the adaptive token mask
     /// cache of XGrammar, section 3.1).
     pub local_parts: Toggle,
     /// Uncertain tokens of a local part that nothing in the grammar lets pass are dropped once for all its places

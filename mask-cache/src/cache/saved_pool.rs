@@ -1,9 +1,10 @@
 //! The masks of a pool, to be kept for another process.
 //!
-//! Computing the local part of a JSON string takes some milliseconds, and every process that serves JSON needs it.
-//! The saved form is no copy of memory: bits become the lengths of runs, the trie of suffixes the list of them. Saved
-//! data become a mask only if they could be one over this vocabulary: bits mean text tokens, suffixes end the tokens
-//! that they are listed for, and ids with equal bytes have equal bits.
+//! Computing the local part of a JSON string takes some milliseconds, and every process that serves JSON
+//! needs it. The saved form is no copy of memory: bits become the lengths of runs, the trie of suffixes the
+//! list of them. Saved data become a mask only if they could be one over this vocabulary. Bits must mean text
+//! tokens, suffixes must end the tokens that they are listed for, and ids with equal bytes must have equal
+//! bits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,8 +71,8 @@ impl LocalPool {
         SavedPool { masks }
     }
 
-    /// Adds what was saved of a pool over the same vocabulary and the same kind of backend. Returns how many masks
-    /// were there; whether all are kept is a matter of the pool's budget.
+    /// Adds the masks that were saved from a pool over the same vocabulary and the same kind of backend.
+    /// Returns the number of masks in the saved pool; the pool's budget decides how many of them are kept.
     ///
     /// # Errors
     ///

@@ -5,10 +5,10 @@
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]), and after each of these only the
 //!   second bytes that can be read there. Outside of strings this is a tenth.
-//! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a string,
-//!   the tokens of the class are known beforehand, and only the others are walked: of Llama 3.1's 128,000 tokens
-//!   about 6,000. Where possible, only their [residual suffixes](crate::token_sets::residual_suffixes) are walked: the
-//!   bytes after the last character of the class.
+//! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a
+//!   string, the tokens of the class are known beforehand. Only the others are walked: of Llama 3.1's 128,000
+//!   tokens about 6,000. Where possible, only their [residual suffixes](crate::token_sets::residual_suffixes)
+//!   are walked: the bytes after the last character of the class.
 //! * Tokens of whitespace, and of digits, are in [lists](crate::token_sets::json_tokens::class_lists) and are not walked
 //!   where all of them, or all up to a length, are allowed.
 //! * Tokens that open a JSON string and stay inside of it, and those that begin a number and consist of its digits, are
@@ -194,7 +194,7 @@ fn walk_with_json_tokens<'v, B: Backend>(
     Ok(lists)
 }
 
-/// SetWords, what opens a string or a number, and all else.
+/// Lists, tokens that open a string or a number, and all others.
 const MAX_PORTIONS: usize = 6;
 
 /// The digits that a number of more than one digit may begin with.
@@ -212,8 +212,8 @@ pub(crate) fn allowed_in_local_part<'v, 's, B: Backend>(
 ) -> Result<Option<AllowedTokens<'v, 's>>, StepError> {
     let next_bytes = backend.next_bytes(local);
     let slice = choose_slice(backend, local, sets, &next_bytes, fuel);
-    // A longer token of the slice may still pass in two pieces, one inside the rule and one after it, and only a walk
-    // over the slice's own tokens would tell. Near a bound the state is walked as a whole.
+    // A longer token of the slice may still pass in two pieces, one inside the rule and one after it. Only a
+    // walk over the slice's own tokens would tell. Near a bound the state is walked as a whole.
     if slice.as_ref().is_some_and(|chosen| chosen.max_chars.is_some()) {
         return Ok(None);
     }

@@ -6,12 +6,12 @@ use crate::byte_set;
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;
 
-/// About how many nodes of the vocabulary's trie lie on the way to the mask of a state: those under the first bytes
-/// that can be read, without those of a slice that is taken whole. Most are dropped near the top, so this is an
-/// upper bound and not the cost itself; it is meant to be compared.
+/// The approximate number of nodes of the vocabulary's trie that a walk for the mask of a state may visit.
+/// They are those below the first bytes that can be read, without those of a slice that is taken whole. Most
+/// are dropped near the top, so this is an upper bound and not the cost itself; it is meant to be compared.
 ///
-/// It tells apart what the estimate of the second XGrammar paper's partial compilation tells apart (places where
-/// most of the vocabulary has to be tried, and those where a few tokens do), and takes less than a microsecond.
+/// It distinguishes the same places as the partial compilation of the second XGrammar paper. In some most of
+/// the vocabulary has to be tried, in others a few tokens. It takes less than a microsecond.
 pub fn mask_cost<B: Backend>(backend: &B, state: B::State, sets: &TokenSets, fuel: &mut Fuel) -> u64 {
     let next_bytes = backend.next_bytes(state);
     let is_whole = |slice: &Slice<'_>| {

@@ -1,16 +1,16 @@
 //! The mask of a state as a difference to that of another one.
 //!
-//! While the name of a property is being written, each letter leads to a new state, for another name may be
-//! excluded or declared; but all of these states differ from "some other name" in a few tokens only. Reading
-//! almost any letter from them leads to that state, which leads back to itself: the *reference*. Two states are
-//! walked side by side over the trie, and where they come to the same state, no token below can differ. From the
-//! second letter of a name to its reference that takes a few hundred steps, where a walk of its own takes five
-//! thousand.
+//! While the name of a property is being written, each letter leads to a new state, because another name may
+//! be excluded or declared. But all of these states differ from "some other name" in a few tokens only.
+//! Reading almost any letter from them leads to that state, which leads back to itself: the *reference*. Two
+//! states are walked side by side over the trie, and where they come to the same state, no token below can
+//! differ. From the second letter of a name to its reference that takes a few hundred steps, where a walk of
+//! its own takes five thousand.
 //!
 //! Where both states let every text over a class pass, as they do while names are free, no token of its
-//! [slice](crate::Slice) can differ either, and the others alone are walked: those that go on after the end of a name.
-//! The letters of declared names are then stepped where a token holds such a name and its quote, and not for every
-//! token that begins like one.
+//! [slice](crate::Slice) can differ either. Only the other tokens are walked: those that continue after the
+//! end of a name. The letters of declared names are then stepped where a token holds such a name and its
+//! quote, and not for every token that begins like one.
 
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 

@@ -1,25 +1,28 @@
 //! Masks of local parts: the adaptive token mask cache.
 //!
-//! XGrammar's first paper (section 3.1) sorts, for each state of a rule's automaton, the tokens into accepted,
-//! rejected and *uncertain* ones, those that end the rule in their middle, and keeps the result. Here the same is
-//! done for a *local part* of a state ([`Backend::split`]): the tokens that it accepts become bits, once; of the
-//! uncertain ones only the bytes after the end of the rule matter, and many have these in common, so the
-//! suffixes become a trie of their own. The mask of a state is then the bits, and a walk of that small trie
-//! from the state after the rule: inside a JSON string some hundred nodes in place of five thousand.
+//! For each state of a rule's automaton, XGrammar's first paper (section 3.1) sorts the tokens into accepted,
+//! rejected and *uncertain* ones, and keeps the result. Uncertain tokens end the rule in their middle. Here
+//! the same is done for a *local part* of a state ([`Backend::split`]). The tokens that it accepts become
+//! bits, once. Of the uncertain ones only the bytes after the end of the rule matter, and many have these in
+//! common, so the suffixes become a trie of their own. The mask of a state is then the bits, and a walk of
+//! that small trie from the state after the rule. Inside a JSON string it has some hundred nodes in place of
+//! five thousand.
 //!
-//! What follows the rule begins with one of a few bytes, a quote mostly, and only tokens that go on with one of them
-//! are uncertain. Without that a string with a greatest length, which may end after every character, had ten thousand
-//! uncertain tokens, and to sort them took a millisecond. These bytes are a part of what the mask is found by.
+//! The continuation of the rule begins with one of a few bytes, a quote mostly, and only tokens that continue
+//! with one of them are uncertain. Without that a string with a greatest length, which may end after every
+//! character, had ten thousand uncertain tokens, and to sort them took a millisecond. These bytes are a part
+//! of the mask's key.
 //!
-//! The paper narrows the uncertain tokens further by what may follow the rule in any place, since each one left costs
-//! a run of the parser at every step. Here the state after the rule knows what follows in *this* place, its steps are
-//! memoised, and the suffixes share their beginnings: of 6,500 masks that were made from local parts on 1,293 schemas of
-//! MaskBench, the walk of the suffixes took 44 nodes and 5 us on average, once a state. So narrowing
-//! ([`crate::compute::context_expansion`]) saves little, and is off unless [`MaskOptions`](crate::MaskOptions) says otherwise.
+//! The paper narrows the uncertain tokens further by what may follow the rule in any place, since each one
+//! left costs a run of the parser at every step. Here the state after the rule knows the continuation in
+//! *this* place, its steps are memoised, and the suffixes share their beginnings. For 6,500 masks that were
+//! made from local parts on 1,293 schemas of MaskBench, the walk of the suffixes took 44 nodes and 5 us on
+//! average, once a state. So narrowing ([`crate::compute::context_expansion`]) saves little, and is off
+//! unless [`MaskOptions`](crate::MaskOptions) says otherwise.
 //!
-//! Computing the bits and the trie costs two or three plain walks, so it is done when a local part is met for the
-//! second time, in one grammar or in two, and only for states in which a slice applies: elsewhere the plain walk is
-//! short.
+//! Computing the bits and the trie costs two or three plain walks. So it is done when a local part is met for
+//! the second time, in one grammar or in two, and only for states in which a slice applies. Elsewhere the
+//! plain walk is short.
 
 use std::sync::Arc;
 
@@ -35,8 +38,8 @@ use crate::vocabulary::trie::Trie;
 use crate::walk::scratch::Scratch;
 use crate::walk::trie_walk::{RuleExits, walk_trie};
 
-/// Most uncertain tokens of a local part. The inside of a JSON string has about 1,200; a rule that may end after
-/// every character has as many as the vocabulary has tokens, and then a plain walk is as good.
+/// Most uncertain tokens of a local part. The inside of a JSON string has about 1,200. A rule that may end
+/// after every character has as many as the vocabulary has tokens, and then a plain walk is as good.
 const MAX_UNCERTAIN: usize = 1 << 14;
 
 /// The tokens that a local part accepts, and those that depend on the text after its rule.
@@ -171,8 +174,8 @@ impl UncertainSuffixes {
     }
 }
 
-/// The tokens below the exits that are not accepted anyway and go on with what may follow, each with its bytes after
-/// the exit. `None` where there are too many.
+/// The tokens below the exits that are not accepted anyway and continue with a byte that may follow, each
+/// with its bytes after the exit. `None` if there are too many.
 fn uncertain<'v>(
     vocabulary: &'v Vocabulary,
     trie: &Trie,

@@ -1,8 +1,8 @@
 //! Tokens that the grammar takes as a whole.
 //!
-//! A special token has no bytes, and is read only where the grammar names it. A text token that the grammar names
-//! can be read as itself and as its bytes; both ways are followed at once, so that the state after it is the union
-//! of both.
+//! A special token has no bytes, and is read only where the grammar names it. A text token that the grammar
+//! names can be read as itself and as its bytes. Both ways are followed at once, so that the state after it
+//! is the union of both.
 
 use grammask_parser_backend::{Backend, Fuel, StepError, TokenSet};
 

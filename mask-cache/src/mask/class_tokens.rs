@@ -1,7 +1,7 @@
 //! The tokens inside one class of characters, by their number of characters.
 //!
-//! A mask that allows all tokens of a class, or those of at most so many characters, holds a shared reference to these
-//! tables. So a kept mask writes itself into a buffer without any other table.
+//! A mask that allows all tokens of a class, or those up to a number of characters, holds a shared reference
+//! to these tables. So a kept mask writes itself into a buffer without any other table.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 use super::bits;
 use crate::ids::TokenId;
 
-/// Bounds for which the tokens of at most so many characters are stored as a bitset: 0 to this. A bitset has 16 KiB
-/// for 128,000 tokens. Past it, some 100 tokens have to be taken out of the whole set, which is as fast as copying.
+/// Bounds for which the tokens up to this number of characters are stored as a bitset: 0 to this. A bitset
+/// has 16 KiB for 128,000 tokens. Past it, some 100 tokens have to be taken out of the whole set, which is as
+/// fast as copying.
 const STORED_BOUND: usize = 32;
 
 /// For each token its number of characters, a cut one at the end counted.
@@ -85,7 +86,7 @@ impl ClassTokens {
         self.lengths().max_chars
     }
 
-    /// The tokens of more than so many characters. `None` where they are more than `limit`.
+    /// The tokens of more than this number of characters. `None` if they are more than `limit`.
     pub(crate) fn longer_than(&self, chars: u32, limit: usize) -> Option<Vec<TokenId>> {
         let listed = self.lengths().longer.iter().take_while(|(length, _)| *length > chars);
         let mut found: Vec<TokenId> = listed.map(|&(_, id)| id).take(limit + 1).collect();
@@ -124,7 +125,7 @@ impl ClassTokens {
         }
     }
 
-    /// Writes all tokens, or those of at most so many characters.
+    /// Writes all tokens, or those up to a number of characters.
     pub(crate) fn write(&self, max_chars: Option<u32>, into: &mut [u32]) {
         match max_chars {
             None => bits::copy(into, &self.words),

@@ -1,8 +1,8 @@
 //! A few bits of a mask, as words with their places.
 //!
-//! The naive way lists ids. But a tokenizer numbers like tokens together: the thousand numbers of three digits are
-//! in 33 words of a mask, so that "any digits" is set and taken back with a few dozen writes in place of 1,300. Where
-//! ids lie apart, a word with its place takes twice the memory of an id and the same time.
+//! The naive way lists ids. But a tokenizer numbers similar tokens together. The thousand numbers of three
+//! digits are in 33 words of a mask. So "any digits" is set and taken back with a few dozen writes in place
+//! of 1,300. Where ids lie apart, a word with its place takes twice the memory of an id and the same time.
 
 use super::bits::words_for;
 
@@ -23,7 +23,8 @@ fn unpack(packed: u64) -> (u32, u32) {
 }
 
 impl SparseWords {
-    /// The bits of ids, in any order. `zeros` is what it works in: words that are 0, and are so again when it is done.
+    /// The bits of ids, in any order. `zeros` is working memory: words that are 0, and are 0 again at the
+    /// end.
     pub(crate) fn from_ids(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
         match ids.len() <= MAX_COMPARED {
             true => Self::from_few(ids),
@@ -154,7 +155,7 @@ impl SparseWords {
         }
     }
 
-    /// Makes the words in which any bit is set what `under` has there: 0 past its end.
+    /// Sets the words in which any bit is set to the words of `under`, 0 past its end.
     pub(crate) fn restore_from(&self, under: &[u32], words: &mut [u32]) {
         for (place, _) in self.iter() {
             if let Some(word) = words.get_mut(place) {

@@ -1,9 +1,9 @@
 //! A mask as it is kept, and how it comes into a caller's buffer.
 //!
-//! The naive way keeps 16 KB of bits for each state and copies them for each token. Here a mask is kept as what makes
-//! it particular, *over* something that others share: nothing, the tokens of a slice, the accepted tokens of
-//! a local part, or another mask. A buffer that is known to hold one mask becomes another one over the same thing by
-//! taking back what made the first particular: a few words, where the whole copy has four thousand.
+//! The naive way keeps 16 KB of bits for each state and copies them for each token. Here a mask is kept as
+//! its own part *over* a part that others share. That is nothing, the tokens of a slice, the accepted tokens
+//! of a local part, or another mask. A buffer that is known to hold one mask becomes another one over the
+//! same part by taking back the first one's own words. These are few, where the whole copy has four thousand.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct StoredMask {
 pub(crate) enum Form {
     /// These tokens alone.
     Ids(SparseWords),
-    /// The tokens of a slice, of at most so many characters, and others.
+    /// The tokens of a slice, up to a number of characters, and others.
     Slice { tokens: Arc<ClassTokens>, max_chars: Option<u32>, ids: SparseWords },
     /// The tokens that a local part accepts, as bits, and others.
     LocalPart { accepted: Arc<[u32]>, ids: SparseWords },
@@ -80,7 +80,7 @@ impl Hash for StoredMask {
 /// To put this many words into a buffer takes as long as to find another buffer.
 const MIN_LARGE: usize = 64;
 
-/// What the ids of a form are added to, as words. Past their end all words are 0.
+/// The shared words to which the ids of a form are added. Past their end all words are 0.
 #[derive(Clone, Copy)]
 enum SharedWords<'m> {
     None,
@@ -88,7 +88,8 @@ enum SharedWords<'m> {
 }
 
 impl SharedWords<'_> {
-    /// Whether both are the same memory: the cheap test, and enough, since what is shared is shared by reference.
+    /// Whether both are the same memory. This test is cheap, and enough, since shared parts are shared by
+    /// reference.
     fn is_same_memory(self, other: Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
@@ -139,7 +140,8 @@ impl StoredMask {
         }
     }
 
-    /// The mask without some of the tokens that it allows. What it shares with other masks is shared still.
+    /// The mask without some of the tokens that it allows. The part that it shares with other masks stays
+    /// shared.
     #[must_use]
     pub fn without(self: &Arc<Self>, removed: &[TokenId]) -> Arc<Self> {
         if removed.is_empty() {
@@ -175,7 +177,7 @@ impl StoredMask {
         mask
     }
 
-    /// Whether more than `count` tokens are allowed, judged cheaply: where it says no, they may be.
+    /// Whether more than `count` tokens are allowed, judged cheaply: `false` may be wrong.
     pub(crate) fn allows_more_than(&self, count: usize) -> bool {
         let words = match (&self.form, self.shared_and_own()) {
             (Form::Words(words), _) => words,
@@ -204,7 +206,7 @@ impl StoredMask {
         self.all
     }
 
-    /// Bytes of memory held, without what it shares with other masks.
+    /// Bytes of memory held, without the part that it shares with other masks.
     pub fn memory_usage(&self) -> usize {
         let content = match &self.form {
             Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.memory_usage(),
@@ -214,8 +216,8 @@ impl StoredMask {
         size_of::<Self>() + content
     }
 
-    /// Turns words that hold `before`, a mask of the same vocabulary, into this mask, if both stand over the same thing.
-    /// `false`: nothing was done.
+    /// Turns words that hold `before`, a mask of the same vocabulary, into this mask, if both are over the
+    /// same part. `false`: nothing was done.
     pub(crate) fn write_changes(&self, before: &Self, into: &mut [u32]) -> bool {
         if let (Some((shared, ids)), Some((shared_before, ids_before))) =
             (self.shared_and_own(), before.shared_and_own())
@@ -255,7 +257,7 @@ impl StoredMask {
         }
     }
 
-    /// Whether the mask has so many words of its own that a buffer that holds it is worth keeping.
+    /// Whether the mask has enough words of its own that a buffer that holds it is worth keeping.
     pub(crate) fn is_large(&self) -> bool {
         let own = match &self.form {
             Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.words(),
@@ -265,7 +267,7 @@ impl StoredMask {
         own > MIN_LARGE
     }
 
-    /// The ids of the mask, and what they stand over.
+    /// The ids of the mask, and the part below them.
     fn shared_and_own(&self) -> Option<(SharedWords<'_>, &SparseWords)> {
         match &self.form {
             Form::Ids(ids) => Some((SharedWords::None, ids)),
@@ -298,8 +300,9 @@ mod tests {
     use crate::vocabulary::options::VocabularyOptions;
     use crate::vocabulary::tokens::Vocabulary;
 
-    /// Masks of every form over a vocabulary, some of which share what they stand over. The slice of JSON strings
-    /// holds `a`, `bb`, ...; ids that it holds too stand beside it, as tokens do that are too long for a trie.
+    /// Masks of every form over a vocabulary, some of which share a part. The slice of JSON strings holds
+    /// `a`, `bb`, ...; ids that it holds too are listed beside it, as are tokens that are too long for a
+    /// trie.
     fn masks(vocabulary: &Arc<Vocabulary>) -> Vec<Arc<StoredMask>> {
         let len = vocabulary.len();
         let sets = TokenSets::shared(vocabulary);
@@ -322,7 +325,7 @@ mod tests {
             all.push(make(Form::Slice { tokens: Arc::clone(&slice), max_chars, ids: sparse(&[7]) }));
         }
         for base in [words, ids] {
-            // What is added is not in the base, what is removed is.
+            // Added ids are not in the base, removed ones are.
             let held = |id: &u32| bits::contains(base.to_mask().as_words(), *id as usize);
             let (there, absent): (Vec<u32>, Vec<u32>) = (0..len as u32).partition(held);
             for skip in 0..2 {
@@ -375,7 +378,7 @@ mod tests {
             loaded.load(mask);
             mask.write(&mut written);
             assert_eq!(loaded.as_words(), written, "at step {step}: {mask:?}");
-            // Now and then somebody writes what is shown.
+            // Now and then the caller writes the words that it sees.
             if seed >> 60 == 0 {
                 loaded.set(vocabulary.id(199).unwrap());
             }

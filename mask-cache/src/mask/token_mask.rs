@@ -1,8 +1,8 @@
 //! Sets of token ids as packed bits.
 //!
-//! A mask holds one bit for every token id: bit `id % 32` of word `id / 32`, so the least significant bit of a
-//! word is its smallest id. Inference engines and their kernels read this layout as it stands. Bits past the
-//! last id (the *tail*) are 0, which is what makes equality, counting and hashing of whole words correct.
+//! A mask holds one bit for every token id: bit `id % 32` of word `id / 32`, so the least significant bit of
+//! a word is its smallest id. Inference engines and their kernels read this layout directly. Bits past the
+//! last id (the *tail*) are 0, so equality, counting and hashing of whole words are correct.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -29,8 +29,8 @@ use crate::ids::TokenId;
 pub struct TokenMask {
     words: Box<[u32]>,
     len: usize,
-    /// The stored mask whose bits the words are, if nobody wrote them since. Methods that hand the words out to be
-    /// written forget it first.
+    /// The stored mask whose bits the words are, if nobody wrote them since. Methods that give out the words
+    /// for writing reset it first.
     source: Option<Arc<StoredMask>>,
     /// Words that hold other masks and are not shown, those that were shown last at the end.
     spare: Vec<SpareBuffer>,
@@ -95,12 +95,13 @@ impl TokenMask {
         &mut self.words
     }
 
-    /// Makes the mask equal to a stored one of the same vocabulary; as [`StoredMask::write`], but nothing is copied if
-    /// the mask holds it already, and only the differences are if it holds a mask that shares its greater part:
-    /// the same inside of a string, or two masks of a few tokens each.
+    /// Makes the mask equal to a stored one of the same vocabulary, as [`StoredMask::write`] does. If the
+    /// mask holds it already, nothing is copied. If it holds a mask that shares its greater part, only the
+    /// differences are: the same inside of a string, or two masks of a few tokens each.
     ///
-    /// So that this is nearly always so, up to eight buffers are kept, of which [`as_words`](Self::as_words) shows the one
-    /// that is meant: it may lie at another address after each call. A mask with fewer ids than the stored one gets as many.
+    /// To make this likely, up to eight buffers are kept. [`as_words`](Self::as_words) shows the current one,
+    /// which may have another address after each call. A mask with fewer ids than the stored one gets as
+    /// many.
     pub fn load(&mut self, stored: &Arc<StoredMask>) {
         if self.len < stored.id_count() {
             *self = Self::new(stored.id_count());

@@ -34,7 +34,7 @@ pub(crate) struct ResidualSuffixes {
 }
 
 impl ResidualSuffixes {
-    /// The suffixes of the tokens of a trie, none of which is inside the class. `None` where they are too many.
+    /// The suffixes of the tokens of a trie, none of which is inside the class. `None` if they are too many.
     pub(crate) fn new(vocabulary: &Vocabulary, residual: &Trie, class: &CharClass) -> Option<Self> {
         if residual.nodes().len() > MAX_NODES {
             return None;

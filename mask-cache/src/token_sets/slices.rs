@@ -1,11 +1,11 @@
 //! Tokens made of one class of characters.
 //!
-//! Inside a string, a comment or a number the parser goes round a loop, and a walk of the whole trie finds, node
-//! by node and for every such state anew, that nearly all tokens are allowed. Which tokens are made of the loop's
-//! characters alone depends on the tokenizer only. A *slice* is that set for one class, as a bitset, together with
-//! the trie of all the other tokens: where a backend says that the state runs over the class
-//! ([`Run`](grammask_parser_backend::Run)), the mask is the bitset and whatever a walk of the small *residual* trie
-//! finds.
+//! Inside a string, a comment or a number the parser goes round a loop. A walk of the whole trie finds, node
+//! by node and for every such state anew, that nearly all tokens are allowed. Which tokens are made of the
+//! loop's characters alone depends on the tokenizer only. A *slice* is that set for one class, as a bitset,
+//! together with the trie of all other tokens. Where a backend says that the state runs over the class
+//! ([`Run`](grammask_parser_backend::Run)), the mask is the bitset and the tokens that a walk of the small
+//! *residual* trie finds.
 //!
 //! A token is *inside* a class if it is a text over the class that begins at a boundary of characters. It may end
 //! inside a character: such a token is allowed where the class holds all characters above U+007F, because each
@@ -29,14 +29,16 @@ use crate::mask::class_tokens::{CharCounts, ClassTokens};
 use crate::vocabulary::tokens::Vocabulary;
 use crate::vocabulary::trie::Trie;
 
-/// The classes. Those with more tokens in large vocabularies come first, so that the first that applies leaves the least
-/// to walk; words begin with spaces there, so classes with a space come before larger ones without.
+/// The classes. Those with more tokens in large vocabularies come first, so that the first that applies
+/// leaves the least to walk. Words begin with spaces there, so classes with a space come before larger ones
+/// without.
 ///
-/// The choice follows what grammars loop over: free text, free text in which tags begin with `<`, with a bracket or a
-/// brace (tokens without such a sign cannot touch a tag), the inside of JSON strings, and the classes that
-/// patterns of real schemas repeat (names, identifiers, slugs, words). A loop over more than a class uses it too; what
-/// else it allows is found in the residual trie. Digits and whitespace are not among them: large vocabularies have
-/// some hundred such tokens, and [lists](crate::token_sets::json_tokens::class_lists) serve them better.
+/// The choice follows the loops of grammars. The first are free text, free text in which tags begin with `<`,
+/// with a bracket or a brace, and the inside of JSON strings. (Tokens without such a sign cannot touch a
+/// tag.) Then come the classes that patterns of real schemas repeat (names, identifiers, slugs, words). A
+/// loop over more than a class uses it too; its other tokens are found in the residual trie. Digits and
+/// whitespace are not among them: large vocabularies have some hundred such tokens, and
+/// [lists](crate::token_sets::json_tokens::class_lists) serve them better.
 static CLASSES: [CharClass; 14] = [
     CharClass { ascii: u128::MAX, non_ascii: true },
     CharClass { ascii: !one(b'\n'), non_ascii: true },
@@ -54,7 +56,7 @@ static CLASSES: [CharClass; 14] = [
     CharClass { ascii: LOWER, non_ascii: false },
 ];
 
-/// A class of characters and what a vocabulary has of it. A handle, free to copy.
+/// A class of characters with its tokens in a vocabulary. A handle, free to copy.
 #[derive(Clone, Copy)]
 pub struct Slice<'v> {
     vocabulary: &'v Vocabulary,
@@ -85,9 +87,10 @@ impl<'v> Slice<'v> {
         &CLASSES[self.place]
     }
 
-    /// Whether every character of the class can come next, judged by the bytes that can. A quick test before the
-    /// backend is asked what it does with longer texts: where this is false, its answer cannot be
-    /// [`Run::Unbounded`](grammask_parser_backend::Run::Unbounded). Bit `b % 64` of word `b / 64` stands for byte `b`.
+    /// Whether every character of the class can come next, judged by the bytes that can. A quick test before
+    /// the backend is asked about longer texts: where this is false, its answer cannot be
+    /// [`Run::Unbounded`](grammask_parser_backend::Run::Unbounded). Bit `b % 64` of word `b / 64` stands for
+    /// byte `b`.
     pub fn may_begin(self, next_bytes: &[u64; 4]) -> bool {
         may_begin(self.class(), next_bytes)
     }
@@ -129,8 +132,8 @@ impl<'v> Slice<'v> {
         self.class_tokens().max_chars()
     }
 
-    /// The tokens inside the class of at most `chars` characters, a cut one at the end counted, if they are stored:
-    /// they are for small bounds and for those that no token passes.
+    /// The tokens inside the class of at most `chars` characters, a cut one at the end counted, if they are
+    /// stored. They are stored for small bounds and for those that no token passes.
     pub fn at_most(self, chars: u32) -> Option<&'v [u32]> {
         self.class_tokens().at_most(chars)
     }

@@ -18,8 +18,8 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// If an option names an id that is not there, `size` is less than the number of tokens, no token is known to
-    /// end a text (see [`VocabularyOptions::stop_ids`]), or a limit is passed.
+    /// Fails if an option names an absent id, if `size` is less than the number of tokens, or if a limit is
+    /// passed. It also fails if no token is known to end a text (see [`VocabularyOptions::stop_ids`]).
     pub fn from_tokens<B: AsRef<[u8]>>(
         tokens: impl IntoIterator<Item = Option<B>>,
         options: &VocabularyOptions,
@@ -32,7 +32,7 @@ impl Vocabulary {
     }
 }
 
-/// Tokens as they come in, in any order of ids: what loaders of tokenizer files write into.
+/// Tokens in any order of ids, as the loaders of tokenizer files write them.
 ///
 /// ```
 /// use grammask_mask_cache::{TokenKind, VocabularyBuilder, VocabularyOptions};
@@ -73,7 +73,7 @@ impl<'o> VocabularyBuilder<'o> {
         self.write(self.spans.len(), |all| all.extend_from_slice(bytes))
     }
 
-    /// Gives an id these bytes, in place of what it had. Ids below it that get none are holes.
+    /// Gives an id these bytes, in place of those it had. Ids below it that get none are holes.
     ///
     /// # Errors
     ///
@@ -270,7 +270,8 @@ fn leading_bytes(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(leading)
 }
 
-/// The hash is kept in files, so what goes into it, and in which order, may not change without a new first line.
+/// The hash is kept in files, so its input and the order of its input may not change without a new first
+/// line.
 fn fingerprint(
     bytes: &[u8],
     offsets: &[u32],

@@ -46,7 +46,7 @@ pub(super) enum DecoderStep {
     Replace {
         /// The text that is replaced.
         pattern: Vec<u8>,
-        /// By what.
+        /// The replacement.
         by: Vec<u8>,
     },
     /// A character is cut off both ends, at most this many times.
@@ -164,8 +164,8 @@ fn from_alphabet(text: &mut Vec<u8>, from: usize) {
     text.truncate(from + bytes);
 }
 
-/// The byte that the first character stands for, and how many bytes the character itself takes. All characters of
-/// the alphabet take one or two.
+/// The byte that the first character stands for, and the number of bytes of the character itself. All
+/// characters of the alphabet take one or two.
 fn alphabet_character(text: &[u8]) -> Option<(u8, usize)> {
     match *text {
         [first @ ..0x80, ..] => Some((alphabet_byte(u32::from(first))?, 1)),

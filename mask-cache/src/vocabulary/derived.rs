@@ -1,4 +1,4 @@
-//! A place for tables that are computed from a vocabulary and shared by all who use it.
+//! A place for tables that are computed from a vocabulary and shared by all its users.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, Weak};
@@ -14,7 +14,7 @@ impl DerivedTables {
         Self(PerProcess::default())
     }
 
-    /// The tables, made if nobody holds them.
+    /// The tables, made if there are none.
     pub(crate) fn get_or_make<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         let mut known = self.0.lock();
         let held = known.as_ref().and_then(Weak::upgrade);

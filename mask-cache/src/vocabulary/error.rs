@@ -6,7 +6,7 @@ use grammask_grammar_ir::shorten;
 
 use crate::ids::TokenId;
 
-/// A vocabulary was refused. `Display` says where the reason lies (a JSON pointer, or a line and column) and
+/// A vocabulary was refused. `Display` says where the reason is (a JSON pointer, or a line and column) and
 /// what to change.
 #[derive(Clone, PartialEq, Eq)]
 pub struct VocabularyError {
@@ -37,7 +37,7 @@ impl VocabularyError {
     pub(crate) fn syntax(error: &serde_json::Error) -> Self {
         let full = error.to_string();
         let place = format!("line {} column {}", error.line(), error.column());
-        // The parser appends the place, which stands at the front here.
+        // The parser appends the place, which is at the front here.
         let reason = full.strip_suffix(&format!(" at {place}")).unwrap_or(&full);
         Self::at(place, format!("{reason}; give the whole `tokenizer.json` of a Hugging Face tokenizer"))
     }

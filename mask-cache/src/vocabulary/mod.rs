@@ -1,9 +1,10 @@
 //! The tokens of a model: their bytes, ids, kinds and names, the trie of the text tokens, and the loaders.
 //!
-//! A `tokenizer.json` or a list of tokens comes in; an immutable [`Vocabulary`] goes out. The loaders and the layout of
-//! the trie may be changed here, as long as the fingerprint of equal content stays equal. This folder may import the ids
-//! and the masks. It knows nothing of the sets that are computed from a vocabulary: it only keeps a weak reference to
-//! them ([`derived`]), by which all users of one vocabulary find the same ones.
+//! A `tokenizer.json` or a list of tokens comes in; an immutable [`Vocabulary`] goes out. The loaders and the
+//! layout of the trie may be changed here, as long as the fingerprint of equal content stays equal. This
+//! folder may import the ids and the masks. It knows nothing of the sets that are computed from a vocabulary.
+//! It only keeps a weak reference to them ([`derived`]), by which all users of one vocabulary find the same
+//! ones.
 
 mod build;
 mod coding;

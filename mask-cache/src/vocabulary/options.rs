@@ -25,15 +25,15 @@ pub struct VocabularyOptions {
 }
 
 impl VocabularyOptions {
-    /// Ids that are special, besides those that the tokenizer itself marks. Default: none.
+    /// Ids that are special, in addition to those that the tokenizer itself marks. Default: none.
     pub fn special_ids(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         self.special_ids = ids.into_iter().collect();
         self
     }
 
-    /// Special tokens with ids and names, besides those of the tokenizer itself; where both name an id, these win.
-    /// They are the tokens of files that stand beside the tokenizer's (`added_tokens.json`), and all special tokens
-    /// of formats that know none. Default: none.
+    /// Special tokens with ids and names, in addition to those of the tokenizer itself; where both name an
+    /// id, these win. They are the tokens of files beside the tokenizer's (`added_tokens.json`), and all
+    /// special tokens of formats that know none. Default: none.
     pub fn special_tokens(mut self, tokens: impl IntoIterator<Item = (u32, impl Into<String>)>) -> Self {
         self.special_tokens = tokens.into_iter().map(|(id, name)| (id, name.into())).collect();
         self
@@ -42,9 +42,9 @@ impl VocabularyOptions {
     /// Ids that end the text; they become special. The model's `generation_config.json` has them as
     /// `eos_token_id`. An empty list says that there are none: the caller of a matcher ends a text that is complete.
     ///
-    /// Default: the ids that the tokenizer's file says, and the special tokens whose names are in
-    /// [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES). A vocabulary that has none of them is refused, because the mask
-    /// after a complete text would allow no token.
+    /// Default: the ids that the tokenizer's file names, and the special tokens whose names are in
+    /// [`STOP_TOKEN_NAMES`](crate::STOP_TOKEN_NAMES). A vocabulary that has none of them is refused, because
+    /// the mask after a complete text would allow no token.
     pub fn stop_ids(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         self.stop_ids = Some(ids.into_iter().collect());
         self

@@ -1,9 +1,10 @@
 //! The bytes of each token, where one read finds them.
 //!
-//! A decoder accepts tokens all over the vocabulary, and between two of them the model and the mask have used the
-//! caches for something else. Bytes one after another, with a list of where each token's begin, cost two misses, the
-//! second of which waits for the first: nearly half of the time to accept a token. Here a token of up to 15 bytes, as
-//! 98 in 100 are, lies in a record of 16 that never straddles two cache lines.
+//! A decoder accepts tokens all over the vocabulary, and between two of them the model and the mask have used
+//! the caches for something else. With all bytes one after another, and a list of the beginnings, each token
+//! costs two misses, the second of which waits for the first. That was nearly half of the time to accept a
+//! token. Here a token of up to 15 bytes, as 98 in 100 are, is in a record of 16 that never straddles two
+//! cache lines.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::ids::TokenId;
 
 /// Bytes that fit into a record.
 const SHORT: usize = 15;
-/// The length of a record whose token lies elsewhere.
+/// The length in a record whose token is elsewhere.
 const LONG: u8 = u8::MAX;
 
 /// The bytes of all tokens, by id: a shared reference for callers that read many of them, because the way over the

@@ -1,8 +1,8 @@
 //! Reading Hugging Face's `tokenizer.json`.
 //!
-//! A file of a large model has some ten megabytes, most of them merge rules that masks have no use for. It is read
-//! in one pass into types that borrow from it; what is not needed is skipped, not stored. Only the decoder and the
-//! pre-tokenizer, which are small, become JSON values.
+//! A file of a large model has some ten megabytes, most of them merge rules that masks have no use for. It is
+//! read in one pass into types that borrow from it; other parts are skipped, not stored. Only the decoder and
+//! the pre-tokenizer, which are small, become JSON values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,20 +20,21 @@ use super::tokens::Vocabulary;
 impl Vocabulary {
     /// The vocabulary of a Hugging Face `tokenizer.json`.
     ///
-    /// Read are the models `BPE` and `Unigram`, the decoder (or, where there is none, the pre-tokenizer) for how
-    /// bytes are spelled, and the added tokens. Added tokens that the file marks `special` are special; the others
-    /// are text, spelled as they stand in byte-level files and as the decoder prints them elsewhere. An added
-    /// token wins over a model's token with the same id. Where the file says nothing on how bytes are spelled, the
-    /// tokens decide: at least 128 tokens such as `<0x0A>`, or the letters of the byte-level alphabet.
+    /// Read are the models `BPE` and `Unigram`, the decoder (or, where there is none, the pre-tokenizer) for
+    /// how bytes are spelled, and the added tokens. Added tokens that the file marks `special` are special;
+    /// the others are text, spelled as in the file if it is byte-level and as the decoder prints them
+    /// elsewhere. An added token wins over a model's token with the same id. Where the file says nothing on
+    /// how bytes are spelled, the tokens decide: at least 128 tokens such as `<0x0A>`, or the letters of the
+    /// byte-level alphabet.
     ///
-    /// A tokenizer may drop the space at the very start of a text (`add_prefix_space`, `prepend_scheme`, a `Strip`
-    /// after a `Fuse`); a token's bytes keep it, as they are in the middle of a text.
+    /// A tokenizer may drop the space at the very start of a text (`add_prefix_space`, `prepend_scheme`, a
+    /// `Strip` after a `Fuse`). A token's bytes keep it, as they do in the middle of a text.
     ///
     /// # Errors
     ///
-    /// If the file is not such a tokenizer; if the text of a token depends on its neighbours (`WordPiece`,
-    /// `WordLevel`, end-of-word suffixes), since then it has no bytes of its own; and as for
-    /// [`from_tokens`](Self::from_tokens). The error says where in the file.
+    /// Fails if the file is not such a tokenizer, and as [`from_tokens`](Self::from_tokens) does. It also
+    /// fails if the text of a token depends on its neighbours (`WordPiece`, `WordLevel`, end-of-word
+    /// suffixes), because then it has no bytes of its own. The error says where in the file.
     pub fn from_tokenizer_json(json: &[u8], options: &VocabularyOptions) -> Result<Self, VocabularyError> {
         load(json, options)
     }
@@ -170,7 +171,7 @@ impl Tokens<'_> {
     }
 }
 
-/// What to do about a tokenizer whose tokens have no bytes of their own.
+/// The advice for a tokenizer whose tokens have no bytes of their own.
 const GIVE_BYTES: &str = "the text of a token depends on its neighbours, so it has no bytes of its own; decide on \
                           bytes for each token and use `from_tokens`";
 
@@ -178,7 +179,7 @@ const GIVE_BYTES: &str = "the text of a token depends on its neighbours, so it h
 fn check_model(model: &Model<'_>) -> Result<(), VocabularyError> {
     let kind = match (&model.kind, &model.vocab) {
         (Some(kind), _) => &*kind.0,
-        // Files written before models had a `type` are told apart by what else they have.
+        // Files written before models had a `type` are distinguished by their other members.
         (None, Tokens::Scores(_)) => "Unigram",
         (None, Tokens::Ids(_)) if model.merges.is_some() => "BPE",
         (None, Tokens::Ids(_)) => {
@@ -243,7 +244,7 @@ fn decoder_of(file: &TokenizerFile<'_>) -> Result<Decoder, VocabularyError> {
 const MAX_STEPS: usize = 16;
 const MAX_PATTERN: usize = 64;
 
-/// The steps of a decoder that change what one token says.
+/// The steps of a decoder that change the text of one token.
 fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
     let mut steps = Vec::new();
     let mut fused = false;
@@ -259,7 +260,7 @@ fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
             "Fuse" => fused = true,
             "Metaspace" => steps.push(metaspace(part, &place)?),
             "Replace" => steps.push(replacement(part, &place)?),
-            // Behind a `Fuse` it works on the whole text, whose start is not a matter of single tokens.
+            // After a `Fuse` it works on the whole text, whose start does not concern single tokens.
             "Strip" if fused => {}
             "Strip" => steps.push(stripping(part, &place)?),
             "WordPiece" | "BPEDecoder" | "CTC" => {
@@ -279,7 +280,7 @@ fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
     Ok(steps)
 }
 
-/// The undoing of what a pre-tokenizer does, for files without a decoder.
+/// The inverse of a pre-tokenizer, for files without a decoder.
 fn pre_tokenizer_step(pre_tokenizer: &Value) -> Option<DecoderStep> {
     flatten(pre_tokenizer, "/pre_tokenizer", "pretokenizers").into_iter().find_map(|(place, part)| {
         match kind_of(part) {
@@ -369,7 +370,7 @@ fn stripping(part: &Value, place: &str) -> Result<DecoderStep, VocabularyError> 
     Ok(DecoderStep::Strip { character, start: times("start")?, end: times("stop")? })
 }
 
-/// What the tokens themselves say about how bytes are spelled.
+/// The spelling of bytes, guessed from the tokens themselves.
 fn guess(tokens: &Tokens<'_>) -> TokenCoding {
     /// Half of the byte tokens: no text vocabulary holds that many strings of this form.
     const BYTE_TOKENS: usize = 128;

@@ -103,8 +103,8 @@ impl Vocabulary {
         self.stop.binary_search(&id).is_ok()
     }
 
-    /// A token for people to read: the name of a special token, the bytes of a text token with what is not UTF-8
-    /// replaced, and nothing for ids that have neither.
+    /// A token for people to read: the name of a special token, or the bytes of a text token with invalid
+    /// UTF-8 replaced. It is empty for ids that have neither.
     pub fn token_name(&self, id: TokenId) -> Cow<'_, str> {
         let name = self.special_name(id).unwrap_or_else(|| self.token_bytes(id));
         String::from_utf8_lossy(name)
@@ -158,9 +158,9 @@ impl Vocabulary {
         self.max_token_len
     }
 
-    /// A hash of all that matters for masks: bytes and order of tokens, kinds and names. Equal for equal content
-    /// on every platform and in every process; changes only with the major version of this crate. Not cryptographic:
-    /// a person who chooses the vocabulary can build two with the same hash.
+    /// A hash of everything that matters for masks: bytes and order of tokens, kinds and names. Equal for
+    /// equal content on every platform and in every process; changes only with the major version of this
+    /// crate. Not cryptographic: a person who chooses the vocabulary can build two with the same hash.
     pub fn fingerprint(&self) -> u128 {
         self.fingerprint
     }

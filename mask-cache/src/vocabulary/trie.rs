@@ -4,18 +4,18 @@
 //! each shared byte once and drops whole subtrees at a byte that the parser refuses. The remaining cost is memory
 //! traffic, hence this layout:
 //!
-//! * nodes stand in *pre-order* in one array, so that the walk reads memory forwards: the first child of a node
-//!   is the node after it, and a node that is refused is left by a jump to its *skip*, the next node that is
-//!   not below it. There is no root node; the walk ends at the end of the array;
+//! * nodes are in *pre-order* in one array, so that the walk reads memory forwards. The first child of a node
+//!   is the node after it. A refused node is left by a jump to its *skip*, the next node that is not below
+//!   it. There is no root node; the walk ends at the end of the array;
 //! * a node takes 8 bytes: its byte, its token, its skip and its depth. The depth says where in a stack of
 //!   parser states the state *before* the node's byte lies, so the walk needs no counting of returns;
 //! * a node without a token carries the number of ids of the vocabulary, one past the last id. A walk whose
-//!   scratch mask has one bit more than the vocabulary can set that bit without asking whether there is a token:
-//!   the branch would be mispredicted half of the time, and costs more than all else of a node.
+//!   scratch mask has one bit more than the vocabulary can set that bit without asking whether there is a
+//!   token. The branch would be mispredicted half of the time, and would cost more than the rest of a node.
 //!
-//! A state reads few of the bytes that tokens go on with after a space or a bracket, and nearly all nodes of a mask outside
-//! of strings were such as are left at once. So the nodes at depth 2 are in a list of their own, with their bytes: a
-//! walk looks at the bytes, and goes to those nodes that the state reads.
+//! A state reads few of the bytes that tokens continue with after a space or a bracket. Outside of strings,
+//! nearly all nodes of a mask were left at once. So the nodes at depth 2 are in a list of their own, with
+//! their bytes. A walk looks at the bytes, and goes to the nodes that the state reads.
 //!
 //! Of ids with equal bytes the node carries the least; the others are in a list of their own
 //! ([`duplicates`](Trie::duplicates)). Depths have 8 bits, so tokens of more than 255 bytes are not in the trie;
@@ -119,7 +119,7 @@ impl Trie {
         Self::from_sorted_at_most(vocabulary_len, 0, tokens)
     }
 
-    /// [`from_sorted`](Self::from_sorted) with memory set aside for a number of nodes. What is not used is given
+    /// [`from_sorted`](Self::from_sorted) with memory set aside for a number of nodes. Unused memory is given
     /// back, so a bound that is far too high costs nothing, and a low one only time.
     pub(crate) fn from_sorted_at_most<'a>(
         vocabulary_len: usize,
@@ -156,7 +156,7 @@ impl Trie {
         &self.depth_two[start as usize..end as usize]
     }
 
-    /// What [`TrieNode::token`] is for a node at which no token ends: the number of ids of the vocabulary.
+    /// The [`TrieNode::token`] of a node at which no token ends: the number of ids of the vocabulary.
     pub fn no_token(&self) -> u32 {
         self.no_token
     }

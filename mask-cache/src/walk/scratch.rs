@@ -5,7 +5,7 @@ use crate::mask::sparse_words::SparseWords;
 /// Scratch space of mask computations. Kept by the caller and reused; it grows to the size that it needs.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Where ids are found; longer than what was found.
+    /// The buffer of ids; longer than the number of ids that were found.
     pub(super) buffer: Vec<u32>,
     /// Ids found.
     pub(crate) ids: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Tokens that are tried one by one, and those whose bytes equal an accepted one's.
+//! Tokens that are tried one by one, and tokens with the bytes of an accepted one.
 
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
@@ -52,7 +52,7 @@ pub(crate) fn reads_all_bytes<B: Backend>(
     Ok(true)
 }
 
-/// Adds the ids whose bytes equal an accepted one's.
+/// Adds the ids whose bytes equal those of an accepted one.
 pub(crate) fn add_duplicates(
     trie: &Trie,
     vocabulary_len: usize,

@@ -23,7 +23,7 @@ pub(crate) fn walk_trie<B: Backend, N: WalkObserver<B>>(
     walk_portions(backend, state, &[Portion::new(trie, backend.next_bytes(state))], scratch, observer, fuel)
 }
 
-/// A portion of what is walked: the tokens of a trie that begin with one of some bytes.
+/// A portion of a walk: the tokens of a trie that begin with one of some bytes.
 pub(crate) struct Portion<'t> {
     trie: &'t Trie,
     pub(crate) bytes: ByteSet,
@@ -110,7 +110,7 @@ struct TrieWalker<'w, B: Backend, N> {
 }
 
 impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
-    /// Puts a state on the stack. Nodes stand in pre-order, so the place above is always there.
+    /// Puts a state on the stack. Nodes are in pre-order, so the place above is always there.
     #[inline]
     fn put(&mut self, depth: usize, state: (B::State, B::Row<'w>)) {
         match self.stack.get_mut(depth) {
@@ -159,7 +159,7 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
         self.subtree(run)
     }
 
-    /// Walks nodes that stand in pre-order, whole subtrees of which the state above has its place on the stack.
+    /// Walks nodes in pre-order, whole subtrees whose parent state has its place on the stack.
     fn subtree(&mut self, nodes: Range<u32>) -> Result<(), StepError> {
         let no_token = self.trie.no_token();
         let all = self.trie.nodes();
@@ -194,8 +194,8 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
     }
 }
 
-/// Makes a full buffer longer. It is not made as long as the walk could need: the tokens that begin with a space are
-/// half of a vocabulary, and few states read more than some of them.
+/// Makes a full buffer longer. It is not made as long as the walk could need. The tokens that begin with a
+/// space are half of a vocabulary, and few states read more than some of them.
 #[cold]
 fn grow_buffer(buffer: &mut Vec<u32>) {
     buffer.resize((2 * buffer.len()).max(1 << 10), 0);

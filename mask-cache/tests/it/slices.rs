@@ -24,8 +24,8 @@ fn chars_inside(slice: Slice<'_>, text: &[u8]) -> Option<u32> {
     }
     (1..=3_usize.min(text.len())).find_map(|cut| {
         let (whole, tail) = text.split_at(text.len() - cut);
-        // Every character above U+007F is represented: those that begin with the tail are tried in blocks of 64,
-        // since the last byte of a character is never the one that decides.
+        // Every character above U+007F is represented. Characters that begin with the tail are tried in
+        // blocks of 64, since the last byte of a character never decides.
         let some_end = (0x80..0x0011_0000).step_by(64).flat_map(|start| [start, start + 63]).any(|scalar| {
             char::from_u32(scalar).is_some_and(|character| {
                 let mut buffer = [0; 4];

@@ -19,8 +19,9 @@ pub(crate) fn vocabulary(tokens: &[Option<Vec<u8>>]) -> Vocabulary {
         .expect("a small vocabulary")
 }
 
-/// Token lists with all that real ones have and more: holes, empty and equal tokens, tokens that are prefixes of
-/// others, cut characters, bytes that are not UTF-8, and tokens too long for a trie.
+/// Token lists with all properties of real ones and more: holes, empty and equal tokens, tokens that are
+/// prefixes of others, and tokens too long for a trie. Some tokens have cut characters or bytes that are not
+/// UTF-8.
 pub(crate) fn token_lists() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
     let piece = prop_oneof![
         4 => "[ab]{1,3}".prop_map(String::into_bytes),

@@ -7,12 +7,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 static KEY: OnceLock<u64> = OnceLock::new();
 
-/// Shorter texts are hashed as soon by what hashes all else: `xxh3` makes its secret anew for each. At 300 bytes 290 instructions
-/// and 440, at 2,000 bytes 1,670 and 1,600.
+/// For shorter texts the hasher of all other data is as fast, because `xxh3` makes its secret anew for each
+/// text. At 300 bytes the two take 290 instructions and 440, at 2,000 bytes 1,670 and 1,600.
 const LONG: usize = 1 << 11;
 
-/// The hash of texts, each as a whole. Whoever looks something up by it compares the texts: it is not cryptographic. For a
-/// document of 16 KB it takes 11,000 instructions, and `ahash` 27,000 where the processor's AES is not compiled in.
+/// The hash of texts, each as a whole. Callers that look something up by it compare the texts, because it is
+/// not cryptographic. For a document of 16 KB it takes 11,000 instructions, and `ahash` 27,000 where the
+/// processor's AES is not compiled in.
 pub(crate) fn content_hash<const N: usize>(parts: [impl AsRef<[u8]>; N]) -> u64 {
     let key = *KEY.get_or_init(|| hash_of("contents"));
     parts.iter().fold(key, |key, part| match part.as_ref() {

@@ -1,4 +1,4 @@
-//! What can go wrong, by who can mend it.
+//! Errors, by the party that can mend them.
 
 use grammask_fsm::{Cause, CompileOptions};
 use grammask_grammar_frontends::Diagnostics;
@@ -61,7 +61,7 @@ impl CompileError {
         Self { kind: CompileErrorKind::LeftBehind }
     }
 
-    /// Whoever compiled has gone without an answer.
+    /// The compilation ended without an answer.
     pub(crate) fn no_outcome() -> Self {
         Self { kind: CompileErrorKind::NoOutcome }
     }

@@ -1,4 +1,4 @@
-//! What one grammar and one call may cost.
+//! Bounds on the cost of one grammar and of one call.
 
 /// Bounds on memory and work. Each leads to an error that names it, never to a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct Limits {
     pub max_cache_bytes: usize,
     /// Parses that may be alive at once. Default 100,000.
     pub max_items_per_set: usize,
-    /// Bytes that the items and names of one text may hold that must differ from one another, while the arrays and objects
-    /// that they stand in are open; each takes 48 bytes beside its own. Default 16 MiB.
+    /// Bytes for the items and names of one text that must differ from one another, while their arrays and
+    /// objects are open. Each takes 48 bytes beside its own. Default 16 MiB.
     pub max_distinct_bytes: usize,
     /// Units of work of one call, about 50 ns each. Default 20,000,000.
     pub max_work_per_call: u64,

@@ -1,7 +1,7 @@
 //! The base of every other folder: limits, errors, counters, the thread pool, and small helpers.
 //!
-//! Nothing comes in but plain values, and these types go out to all folders above. The counters, the pool and
-//! the helpers may be changed freely. The fields of limits and the variants of errors are public. This folder
+//! Only plain values come in, and these types go out to all folders above. The counters, the pool and the
+//! helpers may be changed freely. The fields of limits and the variants of errors are public. This folder
 //! imports no other one.
 
 pub(crate) mod buffer_size;

@@ -1,10 +1,11 @@
 //! One caller's work, done by the caller and by whichever threads are free.
 //!
-//! A parallel iterator of the pool would wait for its halves by taking on other work of the pool, some of which may
-//! wait for the caller; a scope of the pool waits for threads that have not begun. Here the caller takes one item after
-//! the other itself, and threads that come along take some as well. At the end some items may be with threads that the
-//! system does not run, because other processes have the cores. So the caller begins these, too, and whoever is first
-//! stops the other: no call takes longer than the caller would take alone.
+//! A parallel iterator of the pool would wait for its halves by taking on other work of the pool, some of
+//! which may wait for the caller. A scope of the pool would wait for threads that have not begun. Here the
+//! caller takes one item after the other itself, and threads that come along take some as well. At the end
+//! some items may be with threads that the system does not run, because other processes have the cores. So
+//! the caller begins these, too, and the first that finishes stops the other: no call takes longer than the
+//! caller would take alone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,8 +13,8 @@ use grammask_grammar_ir::Interrupt;
 
 use super::threads::Threads;
 
-/// The results of `work` for each item, in the order of the items. Fewer than `2 * min_items_per_thread` of them are not
-/// worth a thread. Work whose interrupt comes has become useless: somebody else has its result.
+/// The results of `work` for each item, in the order of the items. Fewer than `2 * min_items_per_thread` of
+/// them are not worth a thread. Work whose interrupt comes has become useless: another thread has its result.
 pub(crate) fn parallel_map<T, R>(
     threads: &Threads,
     items: Vec<T>,
@@ -59,7 +60,7 @@ struct SharedItems<T, R, F> {
 }
 
 struct Progress<R> {
-    /// The first item that nobody took.
+    /// The first item that was not taken.
     next: usize,
     /// Empty when the caller has them.
     results: Vec<Option<R>>,
@@ -79,7 +80,7 @@ impl<T, R, F: Fn(&T, &Interrupt) -> R> SharedItems<T, R, F> {
         (index < self.items.len()).then_some(index)
     }
 
-    /// Does the work of an item, and sets its result if nobody was faster.
+    /// Does the work of an item, and sets its result if no other thread was faster.
     fn run(&self, index: usize) {
         let result = (self.work)(&self.items[index], &self.done[index]);
         if let Some(place @ None) = self.lock().results.get_mut(index) {

@@ -1,11 +1,11 @@
-//! A stack whose copies share what lies below their tops.
+//! A stack whose copies share the elements below their tops.
 //!
 //! The history of a text is a stack: steps are pushed, and rolling back pops them. A `Vec` makes a fork copy all of it,
 //! which takes 20 MB after a million steps. Here only the last elements are in a `Vec`; those below are in blocks that
 //! never change, each of which names the one below it. A copy takes the `Vec` and one reference.
 //!
-//! The `Vec` holds up to two blocks before the lower one is sealed, so that pops and pushes at the edge of a block do
-//! not seal and copy it again and again.
+//! The `Vec` holds up to two blocks before the lower one is sealed. So pops and pushes at the edge of a block
+//! do not seal and copy it again and again.
 
 use std::iter::successors;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! What a grammar, a text and a compiler did, in numbers.
+//! Counters of a grammar, a text and a compiler.
 //!
-//! Counting must not cost what it counts. A matcher counts for itself, in memory that no other thread writes, and
-//! adds its numbers to those of its grammar when a mask has to be computed and when it goes. So the numbers of a
-//! grammar may lack the last steps of texts in progress.
+//! Counting must not cost what it counts. A matcher counts for itself, in memory that no other thread writes.
+//! It adds its numbers to those of its grammar when a mask has to be computed and when it is dropped. So the
+//! numbers of a grammar may lack the last steps of texts in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,18 +36,20 @@ pub struct MatcherStats {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrammarStats {
-    /// What a router may send equal grammars to the same replica by; `None` where there are no automata, and as long as
-    /// some of them wait to be compiled and nobody asked for [it](crate::CompiledGrammar::fingerprint).
+    /// A number by which a router may send equal grammars to the same replica. `None` if there are no
+    /// automata, and as long as some are deferred and [the fingerprint](crate::CompiledGrammar::fingerprint)
+    /// was not asked for.
     pub fingerprint: Option<u128>,
-    /// How long it took to compile, by stages; 0 where the compiler has no clock. What is compiled late is not in it.
+    /// The time of compiling, by stages; 0 where the compiler has no clock. Deferred compilation does not
+    /// count.
     pub compile: CompileTimes,
     /// Programs that its automata refer to, and how many of them are compiled.
     pub sub_programs: SubProgramCounts,
-    /// What its texts did.
+    /// Counters of its texts.
     pub texts: MatcherStats,
     /// How masks were computed.
     pub masks: MaskCounts,
-    /// What the backend's tables hold now.
+    /// The sizes of the backend's tables now.
     pub tables: TableCounts,
     /// Sizes in bytes now.
     pub usage: GrammarUsage,
@@ -235,7 +237,7 @@ impl GrammarCounters {
     }
 }
 
-/// What a matcher counts for itself.
+/// The counters that a matcher keeps for itself.
 #[derive(Debug)]
 pub(crate) struct LocalCounts {
     /// Since they were last put to those of the grammar.
@@ -256,7 +258,7 @@ impl LocalCounts {
         self.published.add(&unpublished);
     }
 
-    /// Goes on with the numbers of another matcher. Its own count for nobody.
+    /// Continues with the numbers of another matcher. Its own are lost.
     pub(crate) fn take_over(&mut self, others: &mut Self) {
         self.unpublished = MatcherStats::default();
         std::mem::swap(self, others);

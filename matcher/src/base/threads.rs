@@ -1,12 +1,12 @@
-//! The threads of a process for work beside its own: one bounded pool, started when it is first needed.
+//! The threads of a process for work in the background: one bounded pool, started when it is first needed.
 
 use std::sync::OnceLock;
 
 use grammask_grammar_ir::PerProcess;
 
-/// At most so many threads, shared by all who hold the same `Arc<Threads>`: compiling in the background, batches,
-/// warming up. Making one starts nothing; the threads start with the first work that pays for them, and end when
-/// the last holder goes. A process that was forked after that starts its own.
+/// At most this number of threads, shared by all holders of the same `Arc<Threads>`: compiling in the
+/// background, batches, warming up. Making one starts nothing; the threads start with the first work that
+/// pays for them, and end when the last holder goes. A process that was forked after that starts its own.
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
@@ -39,10 +39,10 @@ pub struct ThreadsError {
 }
 
 impl Threads {
-    /// What a compiler takes unless it is told otherwise.
+    /// The number that a compiler takes by default.
     pub const DEFAULT_COUNT: usize = 4;
 
-    /// A pool of at most `count` threads, of which none runs yet. With 0, callers do all work themselves.
+    /// A pool of at most `count` threads, none of which runs yet. With 0, callers do all work themselves.
     pub fn new(count: usize) -> Self {
         Self { count, pool: PerProcess::default() }
     }
@@ -61,12 +61,12 @@ impl Threads {
     ///
     /// # Errors
     ///
-    /// Where the system refuses. Work that finds no threads is done by those who wait for it.
+    /// Fails if the system refuses. Work that finds no threads is done by the callers that wait for it.
     pub fn start(&self) -> Result<(), ThreadsError> {
         if self.count == 0 || self.is_started() {
             return Ok(());
         }
-        // A panic is a mistake of ours and ends one piece of work, not the process; whoever waits is told.
+        // A panic is a mistake of ours and ends one piece of work, not the process; waiting callers are told.
         let build = rayon::ThreadPoolBuilder::new()
             .num_threads(self.count)
             .thread_name(|place| format!("grammask-{place}"))

@@ -1,14 +1,14 @@
 //! Memory that many grammars share.
 //!
-//! Each grammar has a budget of its own, and a server has thousands of grammars. The naive way, one list of all
-//! tables in the order of their uses, would be written to by every step of every text. Here the bytes are counted
-//! where tables grow, which is rare and slow anyway: each generation of tables knows how many of its bytes were
-//! counted, and adds what came to it since. A grammar's last use is the last time that a text began or its tables
-//! grew; texts that only read keep their tables in use by holding them.
+//! Each grammar has a budget of its own, and a server has thousands of grammars. The naive way, one list of
+//! all tables in the order of their uses, would be written to by every step of every text. Here the bytes are
+//! counted where tables grow, which is rare and slow anyway. Each generation of tables knows how many of its
+//! bytes were counted, and adds its growth since then. A grammar's last use is the last time that a text
+//! began or its tables grew; texts that only read keep their tables in use by holding them.
 //!
-//! Where the sum passes the budget, first go grammars that only a compiler's cache holds, then the tables of those
-//! that no text is on, both in the order of their last uses, then large tables that are in use. Whoever follows a
-//! text keeps the tables that it stands on and moves over to new ones when it next needs more of them.
+//! When the sum passes the budget, grammars that only a compiler's cache holds go first. Then go the tables
+//! of grammars without a text, both in the order of their last uses, and then large tables that are in use. A
+//! text keeps the tables of its current state, and moves over to new ones when it next needs more of them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -18,7 +18,7 @@ use grammask_grammar_ir::PerProcess;
 /// Bytes that the tables and masks of many grammars may hold together: those of one
 /// [`Compiler`](crate::Compiler), or of all that are [built](crate::CompilerBuilder::budget) with the same one.
 ///
-/// The bound is one of order, not to the byte: what texts in progress stand on is never taken from them.
+/// The bound is one of order, not to the byte: the tables of texts in progress are never taken from them.
 #[derive(Debug)]
 pub struct Budget {
     max_bytes: usize,
@@ -40,7 +40,7 @@ struct BudgetMembers {
     prune_at: usize,
 }
 
-/// A grammar whose tables count.
+/// A grammar whose tables count for a budget.
 pub(crate) trait BudgetMember: Send + Sync + std::fmt::Debug {
     /// The number of the last use.
     fn last_use(&self) -> u64;
@@ -51,8 +51,8 @@ pub(crate) trait BudgetMember: Send + Sync + std::fmt::Debug {
 
 /// A cache of grammars.
 pub(crate) trait BudgetCache: Send + Sync + std::fmt::Debug {
-    /// Drops grammars that nobody else holds, those that were not used for longest first, while the budget is
-    /// passed. How many.
+    /// Drops grammars that have no other holder, least recently used first, while the budget is passed.
+    /// Returns their number.
     fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64;
 }
 
@@ -61,7 +61,7 @@ pub(crate) trait BudgetCache: Send + Sync + std::fmt::Debug {
 pub(crate) enum ReleaseTarget {
     /// Those that no text is on.
     Idle,
-    /// Those of at least so many bytes. A text on small ones would leave them behind again and again.
+    /// Those of at least this number of bytes. A text on small tables would leave them again and again.
     Larger(usize),
 }
 
@@ -89,7 +89,7 @@ impl Budget {
     /// Bytes that tables and masks hold now, those of texts in progress included.
     pub fn memory_usage(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
-        // Of two changes to one grammar at the same time the later one may be told first.
+        // Of two changes to one grammar at the same time, the later one may be reported first.
         if held > usize::MAX / 2 { 0 } else { held }
     }
 
@@ -123,7 +123,7 @@ impl Budget {
         self.uses.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tables that had so many bytes have another number now.
+    /// Reports that tables changed their number of bytes.
     pub(crate) fn change(&self, before: usize, now: usize) {
         if now >= before {
             self.held.fetch_add(now - before, Ordering::Relaxed);
@@ -133,7 +133,8 @@ impl Budget {
         }
     }
 
-    /// Drops what was not used for longest, if the budget is passed. The caller holds no lock of a grammar's.
+    /// Evicts the least recently used grammars and tables, if the budget is passed. The caller holds no lock
+    /// of a grammar.
     pub(crate) fn enforce(&self) {
         if self.memory_usage() <= self.max_bytes
             || self.added.load(Ordering::Relaxed) < self.next_check_at.load(Ordering::Relaxed)
@@ -143,8 +144,8 @@ impl Budget {
         }
         let enough = self.max_bytes - self.max_bytes / 8;
         self.shrink_to(enough);
-        // What cannot go now may go later; until something has come to it there is no use in looking again. That is
-        // counted by what came, not by what is held: that falls whenever a text ends.
+        // Tables that cannot go now may go later; until something is added, another search is useless. The
+        // measure is the bytes added, not the bytes held, which fall whenever a text ends.
         let pause = if self.memory_usage() > self.max_bytes { self.max_bytes / 32 } else { 0 };
         self.next_check_at.store(self.added.load(Ordering::Relaxed) + pause as u64, Ordering::Relaxed);
         self.is_checking.store(false, Ordering::Release);

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 
 use crate::base::content_hash::content_hash;
 
-/// Keeps what was compiled under a key that holds its content: the syntax, the options and the source.
+/// Keeps compiled values under keys that hold their content: the syntax, the options and the source.
 ///
 /// Threads that ask for the same key at the same time compile it once. Keys are compared in full, so different
 /// sources can never share an entry. Failures are not kept. A forked process keeps the entries of its parent. A source
@@ -72,17 +72,17 @@ impl<'k> SourceKey<'k> {
 #[derive(Debug)]
 struct CacheEntry<V> {
     hash: u64,
-    /// The parts of the key, one behind the other, and where the first two end.
+    /// The parts of the key, one after the other, and the ends of the first two.
     key: Box<str>,
     ends: [usize; 2],
-    /// Empty while the first who asked compiles; the others wait for its lock.
+    /// Empty while the first caller compiles; the others wait for its lock.
     value: Arc<Slot<V>>,
     /// No other entry has the same.
     last_use: u64,
 }
 
 impl<V: Clone> CompileCache<V> {
-    /// An empty cache that holds at most so many bytes; any number if `None`.
+    /// An empty cache that holds at most this number of bytes; any number if `None`.
     pub fn new(max_bytes: Option<usize>) -> Self {
         Self { max_bytes, inner: PerProcess::default() }
     }
@@ -92,7 +92,7 @@ impl<V: Clone> CompileCache<V> {
         self.max_bytes
     }
 
-    /// What is kept under the key, or what `compile` makes of it.
+    /// The value under the key, or the result of `compile`, which is then kept.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl<V: Clone> CompileCache<V> {
         self.fill(hash, &slot, value, size, compile)
     }
 
-    /// What is kept under the key and compiled already.
+    /// The value under the key, if it is compiled already.
     pub(crate) fn get(&self, key: SourceKey<'_>) -> Option<V> {
         let hash = key.hash();
         let mut inner = self.lock();
@@ -153,7 +153,7 @@ impl<V: Clone> CompileCache<V> {
         Some(value)
     }
 
-    /// Counts what was found without asking here.
+    /// Counts hits that were found without asking here.
     pub(crate) fn note_hits(&self, hits: u64) {
         if hits > 0 {
             self.lock().hits += hits;
@@ -185,7 +185,7 @@ impl<V: Clone> CompileCache<V> {
         }
         drop(value);
         let evicted = self.note_compiled(hash, slot, compiled.as_ref().ok(), size);
-        // To free dozens of grammars takes milliseconds, for which nobody waits at the lock.
+        // To free dozens of grammars takes milliseconds, so the lock is free by then.
         drop(evicted);
         compiled
     }
@@ -215,7 +215,7 @@ impl<V: Clone> CompileCache<V> {
         dropped
     }
 
-    /// Drops everything. What is being compiled is not kept either.
+    /// Drops everything. Values that are being compiled are not kept either.
     pub fn clear(&self) {
         self.lock().entries.clear();
     }
@@ -225,7 +225,7 @@ impl<V: Clone> CompileCache<V> {
         self.lock().entries.len()
     }
 
-    /// Counts what was compiled; what is not kept any longer.
+    /// Counts a compiled value. Returns the entries that are evicted for it.
     fn note_compiled(
         &self,
         hash: u64,
@@ -290,11 +290,11 @@ impl<V: Clone> CompileCache<V> {
     }
 }
 
-/// How often someone who waits for another's compilation looks at the interrupt.
+/// The interval at which a caller that waits for another's compilation looks at the interrupt.
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 impl<V> CacheEntries<V> {
-    /// Takes out what was not used for longest.
+    /// Removes the least recently used entries.
     fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) -> Vec<CacheEntry<V>> {
         let mut sized: Vec<(u64, usize, u64)> = self
             .entries
@@ -318,7 +318,7 @@ impl<V> CacheEntries<V> {
 }
 
 impl<V> CacheEntry<V> {
-    /// What is being compiled right now counts nothing, and is not waited for.
+    /// Entries that are being compiled right now count nothing, and are not waited for.
     fn size(&self, size: impl Fn(&V) -> usize) -> usize {
         self.value.try_lock().and_then(|value| value.as_ref().map(size)).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Options as parts of cache keys: what they print.
+//! Options as parts of cache keys: their printed form.
 //!
 //! Most calls come with the options of the call before. To print them takes some microseconds, to compare them next to
 //! nothing.
@@ -45,7 +45,7 @@ impl<O: Clone + Debug + PartialEq> OptionsKey<O> {
     }
 }
 
-/// Whether what options print is all that they are.
+/// Whether the printed form of options says everything about them.
 pub(crate) fn holds_no_functions(options: &JsonSchemaOptions) -> bool {
     options.retriever.is_none() && options.interrupt == Interrupt::never()
 }

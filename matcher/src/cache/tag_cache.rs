@@ -1,7 +1,7 @@
 //! Structural tags that were compiled before, by their texts, and the templates around them.
 //!
-//! To find a tag in a document it is not even read: where a tag begins with the bytes of a known one, it is that one,
-//! for a JSON object ends where it ends.
+//! A known tag in a document is found without reading it. A text that begins with the bytes of a known tag
+//! has that tag, because a JSON object ends where it ends.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,8 +13,8 @@ use hashbrown::HashTable;
 
 use crate::base::content_hash::content_hash;
 
-/// So many bytes at the beginning of a tag find it. The tags of a request differ from each other by their names, which
-/// stand in front.
+/// This number of bytes at the beginning of a tag finds it. The tags of a request differ from each other by
+/// their names, which are at the front.
 const PREFIX_LEN: usize = 128;
 
 /// Most tags with one such beginning.
@@ -46,11 +46,11 @@ struct PrefixBucket {
 pub(crate) struct CachedTemplate {
     pub(crate) template: ProgramTemplate,
     pub(crate) reach: TagExtent,
-    /// Where a tag means the same, beside its text: the options and the reach, printed.
+    /// Everything but its text on which the meaning of a tag depends: the options and the reach, printed.
     pub(crate) context: Arc<str>,
 }
 
-/// A tag that was compiled. All of it stands in one place: whoever puts many together waits for memory.
+/// A compiled tag. All of it is in one place, because putting many tags together waits for memory.
 #[derive(Debug)]
 pub(crate) struct CachedTag {
     pub(crate) text: Box<str>,
@@ -81,7 +81,7 @@ impl TagCache {
         self.inner.lock()
     }
 
-    /// The tag with which a text begins, if one is known that is as long as what finds it.
+    /// The known tag with which a text begins, if it is at least as long as the prefix that finds it.
     pub(crate) fn tag(&self, text: &str) -> Option<Arc<CachedTag>> {
         let prefix = text.as_bytes().get(..PREFIX_LEN)?;
         let hash = content_hash([prefix]);
@@ -89,7 +89,8 @@ impl TagCache {
         inner.bucket(hash)?.iter().find(|tag| text.starts_with(&*tag.text)).cloned()
     }
 
-    /// The tags that texts are, where they are known. `found` is what was [found](Self::tag) at the beginning of each.
+    /// The tags that are equal to whole texts, if all are known. `found` are the tags [found](Self::tag) at
+    /// the beginning of each.
     pub(crate) fn tags(
         &self,
         texts: &[&str],

@@ -15,11 +15,11 @@ pub trait BuildBackend: Backend + Sized {
     ///
     /// # Errors
     ///
-    /// Where the backend does not serve the program; the message names the rules and says what to change.
+    /// Fails if the backend does not serve the program; the message names the rules and says what to change.
     fn build(program: Arc<Program>, settings: &BackendSettings) -> Result<Self, BuildError>;
 }
 
-/// What a compiler asks of the engine that it makes.
+/// The settings that a compiler passes to the engine that it makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendSettings {

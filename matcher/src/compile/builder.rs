@@ -34,7 +34,7 @@ impl<B: BuildBackend> std::fmt::Debug for CompilerBuilder<B> {
 }
 
 impl<B: BuildBackend> CompilerBuilder<B> {
-    /// Bounds on what is compiled later. A [`budget`](Self::budget) that is shared is given after it.
+    /// Limits for all later compilations. A shared [`budget`](Self::budget) is given after it.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.compiler.parts.budget = Arc::new(Budget::new(limits.max_total_bytes));
@@ -57,8 +57,8 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
-    /// The parser backend, in place of the Earley engine. Masks do not depend on it; what it costs to find them
-    /// does, and which grammars are served.
+    /// The parser backend, in place of the Earley engine. Masks do not depend on it; their cost does, and the
+    /// set of grammars that are served.
     #[must_use]
     pub fn backend<C: BuildBackend>(self) -> CompilerBuilder<C> {
         let mut parts = self.compiler.parts;
@@ -68,8 +68,8 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         CompilerBuilder { compiler: Compiler { parts, cache } }
     }
 
-    /// The bytes that tables and masks count for, in place of
-    /// [`Limits::max_total_bytes`] of the compiler's own: give all compilers of a process the same one.
+    /// The budget for which the bytes of tables and masks count, in place of [`Limits::max_total_bytes`] of
+    /// the compiler's own. Give all compilers of a process the same one.
     #[must_use]
     pub fn budget(mut self, budget: Arc<Budget>) -> Self {
         self.compiler.parts.budget = budget;
@@ -84,8 +84,8 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
-    /// The threads for work in the background, which other compilers and batches may share; at most four of its
-    /// own by default. None starts before there is something to do.
+    /// The threads for work in the background, which other compilers and batches may share; at most four of
+    /// its own by default. None starts before there is work.
     #[must_use]
     pub fn threads(mut self, threads: Arc<Threads>) -> Self {
         self.compiler.parts.threads = threads;
@@ -97,7 +97,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let CompilerParts { token_sets, budget, .. } = &self.compiler.parts;
         let limits = self.compiler.parts.limits;
         token_sets.prepare();
-        // Builders may be copied before their settings differ; what is kept depends on the settings.
+        // Builders may be copied before their settings differ, and the cached values depend on the settings.
         let cache = Arc::new(CompileCache::new(Some(limits.max_cache_bytes)));
         let as_cache: Arc<dyn BudgetCache> = Arc::clone(&cache) as Arc<dyn BudgetCache>;
         let weak: Weak<dyn BudgetCache> = Arc::downgrade(&as_cache);

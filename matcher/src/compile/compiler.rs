@@ -1,4 +1,5 @@
-//! The compiler: what all compilations of a process share, and the way from a grammar to its first tables.
+//! The compiler: the state that all compilations of a process share, and the way from a grammar to its first
+//! tables.
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +43,7 @@ type Grammars<B> = CompileCache<CompiledGrammar<B>>;
 #[derive(Clone, Debug)]
 pub(super) struct CompilerParts {
     pub(super) vocabulary: Arc<Vocabulary>,
-    /// Keeps what is computed from the vocabulary, for all grammars over it.
+    /// Keeps the tables that are computed from the vocabulary, for all grammars over it.
     pub(super) token_sets: Arc<TokenSets>,
     pub(super) limits: Limits,
     pub(super) automata: CompileOptions,
@@ -62,7 +63,7 @@ pub(super) struct CompilerParts {
     /// The budget that tables and masks of all grammars count against.
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
-    /// Stops what this clone compiles.
+    /// Stops the compilations of this clone.
     pub(super) interrupt: Interrupt,
 }
 
@@ -96,11 +97,11 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.threads
     }
 
-    /// The same compiler, under an interrupt (in place of one in the options of a call): what it compiles ends
-    /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a millisecond
-    /// after the interrupt comes; single passes over large automata take some tens of milliseconds, and reading an
-    /// EBNF source is not interrupted, which takes 0.1 s for a megabyte. Everything else is shared with this
-    /// compiler.
+    /// The same compiler, under an interrupt (in place of one in the options of a call): its compilations end
+    /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a
+    /// millisecond after the interrupt comes. Single passes over large automata take some tens of
+    /// milliseconds. Reading an EBNF source, 0.1 s for a megabyte, is not interrupted. Everything else is
+    /// shared with this compiler.
     #[must_use]
     pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
         let parts = CompilerParts { interrupt, ..self.parts.clone() };
@@ -282,7 +283,7 @@ impl<B: BuildBackend> Compiler<B> {
     }
 }
 
-/// Items and names that must differ are compared beside the backend, which has to say where they are.
+/// Items and names that must differ are compared outside of the backend, which has to say where they are.
 fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
     let message = if !engine.serves(Requirement::Distinct) {
         "this backend does not say where items or names must differ (`distinct`); use the Earley engine"

@@ -18,8 +18,8 @@ use crate::base::trace::span;
 use crate::cache::options_key::holds_no_functions;
 use crate::grammar::compiled::CompiledGrammar;
 
-/// Edges of automata that a schema may have for each of its bytes, and for each a state; those of objects with short
-/// names, one in the other, have half as many.
+/// The edges of automata that a schema may have for each of its bytes, and for each edge a state. Nested
+/// objects with short names have half as many.
 const EDGES_PER_BYTE: usize = 4;
 
 impl<B: BuildBackend> Compiler<B> {
@@ -122,7 +122,7 @@ impl<B: BuildBackend> Compiler<B> {
         })
     }
 
-    /// Compiles a grammar that is read from a source whose places its rules know.
+    /// Compiles a grammar whose rules have places in a source.
     fn read_from(
         &self,
         source: &str,
@@ -153,7 +153,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// # Errors
     ///
-    /// Where the grammar derives nothing, passes a limit, or is one that the backend does not serve.
+    /// Fails if the grammar derives nothing, passes a limit, or is not served by the backend.
     pub fn grammar(&self, grammar: &Grammar) -> Result<CompiledGrammar<B>, CompileError> {
         let automata = self.automata_under_interrupt();
         let compile =
@@ -161,7 +161,7 @@ impl<B: BuildBackend> Compiler<B> {
         self.compile_grammar(grammar, compile, Duration::ZERO)
     }
 
-    /// Compiles a grammar of which some may wait until it is read.
+    /// Compiles a grammar, some of whose rules may be deferred until a text reaches them.
     fn grammar_deferred(
         &self,
         grammar: &Arc<Grammar>,

@@ -1,10 +1,10 @@
 //! Structural tags and tool calls.
 //!
-//! Requests come with sets of tools that overlap from one to the next. Where a document is plainly a list of tags in
-//! something around them, each tag is compiled once, by its text, and so is what stands around: what is known costs
-//! the bytes of the tag's beginning, and a reference to its automata. Other structures are compiled without their
-//! schemas, whose automata are kept by their content, and then linked with them: what is known costs a copy of its
-//! tables.
+//! Requests come with sets of tools that overlap from one to the next. Where a document is a list of tags in
+//! something around them, each tag is compiled once, by its text, and so is the structure around them. A
+//! known tag costs the bytes of its beginning, and a reference to its automata. Other structures are compiled
+//! without their schemas, whose automata are kept by their content, and then linked with them: a known schema
+//! costs a copy of its tables.
 
 use std::sync::Arc;
 
@@ -34,16 +34,16 @@ use crate::grammar::compiled::CompiledGrammar;
 const MIN_ITEMS_PER_THREAD: usize = 96;
 
 impl<B: BuildBackend> Compiler<B> {
-    /// Compiles a structural tag given as JSON text, in the form of today or the older one. Where the beginning or
-    /// the end of a tag spells a special token of the vocabulary, it stands for that token.
+    /// Compiles a structural tag given as JSON text, in the current form or the older one. A beginning or an
+    /// end of a tag that spells a special token of the vocabulary stands for that token.
     ///
     /// Where its JSON Schemas were compiled before, in whatever structural tag, their automata are used again; many
     /// new ones are compiled side by side on the compiler's [`threads`](Self::threads).
     ///
     /// # Errors
     ///
-    /// Where the text is no structural tag, asks for what is not supported, or names a token that the vocabulary
-    /// does not have; with the JSON pointer.
+    /// Fails if the text is no structural tag, asks for something that is not supported, or names a token
+    /// that the vocabulary does not have; with the JSON pointer.
     pub fn structural_tag(
         &self,
         document: &str,
@@ -78,8 +78,8 @@ impl<B: BuildBackend> Compiler<B> {
         self.grammar_with(&skeleton.grammar, &parts.collect::<Vec<_>>(), frontend)
     }
 
-    /// What a structural tag is whose tags are compiled one by one and put together by reference. `None` where it is
-    /// not plain, or something is wrong with it.
+    /// The compiled form of a structural tag whose tags are compiled one by one and put together by
+    /// reference. `None` if its form is not plain, or if it has an error.
     fn link_tags(
         &self,
         document: &str,
@@ -201,12 +201,12 @@ impl<B: BuildBackend> Compiler<B> {
         }
     }
 
-    /// Compiles what a model of a family may answer to a request: text, reasoning and tool calls.
+    /// Compiles the answers of a model of a family to a request: text, reasoning and tool calls.
     ///
     /// # Errors
     ///
-    /// Where the family cannot do what the request asks for, or a schema is refused; with the JSON pointer into the
-    /// request.
+    /// Fails if the family cannot do what the request asks for, or if a schema is refused; with the JSON
+    /// pointer into the request.
     pub fn tools(
         &self,
         format: ToolFormat,
@@ -222,7 +222,7 @@ struct TagCompiler {
     /// The key of the options for schemas, where compiled schemas may be kept.
     options_key: Option<Arc<str>>,
     options: StructuralTagOptions,
-    /// For what is compiled when nobody waits any more who could interrupt it.
+    /// For compilations after the caller that could interrupt them is gone.
     options_later: Arc<StructuralTagOptions>,
     automata: CompileOptions,
     resolver: TokenResolver,
@@ -256,7 +256,7 @@ impl TagCompiler {
         }
     }
 
-    /// The automata of a schema whose grammar can wait, too: nothing is wrong with it.
+    /// The automata of a schema without errors whose grammar can also be deferred.
     fn deferred_from_estimate(&self, schema: &EmbeddedSchema) -> Option<DeferredProgram> {
         let SimpleSchema { states, characters, .. } = schema.simple_schema(&self.options)?;
         // Grammars of schemas name no tokens.
@@ -280,7 +280,8 @@ impl TagCompiler {
                 let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
                 let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Result<_, _>>().ok()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;
-                // Sub-programs have no sub-programs of their own: what is in a tag is copied into what the tag becomes.
+                // Sub-programs have no sub-programs of their own, so those of a tag's content are copied into
+                // the tag's program.
                 let whole: Vec<_> =
                     programs.iter().map(|program| program.program()).collect::<Result<_, _>>().ok()?;
                 let parts = rest.schemas.iter().zip(whole);

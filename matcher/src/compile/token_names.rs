@@ -40,7 +40,7 @@ impl TokenResolver {
         }
     }
 
-    /// A text of a tag with ids in place of tokens' names. `None` where a token is not there.
+    /// A text of a tag with ids in place of tokens' names. `None` if a token is absent.
     pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
         let names = self.names().ok()?;
         match text {

@@ -1,4 +1,4 @@
-//! A compiled grammar: what matchers share.
+//! A compiled grammar: the state that matchers share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -34,7 +34,7 @@ struct SharedGrammar<B: Backend> {
     parts: GrammarParts,
     compile: CompileTimes,
     fingerprint: OnceLock<u128>,
-    /// What the options of rules ask for, if any rule has some.
+    /// The attributes that the options of rules ask for, if any rule has some.
     requested: Option<RequestedAttributes>,
     /// Whether some items or names must differ.
     has_distinct_rules: bool,
@@ -52,9 +52,9 @@ impl<B: Backend> std::fmt::Debug for CompiledGrammar<B> {
 }
 
 impl<B: Backend> CompiledGrammar<B> {
-    /// Puts a backend of any kind over a vocabulary. [`Compiler`](crate::Compiler) does this for the Earley
-    /// engine. What a backend is made of is not known then, and with it what the options of rules ask for: there are no
-    /// captures and no temperatures, and no bounds on tokens.
+    /// Puts a backend of any kind over a vocabulary. [`Compiler`](crate::Compiler) does this for the Earley engine.
+    /// The origin of the backend is not known then, and so the options of rules are not either: there are no captures,
+    /// no temperatures, and no bounds on tokens.
     ///
     /// The pool holds masks that grammars of this vocabulary share; give each grammar the same one.
     pub fn from_backend(
@@ -125,9 +125,9 @@ impl<B: Backend> CompiledGrammar<B> {
         self.shared.parts.program.as_ref()
     }
 
-    /// A hash of the automata and the vocabulary, equal in every process: whoever spreads requests over machines can
-    /// send those with equal fingerprints to the same one, where their masks are known already. Structures that
-    /// differ only in how they are spelled often have one fingerprint. What waits to be compiled is compiled now.
+    /// A hash of the automata and the vocabulary, equal in every process. A router can send requests with
+    /// equal fingerprints to the same machine, where their masks are known already. Structures that differ
+    /// only in how they are spelled often have one fingerprint. Deferred parts are compiled now.
     ///
     /// It changes with versions that compile structures to other automata. Not cryptographic: see
     /// [`Program::fingerprint`]. `None` where the grammar was made [from a backend](Self::from_backend).
@@ -166,7 +166,7 @@ impl<B: Backend> CompiledGrammar<B> {
         }
     }
 
-    /// What the bytes of tables and masks count for.
+    /// The budget for which the bytes of tables and masks count.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.shared.parts.budget
     }
@@ -176,7 +176,7 @@ impl<B: Backend> CompiledGrammar<B> {
         size_of::<SharedGrammar<B>>() + self.generation().memory_usage()
     }
 
-    /// What the options of rules ask for, if any rule has some.
+    /// The attributes that the options of rules ask for, if any rule has some.
     pub(crate) fn requested_attributes(&self) -> Option<RequestedAttributes> {
         self.shared.requested
     }
@@ -190,7 +190,7 @@ impl<B: Backend> CompiledGrammar<B> {
         &self.shared.parts.counters
     }
 
-    /// Whether nobody else holds the grammar.
+    /// Whether the grammar has no other holder.
     pub(crate) fn is_unshared(&self) -> bool {
         Arc::strong_count(&self.shared) == 1
     }
@@ -230,7 +230,7 @@ impl<B: Backend> CompiledGrammar<B> {
         Ok(Arc::clone(&current))
     }
 
-    /// Empty tables that nobody else uses.
+    /// Empty tables that are not shared with anyone.
     pub(crate) fn new_generation(&self, like: &Generation<B>) -> Result<Arc<Generation<B>>, BuildError> {
         Ok(Arc::new(Generation::new(like.engine.fresh()?, &self.shared.parts)))
     }
@@ -272,7 +272,7 @@ impl<B: Backend> BudgetMember for SharedGrammar<B> {
         current.retired.store(true, Ordering::Relaxed);
         let before = std::mem::replace(&mut *current, Arc::new(fresh));
         drop(current);
-        // What is not in use ends here, with the lock free.
+        // Unused tables end here, with the lock free.
         drop(before);
         true
     }

@@ -32,7 +32,7 @@ pub(crate) struct Generation<B: Backend> {
     empty_bytes: usize,
     /// Bytes that the budget knows of.
     pub(super) reported_bytes: AtomicUsize,
-    /// Whether others took its place to keep the budget: whoever needs more of it moves over.
+    /// Whether other tables took its place to keep the budget: a matcher that needs more of it moves over.
     pub(super) retired: AtomicBool,
 }
 
@@ -59,7 +59,7 @@ impl<B: Backend> Generation<B> {
         self.engine.memory_usage().saturating_sub(self.empty_bytes)
     }
 
-    /// Tells the budget what came to the tables since the last time.
+    /// Reports the growth of the tables since the last time to the budget.
     pub(super) fn report_growth(&self) {
         let now = self.memory_usage();
         let before = self.reported_bytes.swap(now, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Accepting tokens and bytes.
 //!
-//! Nearly every token is one whose bytes are steps that some text took before. Those are read without fuel, without
-//! shared counts and without a look at the budget; everything else goes a slower way beside it.
+//! The bytes of nearly every token are steps that some text took before. Those tokens are read without fuel,
+//! without shared counts and without a look at the budget; all others take a slower way beside it.
 
 use std::sync::Arc;
 
@@ -31,9 +31,10 @@ impl<B: Backend> Matcher<B> {
         self.accept_slowly(id)
     }
 
-    /// The state after a token that is neither a stop token nor named by the grammar, and all of whose bytes are
-    /// steps that were taken before: what nearly every call finds. Shared counts, fuel and the tables' budget need no
-    /// thought then, nor do options of rules, where no rule has any. `None`: not that simple, or refused.
+    /// The state after a token that is neither a stop token nor named by the grammar, and whose bytes are all
+    /// steps that were taken before. Nearly every call finds one. Shared counts, fuel and the tables' budget
+    /// can be ignored then, and so can options of rules if no rule has any. `None`: not that simple, or
+    /// refused.
     #[inline]
     fn read_known(&self, id: TokenId) -> Option<B::State> {
         let (generation, state) = (self.generation(), self.state());

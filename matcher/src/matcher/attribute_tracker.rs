@@ -1,8 +1,8 @@
 //! The state of a matcher for grammars whose rules have options: the text, and its derivations.
 //!
-//! The text is written down as it is accepted. It is read a second time ([`Derivations`]) only when there is something to
-//! find out: captures and temperatures when somebody asks, bounds on tokens once as many tokens were accepted as the
-//! least of them. From then on it is read step by step.
+//! The text is recorded as it is accepted. It is read a second time ([`Derivations`]) only on demand.
+//! Captures and temperatures are a demand when the caller asks for them, bounds on tokens once as many tokens
+//! were accepted as the least of them. From then on it is read step by step.
 
 use std::sync::Arc;
 
@@ -87,7 +87,8 @@ impl AttributeTracker {
         self.requested.min_token_bound.is_some_and(|least| self.tokens >= least)
     }
 
-    /// Reads what was not read yet, each step with as much fuel. Says whether the last step left rules whose tokens are exhausted.
+    /// Reads all steps that were not read yet, each with the same fuel. Says whether the last step left rules
+    /// whose tokens are exhausted.
     pub(super) fn catch_up(
         &mut self,
         program: &Arc<Program>,

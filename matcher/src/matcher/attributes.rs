@@ -1,4 +1,4 @@
-//! Captures, temperatures and bounds on tokens: what the options of rules ask of a text.
+//! Captures, temperatures and bounds on tokens: the options of rules for a text.
 
 use grammask_earley::Captured;
 use grammask_parser_backend::{Backend, Configuration, Fuel, StepError};
@@ -31,12 +31,12 @@ pub enum CaptureEnds {
 impl<B: Backend> Matcher<B> {
     /// The parts of the text that rules with the option `capture` have read, by where they end, inner ones first.
     ///
-    /// A rule counts where it has ended in some reading of the text so far that can go on, or in which the text is whole.
-    /// So what is told may still change while the text goes on: of `[0-9]+`, `12` is told before it is `123`. Rules that
-    /// are open are not told.
+    /// A rule counts if it has ended in some reading of the text so far that can continue, or in which the
+    /// text is whole. So the answer may still change while the text continues: of `[0-9]+`, `12` is returned
+    /// before it is `123`. Rules that are open are not returned.
     ///
-    /// The text is read once more for this, in time that grows with the text (a fraction of a millisecond for a KB); what
-    /// was read then is kept for the next call.
+    /// The text is read once more for this, in time that grows with the text (a fraction of a millisecond for
+    /// a KB). This work is kept for the next call.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl<B: Backend> Matcher<B> {
         self.tracker.as_deref().is_some_and(|tracker| tracker.requested.has_temperature)
     }
 
-    /// Writes down a step that leads to a state, and drops the ways on in rules whose tokens are exhausted. The state
-    /// after that; where it fails, nothing of the step is left.
+    /// Records a step that leads to a state, and drops the readings in rules whose tokens are exhausted.
+    /// Returns the state after that; if it fails, nothing of the step is left.
     pub(super) fn track(
         &mut self,
         step: TrackedStep,

@@ -1,10 +1,11 @@
 //! Masks of drafts: tokens that were guessed ahead and are to be judged at once.
 //!
-//! A speculating engine guesses a tree of tokens (each path is one way the text might go on), runs the model over
-//! all of it in one pass, and needs a mask for each node: what may follow if the path to that node were accepted.
-//! The naive way gives each node a matcher of its own. Here one matcher walks the tree depth first, accepts on the
-//! way down and takes back on the way up, both of which are pushes and pops of one state. The walk keeps its place
-//! on an explicit stack of the nodes on the current path, so a draft of any depth is safe.
+//! A speculating engine guesses a tree of tokens, in which each path is one way to continue the text, and
+//! runs the model over all of it in one pass. It needs a mask for each node: the tokens that may follow if
+//! the path to that node were accepted. The naive way gives each node a matcher of its own. Here one matcher
+//! walks the tree depth first, accepts on the way down and takes back on the way up, both of which are pushes
+//! and pops of one state. The walk keeps its place on an explicit stack of the nodes on the current path, so
+//! a draft of any depth is safe.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use super::matcher::Matcher;
 use crate::base::buffer_size::BufferTooSmall;
 use crate::base::error::MatchError;
 
-/// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its token, -1
-/// where there is none. Node 0 is the root; its token was accepted before and is not looked at.
+/// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its
+/// token, -1 where there is none. Node 0 is the root; its token was accepted before and is not read.
 ///
-/// The same token may stand in many nodes. Nodes that no other names are not part of the tree.
+/// The same token may be in many nodes. Nodes that no other node names are not part of the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct DraftTree<'t> {
     first_child: &'t [i64],
@@ -51,7 +52,7 @@ pub enum DraftError {
     NotATree {
         /// The node that names another.
         by: usize,
-        /// What it names.
+        /// The node that it names.
         named: i64,
     },
     /// The masks do not fit into the words.
@@ -59,12 +60,12 @@ pub enum DraftError {
     BufferTooSmall(#[from] BufferTooSmall),
 }
 
-/// What became of a node of a draft.
+/// The outcome for a node of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DraftRow {
-    /// The path to the node can be accepted, and its row holds the mask of what may follow. Never
-    /// [`MaskKind::Unchanged`]: each row lies elsewhere.
+    /// The path to the node can be accepted, and its row holds the mask after it. Never
+    /// [`MaskKind::Unchanged`]: each row has memory of its own.
     Filled(MaskKind),
     /// The path ends with a stop token: it can be accepted, and nothing may follow.
     Ended,
@@ -77,7 +78,7 @@ pub enum DraftRow {
     Skipped,
 }
 
-/// What happens to the words of rows that no mask is written to.
+/// The treatment of the words of rows that no mask is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OtherRows {
     /// They become 0: nothing may follow there.
@@ -143,14 +144,14 @@ fn node_index(number: i64) -> Option<usize> {
 }
 
 impl<B: Backend> Matcher<B> {
-    /// Writes a mask for each node of a draft: row `i` of `words`, from word `i * stride` on, says what may follow
-    /// the path to node `i`. Says of each node what became of it, in the order of the nodes; where a path is
-    /// refused or ends, `others` says what its rows hold. The interrupt is asked at each node; rows that were not
-    /// reached are [`DraftRow::Skipped`]. The matcher is at the same place afterwards.
+    /// Writes a mask for each node of a draft: row `i` of `words`, from word `i * stride` on, says what may
+    /// follow the path to node `i`. Returns the outcome of each node, in the order of the nodes; `others`
+    /// decides about the rows of paths that are refused or end. The interrupt is asked at each node; rows
+    /// that were not reached are [`DraftRow::Skipped`]. The matcher is at the same place afterwards.
     ///
     /// # Errors
     ///
-    /// Where there is too little room; nothing is written then. Limits concern single rows.
+    /// Fails if there is too little room; nothing is written then. Limits concern single rows.
     pub fn fill_draft_masks(
         &mut self,
         tree: &DraftTree<'_>,
@@ -179,8 +180,9 @@ impl<B: Backend> Matcher<B> {
         Ok(rows)
     }
 
-    /// The temperature to sample with behind each node of a draft, as [`temperature`](Self::temperature) tells it; `None`
-    /// also for nodes that cannot be accepted or end the text. The matcher is at the same place afterwards.
+    /// The temperature to sample with after each node of a draft, as [`temperature`](Self::temperature) tells
+    /// it; `None` also for nodes that cannot be accepted or end the text. The matcher is at the same place
+    /// afterwards.
     ///
     /// # Errors
     ///
@@ -218,7 +220,7 @@ impl<B: Backend> Matcher<B> {
         loop {
             let Some(place) = next else {
                 let Some(done) = path.pop() else { return };
-                // Where a limit is in the way, what is left of the tree cannot be reached.
+                // If a limit is in the way, the rest of the tree cannot be reached.
                 if done != 0 && self.rollback(1).is_err() {
                     return;
                 }
@@ -244,7 +246,7 @@ impl<B: Backend> Matcher<B> {
             } else {
                 match fill(self, place) {
                     Ok(kind) => DraftRow::Filled(kind),
-                    // What the node's mask is need not be known to go on below it.
+                    // The walk below the node does not need the node's mask.
                     Err(error) => DraftRow::Failed(error),
                 }
             };

@@ -8,7 +8,7 @@ use grammask_parser_backend::{Backend, Fuel, StepError};
 use super::matcher::Matcher;
 use crate::base::error::MatchError;
 
-/// What became of a token that was tried.
+/// The outcome of a token that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {
@@ -37,7 +37,8 @@ pub enum Explanation {
 }
 
 impl<B: Backend> Matcher<B> {
-    /// Whether a token is allowed here, and if not, which of its bytes is refused and what was possible there.
+    /// Whether a token is allowed here, and if not, which of its bytes is refused and which bytes were
+    /// possible there.
     ///
     /// # Errors
     ///

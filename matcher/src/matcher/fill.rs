@@ -1,7 +1,7 @@
 //! Masks of the next token.
 //!
-//! A mask is looked for in three places, the cheapest first: it is the one that this matcher filled last, some text
-//! needed it before, or it has to be computed.
+//! A mask is looked for in three places, the cheapest first. This matcher filled it last, some text needed it
+//! before, or it has to be computed.
 
 use std::sync::Arc;
 
@@ -33,8 +33,9 @@ impl<B: Backend> Matcher<B> {
     }
 
     /// As [`fill_mask`](Self::fill_mask), into words that the caller owns: at least
-    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; what lies behind is cleared. A
-    /// [`TokenMask`] knows what it holds and is often filled without a copy; these words are always written.
+    /// [`words_for`](grammask_mask_cache::words_for)`(vocabulary.len())` of them; any words after these are
+    /// cleared. A [`TokenMask`] knows which mask it holds and is often filled without a copy; these words are
+    /// always written.
     ///
     /// # Errors
     ///
@@ -47,8 +48,9 @@ impl<B: Backend> Matcher<B> {
         self.fill_with(|stored| stored.write(words))
     }
 
-    /// The mask of the next token, shared and not copied. It goes by the vocabulary's stop tokens, whatever
-    /// [`with_stop_tokens`](Self::with_stop_tokens) says: they depend on the matcher, and what is shared cannot.
+    /// The mask of the next token, shared and not copied. It follows the vocabulary's stop tokens, whatever
+    /// [`with_stop_tokens`](Self::with_stop_tokens) says: they depend on the matcher, and a shared mask
+    /// cannot.
     ///
     /// # Errors
     ///
@@ -74,7 +76,7 @@ impl<B: Backend> Matcher<B> {
         if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) }
     }
 
-    /// Fails where so many bits cannot hold a mask.
+    /// Fails if this number of bits cannot hold a mask.
     #[inline]
     fn check_room(&self, given: usize) -> Result<(), MatchError> {
         let needed = self.grammar.vocabulary().len();
@@ -238,7 +240,7 @@ impl<B: Backend> Matcher<B> {
     }
 }
 
-/// The work for a mask: all that it needs, so that no matcher waits for whoever does it.
+/// The work for a mask, with everything that it needs, so that no matcher waits for the thread that does it.
 pub(crate) struct MaskJob<B: Backend> {
     generation: Arc<Generation<B>>,
     state: B::State,

@@ -1,25 +1,27 @@
 //! Forced text as tokens that are safe to append.
 //!
-//! Where the structure leaves no choice, the model need not be asked. But text that is appended must be cut into
-//! tokens, and the naive way, to encode the forced text and append what comes out, is wrong at both ends: the last
-//! token before it might have been merged with its beginning, and its last token might have been merged with what
-//! the model writes next. A model that sees a text cut as its tokenizer never cuts it answers worse.
+//! Where the structure leaves no choice, the model need not be asked. But text that is appended must be cut
+//! into tokens. The naive way, to encode the forced text and append the result, is wrong at both ends. The
+//! last token before it might have been merged with its beginning, and its last token with the model's next
+//! text. A model that sees a text cut as its tokenizer never cuts it answers worse.
 //!
-//! So which tokens are certain, whatever follows? Let `S` be the text from some token on, with the forced text at its
-//! end, and `X` any way on that the structure allows. The encoding of `S X` has one token that holds the last byte of
-//! `S` and reaches beyond, beginning at some place `q`; or a token ends right at the end of `S`, and `q` is that end.
-//! The tokens before `q` spell `S[..q]`, and since encoders are *closed under prefixes* (the first tokens of an
-//! encoding are the encoding of the bytes that they spell), they are `encode(S[..q])`. We do not know `X`, but `q` is
-//! one of few places: there must be a token of the vocabulary that begins with `S[q..]` and goes on as the structure
-//! allows. A walk through the trie of the vocabulary, with the parser stepping along, finds all such places. What
-//! the encodings of all `S[..q]` begin with is certain:
+//! So which tokens are certain, whatever follows? Let `S` be the text from some token on, with the forced
+//! text at its end, and `X` any continuation that the structure allows. The encoding of `S X` has one token
+//! that holds the last byte of `S` and reaches beyond, beginning at some place `q`. Or a token ends right at
+//! the end of `S`, and `q` is that end. The tokens before `q` spell `S[..q]`. Encoders are *closed under
+//! prefixes*: the first tokens of an encoding are the encoding of the bytes that they spell. So these tokens
+//! are `encode(S[..q])`. We do not know `X`, but `q` is one of few places: there must be a token of the
+//! vocabulary that begins with `S[q..]` and continues as the structure allows. A walk through the trie of the
+//! vocabulary, with the parser stepping along, finds all such places. The common beginning of the encodings
+//! of all `S[..q]` is certain:
 //!
 //! > certain tokens = longest common beginning of `encode(S[..q])` over every possible `q`.
 //!
-//! Encodings by merges (BPE, with merges in order of rank), by longest match and by best score (unigram) are closed
-//! under prefixes; splitting into words before, as all common tokenizers do, keeps that where the splitting of a
-//! text does not depend on what follows a boundary of tokens. An encoder that is not is no danger to the structure:
-//! whatever it answers, the tokens are checked to spell the text and nothing else, and masks are never narrowed.
+//! Encodings by merges (BPE, with merges in order of rank), by longest match and by best score (unigram) are
+//! closed under prefixes. All common tokenizers split into words first; that keeps the property if the
+//! splitting of a text does not depend on the bytes after a boundary of tokens. Other encoders are no danger
+//! to the structure: whatever they answer, the tokens are checked to spell the text and nothing else, and
+//! masks are never narrowed.
 
 use std::collections::BTreeSet;
 
@@ -48,10 +50,10 @@ impl<B: Backend> Matcher<B> {
     /// Encoding begins at the first of them, which is never taken back. With an empty context, encoding begins with
     /// the forced text, as is right at the beginning of a text.
     ///
-    /// `encode` turns bytes into ids as the model's tokenizer does inside a text, without special tokens; `None`
-    /// where it cannot (most encode text only, and bytes may end inside a character). It should be closed under
-    /// prefixes; encodings by merges, longest match and best score are: the first tokens of such an encoding are the encoding of
-    /// the bytes that they spell.
+    /// `encode` turns bytes into ids as the model's tokenizer does inside a text, without special tokens. It
+    /// answers `None` if it cannot: most encode text only, and bytes may end inside a character. It should be
+    /// closed under prefixes: the first tokens of an encoding are the encoding of the bytes that they spell.
+    /// Encodings by merges, longest match and best score are.
     ///
     /// # Errors
     ///
@@ -79,7 +81,8 @@ impl<B: Backend> Matcher<B> {
                     certain = Some(tokens);
                     break;
                 }
-                // Bytes that cannot be encoded end inside a character: what is certain before it is certain.
+                // Bytes that cannot be encoded end inside a character: a token that is certain before it is
+                // certain.
                 Err(place) if place > before => end = place - 1,
                 Err(_) => break,
             }
@@ -124,7 +127,7 @@ impl<B: Backend> Matcher<B> {
     }
 }
 
-/// Cuts inside characters are tried at so many places. Characters have at most four bytes.
+/// The number of places at which cuts inside characters are tried. Characters have at most four bytes.
 const MAX_TRIES: usize = 8;
 
 /// Whether a token of more than `inside` bytes is a beginning of `text`, or begins with all of it and goes on as is
@@ -138,7 +141,7 @@ fn reaches_beyond<B: Backend>(
     fuel: &mut Fuel,
 ) -> Result<bool, StepError> {
     let trie = vocabulary.trie();
-    // Long tokens stand beside the trie; they are few, and judged by their bytes alone.
+    // Long tokens are beside the trie; they are few, and judged by their bytes alone.
     let long = trie.long_tokens().iter().map(|&id| vocabulary.token_bytes(id));
     if long.clone().any(|token| token.len() > inside && (token.starts_with(text) || text.starts_with(token)))
     {
@@ -154,7 +157,7 @@ fn reaches_beyond<B: Backend>(
         }
         level = index + 1..node.skip();
     }
-    // Depth first through what is left of the trie, with the state before each node.
+    // Depth first through the rest of the trie, with the state before each node.
     let mut states = vec![state];
     let base = text.len();
     let mut index = level.start;
@@ -186,7 +189,8 @@ fn child(trie: &grammask_mask_cache::Trie, level: std::ops::Range<u32>, byte: u8
     None
 }
 
-/// What the encodings of the text up to all places begin with; or a place up to which it cannot be encoded.
+/// The common beginning of the encodings of the text up to all places; or a place up to which it cannot be
+/// encoded.
 fn common_encoding(
     places: &BTreeSet<usize>,
     text: &[u8],
@@ -228,7 +232,7 @@ fn spells(tokens: &[TokenId], text: &[u8], vocabulary: &Vocabulary) -> bool {
     left.is_empty()
 }
 
-/// What is to be taken back and appended so that the text ends with the certain tokens.
+/// The tokens to take back and to append so that the text ends with the certain tokens.
 fn relative_to_context(
     context: &[TokenId],
     certain: &[TokenId],

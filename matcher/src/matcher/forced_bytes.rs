@@ -80,7 +80,7 @@ impl<B: Backend> Matcher<B> {
         }
         let (engine, state) = (&self.generation().engine, self.state());
         match self.scopes.as_deref().filter(|scopes| scopes.is_open()) {
-            // Past a limit nothing is decided, and the backend's answer holds what there is.
+            // Past a limit nothing is decided, and the backend's answer holds the bytes so far.
             Some(scopes) => {
                 let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
                 scopes

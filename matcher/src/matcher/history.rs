@@ -1,8 +1,9 @@
-//! The steps of one text: what was read, so that it can be read again, and the states in between, so that mostly it
-//! need not be.
+//! The steps of one text: the bytes and tokens, so that they can be read again, and the states in between, so
+//! that mostly they need not be.
 //!
-//! A state belongs to one generation of tables. When a matcher moves over to the next one it takes along the states of
-//! the last steps; those of earlier ones are *lost*, and a rollback that goes back so far reads the text again.
+//! A state belongs to one generation of tables. When a matcher moves over to the next one, it takes along the
+//! states of the last steps. Those of earlier ones are *lost*, and a rollback that reaches them reads the
+//! text again.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub(super) enum HistoryStep<'h> {
     Bytes(&'h [u8]),
 }
 
-/// In place of an id: no vocabulary has so many tokens.
+/// In place of an id: no vocabulary has this number of tokens.
 const BYTES: u32 = u32::MAX;
 
 impl<S> Default for History<S> {

@@ -1,4 +1,4 @@
-//! A mask, what it says as a whole, and the name under which it is compared with others.
+//! The kind of a mask as a whole, and the name under which it is compared with others.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) const NARROWED: usize = 0;
 /// the key in it.
 pub(super) type MaskName = (usize, MaskKey);
 
-/// A mask, and what it is the mask of.
+/// A mask, and the name of its state.
 #[derive(Clone)]
 pub(super) struct NamedMask {
     pub(super) name: MaskName,

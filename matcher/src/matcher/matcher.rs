@@ -113,7 +113,8 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
-    /// Chooses what ends the text, for this matcher and its forks. Default: the vocabulary's stop tokens.
+    /// Chooses the tokens that end the text, for this matcher and its forks. Default: the vocabulary's stop
+    /// tokens.
     #[must_use]
     pub fn with_stop_tokens(mut self, stop: StopTokens) -> Self {
         self.stop = stop;
@@ -126,9 +127,10 @@ impl<B: Backend> Matcher<B> {
         &self.stop
     }
 
-    /// Sets what stops a call that works for long, for this matcher and its forks: when it comes, the call fails with
-    /// [`MatchError::Interrupted`](crate::MatchError::Interrupted) and leaves the matcher as it was. Calls that find all
-    /// they need in the tables work for less than it takes to ask, and succeed. Default: none.
+    /// Sets the interrupt of calls that work for long, for this matcher and its forks: when it comes, the
+    /// call fails with [`MatchError::Interrupted`](crate::MatchError::Interrupted) and leaves the matcher as
+    /// it was. Calls that find everything in the tables take less time than the question does, and succeed.
+    /// Default: none.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
     }

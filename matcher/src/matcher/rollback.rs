@@ -18,8 +18,8 @@ pub(super) struct Place<B: Backend> {
 impl<B: Backend> Matcher<B> {
     /// Takes back the last `steps` steps, a stop token counted.
     ///
-    /// The states of at least the last 4,096 steps are kept, as far as the tables have room for them. Where a rollback
-    /// goes back further, and tables were begun anew since, the text up to there is read again.
+    /// The states of at least the last 4,096 steps are kept, as far as the tables have room for them. If a
+    /// rollback reaches further, and tables were begun anew since, the text up to there is read again.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What ends a text.
+//! The tokens that end a text.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub enum StopTokens {
     /// These in their place. As long as the text is not whole they are refused, even if their bytes would fit;
     /// those of the vocabulary are refused throughout.
     Own(Arc<[TokenId]>),
-    /// None: whoever drives the matcher stops when the text is complete.
+    /// None: the caller stops when the text is complete.
     None,
 }
 

@@ -1,8 +1,9 @@
 //! Going on with a text under another grammar.
 //!
-//! While a model writes, the tools that it may call can change. What is known of the text is a state of the old
-//! grammar's automata, which mean nothing to the new one; so the new one reads the text, or the part of it that
-//! still matters, again. Most of that is looked up: steps of a lazy automaton that other texts took before.
+//! While a model writes, the tools that it may call can change. The matcher knows the text as a state of the
+//! old grammar's automata, which means nothing to the new one. So the new one reads the text, or the part of
+//! it that still matters, again. Most of that is looked up: steps of a lazy automaton that other texts took
+//! before.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,34 +15,34 @@ use super::matcher::Matcher;
 use crate::base::error::MatchError;
 use crate::grammar::compiled::CompiledGrammar;
 
-/// What of the text so far another grammar reads.
+/// The part of the text so far that another grammar reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
     /// All of it.
     All,
-    /// What was read since the matcher was last in the state in which it began: since the last finished call, where
-    /// calls stand in free text. All of the text is the same to the old grammar as this part, so that it may hold
-    /// calls of tools that are offered no more. Where the matcher was never back, or rules of the old grammar have
-    /// options (a bound on tokens, say), all.
+    /// The text since the matcher was last in its first state: since the last finished call, if calls are in
+    /// free text. To the old grammar this part is equal to all of the text, so that the text may hold calls
+    /// of tools that are offered no more. All of the text, if the matcher never returned, or if rules of the
+    /// old grammar have options (a bound on tokens, say).
     SinceReturn,
     /// The last steps of it.
     Last(usize),
 }
 
 impl<B: Backend> Matcher<B> {
-    /// Goes on with the text under another grammar over the same vocabulary, which reads it, or a part of it, from
-    /// the grammar's beginning. What was not read again is no longer part of the text: it cannot be rolled back.
-    /// [`stats`](Self::stats) count anew.
+    /// Continues the text under another grammar over the same vocabulary, which reads it, or a part of it,
+    /// from the grammar's beginning. Text that was not read again is no longer part of the text: it cannot be
+    /// rolled back. [`stats`](Self::stats) count anew.
     ///
-    /// To add tools to a conversation, or to take some away, compile the new set (only what is new in it is
+    /// To add tools to a conversation, or to take some away, compile the new set (only its new parts are
     /// compiled, see [`Compiler::tag`](crate::Compiler::tag)) and switch to it.
     ///
     /// # Errors
     ///
-    /// Where the new grammar does not allow the text ([`MatchError::TextRefused`]), as in the midst of a call of a
-    /// tool that was taken away; where it has another vocabulary; where there are fewer steps than were asked for; or
-    /// where a limit is reached. The matcher is then left as it was.
+    /// Fails if the new grammar does not allow the text ([`MatchError::TextRefused`]), as in the middle of a
+    /// call of a tool that was taken away. It also fails if the grammar has another vocabulary, if there are
+    /// fewer steps than were asked for, or if a limit is reached. The matcher is then left as it was.
     pub fn switch_to(&mut self, grammar: &CompiledGrammar<B>, replay: Replay) -> Result<(), MatchError> {
         let (old, new) = (self.grammar.vocabulary(), grammar.vocabulary());
         if !Arc::ptr_eq(old, new) && old.fingerprint() != new.fingerprint() {
@@ -84,9 +85,9 @@ impl<B: Backend> Matcher<B> {
         Ok(next)
     }
 
-    /// The last step at which the state was the one that the text began in, as far as states are known: else its
-    /// beginning. That is the answer, too, where rules have options, since how many tokens a rule has read, or what has
-    /// occurred, is no part of a state.
+    /// The last step at which the state was the first one of the text, as far as states are known: else its
+    /// beginning. The beginning is also the answer if rules have options. The number of tokens that a rule
+    /// has read, and the items that have occurred, are no part of a state.
     fn last_return(&self) -> usize {
         if self.terminated || self.tracker.is_some() || self.scopes.is_some() {
             return 0;

@@ -1,12 +1,13 @@
 //! Moving from one generation of tables to the next.
 //!
-//! A state means something only in the tables that it belongs to. The naive way, to hold the tables of all states of the
-//! history, lets one text hold gigabytes: there are grammars whose tables are full after five tokens. So a matcher holds
-//! one generation. When it is full, or was given up to keep the budget, the current state moves over to the next one,
-//! and with it the states of the last steps: a rollback then costs no more than before, and one step back and forth
-//! over the edge of a generation finds both states in the new one. States share nearly all that they are made of, so
-//! thousands of them mostly take little more room than one. Where they take more than a share of the new tables the
-//! earlier ones are left behind, and a rollback to them reads the text again.
+//! A state means something only in the tables that it belongs to. The naive way, to hold the tables of all
+//! states of the history, lets one text hold gigabytes: there are grammars whose tables are full after five
+//! tokens. So a matcher holds one generation. When it is full, or was given up to keep the budget, the
+//! current state moves over to the next one, and with it the states of the last steps. So a rollback costs no
+//! more than before, and one step back and forth over the edge of a generation finds both states in the new
+//! one. States share nearly all of their parts, so thousands of them mostly take little more room than one.
+//! Where they take more than a share of the new tables the earlier ones are left behind, and a rollback to
+//! them reads the text again.
 
 use std::sync::Arc;
 
@@ -85,14 +86,15 @@ impl<B: Backend> Matcher<B> {
         Ok(())
     }
 
-    /// How many bytes of tables the states of the history may take. Half of the room is left for the text to go on, so that
-    /// tables are not full of what was, and those that many texts move over to are never full of that alone.
+    /// The number of bytes of tables that the states of the history may take. Half of the room is left for
+    /// the text that follows, so that tables are not full of the past. Tables that many texts move over to
+    /// are never full of that alone.
     fn max_growth(&self, tables: &Generation<B>) -> usize {
         self.grammar.max_bytes_before_release().saturating_sub(tables.grown_by()) / 2
     }
 }
 
-/// The states of so many steps move over with the current one.
+/// The number of steps whose states move over with the current one.
 const KEPT_STEPS: usize = 4096;
 
 /// Which tables a call goes on with.

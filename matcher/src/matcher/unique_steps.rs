@@ -1,4 +1,4 @@
-//! Texts in which items or names must differ: what has occurred is asked beside the parser.
+//! Texts in which items or names must differ: the values that have occurred are kept outside of the parser.
 
 use grammask_mask_cache::StoredMask;
 use grammask_parser_backend::{Backend, Fuel, StepError};
@@ -13,14 +13,14 @@ use crate::grammar::generation::Generation;
 use crate::unique::scopes::{Stopped, UniqueScopes};
 
 impl<B: Backend> Matcher<B> {
-    /// Whether the mask may be another one than that of the parser's state alone.
+    /// Whether the mask may differ from that of the parser's state alone.
     pub(super) fn narrows_masks(&self) -> bool {
         let Some(scopes) = self.scopes.as_deref() else { return false };
         scopes.is_open() || !scopes.no_token_repeats(self.generation().masks.token_sets())
     }
 
-    /// Runs a call with what has occurred, from the same place each time that it is begun anew. The place stays as the
-    /// call leaves it.
+    /// Runs a call with the scopes, from the same place each time that it is begun anew. The scopes stay as
+    /// the call leaves them.
     fn with_scopes<T>(
         &mut self,
         mut call: impl FnMut(&Generation<B>, B::State, &mut UniqueScopes, &mut Fuel) -> Result<T, StepError>,

@@ -1,14 +1,15 @@
 //! Compiling while the prompt is read.
 //!
-//! A model reads the prompt for tens of milliseconds before it writes the first token; a structure that is compiled
-//! meanwhile costs nothing. The naive way, a thread for each request, lets a burst of requests start hundreds. Here
-//! the work goes to the [`Threads`](crate::Threads) of the compiler, and what has not begun when somebody needs it is done by the
-//! one who waits: nobody waits behind other people's work, a pool of any size (even none) gets everything done, and
-//! a thread of the pool may itself wait for another compilation without blocking anything for good.
+//! A model reads the prompt for tens of milliseconds before it writes the first token; a structure that is
+//! compiled meanwhile costs nothing. The naive way, a thread for each request, lets a burst of requests start
+//! hundreds. Here the work goes to the [`Threads`](crate::Threads) of the compiler. If it has not begun when
+//! its result is needed, the waiting caller does it. So no caller waits behind other people's work, and a
+//! pool of any size (even none) gets everything done. A thread of the pool may itself wait for another
+//! compilation without blocking anything for good.
 //!
-//! Whatever the size of the pool, an outcome is set once: by whoever did the work, or by [`cancel`] and the
-//! deadline if they come first. Those who wait are then released at once; the work itself ends a little later,
-//! where it next looks at its interrupt.
+//! Whatever the size of the pool, an outcome is set once: by the thread that did the work, or by [`cancel`]
+//! and the deadline if they come first. All waiting callers are then released at once; the work itself ends a
+//! little later, where it next looks at its interrupt.
 //!
 //! [`cancel`]: BackgroundCompile::cancel
 
@@ -26,8 +27,8 @@ use crate::grammar::compiled::CompiledGrammar;
 use crate::matcher::matcher::Matcher;
 use crate::matcher::stop_tokens::StopTokens;
 
-/// A structure that is being compiled. Clones are handles to the same work. Dropping all of them does not end it:
-/// it may be meant for a cache; [`cancel`](Self::cancel) does.
+/// A structure that is being compiled. Clones are handles to the same work. Dropping all of them does not end
+/// it, because it may be meant for a cache; [`cancel`](Self::cancel) does.
 pub struct BackgroundCompile<B: Backend = Engine> {
     shared: Arc<CompileTask<B>>,
 }
@@ -100,8 +101,8 @@ impl<B: Backend> BackgroundCompile<B> {
         matches!(*self.shared.settled(), TaskState::Done(_))
     }
 
-    /// The outcome, if there is one. Never waits and never compiles; without threads there is none before
-    /// somebody [waits](Self::wait).
+    /// The outcome, if there is one. Never waits and never compiles; without threads there is none before a
+    /// caller [waits](Self::wait).
     ///
     /// # Errors
     ///
@@ -133,7 +134,7 @@ impl<B: Backend> BackgroundCompile<B> {
         }
     }
 
-    /// Ends the work, if it is not done. Whoever waits is released at once, with an error that says so.
+    /// Ends the work, if it is not done. Waiting callers are released at once, with an error that says so.
     pub fn cancel(&self) {
         self.shared.interrupt.cancel();
         self.shared.finish(Err(Interrupted::Cancelled.into()));
@@ -162,7 +163,7 @@ impl<B: Backend> CompileTask<B> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, after work that nobody has begun was given up if it is too late for it.
+    /// The state, after work that has not begun was given up if it is too late for it.
     fn settled(&self) -> MutexGuard<'_, TaskState<B>> {
         let state = self.lock();
         if let (TaskState::Waiting(_), Err(reason)) = (&*state, self.interrupt.check()) {
@@ -179,7 +180,7 @@ impl<B: Backend> CompileTask<B> {
         match std::mem::replace(&mut *state, TaskState::Running(std::process::id())) {
             TaskState::Waiting(job) => {
                 drop(state);
-                // Those who wait must be told even if the work panics.
+                // Waiting callers must be told even if the work panics.
                 let mut end = FinishOnDrop { shared: self, outcome: None };
                 end.outcome = Some(job());
             }
@@ -196,7 +197,7 @@ impl<B: Backend> CompileTask<B> {
         let before = std::mem::replace(&mut *state, TaskState::Done(outcome));
         drop(state);
         self.done.notify_all();
-        // What a job holds is not ours; it goes when the lock is free.
+        // The contents of a job are not ours; they are dropped when the lock is free.
         drop(before);
     }
 }
@@ -213,7 +214,7 @@ impl<B: Backend> Drop for FinishOnDrop<'_, B> {
     }
 }
 
-/// A matcher whose grammar may still be compiled: it waits when the grammar is first needed.
+/// A matcher whose grammar may still be in compilation: it waits when the grammar is first needed.
 #[derive(Debug)]
 pub struct BackgroundMatcher<B: Backend = Engine> {
     compile: BackgroundCompile<B>,

@@ -1,9 +1,9 @@
 //! Many texts at once.
 //!
-//! The naive way to fill the masks of a batch in parallel hands each thread a share of the rows. Most rows are
-//! copies of masks that are known, some 0.3 us each, and waking a thread costs ten times as much; a few have to be
-//! computed, for up to milliseconds; and rows that are at the same place of the same grammar would compute the same
-//! mask side by side. So the rows are told apart first:
+//! The naive way to fill the masks of a batch in parallel hands each thread a share of the rows. Most rows
+//! are copies of masks that are known, some 0.3 us each, and waking a thread costs ten times as much. A few
+//! have to be computed, for up to milliseconds. Rows at the same place of the same grammar would compute the
+//! same mask side by side. So the rows are sorted first:
 //!
 //! 1. rows whose mask is known are copied by the caller's thread;
 //! 2. of the others, rows of equal state form a group, and one mask is computed for each. Where there is more than one
@@ -56,8 +56,8 @@ impl BatchMatcher {
 
     /// Fills every row. One answer a row, in their order; rows that fail leave the others alone.
     ///
-    /// [`MaskKind::Unchanged`] marks the rows whose mask is the one that their matcher filled last: what was
-    /// transferred to a device then needs no second transfer. The words are written in any case.
+    /// [`MaskKind::Unchanged`] marks the rows whose mask is the one that their matcher filled last: a copy on
+    /// a device needs no second transfer then. The words are written in any case.
     pub fn fill<B: Backend>(&self, rows: &mut [BatchRow<'_, B>]) -> Vec<Result<MaskKind, MatchError>> {
         let mut answers: Vec<Option<Result<MaskKind, MatchError>>> = Vec::new();
         answers.resize_with(rows.len(), || None);
@@ -87,7 +87,7 @@ impl BatchMatcher {
     ///
     /// # Errors
     ///
-    /// Where there is too little room; nothing is written then.
+    /// Fails if there is too little room; nothing is written then.
     pub fn fill_rows<B: Backend, M: BorrowMut<Matcher<B>>>(
         &self,
         matchers: &mut [M],

@@ -1,20 +1,20 @@
 //! Masks that are computed before they are asked for.
 //!
-//! The naive ways are two. To compute the masks of all states beforehand, as the first XGrammar paper does, takes
-//! seconds for a large grammar, most of them for states that no text will come to. To compute each one when a text
-//! comes to it, as this crate does by itself, lets the first text pay. In between there is idle time: while the
-//! prompt is read, and while the model computes logits. It suffices for some masks, so those are chosen that are
-//! worth most (the second paper's partial just-in-time compilation):
+//! There are two naive ways. To compute the masks of all states beforehand, as the first XGrammar paper does,
+//! takes seconds for a large grammar, most of them for states that no text will reach. To compute each one
+//! when a text reaches it, as this crate does by itself, lets the first text pay. In between there is idle
+//! time: while the prompt is read, and while the model computes logits. It suffices for some masks, so the
+//! most valuable ones are chosen (the second paper's partial just-in-time compilation):
 //!
-//! * from the beginning of a text ([`CompiledGrammar::warm_up`]) nobody knows which way it will go. So all ways on from
-//!   a state count as equally likely, and a bounded number of states is looked at, the likeliest first. What is saved
-//!   by knowing a mask is what it costs, by an [estimate](mask_cost), times how likely it is to be needed. Cost alone
-//!   would choose among thousands of costly states that hardly any text comes to, such as the insides of strings in
-//!   members that no schema names;
+//! * from the beginning of a text ([`CompiledGrammar::warm_up`]) its way is not known. So all ways from a
+//!   state count as equally likely, and a bounded number of states is looked at, the likeliest first. Knowing
+//!   a mask saves its cost, by an [estimate](mask_cost), times the likelihood that it is needed. Cost alone
+//!   would choose among thousands of costly states that hardly any text reaches, such as the insides of
+//!   strings in members that no schema names;
 //! * in the middle of a text ([`Matcher::warm_next`]) the next token is one of those that the mask allows. Each
 //!   leads to a state; the states that most tokens lead to come first.
 //!
-//! Nothing of this changes an answer: what is computed is kept where it would be kept anyway, and counts for the
+//! Nothing of this changes an answer: the masks are kept where they would be kept anyway, and count for the
 //! same budgets. Tables are never begun anew to make room for a guess.
 
 use std::cmp::Reverse;
@@ -32,15 +32,16 @@ use crate::grammar::compiled::CompiledGrammar;
 use crate::grammar::generation::Generation;
 use crate::matcher::matcher::Matcher;
 
-/// States that are looked at for each mask that may be computed.
+/// The number of states to look at for each mask that may be computed.
 const STATES_PER_MASK: usize = 8;
 /// Tokens that are tried to see where they lead, those with the least ids: vocabularies list frequent tokens first.
 const MAX_TOKENS_TRIED: usize = 2_048;
 
 impl<B: Backend> CompiledGrammar<B> {
-    /// Computes at most so many masks of states near the beginning of a text: that of the beginning, then those that
-    /// are likely to save most. Returns how many were computed; fewer where the interrupt says so or a limit is reached.
-    /// A mask that is told from that of a similar state brings that one along.
+    /// Computes at most this number of masks of states near the beginning of a text: that of the beginning,
+    /// then those that are likely to save most. Returns the number of computed masks; fewer if the interrupt
+    /// says so or a limit is reached. A mask that is the difference to that of a similar state brings that
+    /// one along.
     ///
     /// For idle time before the first token. 16 to 64 are useful numbers: each takes up to a millisecond, most of
     /// them some microseconds.
@@ -68,15 +69,15 @@ impl<B: BuildBackend> Compiler<B> {
 }
 
 impl<B: Backend> Matcher<B> {
-    /// Computes at most so many masks of states that the next token may lead to, those that most tokens lead to
-    /// first. Returns how many were computed; fewer where a limit is reached.
+    /// Computes at most this number of masks of states that the next token may lead to, those that most
+    /// tokens lead to first. Returns the number of computed masks; fewer if a limit is reached.
     ///
-    /// For idle time between two tokens. A second call goes on with what is left.
+    /// For idle time between two tokens. A second call continues with the rest.
     pub fn warm_next(&mut self, masks: usize) -> usize {
         if masks == 0 || self.is_terminated() {
             return 0;
         }
-        // Where there is no mask there is no next token.
+        // Without a mask there is no next token.
         let Ok(mask) = self.mask() else { return 0 };
         let grammar = self.grammar().clone();
         let (generation, state) = self.tables_and_state();
@@ -97,7 +98,7 @@ impl<B: Backend> Matcher<B> {
     }
 }
 
-/// States whose masks are not known, each with what it is worth.
+/// States whose masks are not known, each with the value of its mask.
 struct Candidates<S> {
     states: Vec<(u64, S)>,
     places: HashMap<MaskKey, usize, ahash::RandomState>,
@@ -128,7 +129,7 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
         *weight = weigh(*weight);
     }
 
-    /// The likeliest states, at most so many, with what their masks are likely to save.
+    /// The likeliest states, at most this number, with the likely savings of their masks.
     fn around_start<B: Backend<State = S>>(
         generation: &Generation<B>,
         max_states: usize,
@@ -141,7 +142,7 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
         let mut states = vec![engine.start()];
         let mut left = BinaryHeap::from([(CERTAIN, Reverse(0))]);
         seen.insert(engine.start());
-        // What is needed for certain is worth most.
+        // A mask that is needed for certain has the greatest value.
         candidates.add(generation, engine.start(), |_| u64::MAX);
         for _ in 0..max_states {
             let Some((likelihood, Reverse(place))) = left.pop() else { break };
@@ -163,14 +164,14 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
     }
 }
 
-/// The likelihood of what happens for certain.
+/// The likelihood of a certain event.
 const CERTAIN: u64 = 1 << 40;
 
 /// The states that the next byte may lead to, each once.
 fn successors<B: Backend>(engine: &B, state: B::State, fuel: &mut Fuel) -> Result<Vec<B::State>, StepError> {
     let mut ways = Vec::new();
     for byte in allowed_bytes(&engine.next_bytes(state)) {
-        // Bytes beside each other mostly lead to one state, which is then the last one found.
+        // Neighbouring bytes mostly lead to one state, which is then the last one found.
         if let Some(next) = engine.step(state, byte, fuel)?
             && ways.last() != Some(&next)
             && !ways.contains(&next)

@@ -1,22 +1,23 @@
 //! Compiled grammars and shared masks as bytes.
 //!
-//! Compiling a large schema takes milliseconds to seconds, reading its automata back a fraction of that, and a
-//! process that starts with the masks of its predecessor answers its first requests as fast as the hundredth. What is
-//! kept are automata ([`CompiledGrammar::to_bytes`]) and the masks that grammars share
-//! ([`Compiler::pool_to_bytes`]); whatever else a grammar holds is found again as texts need it.
+//! Compiling a large schema takes milliseconds to seconds, and reading its automata back a fraction of that.
+//! A process that starts with the masks of its predecessor answers its first requests as fast as the
+//! hundredth. Automata are kept ([`CompiledGrammar::to_bytes`]), and the masks that grammars share
+//! ([`Compiler::pool_to_bytes`]); all other tables of a grammar are computed again as texts need them.
 //!
 //! # The format
 //!
-//! Eight bytes that say what it is, a hash (XXH3, 128 bits, little-endian) of all that follows, and then in the
-//! compact encoding of `postcard` the format's number, what the content is, the fingerprint of the vocabulary, and
-//! the content. A file of another format or another vocabulary is refused, not translated: it is a cache.
+//! First come eight bytes that name the format, and a hash (XXH3, 128 bits, little-endian) of everything
+//! after it. Then, in the compact encoding of `postcard`, come the format's number, the kind of the content,
+//! the fingerprint of the vocabulary, and the content. A file of another format or another vocabulary is
+//! refused, not translated: it is a cache.
 //!
 //! # What a reader may trust
 //!
-//! The hash finds damage. Against forgery nothing is trusted: every index, every invariant of automata and every
-//! token is checked, so no bytes whatever make a panic or tables that cannot be. But a well-made file may hold
-//! another grammar than the reader thinks, and masks of shared parts that no automaton would give: keep files where
-//! only those can write who may also change the program.
+//! The hash finds damage. Against forgery nothing is trusted: every index, every invariant of automata and
+//! every token is checked, so no bytes whatever lead to a panic or to impossible tables. But a well-made file
+//! may hold another grammar than the reader thinks, and masks of shared parts that no automaton would give.
+//! Keep files where only accounts that may also change the program can write.
 
 use std::sync::Arc;
 
@@ -36,11 +37,11 @@ use crate::grammar::compiled::CompiledGrammar;
 const MAGIC: &[u8; 8] = b"grammask";
 const HASH: usize = size_of::<u128>();
 
-/// Goes up with every change of what is written: of this format, of automata, or of what descriptions of local
-/// parts mean.
+/// Goes up with every change of the written data: of this format, of automata, or of the meaning of
+/// descriptions of local parts.
 pub(super) const FORMAT: u32 = 4;
 
-/// What bytes hold.
+/// The kinds of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum ContentKind {
     Grammar,
@@ -111,7 +112,7 @@ impl<B: Backend> CompiledGrammar<B> {
     }
 
     /// As [`to_bytes`](Self::to_bytes), with the text that the grammar stands for, for
-    /// [`Compiler::load_with_source`]: a source with its options, or a name. A caller who keeps the text
+    /// [`Compiler::load_with_source`]: a source with its options, or a name. A caller that keeps the text
     /// elsewhere can check that the bytes belong to it.
     ///
     /// # Errors
@@ -211,7 +212,7 @@ fn open<T: DeserializeOwned>(
     if u128::from_le_bytes(*hash) != xxh3_128(rest) {
         return Err(StoreErrorKind::Damaged.into());
     }
-    // The number alone, since what stands behind it may have another form.
+    // The number alone, because the bytes after it may have another form.
     let (format, rest): (u32, _) = postcard::take_from_bytes(rest).map_err(malformed)?;
     if format != FORMAT {
         return Err(StoreErrorKind::Version(format).into());

@@ -1,10 +1,11 @@
 //! A directory of compiled grammars.
 //!
-//! One file a grammar, named by a hash of its key, the vocabulary and the format; the file also contains the key itself,
-//! which is compared, so two keys can never share an entry. Only regular files up to a size are read: a pipe would be
-//! waited for, and a device may never end. A file is written under a name of its own and renamed:
-//! other processes see all of it or nothing, and whoever renames last wins, with equal content. Files that are
-//! damaged or foreign are overwritten like absent ones. The directory may be deleted at any time.
+//! There is one file a grammar, named by a hash of its key, the vocabulary and the format. The file also
+//! contains the key itself, which is compared, so two keys can never share an entry. Only regular files up to
+//! a size are read: a pipe would have to be waited for, and a device may never end. A file is written under a
+//! name of its own and renamed: other processes see all of it or nothing, and the last rename wins, with
+//! equal content. Files that are damaged or foreign are overwritten like absent ones. The directory may be
+//! deleted at any time.
 //!
 //! When the files outgrow the bound, those that were not used for longest go, by the times that the file system
 //! keeps; a hit renews its file's. This module is the only one below the facade that touches files or a clock, and
@@ -34,8 +35,8 @@ const MAX_FILE_BYTES: u64 = 512 << 20;
 /// A directory that keeps compiled grammars between processes; any number of processes and threads may use one at
 /// once.
 ///
-/// It is a cache: what cannot be read is compiled anew, and what cannot be written is not kept. How often that
-/// happened is counted ([`usage`](Self::usage)), and the last reason kept ([`last_error`](Self::last_error)).
+/// It is a cache: a file that cannot be read is compiled anew, and one that cannot be written is not kept.
+/// Both are counted ([`usage`](Self::usage)), and the last reason is kept ([`last_error`](Self::last_error)).
 #[derive(Debug)]
 pub struct StoreDirectory {
     path: PathBuf,
@@ -53,7 +54,7 @@ struct DirectoryCounters {
     evicted: AtomicU64,
 }
 
-/// What a [`StoreDirectory`] was good for since it was opened.
+/// Counters of a [`StoreDirectory`] since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct DirectoryStats {
@@ -75,7 +76,7 @@ impl StoreDirectory {
     ///
     /// # Errors
     ///
-    /// Where there is no such directory and none can be made, or the path is empty.
+    /// Fails if there is no such directory and none can be made, or if the path is empty.
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64) -> io::Result<Self> {
         let path = path.into();
         if path.as_os_str().is_empty() {
@@ -97,8 +98,8 @@ impl StoreDirectory {
         &self.path
     }
 
-    /// The grammar that is kept under a key, or what `compile` makes of it, which is kept then. A key spells all
-    /// that the grammar depends on: the syntax, the options and the source.
+    /// The grammar under a key, or the result of `compile`, which is then kept. A key spells everything on
+    /// which the grammar depends: the syntax, the options and the source.
     ///
     /// Threads that ask for one key at the same time may each compile it; put a
     /// [`CompileCache`](crate::CompileCache) before it.
@@ -145,12 +146,12 @@ impl StoreDirectory {
         self.read(&pool_name(compiler), |bytes| compiler.load_pool(bytes)).unwrap_or(0)
     }
 
-    /// Keeps the masks that the grammars of a compiler share, in place of those that were kept.
+    /// Keeps the masks that the grammars of a compiler share, in place of those from before.
     pub fn save_pool<B: BuildBackend>(&self, compiler: &Compiler<B>) {
         self.write(&pool_name(compiler), compiler.pool_to_bytes());
     }
 
-    /// What the directory was good for since it was opened.
+    /// Counters of the directory since it was opened.
     pub fn usage(&self) -> DirectoryStats {
         let DirectoryCounters { hits, misses, unreadable, unwritable, evicted } = &self.counts;
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -180,7 +181,7 @@ impl StoreDirectory {
         };
         match read(&bytes) {
             Ok(found) => {
-                // Whether the time can be renewed decides at most what is deleted first.
+                // A time that cannot be renewed only changes which file is deleted first.
                 let _ = file.set_modified(SystemTime::now());
                 Some(found)
             }
@@ -274,11 +275,11 @@ fn pool_name<B: BuildBackend>(compiler: &Compiler<B>) -> String {
     format!("{:032x}.{POOL}", name_of(compiler, std::any::type_name::<B>()))
 }
 
-/// A regular file of at most so many bytes, and its content.
+/// A regular file of at most this number of bytes, and its content.
 fn read_file(path: &Path, max_bytes: u64) -> io::Result<(File, Vec<u8>)> {
     let mut options = File::options();
     options.read(true);
-    // To open a pipe would wait for somebody who writes to it.
+    // To open a pipe would wait for a process that writes to it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
     let file = options.open(path)?;

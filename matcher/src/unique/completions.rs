@@ -1,14 +1,15 @@
-//! Whether a value that is being written can still become one that has not occurred.
+//! Whether a value in progress can still become one that has not occurred.
 //!
-//! The naive way counts: how many values begin like this one, and how many of them have occurred? But what may follow is
-//! the parser's knowledge, which is asked byte by byte anyway. So a way out is *searched*, along what has occurred: a
-//! string that begins like no other is new whatever follows, and where what has occurred branches off from what may
-//! follow, the search is over. It goes deep only where nearly everything has occurred, and what it costs is counted.
+//! The naive way counts: how many values begin like this one, and how many of them have occurred? But only
+//! the parser knows what may follow, and it is asked byte by byte anyway. So a continuation is *searched*,
+//! along the values that have occurred. A string that begins like no other is new whatever follows. Where the
+//! values that have occurred branch off from the possible continuations, the search is over. It goes deep
+//! only if nearly everything has occurred, and its cost is counted.
 //!
-//! A number does not show by its beginning how large it will be (`1.0` is `1`), but it does show its first digits: where
-//! they are those of no number that has occurred, it is new whatever follows. Ways on are tried shortest first.
-//! Zeros at the end of a fraction could go on without end and change nothing; only where other digits may follow do more
-//! of them lead to other numbers, as many as there are zeros.
+//! A number does not show by its beginning how large it will be (`1.0` is `1`), but it does show its first
+//! digits. If they are those of no number that has occurred, it is new whatever follows. Short continuations
+//! are tried first. Zeros at the end of a fraction could continue without end and change nothing. Only where
+//! other digits may follow do more of them lead to other numbers, as many as there are zeros.
 //!
 //! Inside of an item that is an array or object ways are tried byte by byte along the items that it may still equal. The
 //! search is over where none is left, or where the item is closed and is none of them. Brackets and letters are tried
@@ -62,7 +63,7 @@ impl UniqueScopes {
         }
     }
 
-    /// Whether nothing that is open can come to equal what has occurred.
+    /// Whether no open value can become equal to one that has occurred.
     fn is_certainly_new(&self) -> bool {
         let Some(container) = self.containers.last() else { return true };
         let Some(partial) = &container.partial else { return true };
@@ -116,7 +117,7 @@ impl UniqueScopes {
         Ok(false)
     }
 
-    /// What was read of the item, without zeros that change nothing.
+    /// The text of the item so far, without zeros that change nothing.
     fn search_key(&self) -> Vec<u8> {
         let mut place = match self.lex {
             LexState::Number { exponent } if exponent != Exponent::None && is_zero(&self.text) => {
@@ -265,7 +266,7 @@ fn untried_bytes<B: Backend>(engine: &B, state: B::State) -> Vec<u8> {
     allowed_bytes(&engine.next_bytes(state)).collect()
 }
 
-/// The text without the zeros at its end, behind the point or the mark of an exponent.
+/// The text without the zeros at its end, after the point or the mark of an exponent.
 fn without_trailing_zeros(text: &[u8]) -> Vec<u8> {
     let end = text.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last + 1);
     text[..end].to_vec()

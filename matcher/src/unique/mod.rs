@@ -1,4 +1,4 @@
-//! Items and names that must differ from one another, compared beside the parser.
+//! Items and names that must differ from one another, compared outside of the parser.
 //!
 //! Bytes of a text and the backend's states come in, and for each byte a verdict goes out: it was read, or with it
 //! a value would occur twice. This folder is the only one of this crate that knows JSON: it lexes strings, numbers

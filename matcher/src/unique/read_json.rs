@@ -120,7 +120,7 @@ impl UniqueScopes {
         self.check_size()
     }
 
-    /// Adds what a unit of UTF-16 stands for. A first half waits for its second one.
+    /// Adds the character of a unit of UTF-16. A first half waits for its second one.
     fn push_utf16_unit(&mut self, novelty: Novelty, high: u16, unit: u16) -> (Novelty, u16) {
         if high != 0 && (0xDC00..0xE000).contains(&unit) {
             let code = 0x1_0000 + (u32::from(high - 0xD800) << 10) + u32::from(unit - 0xDC00);

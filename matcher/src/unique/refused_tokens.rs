@@ -3,10 +3,10 @@
 //! The naive way tries every token that the parser allows: 128,000 in a string. But a token can only do harm where
 //! something that is compared ends in it, or begins like something that has occurred:
 //!
-//! * the trie of the vocabulary is walked from where the text stands, along what has occurred. In a string that begins
-//!   like no other the walk is over before it begins, and else after a few bytes;
-//! * beyond that point a token would have to end the value, and write a whole other one behind a comma. There are some
-//!   dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
+//! * the trie of the vocabulary is walked from the place of the text, along the values that have occurred. In
+//!   a string that begins like no other the walk is over before it begins, and else after a few bytes;
+//! * beyond that point a token would have to end the value, and write a whole other one after a comma. There
+//!   are some dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
 
 use grammask_mask_cache::{StoredMask, TokenId, TokenSets, Trie, ValuePosition, Vocabulary, bits, words_for};
 use grammask_parser_backend::{Backend, Fuel, StepError};
@@ -70,7 +70,7 @@ impl UniqueScopes {
         };
         self.restore(&mark);
         walked?;
-        // What is too long for the trie was not walked.
+        // Tokens that are too long for the trie were not walked.
         for &id in across.iter().chain(trie.long_tokens()) {
             if !bits::contains(allowed, id.index()) {
                 continue;

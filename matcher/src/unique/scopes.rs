@@ -1,25 +1,27 @@
 //! The values that have occurred where nothing may occur twice.
 //!
-//! That the items of an array differ (`uniqueItems`) is nothing that a context-free grammar can say: it would need a rule
-//! for every set of items. The naive way out compares items when the array is closed, which is too late, since text that
-//! was written cannot be taken back. So what has occurred is kept *beside* the parser's state, while the text is written:
+//! No context-free grammar can say that the items of an array differ (`uniqueItems`): it would need a rule
+//! for every set of items. The naive way out compares items when the array is closed, which is too late,
+//! since text that was written cannot be taken back. So the values that have occurred are kept *beside* the
+//! parser's state, while the text is written:
 //!
 //! * the grammar reads arrays of any items, and marks those whose items differ
 //!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions)). Where a bracket is read, the backend says whether it opens one
 //!   ([`Backend::distinct_scope_at`]);
 //! * from that bracket to its counterpart the text is JSON, so that a few states and a stack of open brackets tell where
 //!   a value begins and ends ([`UniqueScopes::read`]);
-//! * a value that has occurred is refused at its last byte. Values are compared by what they mean: strings are decoded,
-//!   numbers are brought into one form;
-//! * a value that can only become one that has occurred is refused as soon as that is so: at the `n` of a second `null`,
-//!   at the last digit that a pattern asks for. Whether it is so, the parser is asked
-//!   ([`completions`](super::completions)); nearly always the first try finds a way out.
+//! * a value that has occurred is refused at its last byte. Values are compared by their meaning: strings are
+//!   decoded, numbers are brought into one form;
+//! * a value that can only become one that has occurred is refused as soon as that is so. Examples are the
+//!   `n` of a second `null`, and the last digit that a pattern asks for. The parser is asked whether it is so
+//!   ([`completions`](super::completions)); nearly always the first try finds another continuation.
 //!
-//! Items that are arrays or objects are compared when they close, and so are their beginnings, by the values that may still
-//! be equal ([`value`]). No name repeats inside of them, since it would depend on the reader what they mean.
+//! Items that are arrays or objects are compared when they close, and so are their beginnings, by the values
+//! that may still be equal ([`value`]). No name repeats inside of them, since different readers would give
+//! such an object different meanings.
 //!
-//! Steps are undone by a journal, so that rolling back, and trying the tokens for a mask, costs what reading did. Sets are
-//! shared with forks until one of them adds to its own, and so is the journal.
+//! Steps are undone by a journal, so that rolling back, and trying the tokens for a mask, costs as much as
+//! reading did. Sets are shared with forks until one of them adds to its own, and so is the journal.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -43,7 +45,7 @@ pub(super) struct OpenContainer {
     pub(super) seen: Arc<BTreeSet<Arc<[u8]>>>,
     /// The items that are arrays or objects.
     values: Arc<BTreeSet<Arc<Value>>>,
-    /// Bytes of what was seen.
+    /// Bytes of the values.
     bytes: usize,
     /// Its own value so far, where that is compared.
     pub(super) partial: Option<Box<PartialContainer>>,
@@ -52,9 +54,9 @@ pub(super) struct OpenContainer {
 /// The undoing of one step.
 #[derive(Clone, Debug)]
 enum JournalEntry {
-    /// Closes what was opened last.
+    /// Closes the container that was opened last.
     Opened,
-    /// Opens what was closed.
+    /// Opens a container that was closed.
     Closed(OpenContainer),
     /// Forgets a value. It was written so, if that is not its form.
     ScalarAdded { value: Arc<[u8]>, written: Option<Box<[u8]>> },
@@ -83,7 +85,7 @@ pub(crate) struct Stopped<S> {
     pub(crate) state: S,
 }
 
-/// Open arrays and objects, and what has occurred in those whose items or names differ.
+/// Open arrays and objects, and the values that have occurred in those whose items or names differ.
 #[derive(Clone, Debug)]
 pub(crate) struct UniqueScopes {
     pub(super) lex: LexState,
@@ -96,7 +98,7 @@ pub(crate) struct UniqueScopes {
     journal: SharedStack<JournalEntry>,
     /// The place before each step of the text.
     steps: SharedStack<Mark>,
-    /// Bytes of what has occurred in all that is open.
+    /// Bytes of the values that have occurred in all open containers.
     bytes: usize,
     max_bytes: usize,
     /// Room for the bits of a mask.
@@ -216,8 +218,8 @@ impl UniqueScopes {
         }
     }
 
-    /// Reads bytes with the backend: the state after them, or how many were read. Where they are refused, this is left
-    /// somewhere behind them; go back to a mark then.
+    /// Reads bytes with the backend: the state after them, or the number of bytes that were read. If they are
+    /// refused, this is left in the middle of them; go back to a mark then.
     pub(crate) fn read_all<B: Backend>(
         &mut self,
         engine: &B,
@@ -232,7 +234,7 @@ impl UniqueScopes {
             }
             state = next;
         }
-        // If there is a way on from the last byte, there is one from each before it.
+        // If the last byte has a continuation, each byte before it has one.
         Ok(if self.is_viable(engine, state, fuel)? { Ok(state) } else { Err(bytes.len().saturating_sub(1)) })
     }
 
@@ -317,7 +319,7 @@ impl UniqueScopes {
     /// Whether a value or name that begins with a byte is compared.
     pub(super) fn compares_next(&self, byte: u8) -> bool {
         let Some(container) = self.containers.last() else { return false };
-        // In an object only strings are names, and those behind a colon are none.
+        // In an object only strings are names, and those after a colon are none.
         container.partial.is_some()
             || container.is_compared
                 && (container.bracket == b'[' || byte == b'"' && self.last_structural != b':')
@@ -467,12 +469,12 @@ impl UniqueScopes {
         self.containers.last().is_some_and(|container| container.seen.contains(value))
     }
 
-    /// Whether what is written is the beginning of something that has occurred.
+    /// Whether the value so far is the beginning of one that has occurred.
     pub(super) fn is_prefix_of_seen(&self) -> bool {
         self.begins_seen_value(&self.text)
     }
 
-    /// Whether a number whose text begins so may become one that has occurred.
+    /// Whether a number with this beginning may become one that has occurred.
     pub(super) fn may_equal_seen(&self, text: &[u8]) -> bool {
         match number::form_prefixes(text) {
             Some(beginnings) => beginnings.iter().any(|begin| self.begins_seen_value(begin)),
@@ -480,7 +482,7 @@ impl UniqueScopes {
         }
     }
 
-    /// Whether something that has occurred, and may be the value or name at this place, begins so.
+    /// Whether a value that has occurred, and may be the value or name at this place, has this beginning.
     fn begins_seen_value(&self, text: &[u8]) -> bool {
         let Some(container) = self.containers.last() else { return false };
         let is_name = self.is_at_name();

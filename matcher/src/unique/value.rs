@@ -1,14 +1,14 @@
-//! Items that are arrays or objects: what they mean, and what they may still become.
+//! Items that are arrays or objects: their meaning, and the values that they may still equal.
 //!
-//! Two such items are equal if they hold equal values, under equal names in whatever order. Which of those that have
-//! occurred an item may still equal is kept along while it is written: all of them when it opens; behind each of its
-//! values those that have just this value there. Mostly none is left behind the first value that differs, and then
-//! nothing that is still to come needs to be looked at.
+//! Two such items are equal if they hold equal values, under equal names in any order. The candidates, the
+//! values that have occurred and that an item may still equal, are kept while it is written. All of them are
+//! candidates when it opens. After each of its values, those remain that have just this value there. Mostly
+//! none is left after the first value that differs, and then the rest of the item needs no look at all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A value, by what it means. It nests as deep as `MAX_COMPARED_DEPTH`.
+/// A value, by its meaning. It nests as deep as `MAX_COMPARED_DEPTH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// In the form in which scalars are compared.
@@ -17,7 +17,7 @@ pub(super) enum Value {
     Object(BTreeMap<Box<[u8]>, Arc<Value>>),
 }
 
-/// What a scalar takes beside its bytes.
+/// The overhead of a scalar in bytes.
 pub(super) const VALUE_OVERHEAD: usize = 48;
 
 impl Value {
@@ -73,7 +73,7 @@ pub(super) type EqualCandidates = Vec<Vec<Arc<Value>>>;
 /// An open array or object that is an item to be compared, or a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct PartialContainer {
-    /// What was read of it.
+    /// The value so far.
     value: Value,
     /// The name that waits for its value.
     name: Option<Box<[u8]>>,
@@ -109,12 +109,12 @@ impl PartialContainer {
         self.candidates.iter().map(Vec::len).sum()
     }
 
-    /// What was read of it.
+    /// The value so far.
     pub(super) fn value(&self) -> Value {
         self.value.clone()
     }
 
-    /// What stands in a value at the place that comes next here.
+    /// The part of a value at the place that comes next here.
     fn at_place<'v>(&self, value: &'v Value) -> Option<&'v Arc<Value>> {
         match (&self.value, value) {
             (Value::Array(items), Value::Array(others)) => others.get(items.len()),
@@ -123,7 +123,7 @@ impl PartialContainer {
         }
     }
 
-    /// Whether a scalar, or a name, that begins so may be one that stands there in an equal value.
+    /// Whether a scalar, or a name, with this beginning may be the one at this place in an equal value.
     pub(super) fn is_candidate_prefix(&self, text: &[u8], is_name: bool) -> bool {
         let mut values = self.candidates.iter().flatten();
         match is_name {
@@ -139,7 +139,7 @@ impl PartialContainer {
         }
     }
 
-    /// What an array or object that opens here may equal.
+    /// The candidates for an array or object that opens here.
     pub(super) fn candidates_inside(&self, bracket: u8) -> EqualCandidates {
         let inside = |values: &Vec<Arc<Value>>| {
             let values = values.iter().filter_map(|value| self.at_place(value));
@@ -207,7 +207,7 @@ impl PartialContainer {
         }
     }
 
-    /// Appends what tells this place from others.
+    /// Appends a form of this place: the value so far and the open name.
     pub(super) fn write(&self, into: &mut Vec<u8>) {
         self.value.write(into);
         into.push(b':');

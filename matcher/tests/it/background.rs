@@ -132,7 +132,7 @@ fn equal_requests_compile_once() {
     assert_eq!(compiled.load(Ordering::Relaxed), 1);
 }
 
-/// Who is cancelled while others want the same does not spoil it for them.
+/// A cancelled caller does not spoil the compilation for others that want the same.
 #[test]
 fn a_cancelled_request_leaves_equal_ones_alone() {
     let compiler = compiler(2);

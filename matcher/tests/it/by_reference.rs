@@ -197,7 +197,7 @@ fn the_order_of_tags_does_not_matter() {
     }
 }
 
-/// What is wrong with one tag is told with its place in the document, whatever is known.
+/// An error in one tag is reported with its place in the document, whatever is known.
 #[test]
 fn errors_have_their_places() {
     let compiler = Compiler::new(vocabulary());

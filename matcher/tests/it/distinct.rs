@@ -17,7 +17,7 @@ use grammask_parser_backend::StepError;
 
 use crate::random::Random;
 
-/// What a document means.
+/// The meaning of a document.
 #[derive(Clone, Debug)]
 enum Value {
     Number(f64),
@@ -179,7 +179,7 @@ fn documents(source: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// What the judge says: the right documents, and all their beginnings.
+/// The judge's answer: the right documents, and all their beginnings.
 struct Right {
     documents: HashSet<Vec<u8>>,
     beginnings: HashSet<Vec<u8>>,
@@ -693,7 +693,7 @@ fn check_schema(schema: &str, options: &JsonSchemaOptions, compared: fn(usize) -
             text.push(byte);
         }
         text.extend(matcher.shortest_ending(10_000).unwrap().unwrap());
-        // What is read as a half of a pair is none by itself.
+        // A half of a pair is none by itself.
         if !text.windows(4).any(|part| part.starts_with(b"\\ud")) {
             let value = Reader { text: &[text.as_slice(), b" "].concat(), at: 0 }.value();
             assert!(differs(&value, 0, compared), "{schema}: {}", String::from_utf8_lossy(&text));

@@ -78,7 +78,7 @@ fn what_is_certain_begins_the_encoding_of_every_way_on() {
             |random: &mut Random, length| (0..length).map(|_| letters[random.below(3)]).collect::<Vec<u8>>();
         let head = text(&mut random, 3);
         let forced = text(&mut random, 1 + (seed as usize % 7));
-        // What may follow: anything, only some letters, or nothing.
+        // The possible continuations: anything, only some letters, or nothing.
         let (class, most) = [("abc", 6), ("ab", 6), ("c", 6), ("abc", 0)][random.below(4)];
         let pattern = format!(
             "(?:{}|b[abc]{{0,40}}){}[{class}]{{0,{most}}}",
@@ -153,7 +153,7 @@ fn tokens_that_may_merge_with_what_follows_are_held_back() {
     // The brace that was written would have been merged with the quote that is forced; the first token stays.
     assert_eq!(forced(r#"[12]\{"a[12]"#, &[5, 0]), (1, vec![7, 2]));
     assert_eq!(forced(r#"[1\{]"a[12]"#, &[0]), (0, vec![]));
-    // What the encoder says is believed only if it spells the text.
+    // The encoder's answer is believed only if it spells the text.
     let grammar = compiler.regex("aa[12]", &RegexOptions::default()).unwrap();
     let wrong = grammar.matcher().forced_tokens(&[], |_| Some(ids(&[1, 1]))).unwrap();
     assert_eq!(wrong, ForcedTokens::default());

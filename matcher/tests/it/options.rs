@@ -334,7 +334,8 @@ struct Naive<'g> {
     derivations: BTreeSet<Reading>,
 }
 
-/// What is still to be read, the next last; and what rules with a name have read: rule, beginning and end.
+/// The parts that are still to be read, the next last, and the texts that rules with a name have read: rule,
+/// beginning and end.
 type Reading = (Vec<Todo>, BTreeSet<(u32, usize, usize)>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -476,7 +477,7 @@ impl<'g> Naive<'g> {
         self.grammar.rule(RuleId::new(rule as usize).unwrap())
     }
 
-    /// What rules with a name have read in some reading.
+    /// The texts that rules with a name have read in some reading.
     fn captures(&self) -> BTreeSet<(String, usize, usize)> {
         let captured = self.derivations.iter().flat_map(|(_, captured)| captured);
         let named = captured.map(|&(rule, begin, end)| {

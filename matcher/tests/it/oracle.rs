@@ -259,12 +259,13 @@ fn a_repeat_that_is_left_at_every_count_bounds_no_run() {
             check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION);
         }
     }
-    // What the long run of random grammars found.
+    // A case that the long run of random grammars found.
     let seed = 193_951;
     assert!(check::<grammask_earley::Engine>(seed, &random::case(seed), None) > 1);
 }
 
-/// What must be separated by what nothing matches, or occur more often than it may, is not left for later.
+/// Parts that must be separated by something that matches nothing, or must occur more often than they may,
+/// are refused at once.
 #[test]
 fn parts_in_any_order_that_derive_nothing_are_no_way_on() {
     let cases: [fn(&mut GrammarBuilder) -> ExprId; 3] = [

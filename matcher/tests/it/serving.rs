@@ -1,4 +1,4 @@
-//! What servers need beside masks: stop tokens of a request, drafts, batches.
+//! Services for servers beside masks: stop tokens of a request, drafts, batches.
 
 use std::sync::Arc;
 

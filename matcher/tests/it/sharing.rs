@@ -65,7 +65,7 @@ fn other_options_and_other_syntaxes_are_other_sources() {
     compile(&options);
     compile(&options.clone().objects(Objects::Closed));
     assert_eq!(compiler.stats().cache_entries, 2);
-    // What a function answers is not spelled by the options.
+    // The printed options do not spell the answers of a function.
     let retriever = Retriever::new(|_: &str| Err("none".to_owned()));
     for options in [options.clone().retriever(retriever), options.interrupt(Interrupt::new())] {
         compile(&options);

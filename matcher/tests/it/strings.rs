@@ -167,7 +167,7 @@ ws ::= [ \t\n\r]{spaces}
 
 #[test]
 fn texts_that_may_end_anywhere() {
-    // What is behind such a text may begin as it goes on.
+    // The rest after such a text may begin like its continuation.
     check("root ::= word (\":\" word)*\nword ::= [^:\"]* | \"\\\"\" word \"\\\"\"");
     check("root ::= line (\",\" line)* \"}\"\nline ::= [^\"]* | \"\\\"\" [^\"]* \"\\\"\" line");
 }

@@ -1,4 +1,4 @@
-//! What may be switched off changes costs and no mask.
+//! Parts that may be switched off change costs and no mask.
 
 use grammask_fsm::{CompileOptions, Toggle};
 use grammask_mask_cache::{MaskOptions, TokenMask, Vocabulary, VocabularyOptions};

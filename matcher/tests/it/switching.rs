@@ -122,7 +122,7 @@ fn a_tool_is_taken_away() {
     same(&mut matcher, &mut fresh);
     assert!(matcher.fork().accept_bytes(b"ol:sub").is_err());
     assert!(matcher.accept_bytes(b"ol:add>").is_ok());
-    // What was not read again cannot be taken back.
+    // Text that was not read again cannot be taken back.
     assert!(matcher.rollback(before).is_err());
     matcher.rollback(matcher.steps()).unwrap();
     same(&mut matcher, &mut new.matcher());

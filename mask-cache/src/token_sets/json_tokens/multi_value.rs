@@ -1,7 +1,7 @@
 //! Tokens that may hold more than one JSON value.
 //!
-//! A check that the items of an array differ has to look into tokens such as `","","`: they hold a whole item beside the
-//! end of the one before. Few tokens do, and which ones depends on the vocabulary alone.
+//! A check that the items of an array differ has to look into tokens such as `","","`: they hold a whole item
+//! beside the end of the one before. Few tokens are like this, and they depend on the vocabulary alone.
 
 use crate::ids::TokenId;
 use crate::vocabulary::tokens::Vocabulary;

@@ -1,13 +1,14 @@
 //! Tokens that open a JSON string, or begin a number.
 //!
-//! Where a value or a name may begin, a quote may, by itself or after a space, and a vocabulary has some hundred tokens
-//! that go on after it with characters of the string. A walk of them, where names are declared, makes a set for each of
-//! their letters. But which of them stay inside of the string depends on the vocabulary alone: where the state after
-//! the quote lets any text over the characters of strings pass, perhaps up to a length, they are taken from a list,
-//! shortest first, and only those that leave the string again are walked.
+//! Where a value or a name may begin, a quote may, by itself or after a space. A vocabulary has some hundred
+//! tokens that continue after it with characters of the string. A walk of them, where names are declared,
+//! makes a set for each of their letters. But which of them stay inside of the string depends on the
+//! vocabulary alone. Where the state after the quote lets any text over the characters of strings pass,
+//! perhaps up to a length, they are taken from a list, shortest first. Only those that leave the string again
+//! are walked.
 //!
-//! The same holds of the digits that a number begins with: the first one is not 0, unless it is the only one, so that where
-//! a number may begin not every text of digits may follow. But after the first one it may.
+//! The same holds of the digits that a number begins with. The first one is not 0, unless it is the only one,
+//! so where a number may begin not every text of digits may follow. But after the first one it may.
 
 use std::ops::Range;
 
@@ -52,11 +53,11 @@ impl JsonOpeners {
 
 /// The tokens that begin with a prefix, by the characters that follow it.
 pub(crate) struct JsonOpener {
-    /// At each place one of these bytes, in order; only at the last place there is more than one.
+    /// At each place one of these bytes, in order; only the last place has more than one.
     prefix: &'static [&'static [u8]],
     class: &'static CharClass,
-    /// The tokens that stay inside of the class, by their characters after the prefix, a cut one counted: as a trie has
-    /// them, one of those with equal bytes, and none that is too long for one.
+    /// The tokens that stay inside of the class, by their characters after the prefix, a cut one counted. As
+    /// in a trie, there is one of those with equal bytes, and none that is too long.
     tokens: LengthPrefixes,
     /// The other tokens that begin with the prefix.
     others: Trie,

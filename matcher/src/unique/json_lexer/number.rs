@@ -1,7 +1,8 @@
 //! Numbers in one form.
 
-/// The form of a number's text behind its `#`: sign, digits without zeros at either end, and the power of ten of the last
-/// one. `1`, `1.0` and `10e-1` are `#1e0`; all zeros are `#0`. The exponent has at most 18 digits.
+/// The form of a number's text after its `#`: sign, digits without zeros at either end, and the power of ten
+/// of the last one. `1`, `1.0` and `10e-1` are `#1e0`; all zeros are `#0`. The exponent has at most 18
+/// digits.
 pub(crate) fn canonical_form(text: &[u8]) -> Vec<u8> {
     let text = text.get(1..).unwrap_or_default();
     let (negative, text) = match text.strip_prefix(b"-") {
@@ -28,9 +29,9 @@ pub(crate) fn canonical_form(text: &[u8]) -> Vec<u8> {
     form
 }
 
-/// What the forms of numbers begin with whose texts begin so: sign and digits up to the last one, and these without zeros
-/// at the end, where the form has its power of ten. `None` before the first digit that is no zero: then it may be any
-/// number.
+/// The beginnings of the forms of all numbers whose texts begin with this one. They are the sign and digits
+/// up to the last one, and these without zeros at the end, where the form has its power of ten. `None` before
+/// the first digit that is no zero: then it may be any number.
 pub(crate) fn form_prefixes(text: &[u8]) -> Option<[Vec<u8>; 2]> {
     let text = text.get(1..).unwrap_or_default();
     let mantissa = text.iter().copied().take_while(|byte| !matches!(byte, b'e' | b'E'));

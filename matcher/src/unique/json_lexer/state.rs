@@ -1,6 +1,6 @@
-//! Where a text stands in JSON.
+//! The place of a text in JSON.
 
-/// Where the text stands, as far as open arrays and objects are concerned.
+/// The place of the text, as far as open arrays and objects are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LexState {
     /// Nothing is open in which something may not occur twice.
@@ -38,7 +38,7 @@ pub(crate) enum Escape {
     None,
     /// Behind a backslash.
     Backslash,
-    /// Behind `\u` and so many digits.
+    /// After `\u` and this number of digits.
     Unicode {
         read: u8,
         code: u16,
@@ -52,7 +52,8 @@ pub(crate) enum Exponent {
     Digits(u8),
 }
 
-/// Exponents of numbers that are compared have at most so many digits, so that they can be computed with.
+/// The greatest number of digits in the exponents of numbers that are compared, so that they can be computed
+/// with.
 pub(crate) const MAX_EXPONENT_DIGITS: u8 = 18;
 
 /// The verdict on a byte.
