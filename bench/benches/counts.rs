@@ -42,8 +42,8 @@ fn vocabulary() -> Arc<Vocabulary> {
     Arc::clone(sets.vocabulary())
 }
 
-/// What is counted. The functions are found by their names and must not be inlined; what they return is dropped by
-/// their caller, which is not counted.
+/// The functions that are counted. The functions are found by their names and must not be inlined; what they
+/// return is dropped by their caller, which is not counted.
 mod measured {
     use grammask::{CompiledGrammar, Compiler, Matcher};
 
@@ -173,7 +173,7 @@ fn count_work(measured: fn(Limited) -> Result<(), String>, run: Limited) {
 }
 
 fn main() {
-    // What the process makes once is made before anything is counted.
+    // State of the process is made before anything is counted.
     drop(Text::warm());
     black_box(measured::mask_unchanged(Text::warm().mask()));
     black_box(measured::masks_known(Text::warm()));

@@ -1,6 +1,6 @@
-//! Instructions of the hot paths, in all detail that valgrind's tools have: `cargo xtask bench gungraun`. Needs
-//! valgrind, and `gungraun-runner` in the version of the crate. What continuous integration compares are the totals of
-//! `counts.rs`, which need valgrind alone.
+//! Instructions of the hot paths, in all detail that valgrind's tools have: `cargo xtask bench gungraun`.
+//! Needs valgrind, and `gungraun-runner` in the version of the crate. Continuous integration compares the
+//! totals of `counts.rs`, which need valgrind alone.
 //!
 //! To compare two commits: `--save-baseline=before` at the one, `--baseline=before` at the other, which fails
 //! where a path takes 5% more. Counts vary by some tenths of a percent, since hashes are seeded at random.

@@ -1,4 +1,4 @@
-//! What a result has to say about where and when it was measured.
+//! The place and time of a measurement, for its result.
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;

@@ -34,13 +34,13 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What each part of the engine is worth: the parts switched on one after the other.
+    /// The worth of each part of the engine: the parts switched on one after the other.
     Ablation(command::ablation::AblationArgs),
     /// The JSON Schema Test Suite: what is refused, wrongly accepted, wrongly rejected.
     Jsts(command::jsts::JstsArgs),
     /// JSON Schemas with instances: coverage, time to the first mask, time of every mask.
     Maskbench(command::maskbench::MaskbenchArgs),
-    /// What grammars hold, with room and with a small budget.
+    /// The sizes of grammars, with room and with a small budget.
     Memory(command::memory::MemoryArgs),
     /// The hot path on a handful of grammars, cold and warm.
     Micro(command::micro::MicroArgs),

@@ -243,8 +243,8 @@ pub(crate) struct EngineArguments {
     /// The parser below the masks; their answers are the same
     #[arg(long, value_name = "BACKEND", default_value = "earley", help_heading = "Engine")]
     pub(crate) backend: Backend,
-    /// Keeps compiled structures in a directory, up to 256 MiB, and takes them from there; it may be deleted at any
-    /// time, and only those who may change the program should be able to write to it
+    /// Keeps compiled structures in a directory, up to 256 MiB, and reads them from there. The directory may
+    /// be deleted at any time. Only those who may change the program should be able to write to it
     #[arg(long, value_name = "DIR", help_heading = "Engine")]
     pub(crate) cache: Option<PathBuf>,
 }

@@ -140,7 +140,7 @@ impl Vocabulary {
         self.inner.token_bytes(id)
     }
 
-    /// What to call a token: the bytes of a text token, the name of a special one.
+    /// The label of a token: the bytes of a text token, the name of a special one.
     pub(crate) fn label(&self, id: TokenId) -> &[u8] {
         match self.inner.special_name(id) {
             Some(name) => name,
@@ -314,7 +314,7 @@ impl<B: grammask::Backend> Follow for Matcher<B> {
     }
 }
 
-/// What a model of a family may answer to a request.
+/// The structure of a model family's answers to a request.
 pub(crate) struct ToolStructure {
     tag: StructuralTag,
 }
@@ -520,7 +520,7 @@ impl Cursor {
         self.matcher.next_bytes()
     }
 
-    /// What the rules with a name have read.
+    /// The texts that rules with a name have read.
     pub(crate) fn captures(&mut self) -> Result<Vec<Capture>> {
         self.matcher.captures().map_err(explain)
     }

@@ -21,7 +21,7 @@ const BEHIND: usize = 30;
 
 impl Place {
     /// The place of a byte; the text's length is the place of its end. A byte inside a character is at the
-    /// place of the character. What is not UTF-8 counts and shows as the replacement character.
+    /// place of the character. Invalid UTF-8 counts and shows as the replacement character.
     pub(crate) fn of(text: &[u8], byte: usize) -> Self {
         let byte = byte.min(text.len());
         let line_start = text[..byte].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);

@@ -1,17 +1,17 @@
 //! A sampler that stands in for a model.
 //!
-//! Choosing evenly among the allowed tokens yields rubbish: of 200,000 tokens most are pieces of words in
-//! some script, a string would go on for hundreds of them, and an array would hardly ever end. So tokens are
-//! put into classes (words, digits, closing brackets, ...). A step first chooses a class, by weights that
-//! depend on what was written last and on how long the text is, then a token of the class, common ones
-//! (small ids: merges are learned in the order of frequency) before rare ones. Everything that the mask
-//! allows keeps a chance.
+//! Choosing evenly among the allowed tokens yields rubbish. Of 200,000 tokens most are pieces of words in
+//! some script, a string would continue for hundreds of them, and an array would hardly ever end. So tokens
+//! are put into classes (words, digits, closing brackets, ...). A step first chooses a class, by weights that
+//! depend on the last token and on the length of the text. Then it chooses a token of the class, common ones
+//! before rare ones (common tokens have small ids, because merges are learned in the order of frequency).
+//! Every token that the mask allows keeps a chance.
 
 use crate::engine::{TokenId, TokenMask};
 
 use crate::token_class::TokenClass;
 
-/// What was chosen.
+/// The choice of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Choice {
     /// A token, by its id.

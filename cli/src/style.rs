@@ -14,5 +14,5 @@ pub(crate) const HEAD: Style = Style::new().bold();
 pub(crate) const TEXT: Style = AnsiColor::Cyan.on_default();
 /// Text that was forced.
 pub(crate) const FORCED: Style = AnsiColor::Yellow.on_default();
-/// What matters less.
+/// Less important text.
 pub(crate) const FAINT: Style = Style::new().dimmed();

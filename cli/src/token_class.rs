@@ -1,4 +1,4 @@
-//! What a token looks like: the sampler weighs kinds of tokens, not single ones.
+//! The class of a token: the sampler weighs kinds of tokens, not single ones.
 
 /// A kind of token. Weights for each are in `sampler`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

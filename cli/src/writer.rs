@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::engine::{Capture, Cursor, Structure, Vocabulary};
 use crate::sampler::{Choice, Sampler, TokenTable};
 
-/// What texts of one vocabulary share.
+/// The state that texts of one vocabulary share.
 pub(crate) struct Writer<'v> {
     vocabulary: &'v Vocabulary,
     table: TokenTable,
@@ -19,7 +19,7 @@ pub(crate) struct Writing {
     pub(crate) bytes: Vec<u8>,
     pub(crate) steps: Vec<Step>,
     pub(crate) ending: Ending,
-    /// What the rules with a name have read.
+    /// The texts that rules with a name have read.
     pub(crate) captures: Vec<Capture>,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Step {
     pub(crate) token: TokenId,
     /// How many tokens were allowed.
     pub(crate) allowed: usize,
-    /// What had to come next, whatever the token.
+    /// The bytes that had to come next, whatever the token.
     pub(crate) forced: Vec<u8>,
-    /// What the mask and accepting the token took together.
+    /// The time for the mask and for accepting the token.
     pub(crate) microseconds: f64,
 }
 

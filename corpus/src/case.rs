@@ -59,13 +59,13 @@ pub struct Rejected {
 /// Text that is forced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forced {
-    /// What has been read.
+    /// The text that has been read.
     pub after: Vec<u8>,
     /// The longest text that every sentence goes on with.
     pub text: Vec<u8>,
 }
 
-/// What a case asks for.
+/// The demand of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// The grammar can be built and tells texts apart.
@@ -112,7 +112,7 @@ impl Case {
         &self.options
     }
 
-    /// What is asked for.
+    /// The demand of the case.
     pub fn expectation(&self) -> &Expectation {
         &self.expectation
     }

@@ -1,4 +1,4 @@
-//! What a backend is known to get wrong.
+//! Known mistakes of a backend.
 
 use std::path::Path;
 
@@ -16,7 +16,8 @@ pub struct Gap {
     pub backend: String,
     /// Why it fails, and what would mend it.
     pub reason: String,
-    /// What each of its failures must say. A case that a backend declines may fail in no other way.
+    /// The text that each of its failures must contain. A case that a backend declines may fail in no other
+    /// way.
     #[serde(skip)]
     pub says: Option<String>,
 }

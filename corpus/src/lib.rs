@@ -1,10 +1,10 @@
 //! Engine-independent test cases as data, and the runner that puts them to a backend.
 //!
-//! A *case* is a grammar in one of the concrete syntaxes, texts that are sentences, texts that are not with
-//! the byte at which they die, text that is forced, or the refusal that building must end in. Cases live in
-//! `cases/*.toml` and name no engine. The naive recogniser judges them first: a case that it contradicts is a
-//! mistake in the data. Then every backend runs all of them; what a backend is known to get wrong stands in
-//! `gaps.toml`, and a gap that has been mended fails until it is taken off that list.
+//! A *case* is a grammar in one of the concrete syntaxes with texts: sentences, other texts with the byte at
+//! which they die, and forced text. In place of texts it may have the refusal that building must end in.
+//! Cases live in `cases/*.toml` and name no engine. The naive recogniser judges them first: a case that it
+//! contradicts is a mistake in the data. Then every backend runs all of them. Known mistakes of a backend are
+//! listed in `gaps.toml`, and a gap that has been mended fails until it is taken off that list.
 //!
 //! [`hostile`] makes inputs that are dear for their size, of every kind of source, and puts them to a compiler.
 //!

@@ -1,8 +1,8 @@
 //! Makes a failing grammar and text smaller.
 //!
-//! The naive way, a search over all smaller grammars, is hopeless. Greedy steps do well enough: take out one
-//! expression (put one of its operands, or the empty string, in its place), or one byte of the text, keep what
-//! still fails, and begin again until no step helps.
+//! The naive way, a search over all smaller grammars, is hopeless. Greedy steps do well enough. Take out one
+//! expression (put one of its operands, or the empty string, in its place) or one byte of the text. Keep the
+//! result if it still fails, and begin again until no step helps.
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError};
 
@@ -38,7 +38,7 @@ pub fn minimise(
     }
 }
 
-/// What stands in an expression's place.
+/// The replacement of an expression.
 #[derive(Clone, Copy)]
 enum Instead {
     Operand(ExprId),

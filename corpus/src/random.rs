@@ -13,10 +13,10 @@ use crate::subject::{BackendSubject, Subject};
 /// Bytes of the longest text of a case: enough to go round every loop of a small grammar several times.
 const LONG_WALK: usize = 40;
 
-/// What the message of a limit that was reached begins with.
+/// The beginning of the message for a limit that was reached.
 const INDETERMINATE: &str = "indeterminate";
 
-/// What was compared.
+/// The counts of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Grammars.
@@ -31,9 +31,9 @@ pub struct Tally {
     pub positions: usize,
 }
 
-/// Compares a backend with the naive recogniser on the random cases of some seeds: at each position of every
-/// text all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text, a long
-/// random walk, and the case's prefix alone and followed by some tokens of the vocabulary.
+/// Compares a backend with the naive recogniser on the random cases of some seeds. At each position of every
+/// text it compares all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text,
+/// a long random walk, and the case's prefix alone and followed by some tokens of the vocabulary.
 ///
 /// A grammar that the backend refuses with what `declines` begins with counts as declined; any other refusal is a
 /// difference.

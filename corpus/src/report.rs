@@ -1,4 +1,4 @@
-//! What came of running cases on a backend.
+//! The outcome of cases on a backend.
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +11,11 @@ use crate::gaps::Gap;
 pub struct CaseFailure {
     /// The case's id.
     pub case: String,
-    /// What is wrong, a sentence each.
+    /// The problems, a sentence each.
     pub problems: Vec<String>,
 }
 
-/// What came of running cases on a backend.
+/// The outcome of cases on a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The backend's name.

@@ -1,8 +1,8 @@
 //! Puts cases to a subject.
 //!
-//! The data says what is true of a text; the runner asks for more than the data spells out. At every prefix of
-//! every text of a case the bytes that a backend says may come next must be those that it then reads, they must
-//! be those of the naive recogniser, and both must agree on whether the prefix is a sentence.
+//! The data says what is true of a text; the runner asks for more than the data spells out. At every prefix
+//! of every text of a case the bytes that a backend says may come next must be those that it then reads. They
+//! must be those of the naive recogniser, and both must agree on whether the prefix is a sentence.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ fn expect_message(message: &str, part: &str) -> Vec<String> {
     }
 }
 
-/// What is wrong with a subject on one case, a sentence each. Cases that ask for a refusal have no texts.
+/// The problems of a subject with one case, a sentence each. Cases that ask for a refusal have no texts.
 ///
 /// With a `judge`, every prefix of every text is compared with it.
 pub fn check_case<S: Subject>(case: &Case, subject: &S, judge: Option<&Recogniser>) -> Vec<String> {
@@ -228,7 +228,7 @@ impl From<String> for Stop {
     }
 }
 
-/// What is wrong with a state: whether its answers fit together, and whether the judge gives the same.
+/// The problems of a state: whether its answers fit together, and whether the judge gives the same.
 pub(crate) fn look_closely<S: Subject>(
     subject: &S,
     state: &S::State,

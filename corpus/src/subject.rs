@@ -1,4 +1,4 @@
-//! What the runner can put a case to: a backend, or the naive recogniser.
+//! The subject of a case: a backend, or the naive recogniser.
 
 use grammask_grammar_ir::Grammar;
 use grammask_mask_cache::{Vocabulary, VocabularyOptions};

@@ -1,8 +1,8 @@
 //! Masks onto whole batches of logits.
 //!
 //! Rows are independent, so a batch is a loop over rows, and over threads where there is enough to do. That
-//! is later than one would think: a core masks a megabyte in the time in which a thread is started, and logits that
-//! were just written lie in a cache that other cores reach more slowly.
+//! is later than expected. A core masks a megabyte in the time in which a thread is started, and logits that
+//! were just written are in a cache that other cores reach more slowly.
 #![expect(
     unsafe_code,
     reason = "rows of caller's memory are given as pointers and strides, as tensors have them"
@@ -78,7 +78,7 @@ pub fn apply_mask<T: Logit>(
 /// # Safety
 ///
 /// For the whole call every element of the selected rows must be valid for reads and writes, aligned for `T`,
-/// and used by nobody else; and the words of their mask rows must be valid for reads, aligned and unchanged.
+/// and not in use elsewhere. The words of their mask rows must be valid for reads, aligned and unchanged.
 pub unsafe fn apply_mask_raw<T: Logit>(
     processor: Processor,
     logits: *mut T,

@@ -12,7 +12,7 @@ pub struct ApplyError {
     message: String,
 }
 
-/// What kind of thing went wrong.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApplyErrorKind {
@@ -35,7 +35,7 @@ pub enum ApplyErrorKind {
 }
 
 impl ApplyError {
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ApplyErrorKind {
         self.kind

@@ -31,7 +31,7 @@ pub enum Rows<'a> {
     Packed(&'a [u32]),
 }
 
-/// What becomes of logits at and past the end of the vocabulary, which most models have for alignment.
+/// The treatment of logits at and past the end of the vocabulary, which most models have for alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Padding {
     /// They are no tokens, so they are never allowed.
@@ -89,7 +89,7 @@ impl<'a> Layout<'a> {
         Self { selection, ..self }
     }
 
-    /// What becomes of logits past the end of the vocabulary.
+    /// Sets the treatment of logits past the end of the vocabulary.
     #[must_use]
     pub fn padding(self, padding: Padding) -> Self {
         Self { padding, ..self }

@@ -34,9 +34,9 @@
 //!
 //! # Layout
 //!
-//! A [`Layout`] says where rows lie: shape, strides of logits and masks, how many tokens the masks speak of,
-//! which rows take part ([`Rows`]), and what becomes of logits past the end of the vocabulary ([`Padding`]:
-//! forbidden unless you say otherwise). [`apply_mask_raw`] takes addresses, for tensors.
+//! A [`Layout`] describes the rows: shape, strides of logits and masks, number of tokens in the masks,
+//! selected rows ([`Rows`]). It also sets the treatment of logits past the end of the vocabulary
+//! ([`Padding`]: forbidden by default). [`apply_mask_raw`] takes addresses, for tensors.
 //!
 //! # What happens to special values
 //!
@@ -67,7 +67,7 @@
 //!
 //! * `cuda`, off by default: the module `cuda`, the same on NVIDIA devices, on Linux (x86-64, aarch64).
 //!   Building needs no CUDA and no C++, and a program that is built with it starts without a driver. The
-//!   crate `cust` asks for a folder of CUDA's libraries all the same: outside this repository, set
+//!   crate `cust` asks for a folder of CUDA's libraries all the same. Outside this repository, set
 //!   `CUDA_LIBRARY_PATH` to a folder that holds `lib64/libcuda.a`, which may be an empty archive (the 8 bytes
 //!   `!<arch>` and a line feed).
 #![deny(missing_docs)]

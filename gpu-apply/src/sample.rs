@@ -1,9 +1,9 @@
 //! One token drawn from the allowed ones, straight from logits and mask.
 //!
-//! The naive way sorts all allowed tokens by probability, cuts the list after `top_k` tokens and where the
-//! sum reaches `top_p`, and walks it until the sum passes a random number. Sorting 128,000 tokens takes
-//! several milliseconds, and nothing of it is needed: what the two limits keep is everything not worse than
-//! some token, the *cut*, and the draw can walk the kept tokens in the order of their ids.
+//! The naive way sorts all allowed tokens by probability, and cuts the list after `top_k` tokens and where
+//! the sum reaches `top_p`. Then it walks the list until the sum passes a random number. Sorting 128,000
+//! tokens takes several milliseconds, and is not needed. The two limits keep exactly the tokens that are not
+//! worse than some token, the *cut*, and the draw can walk these in the order of their ids.
 //!
 //! * The `k`-th best of a list is found without sorting (selection). Whatever is worse than the `k`-th best
 //!   of the blocks' maxima cannot be among the `k` best, and is not even put into the list.
@@ -12,8 +12,8 @@
 //!   out evenly, is never kept, and all such are left out first.
 //! * The draw looks at the sums of blocks of tokens, then at one block.
 //!
-//! The random number is a hash of the seed, the step and nothing else, so a draw can be repeated, and draws
-//! of different rows do not depend on the batch that they are in.
+//! The random number is a hash of the seed and the step alone. So a draw can be repeated, and draws of
+//! different rows do not depend on the batch that they are in.
 
 use crate::apply::Processor;
 use crate::choose::{Scratch, each_row, find_maximum, first_of_maximum};
@@ -158,8 +158,8 @@ fn cut_to_top_p<T: Logit>(row: &Row<'_, T>, scale: Scale, top_p: f32, scratch: &
     let Scratch { maxima, sums, candidates } = scratch;
     let total: f64 = sums.iter().sum();
     let mut missing = f64::from(top_p) * total;
-    // What is left out here weighs less than `(1 - top_p) * total / 2`, so what stays reaches the share; the
-    // half pays for rounding.
+    // The tokens that are left out here weigh less than `(1 - top_p) * total / 2`, so the others reach the
+    // share; the half pays for rounding.
     let light = (1.0 - f64::from(top_p)) * total / row.count_allowed().max(1) as f64 / 2.0;
     let threshold = f64::from(scale.maximum) + light.ln() / f64::from(scale.inverse_temperature);
     // For an infinite maximum this is infinite or NaN, and only what is infinite has any weight.

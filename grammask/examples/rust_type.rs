@@ -6,7 +6,7 @@ use grammask::{Compiler, JsonSchemaOptions, TokenMask, Vocabulary, VocabularyOpt
 #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Order {
-    /// What is wanted.
+    /// The drink that is ordered.
     drink: Drink,
     #[schemars(range(min = 1, max = 4))]
     cups: u8,

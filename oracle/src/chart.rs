@@ -1,7 +1,8 @@
 //! Earley's algorithm over dotted expressions.
 //!
-//! Every expression is a nonterminal of its own. An *item* says: from position `origin` on we have been reading
-//! expression `expr`, and are `progress` far into it. What progress means is up to the kind of expression:
+//! Every expression is a nonterminal of its own. An *item* says: from position `origin` on we have been
+//! reading expression `expr`, and are `progress` far into it. The meaning of progress depends on the kind of
+//! expression:
 //!
 //! | expression | progress | reads a byte | waits for |
 //! |---|---|---|---|
@@ -18,20 +19,20 @@
 //!
 //! A repeat's count stops at its minimum where there is no maximum: from there on all counts behave alike.
 //!
-//! The set of a position is closed under three rules. *Predict*: what an item waits for begins here. *Complete*:
-//! an item that is done advances those that have been waiting for its expression since its origin. *Nullable*:
-//! an item that waits for something nullable also advances at once (Aycock and Horspool); so an expression
-//! that begins and ends at one position need not be completed, and the order of work does not matter. A repeat
-//! does not count empty iterations, and where its body is nullable its minimum is 0: those that are missing
-//! can be empty.
+//! The set of a position is closed under three rules. *Predict*: what an item waits for begins here.
+//! *Complete*: an item that is done advances those that have been waiting for its expression since its
+//! origin. *Nullable*: an item that waits for something nullable also advances at once (Aycock and Horspool).
+//! So an expression that begins and ends at one position need not be completed, and the order of work does
+//! not matter. A repeat does not count empty iterations, and where its body is nullable its minimum is 0:
+//! those that are missing can be empty.
 //!
 //! # Why a byte that is taken keeps the text a prefix of a sentence
 //!
-//! An item in a set was predicted by an item that was in the set of its origin, which leads back to the root;
-//! what has been read matches that chain of items. Only productive expressions are predicted, and a productive
-//! sequence or repeat stays so when parts of it have been read; classes and operators advance only where
-//! something is left that matches. So every item of the chain can be finished, and a sentence comes out. The
-//! other direction is Earley's theorem: every parse of a sentence leaves its items in the sets.
+//! An item in a set was predicted by an item that was in the set of its origin, which leads back to the root.
+//! The text that has been read matches that chain of items. Only productive expressions are predicted, and a
+//! productive sequence or repeat stays so when parts of it have been read. Classes and operators advance only
+//! if something is left that matches. So every item of the chain can be finished, and a sentence comes out.
+//! The other direction is Earley's theorem: every parse of a sentence leaves its items in the sets.
 
 use std::rc::Rc;
 
@@ -64,13 +65,13 @@ struct Set {
     is_complete: bool,
 }
 
-/// What has been read of a text, and every way in which the grammar reads it. Cloning is cheap.
+/// The text that has been read, and every way in which the grammar reads it. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Chart<'r> {
     recogniser: &'r Recogniser,
     /// One set for each position, that before the first byte included.
     sets: Vec<Rc<Set>>,
-    /// What has been read.
+    /// The symbols that have been read.
     symbols: Vec<Symbol>,
 }
 
@@ -154,7 +155,7 @@ impl<'r> Chart<'r> {
         Item { expr, progress, origin }
     }
 
-    /// What an item becomes by reading a symbol.
+    /// The item after reading a symbol.
     fn scan(&self, item: Item, symbol: Symbol) -> Option<Item> {
         let byte = match (self.recogniser.grammar().expr(item.expr), symbol) {
             (Expr::TagDispatch(_), _) => return self.scan_free_text(item, symbol),

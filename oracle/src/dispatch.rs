@@ -1,9 +1,10 @@
 //! Tag dispatch by its definition.
 //!
-//! What was read since free text began is looked at as a whole, for every symbol anew: does it end with a trigger, a
-//! stop string, an excluded string; is it text? No automaton is involved. That a symbol leaves a way to an end is
-//! found by trying what may follow, breadth first, over what can still matter of the text: its longest end that
-//! some pattern begins with, or the bytes of a character that is not whole.
+//! The text since free text began is looked at as a whole, for every symbol anew. Does it end with a trigger,
+//! a stop string, an excluded string; is it text? No automaton is involved. A search finds whether a symbol
+//! leaves a way to an end: it tries all continuations, breadth first, over the part of the text that can
+//! still matter. That is its longest end with which some pattern begins, or the bytes of a character that is
+//! not whole.
 
 use std::cell::RefCell;
 
@@ -26,13 +27,13 @@ pub(crate) struct FreeText {
     stops: Vec<Vec<Symbol>>,
     excludes: Vec<Vec<Symbol>>,
     end: DispatchEnd,
-    /// What may be tried as the next symbol.
+    /// The symbols that may be tried next.
     alphabet: Vec<Symbol>,
     /// Whether an end can be reached from what can matter of a text.
     alive: RefCell<AHashMap<Vec<Symbol>, bool>>,
 }
 
-/// What a free text ends with.
+/// The patterns with which a free text ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Completed {
     /// The bodies of the triggers.
@@ -78,7 +79,7 @@ impl FreeText {
         this
     }
 
-    /// What a free text ends with; nothing can be read on where anything is.
+    /// The patterns with which a free text ends; where there is any, nothing more can be read.
     pub(crate) fn completed(&self, text: &[Symbol]) -> Completed {
         let ends_with =
             |pattern: &[Symbol]| text.ends_with(pattern) && is_whole(&text[..text.len() - pattern.len()]);
@@ -163,7 +164,7 @@ impl FreeText {
             for &symbol in &self.alphabet {
                 let longer = [&text[..], &[symbol]].concat();
                 if self.is_possible(&longer, is_productive) {
-                    // What is completed is looked at as it stands.
+                    // A completed text is looked at unchanged.
                     let rest = if self.completed(&longer).any { longer } else { self.what_matters(&longer) };
                     if met.insert(rest.clone()) {
                         queue.push(rest);

@@ -1,5 +1,4 @@
-//! What must be known of every expression before parsing: does it derive anything, does it derive the empty
-//! string.
+//! Facts about every expression before parsing: does it derive anything, does it derive the empty string.
 //!
 //! Both are least fixed points, found in the plainest way: assume *no* for all, apply the definition to
 //! every expression, and go round until nothing changes. No assumption of *no* is ever relied on for a *yes*.
@@ -18,7 +17,7 @@ pub(crate) struct Facts {
     productive: Vec<bool>,
     /// By expression: whether it derives the empty string.
     nullable: Vec<bool>,
-    /// What remains of each regular operator that is reached and matches something, before its first byte.
+    /// The remainder of each regular operator that is reached and matches something, before its first byte.
     operators: AHashMap<ExprId, Remainder>,
     /// The tag dispatches that are reached.
     dispatches: AHashMap<ExprId, FreeText>,
@@ -64,7 +63,7 @@ impl Facts {
         self.nullable[expr.index()]
     }
 
-    /// What a regular operator is before its first byte, if it matches anything.
+    /// The remainder of a regular operator before its first byte, if it matches anything.
     pub(crate) fn operator(&self, expr: ExprId) -> Option<Remainder> {
         self.operators.get(&expr).copied()
     }

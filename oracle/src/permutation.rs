@@ -1,7 +1,7 @@
 //! Parts in any order: what was read of them, packed into a word.
 //!
-//! Bit `i` says that part `i` was read, which limits the oracle to parts that fit; above the bits stands the number
-//! of parts read, and at the top whether a part must come next.
+//! Bit `i` says that part `i` was read, which limits the oracle to parts that fit. The number of parts read
+//! is above the bits, and at the top is whether a part must come next.
 
 use grammask_grammar_ir::{ExprId, Occurrence, Permutation};
 
@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 20;
 /// Greatest number that is told from greater ones.
 const MAX_COUNT: u32 = 1 << 10;
 
-/// What was read, unpacked.
+/// The parts that were read, unpacked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) seen: u32,
@@ -32,7 +32,7 @@ impl Progress {
         }
     }
 
-    /// What was read once a part has been read too.
+    /// The progress once a part has been read too.
     pub(crate) fn with(self, permutation: Permutation<'_>, part: usize) -> Self {
         let seen = match permutation.occurrence(part) {
             Occurrence::Repeatable => self.seen,

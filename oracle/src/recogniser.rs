@@ -38,7 +38,7 @@ impl Recogniser {
         &self.facts
     }
 
-    /// What remains of an operator after a byte, if it can still match.
+    /// The remainder of an operator after a byte, if it can still match.
     pub(crate) fn step_text(&self, remainder: Remainder, byte: u8) -> Option<Remainder> {
         self.texts.borrow_mut().step(remainder, byte)
     }

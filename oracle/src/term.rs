@@ -6,11 +6,11 @@
 //! operator on the derivatives: no automaton is built, and there is no product to get wrong.
 //!
 //! Terms are interned, so equal terms have equal ids. Unions and intersections are sorted and free of
-//! duplicates; with that alone a term has finitely many derivatives (Brzozowski's theorem 5.2; an escape that
-//! has been begun adds finitely many sets of digits that can end it), so searches end.
+//! duplicates. With that alone a term has finitely many derivatives, so searches end (Brzozowski's theorem
+//! 5.2). An escape that has been begun adds finitely many sets of digits that can end it.
 //!
-//! Characters that no class, literal or escape of the grammar tells apart have equal derivatives; they form a
-//! *cell*, and one character of the cell is tried for all of them.
+//! Characters that no class, literal or escape of the grammar distinguishes have equal derivatives. They form
+//! a *cell*, and one character of the cell is tried for all of them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -67,8 +67,8 @@ const SHORT_ESCAPES: [(char, char); 8] = [
     ('t', '\t'),
 ];
 
-/// The characters that some serialiser writes as `\uXXXX`: control characters for which not all of them use a short
-/// escape, Go's three signs of markup, and all that are not printable ASCII.
+/// The characters that some serialiser writes as `\uXXXX`. They are control characters for which not all of
+/// them use a short escape, Go's three signs of markup, and all that are not printable ASCII.
 const PRINTED_NUMBERS: [(u32, u32); 8] = [
     (0x00, 0x08),
     (0x0B, 0x0C),
@@ -191,7 +191,7 @@ impl Terms {
         (first..=last).map(Cell)
     }
 
-    /// What may follow a character of the cell.
+    /// The continuations after a character of the cell.
     ///
     /// The stack holds what is asked for; a request stays until those that it rests on are answered.
     pub(crate) fn derivative(&mut self, term: TermId, cell: Cell) -> TermId {
@@ -432,9 +432,9 @@ impl Terms {
     /// Decides a term by looking for a text: all its derivatives, breadth first, until one is nullable. If
     /// none is, none of the terms met matches anything.
     ///
-    /// A derivative that plainly lies within a term met before is not followed: the shortest text that any
-    /// term met matches begins with a character after which a shorter one is left, and if the term that matches
-    /// that one was passed over, the greater term matches it too. Without this, proving that a complement is
+    /// A derivative that plainly lies within a term met before is not followed. The shortest text that any
+    /// term met matches begins with a character after which a shorter one is left. If the term that matches
+    /// that one was skipped, the greater term matches it too. Without this, proving that a complement is
     /// empty would go through all sets of parts of its operand.
     fn search(&mut self, start: TermId) {
         let mut met: AHashSet<TermId> = AHashSet::from([start]);
@@ -465,8 +465,9 @@ impl Terms {
         }
     }
 
-    /// Whether a term's texts are among another's for a reason that can be seen: more operands of an
-    /// intersection, fewer parts of a union, more parts of a union that is complemented. *No* says nothing.
+    /// Whether a term's texts are among another's for a visible reason. The reasons are more operands of an
+    /// intersection, fewer parts of a union, and more parts of a union that is complemented. *No* says
+    /// nothing.
     fn is_within(&self, term: TermId, greater: TermId) -> bool {
         let operands = |term: &TermId| match &self.terms[term.0 as usize] {
             Term::Intersection(operands) => operands.to_vec(),
@@ -637,8 +638,8 @@ impl Terms {
     }
 }
 
-/// The first characters of the cells: a cell begins where a class or a literal of the expressions begins or has
-/// just ended, and around every character with a meaning in JSON strings.
+/// The first characters of the cells. A cell begins where a class or a literal of the expressions begins or
+/// has just ended, and around every character with a meaning in JSON strings.
 fn cells(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Vec<char> {
     let mut starts = BTreeSet::from([0]);
     let mut single_out = |low: char, high: char| starts.extend([low as u32, high as u32 + 1]);

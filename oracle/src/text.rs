@@ -6,8 +6,8 @@ use grammask_grammar_ir::{ExprId, Grammar};
 use crate::term::{TermId, Terms};
 use crate::utf8::{Partial, Read};
 
-/// What remains of a regular operator: the derivative by the whole characters read, and the bytes of the next
-/// one.
+/// The remainder of a regular operator: the derivative by the whole characters read, and the bytes of the
+/// next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Remainder(u32);
 
@@ -40,7 +40,7 @@ impl Texts {
         }
     }
 
-    /// What remains of an operator of which nothing has been read; `None` if it matches no text.
+    /// The remainder of an operator of which nothing has been read; `None` if it matches no text.
     pub(crate) fn start(
         &mut self,
         grammar: &Grammar,
@@ -57,7 +57,7 @@ impl Texts {
         partial.is_empty() && self.terms.is_nullable(term)
     }
 
-    /// What remains after one more byte; `None` if no text goes on like that.
+    /// The remainder after one more byte; `None` if no text continues like that.
     pub(crate) fn step(&mut self, remainder: Remainder, byte: u8) -> Option<Remainder> {
         if let Some(&known) = self.steps.get(&(remainder, byte)) {
             return known;

@@ -7,7 +7,7 @@ pub(crate) struct Partial {
     len: u8,
 }
 
-/// What a byte makes of a partial character.
+/// The effect of a byte on a partial character.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Read {
     /// The character is there.

@@ -11,8 +11,8 @@ use crate::sentencepiece::begins_like_a_model;
 
 /// The format of a tokenizer's file, or `None` where the bytes are of none that is known.
 ///
-/// The beginning of a file is enough if it holds the magic number, the first piece, the first line or the first telling
-/// key: four bytes of a GGUF file, some kilobytes of most others.
+/// The beginning of a file is enough if it holds the magic number, the first piece, the first line or the
+/// first telling key. That is four bytes of a GGUF file, and some kilobytes of most others.
 ///
 /// ```
 /// use grammask_vocabularies::{Format, detect};

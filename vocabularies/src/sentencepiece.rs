@@ -14,19 +14,20 @@ use crate::spelling::{byte_token, with_spaces};
 
 /// The vocabulary of a SentencePiece model, often the file `tokenizer.model`.
 ///
-/// The bytes of a piece are its text with U+2581 as a space, or the byte that it stands for. The unknown piece and
-/// control pieces are special, user-defined pieces are text, and unused pieces have no bytes. The piece that the model
-/// names as the end of a text (`</s>` where it names none) is a stop token if it is a control piece, and so are special
-/// pieces that are known by their names ([`STOP_TOKEN_NAMES`](grammask_mask_cache::STOP_TOKEN_NAMES)), unless
-/// [`VocabularyOptions::stop_ids`] says which they are.
+/// The bytes of a piece are its text with U+2581 as a space, or the byte that it stands for. The unknown
+/// piece and control pieces are special, user-defined pieces are text, and unused pieces have no bytes.
+/// [`VocabularyOptions::stop_ids`] says which ids end a text. Otherwise a control piece that the model names
+/// as the end of a text (`</s>` by default) is a stop token. So are special pieces with known names
+/// ([`STOP_TOKEN_NAMES`](grammask_mask_cache::STOP_TOKEN_NAMES)).
 ///
 /// Tokens that a file beside the model adds come in by [`VocabularyOptions::special_tokens`]. SentencePiece drops the
 /// space at the very start of a text that it decodes; a token's bytes keep it, as they are in the middle of a text.
 ///
 /// # Errors
 ///
-/// If the file is damaged or no such model; if the model changes its text after it is decoded (`denormalizer_spec`),
-/// since then tokens have no bytes of their own; if a limit of the options is passed.
+/// Fails if the file is damaged or no such model, or if a limit of the options is passed. It also fails if
+/// the model changes its text after it is decoded (`denormalizer_spec`), because then tokens have no bytes of
+/// their own.
 pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, LoadError> {
     let mut builder = VocabularyBuilder::new(options);
     let mut message = Message::of_file(model);

@@ -9,9 +9,9 @@ use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to run, and its own arguments: a command of `grammask-bench`, or `hot-paths` (times, with criterion),
-    /// `instructions` (counts below valgrind, compared with those that are checked in), or `gungraun` (counts in
-    /// detail; needs `gungraun-runner`).
+    /// A benchmark and its own arguments: a command of `grammask-bench`, or one of three others. `hot-paths`
+    /// takes times with criterion; `instructions` counts below valgrind and compares with the counts that are
+    /// checked in; `gungraun` counts in detail and needs `gungraun-runner`.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

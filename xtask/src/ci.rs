@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: what continuous integration runs, no more and no less.
 //!
 //! All steps share one profile and one set of features (those of the whole workspace), so that nothing is
-//! compiled twice: Clippy and rustdoc share the metadata of dependencies, the tests and the examples share
+//! compiled twice. Clippy and rustdoc share the metadata of dependencies, the tests and the examples share
 //! their code.
 
 use std::process::Command;

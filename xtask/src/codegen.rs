@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: files that are made from others and checked in.
 //!
 //! The kernels' PTX begins with a hash of the source that it was made from, so that a stale file is found on
-//! any machine; where NVIDIA's compiler is at hand, the check compiles again and compares everything.
+//! any machine. If NVIDIA's compiler is at hand, the check compiles again and compares everything.
 
 use std::fs;
 use std::path::{Path, PathBuf};

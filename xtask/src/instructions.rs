@@ -117,8 +117,8 @@ fn count(workspace: &Workspace, program: &Path) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The instructions of each measured function and of all that it calls, as callgrind's format has them: behind a line
-/// `fn=` stand lines `PLACE COST`, and behind a line `calls=` one `PLACE COST` with the cost of those calls.
+/// The instructions of each measured function and of all that it calls, in callgrind's format. Lines `PLACE
+/// COST` follow a line `fn=`, and one line `PLACE COST` with the cost of the calls follows a line `calls=`.
 fn inclusive(text: &str) -> Counts {
     let mut counts = Counts::new();
     let mut current: Option<String> = None;

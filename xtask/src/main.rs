@@ -1,6 +1,6 @@
 //! Project automation: `cargo xtask <verb>`, one file a verb.
 //!
-//! `ci` is exactly what continuous integration runs; every other verb is a part of it or starts a program of
+//! `ci` is exactly what continuous integration runs. Every other verb is a part of it, or starts a program of
 //! the workspace under a name that does not change when the program moves.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its user")]
 

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use crate::shell::run as run_command;
 use crate::workspace::Workspace;
 
-/// What the checks need; the package itself needs numpy alone.
+/// The packages that the checks need; the package itself needs numpy alone.
 const REQUIREMENTS: [&str; 5] = ["maturin>=1.9,<2", "mypy>=1.11", "numpy>=1.25", "pydantic>=2", "pytest>=8"];
 
 #[derive(clap::Args, Default)]

@@ -10,8 +10,8 @@ use crate::workspace::Workspace;
 
 /// `cargo` with arguments, at the workspace's root.
 ///
-/// It never builds incrementally: that cuts each crate into other pieces, and with them goes what is inlined (some paths
-/// of `bench instructions` take 8% more), so that counts would tell how a tree was built rather than what it does.
+/// It never builds incrementally: that cuts each crate into other pieces, and so changes inlining (some paths
+/// of `bench instructions` take 8% more). Counts would then depend on how a tree was built.
 pub(crate) fn cargo<S: AsRef<OsStr>>(
     workspace: &Workspace,
     arguments: impl IntoIterator<Item = S>,

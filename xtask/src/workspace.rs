@@ -1,4 +1,4 @@
-//! What Cargo knows about the workspace.
+//! Cargo's knowledge of the workspace.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the benches measure: the hot paths, over the vocabulary that each brings.
+//! The subject of the benches: the hot paths, over the vocabulary that each brings.
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! are switched on one after the other, each row with all that stand above it; every row must give the masks of the
 //! last one.
 //!
-//! Without just-in-time compilation the masks around the beginning of a text are computed beforehand, as many as
-//! `--beforehand` says and as time allows; what a text needs beyond them is computed when it comes there.
+//! Without just-in-time compilation the masks around the beginning of a text are computed beforehand, as many
+//! as `--beforehand` says and as time allows. Further masks are computed when the text reaches their states.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ enum Beforehand {
     Costliest(usize),
 }
 
-/// What one row measured.
+/// The measurements of one row.
 #[derive(Default)]
 struct Measured {
     /// Compiling, and computing masks beforehand.
@@ -116,7 +116,7 @@ fn stages() -> Vec<Stage> {
         expand_states: u32::MAX,
         ..CompileOptions::default()
     };
-    // What is computed beforehand has to be kept.
+    // Masks that are computed beforehand have to be kept.
     let mut masks = MaskOptions::none();
     masks.memo = Toggle::On;
     let mut beforehand = Beforehand::All;

@@ -34,7 +34,7 @@ pub(crate) struct JstsArgs {
     failures: Option<PathBuf>,
 }
 
-/// What became of a group's schema.
+/// The outcome for a group's schema.
 enum Verdict {
     Refused(String),
     /// Nothing satisfies it, says the frontend.
@@ -42,7 +42,7 @@ enum Verdict {
     Compiled,
 }
 
-/// What became of a test.
+/// The outcome of a test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Right,

@@ -199,7 +199,7 @@ fn report(args: &MaskbenchArgs, engines: &[EngineId], records: &[Record]) -> Res
     Ok(())
 }
 
-/// What the processes of a group of engines took. With engines together in one, it says what both take.
+/// The memory of the processes of a group of engines. With engines together in one, it is the sum of both.
 struct Memory {
     name: String,
     /// Before and after loading the engines, KiB.

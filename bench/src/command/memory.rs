@@ -1,5 +1,5 @@
-//! `memory`: what grammars hold, as they count it. What the system sees says little here: the memory that reading the
-//! tokenizer and the pack took is used again. `maskbench --memory` measures processes.
+//! `memory`: what grammars hold, as they count it. The system's figures say little here, because the memory
+//! for reading the tokenizer and the pack is used again. `maskbench --memory` measures processes.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! `micro`: the hot path on a handful of grammars, cold and warm; what is paid once a process, a request or a text; and
-//! the figures that the first XGrammar paper gives for its JSON grammar, beside ours.
+//! `micro`: the hot path on a handful of grammars, cold and warm, and the costs that arise once a process, a
+//! request or a text. Beside ours are the figures that the first XGrammar paper gives for its JSON grammar.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What is paid once a process, once a request and once a text: loading the vocabulary, a schema that was compiled
-//! before, and matchers that are made, copied and taken back.
+//! Costs that arise once a process, once a request and once a text: loading the vocabulary, a known schema,
+//! and matchers that are made, copied and rolled back.
 
 use anyhow::{Context, Result, ensure};
 use grammask::TokenMask;

@@ -1,5 +1,5 @@
-//! What the first XGrammar paper says of its JSON grammar over Llama 3.1's vocabulary (sections 3.1 to 3.3), beside
-//! what this engine does with such a grammar.
+//! The figures of the first XGrammar paper for its JSON grammar over Llama 3.1's vocabulary (sections 3.1 to
+//! 3.3), beside those of this engine with such a grammar.
 
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ fn memory(vocabulary: &Arc<Vocabulary>) -> Result<(usize, usize, usize)> {
     Ok((usage.masks, usage.masks * words_for(vocabulary.len()) * size_of::<u32>(), usage.mask_bytes))
 }
 
-/// The share of the vocabulary's bytes that is left where common beginnings are walked once; and where what lies below
-/// a refused byte is not walked, in the mean of all places of a document.
+/// The share of the vocabulary's bytes that is left if common beginnings are walked once. The second number
+/// also leaves out bytes below a refused one, in the mean of all places of a document.
 fn walked(vocabulary: &Vocabulary) -> Result<[f64; 2]> {
     let ids = (0..vocabulary.len()).filter_map(|id| u32::try_from(id).ok().and_then(TokenId::new));
     let bytes: usize = ids.map(|id| vocabulary.token_bytes(id).len()).sum();

@@ -1,8 +1,8 @@
 //! `tools`: answers of agents, token by token.
 //!
-//! Every answer is followed with the structure of the tools that were offered with it, and mask times are kept by
-//! the place where a token begins: free text, a call's beginning, its arguments, its end. Sets of tools are compiled
-//! cold, a second time, and after some of them changed.
+//! Every answer is followed with the structure of the tools that were offered with it. Mask times are kept by
+//! the place where a token begins: free text, a call's beginning, its arguments, its end. Sets of tools are
+//! compiled cold, a second time, and after some of them changed.
 
 use std::path::PathBuf;
 

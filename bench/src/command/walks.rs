@@ -130,8 +130,8 @@ struct Walker<'a> {
     kinds: Vec<Kind>,
 }
 
-/// What a walk chooses among first: drawn one by one, nearly all tokens of a large vocabulary are words, and walks
-/// would never leave the first string.
+/// The kinds among which a walk chooses first. Drawn one by one, nearly all tokens of a large vocabulary are
+/// words, and walks would never leave the first string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Quote,

@@ -1,8 +1,8 @@
 //! Whole masks from the naive recogniser, affordably.
 //!
 //! The naive way reads every token from the state at hand: for 128,000 tokens that is half a million steps of
-//! an Earley chart a mask. Sorted by bytes, a token shares its beginning with the one before it, so only what
-//! is new is read, and after a refused byte everything that begins alike is passed over.
+//! an Earley chart a mask. Sorted by bytes, a token shares its beginning with the one before it. So only the
+//! new bytes are read, and after a refused byte everything with that beginning is skipped.
 
 use grammask_oracle::Chart;
 

@@ -1,4 +1,4 @@
-//! What did not pass, why, and what was slow.
+//! Cases that did not pass, the reasons, and slow cases.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@ use super::summary::{Common, Summary, Verdict};
 use crate::engine::EngineId;
 use crate::host;
 
-/// What a run was, as far as it explains its figures.
+/// The circumstances of a run, as far as they explain its figures.
 #[derive(Debug, Clone)]
 pub(crate) struct Circumstances {
     pub(crate) pack: String,

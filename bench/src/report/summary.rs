@@ -1,4 +1,4 @@
-//! What the records of a run say about each engine, and about engines on what they have in common.
+//! The summary of a run's records: each engine alone, and engines on the cases that they have in common.
 
 use std::collections::HashMap;
 

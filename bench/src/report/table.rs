@@ -134,7 +134,7 @@ pub(crate) fn overview(summaries: &[Summary]) -> String {
     table.render()
 }
 
-/// What two engines have in common, and how they compare on it.
+/// The cases that two engines have in common, and a comparison on them.
 pub(crate) fn comparison(engines: [EngineId; 2], common: &Common) -> String {
     let mut table = Table::new([
         "microseconds".to_owned(),

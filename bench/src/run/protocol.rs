@@ -1,4 +1,4 @@
-//! What parent and worker say to each other: one JSON object a line.
+//! The messages between parent and worker: one JSON object a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,15 @@ pub(crate) struct Job {
     pub(crate) engines: Vec<EngineId>,
     /// The line of the pack.
     pub(crate) line: String,
-    /// What is kept from schema to schema.
+    /// The caches that are kept from schema to schema.
     pub(crate) caches: Caches,
     /// Whether instances are run, or only the schema compiled.
     pub(crate) depth: Depth,
-    /// What time is.
+    /// The clock.
     pub(crate) clock: Clock,
 }
 
-/// What an engine may keep from one schema to the next.
+/// The caches that an engine may keep from one schema to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Caches {
     /// Everything it likes.
@@ -28,7 +28,7 @@ pub(crate) enum Caches {
     Dropped,
 }
 
-/// What time is.
+/// The clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub(crate) enum Clock {
     /// Time on the wall, as a serving engine waits for it. Other load on the machine counts. Reading it adds some
@@ -62,7 +62,7 @@ pub(crate) enum Event {
     Enter {
         /// Whose turn it is.
         engine: EngineId,
-        /// What comes now.
+        /// The current stage.
         stage: Stage,
     },
     /// An engine is done with the schema.
@@ -82,7 +82,7 @@ pub(crate) enum Stage {
     Instances,
 }
 
-/// What one engine did with one schema. Times are in nanoseconds.
+/// The record of one engine with one schema. Times are in nanoseconds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) engine: EngineId,
@@ -147,7 +147,7 @@ pub(crate) struct Replay {
     pub(crate) disagreements: u32,
     /// Indices of slow masks during which the core was taken away.
     pub(crate) disturbed: Vec<u32>,
-    /// What the engine said when it gave up.
+    /// The message of the engine when it gave up.
     pub(crate) error: Option<String>,
 }
 

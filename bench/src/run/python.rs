@@ -1,9 +1,9 @@
 //! The two habits of Python that the reference harness leans on, reproduced: how it prints JSON and how it
 //! draws a sample.
 //!
-//! MaskBench feeds an engine the text that `json.dumps(data, ensure_ascii=False)` gives, so a run here has to
-//! spell numbers as Python would; and a sample is named by a size and a seed, so drawing it as Python's
-//! `random` does makes a run here comparable with one of the Python harness, schema by schema.
+//! MaskBench gives an engine the text of `json.dumps(data, ensure_ascii=False)`, so a run here has to spell
+//! numbers as Python would. A sample is named by a size and a seed. Drawing it as Python's `random` does
+//! makes a run here comparable with one of the Python harness, schema by schema.
 
 use std::fmt::Write as _;
 
@@ -70,8 +70,8 @@ fn write_string(string: &str, text: &mut String) {
     text.push('"');
 }
 
-/// What Python prints for a number literal that it has read: integers keep their digits, whatever else is a
-/// double printed by `repr`.
+/// Python's spelling of a number literal that it has read: integers keep their digits, any other is a double
+/// printed by `repr`.
 fn number_text(literal: &str) -> String {
     if literal.contains(['.', 'e', 'E']) {
         float_repr(literal.parse().unwrap_or(f64::NAN))

@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 /// Loading a tokenizer and an engine takes seconds; this is the limit.
 const START_SECONDS: u64 = 180;
 
-/// What one group of engines, in one chain of workers, gave.
+/// The results of one group of engines, in one chain of workers.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) records: Vec<Record>,

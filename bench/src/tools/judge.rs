@@ -16,7 +16,7 @@ pub(crate) struct Judgement {
     pub(crate) is_complete: bool,
 }
 
-/// What the engine and the recogniser say of a text.
+/// The answers of the engine and of the recogniser for a text.
 pub(crate) fn judge(
     words: &Words,
     compiled: &CompiledGrammar,

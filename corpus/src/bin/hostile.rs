@@ -139,7 +139,7 @@ fn processor_seconds(input: &Input) -> u64 {
 /// Calls along a text are repeated until they took so long together: thousands of masks of some milliseconds obey the rule.
 const ENOUGH: Duration = Duration::from_secs(15);
 
-/// What the calls of one name took.
+/// The figures of the calls of one name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     calls: usize,
@@ -305,7 +305,7 @@ fn read_line(line: &str, outcome: &mut Outcome) {
 /// Times below this say little about how they grow.
 const FLOOR: f64 = 0.02;
 
-/// What was found.
+/// The findings.
 #[derive(Default)]
 struct Judge {
     inputs: usize,
@@ -362,7 +362,7 @@ fn try_shape(shape: &Shape, backend: Backend, arguments: &Arguments, judge: &mut
         if let Some(growth) = before.as_ref().and_then(|before| growth(before, size, bytes, &outcome)) {
             judge.problem(&format!("{title} {growth}"));
         }
-        // What was cut short by a limit says nothing about what follows.
+        // A call that was cut short by a limit says nothing about the rest.
         if outcome.end != "answered" {
             before = None;
             continue;

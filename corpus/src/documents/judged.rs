@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 /// The value with the members of its objects sorted by name.
 ///
-/// Validators that compare constants member by member take the order in which they were read for a difference;
-/// sorted, in the schema and in the instance, equal objects are equal lists. Recursion is bounded as
+/// Validators that compare constants member by member see a difference in the order of members. If members
+/// are sorted, in the schema and in the instance, equal objects are equal lists. Recursion is bounded as
 /// [`Spelled::new`](super::Spelled::new) is.
 pub fn sorted(value: &Value) -> Value {
     match value {
@@ -111,8 +111,8 @@ fn speaks_of_blanks(schema: &Value) -> bool {
 /// Whether validators judge by the schema as its draft says.
 ///
 /// * In 2019-09 what `contains` finds counts as unevaluated, and some take it for evaluated, as it is from 2020-12 on.
-/// * What a `contains` behind a `$ref` finds is evaluated beside another `contains`, too, and so is what `then` or
-///   `else` speaks of under an `if` that is `true` or `false`. Some forget about both.
+/// * Items that a `contains` behind a `$ref` finds are evaluated beside another `contains`, too. So are those
+///   that `then` or `else` mentions under an `if` that is `true` or `false`. Some forget about both.
 pub fn is_schema_judged_rightly(schema: &Value) -> bool {
     let draft = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     let contains = mentions(schema, "contains") && mentions(schema, "unevaluatedItems");

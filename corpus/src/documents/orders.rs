@@ -70,8 +70,8 @@ struct Orders<'s, S: Subject> {
 }
 
 impl<S: Subject> Orders<'_, S> {
-    /// Reads the members that are not yet in the set, in every order, and the closing brace, until there are so many
-    /// ends: orders after which a member is still owed are none of them.
+    /// Reads the members that are not yet in the set, in every order, and the closing brace, until there are
+    /// `most` ends. Orders after which a member is still owed are none of them.
     fn read(&mut self, mut from: Vec<S::State>, written: u32, most: usize) -> Result<(), String> {
         let (subject, members) = (self.subject, self.members);
         if self.ends.len() >= most {

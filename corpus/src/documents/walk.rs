@@ -6,8 +6,8 @@ use crate::subject::Subject;
 
 /// Walks along bytes that the subject allows, and after `budget` of them the shortest way to an end.
 ///
-/// A subject that does not know how far an end is may be left without one; the answer is `None` then, and where
-/// the end is further than `budget` times sixteen.
+/// A subject that does not know the distance to an end may be left without one. The answer is `None` then,
+/// and also if the end is further than `budget` times sixteen.
 ///
 /// # Errors
 ///

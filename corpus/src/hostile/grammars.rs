@@ -74,7 +74,7 @@ const SINGLE: [(&str, [usize; 3], &str); 38] = [
     ("large counts", [1_000, 1_000_000, 1_000_000_000], "root ::= (\"a\"{0,§} \"b\"?){1,§}"),
 ];
 
-/// What our EBNF alone has.
+/// Operators that our EBNF alone has.
 const OPERATORS: [(&str, [usize; 3], &str); 26] = [
     (
         "random excluded texts",
@@ -136,7 +136,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 26] = [
     ),
 ];
 
-/// What Lark's notation alone has.
+/// Constructs that Lark's notation alone has.
 const LARK: [(&str, [usize; 3], &str); 17] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),

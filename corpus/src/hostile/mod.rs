@@ -1,8 +1,9 @@
 //! Hostile inputs: sources and texts that are dear for their size, made from templates, each at three sizes.
 //!
-//! A [`Shape`] is a kind of input; [`shapes`] lists them all, as families times what they hold. [`run()`](run) puts an input to
-//! a compiler, and a [`Meter`] sees every call. What a call may cost is in [`longest`], [`largest`] and [`MAX_POWER`]; the
-//! program `hostile` measures that in release builds, and a test asserts the part of it that does not depend on the machine.
+//! A [`Shape`] is a kind of input; [`shapes`] lists them all, as families times what they hold.
+//! [`run()`](run) puts an input to a compiler, and a [`Meter`] sees every call. The bounds on the cost of a
+//! call are [`longest`], [`largest`] and [`MAX_POWER`]. The program `hostile` measures them in release
+//! builds, and a test asserts the part that does not depend on the machine.
 //!
 //! A new shape is a line in a table of `schemas`, `grammars`, `patterns`, `structures` or `texts`. Imports nothing of this
 //! crate.

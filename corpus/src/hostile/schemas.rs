@@ -20,7 +20,7 @@ const HOLDERS: [(&str, &str); 14] = [
     ("contains", r#"{"type":"array","allOf":[«{"contains":@}‖,»]}"#),
 ];
 
-/// What stands there, and how large a step is.
+/// The part at that place, and the size of a step.
 const HELD: [(&str, &str); 15] = [
     ("string", r#"{"const":"word§ and more"}"#),
     ("integer", r#"{"const":§}"#),

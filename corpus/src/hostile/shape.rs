@@ -26,7 +26,7 @@ pub enum Syntax {
     Tools(&'static str),
 }
 
-/// What is done with a source that compiles, and with the text.
+/// The calls for a source that compiles, and for the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
     /// The text at once, and at either end of it what a server asks for: masks, some tokens, forced text, an ending.
@@ -60,22 +60,22 @@ pub struct Shape {
     pub sizes: [usize; 3],
     /// The notation of the source.
     pub syntax: Syntax,
-    /// What is done with it.
+    /// The calls for it.
     pub calls: Calls,
     source: String,
     text: String,
 }
 
-/// What is put to the engine.
+/// The input of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// The notation of the source.
     pub syntax: Syntax,
-    /// What is compiled.
+    /// The source that is compiled.
     pub source: String,
-    /// What is read. It may be refused at any byte.
+    /// The text that is read. It may be refused at any byte.
     pub text: String,
-    /// What is done.
+    /// The calls.
     pub calls: Calls,
     /// The size it was made at.
     pub size: usize,

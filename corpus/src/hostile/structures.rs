@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, Syntax};
 
-/// What is inside of a tag.
+/// The inside of a tag.
 const CONTENTS: [(&str, &str); 6] = [
     (
         "schema",

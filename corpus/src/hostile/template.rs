@@ -1,14 +1,15 @@
 //! Templates: a source or a text of any size, on one line.
 //!
-//! `«part‖separator»` stands for as many parts as the size says, with the separator between them. In a part `§` is its
-//! index, `¶` the next one, `½` half of it, `¤` a random one, `λ` a random letter; `⟨part¦separator⟩` stands for as many
-//! parts again, in which `†` is the inner index. Outside of parts `§` is the size.
+//! `«part‖separator»` stands for as many parts as the size says, with the separator between them. In a part
+//! `§` is its index, `¶` the next one, `½` half of it, `¤` a random one, `λ` a random letter.
+//! `⟨part¦separator⟩` stands for as many parts again, in which `†` is the inner index. Outside of parts `§`
+//! is the size.
 
 use grammask_oracle::random::Rng;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// What a template stands for at a size.
+/// The expansion of a template at a size.
 pub(super) fn expand(template: &str, size: usize, random: &mut Rng) -> String {
     let mut out = String::new();
     let mut rest = template;

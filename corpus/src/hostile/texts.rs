@@ -65,7 +65,7 @@ const GRAMMARS: [(&str, Syntax, &str, &str); 24] = [
     ("budgets", Syntax::Ebnf, "root ::= item*\nitem[max_tokens=50] ::= \"<\" [a-z<>]* \">\"", "«<ab>»"),
 ];
 
-/// What is done along a text; how large it is.
+/// The calls along a text, and its sizes.
 const DONE: [(Calls, [usize; 3]); 7] = [
     (Calls::Visit, [1_000, 10_000, 100_000]),
     (Calls::Read, [100, 1_000, 4_000]),

@@ -17,7 +17,7 @@ use crate::report::guarded;
 use crate::subject::{BackendSubject, MatcherSubject, Subject, asks_to_differ};
 use crate::subjects;
 
-/// What schemas are about.
+/// The subjects of schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// All keywords, one of them for certain in each schema.
@@ -62,7 +62,7 @@ impl Family {
 /// Says of values whether one schema allows them.
 pub type Judge = Box<dyn Fn(&Value) -> bool>;
 
-/// What was compared, and where grammar and judge differ.
+/// The counts of a comparison, and the differences between grammar and judge.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Schemas.
@@ -92,7 +92,7 @@ pub struct Disagreement {
     pub schema: String,
     /// The instance, as it was written.
     pub document: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 

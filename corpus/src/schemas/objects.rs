@@ -1,9 +1,10 @@
 //! Random schemas of objects that are hard to tell apart, and small values for them.
 //!
-//! Schemas over all keywords seldom hold two objects that share names, and a mistake about alternatives shows only
-//! where a value is near to several of them. Here few names and values are in use, most objects are closed, owe names
-//! that another one declares, or count their members, and they stand under `oneOf`, `not`, `if` and conjunctions of
-//! these. Values are as small and come from the same few, so that most of them are near to some alternative.
+//! Schemas over all keywords seldom hold two objects that share names, and a mistake about alternatives shows
+//! only where a value is near to several of them. Here few names and values are in use, and most objects are
+//! closed, owe names that another one declares, or count their members. They are operands of `oneOf`, `not`,
+//! `if` and conjunctions of these. Values are as small and come from the same few, so that most of them are
+//! near to some alternative.
 
 use super::pools::Members;
 use grammask_oracle::random::Rng;
@@ -21,7 +22,7 @@ pub(super) fn random_schema(rng: &mut Rng) -> Value {
     let mut schema = writer.combination(2);
     if writer.refers {
         let definitions = json!({ "x": writer.operand(0), "y": writer.object(1) });
-        // What the definitions refer to stands in them alone.
+        // The targets of references occur in the definitions alone.
         if let Value::Object(members) = &mut schema {
             members.insert("$defs".to_owned(), definitions);
         }
@@ -110,7 +111,7 @@ impl ObjectWriter<'_> {
         Value::Object(members)
     }
 
-    /// What stands under a combining keyword.
+    /// The operand of a combining keyword.
     fn operand(&mut self, depth: usize) -> Value {
         match self.rng.below(20) {
             0..=1 if depth > 0 => self.combination(depth),

@@ -1,7 +1,7 @@
 //! Every format of the standard, its texts put to a validator.
 //!
-//! Texts are walked out of the grammar of a format, with long runs, so that parts come near their bounds; they are
-//! changed a little, and put to the grammar, to the grammar of the opposite and to the validator.
+//! Texts are walked out of the grammar of a format, with long runs, so that parts come near their bounds.
+//! They are changed a little, and put to the grammar, to the grammar of the opposite and to the validator.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of a test that fails is the failure")]
 
 use grammask_corpus::subjects::earley_after_passes;

@@ -27,7 +27,7 @@ impl Meter for Allocations {
 /// Bytes below which growth is not judged: what a compiler and its tables begin with.
 const FLOOR: f64 = 2e6;
 
-/// What grows faster than it may. A limit ends the comparison.
+/// Inputs for which time or memory grows faster than it may. A limit ends the comparison.
 fn growth<B: BuildBackend>(shape: &Shape, compiler: &Compiler<B>) -> Option<String> {
     // A tenth of the smallest size; the large ones are for release builds.
     let sizes = [shape.sizes[0] / 10, shape.sizes[0] / 3].map(|size| size.max(3));
@@ -52,8 +52,8 @@ fn growth<B: BuildBackend>(shape: &Shape, compiler: &Compiler<B>) -> Option<Stri
 /// All shapes take minutes where code is not optimised; one of so many is some seconds.
 const STEP: usize = 13;
 
-/// Shapes that are known to grow faster, until the limit on expressions ends them: each of many alternatives counts as
-/// many members as there are alternatives, and each count is written out.
+/// Shapes that are known to grow faster, until the limit on expressions ends them. Each of many alternatives
+/// counts as many members as there are alternatives, and each count is written out.
 const KNOWN: [&str; 1] = ["schema/anyOf of counted members"];
 
 fn check<B: BuildBackend>(compiler: &Compiler<B>, first: usize) {

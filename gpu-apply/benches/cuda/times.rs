@@ -1,7 +1,7 @@
 //! How long the kernels take, beside a copy of the same rows from device memory to device memory.
 //!
-//! Calls walk through buffers that together are larger than any cache, so that every figure is one of memory;
-//! rows that a model has just written may still be in a cache, and are faster then, copied or masked.
+//! Calls walk through buffers that together are larger than any cache, so every figure is one of memory. Rows
+//! that a model has just written may still be in a cache; copying or masking them is faster then.
 
 #![expect(unsafe_code, reason = "kernels and copies take addresses")]
 

@@ -46,8 +46,8 @@ impl LogitType {
     }
 }
 
-/// Which rows take part. Lists are addresses of 32-bit signed row numbers in device memory; a number that is
-/// no row is passed over when a mask is applied, and allows nothing when a token is chosen.
+/// Which rows take part. Lists are addresses of 32-bit signed row numbers in device memory. A number that is
+/// no row is skipped when a mask is applied, and allows nothing when a token is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceRows {
     /// All of them, each with the mask row of the same number.
@@ -72,7 +72,7 @@ pub enum DeviceRows {
 /// Logits and masks in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch {
-    /// What the logits are.
+    /// The type of the logits.
     pub logit: LogitType,
     /// Address of the first logit of row 0, a multiple of the logit's size. Rows need no other alignment.
     pub logits: u64,
@@ -92,7 +92,7 @@ impl DeviceBatch {
         }
     }
 
-    /// What the kernels are told, once it is known to be possible.
+    /// The arguments of the kernels, once it is known that they are possible.
     fn resolve(&self) -> Result<Batch, ApplyError> {
         let plan = Plan::new(&self.layout)?;
         if plan.selection != Rows::All {
@@ -287,9 +287,9 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// Until the work on `stream` is done: every address of the batch must be valid on this device for what
-    /// the layout names, no list may name a row twice, and nobody else may use the selected rows. `stream`
-    /// must be a stream of the device's primary context, or null.
+    /// The following holds until the work on `stream` is done. Every address of the batch must be valid on
+    /// this device for the size that the layout gives. No list may name a row twice, and nothing else may use
+    /// the selected rows. `stream` must be a stream of the device's primary context, or null.
     pub unsafe fn apply_mask(&self, stream: RawStream, batch: &DeviceBatch) -> Result<(), ApplyError> {
         let resolved = batch.resolve()?;
         if resolved.selected == 0 || resolved.columns == 0 {
@@ -342,7 +342,7 @@ impl Device {
     /// Draws a token for each selected row, as [`sample`](crate::sample) does, and writes it to `out` as
     /// [`argmax`](Self::argmax) does. Logits are not written.
     ///
-    /// Weights have the same bits as on the CPU, and their sums differ by rounding: for the same seed and
+    /// Weights have the same bits as on the CPU, and their sums differ by rounding. So for the same seed and
     /// step, a draw that falls on the border between two tokens may choose the other one.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 //!
 //! The naive way copies all masks from ordinary memory just before they are applied: the driver copies them
 //! to pinned memory first, and the stream waits. Here masks are written to pinned memory while the model
-//! computes, rows that changed are copied on a stream of their own, and the caller's stream waits for an
-//! event that has long happened.
+//! computes, and changed rows are copied on a stream of their own. The caller's stream waits for an event
+//! that has long happened.
 
 use cust::memory::{DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};

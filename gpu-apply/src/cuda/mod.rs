@@ -12,7 +12,7 @@
 //! the first [`Device::new`], whose error says what is missing.
 //!
 //! Kernels are compiled from `kernels/grammask.cu` to PTX for compute capability 7.5 (Turing, 2018) and
-//! later, which drivers for CUDA 10.0 and later take; the driver compiles it for the device once and keeps
+//! later, which drivers for CUDA 10.0 and later take. The driver compiles it for the device once and keeps
 //! the result on its disk.
 //!
 //! # In this folder

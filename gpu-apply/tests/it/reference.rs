@@ -4,7 +4,7 @@ use fastrand::Rng;
 use grammask_gpu_apply::half::{bf16, f16};
 use grammask_gpu_apply::{Instructions, Layout, Logit, Padding, Processor, Rows, Threads};
 
-/// What tests need of a logit beyond what the crate does.
+/// Operations on a logit that tests need and the crate does not.
 pub(crate) trait Bits: Logit + std::fmt::Debug {
     const GONE: Self;
     fn from_f32(value: f32) -> Self;

@@ -7,8 +7,9 @@ use grammask_gpu_apply::{ApplyErrorKind, Layout, Processor, Sampling, sample};
 use crate::choosing::random_logits;
 use crate::reference::{Bits, Shape, processors, random_words};
 
-/// What `top_k` and `top_p` keep, by sorting: tokens with their weights, best first. Where rounding decides
-/// whether the share is reached, both answers are right; the second number is how many are kept at most.
+/// The tokens that `top_k` and `top_p` keep, by sorting: tokens with their weights, best first. Where
+/// rounding decides whether the share is reached, both answers are right; the second number is how many are
+/// kept at most.
 fn kept(mut allowed: Vec<(u32, f32)>, sampling: &Sampling) -> (Vec<(u32, f64)>, usize) {
     allowed.retain(|&(_, logit)| logit > f32::NEG_INFINITY);
     allowed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -1,4 +1,4 @@
-//! What people are told whose input is broken: the place, what is wrong there, and what to write instead.
+//! The messages for people whose input is broken: the place, the error, and the text to write instead.
 //!
 //! Every case is one mistake as people make it; the reports are read as a user would read them.
 

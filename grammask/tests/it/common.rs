@@ -1,4 +1,4 @@
-//! What the suites share.
+//! Helpers that the suites share.
 
 use std::sync::LazyLock;
 
@@ -68,14 +68,14 @@ const WORDS: [&str; 60] = [
     "\\\"",
 ];
 
-/// What stands before or after words in JSON and in code.
+/// Marks before or after words in JSON and in code.
 const MARKS: [&str; 30] = [
     " ", "  ", "\n", "\n  ", "\t", "\"", "\":", "\": ", "\": \"", "\", \"", "\",", ", \"", ",", ", ", "{",
     "{\"", "}", "\"}", "}}", "[", "[\"", "]", "\"]", "]}", ":", ": ", "(", ")", "(\"", ");",
 ];
 
-/// A vocabulary of about 2,000 tokens, always the same: all bytes, words, words behind a blank or a mark,
-/// digits, runs, parts of characters, two tokens of equal bytes, special tokens and holes.
+/// A vocabulary of about 2,000 tokens, always the same: all bytes, words, words after a blank or a mark,
+/// digits, runs, parts of characters. It also has two tokens of equal bytes, special tokens and holes.
 pub(crate) fn vocabulary() -> Vocabulary {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..=255_u8).map(|byte| Some(vec![byte])).collect();
     let mut push = |token: Vec<u8>| tokens.push(Some(token));

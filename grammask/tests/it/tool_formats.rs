@@ -463,7 +463,7 @@ fn marked_answers() {
     }
 }
 
-/// What may stand before a call that is required.
+/// The lines that may be before a call that is required.
 #[test]
 fn lines_before_a_required_call() {
     for family in ["deepseek_v3_2", "deepseek_v4", "deepseek_v4_1"] {

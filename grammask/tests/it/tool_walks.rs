@@ -1,8 +1,8 @@
 //! Masks of tool formats against the naive recogniser, with the marks of the families as special tokens.
 //!
-//! Each walk follows an answer, cut into tokens at random, and strays from it near its end. Masks are compared bit by
-//! bit with what the recogniser says of every token; it reads the grammar in one piece, the engine one that was
-//! linked from the grammars of the tools.
+//! Each walk follows an answer, cut into tokens at random, and strays from it near its end. Masks are
+//! compared bit by bit with the recogniser's answers for every token. It reads the grammar in one piece; the
+//! engine reads one that was linked from the grammars of the tools.
 
 use std::collections::BTreeSet;
 
@@ -142,7 +142,7 @@ impl Words {
     }
 }
 
-/// What stands in a text as a mark of its own: `<|..|>`, the same with full-width bars, `[UPPER]`, and some tags.
+/// The marks in a text: `<|..|>`, the same with full-width bars, `[UPPER]`, and some tags.
 fn marks(text: &str) -> impl Iterator<Item = &str> {
     const TAGS: &[&str] = &[
         "<tool_call>",

@@ -46,7 +46,7 @@ pub struct GrammarOptions {
     pub rule_weight: u32,
     /// The empty string. Default 2.
     pub empty_weight: u32,
-    /// What matches nothing. Default 1.
+    /// The weight of expressions that match nothing. Default 1.
     pub never_weight: u32,
     /// Intersections. Default 2.
     pub intersection_weight: u32,
@@ -170,7 +170,7 @@ fn build(rng: &mut Rng, options: &GrammarOptions) -> Result<Grammar, GrammarErro
     builder.finish(rules[0])
 }
 
-/// What an expression may contain.
+/// The expressions that a place may contain.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     /// Anything.

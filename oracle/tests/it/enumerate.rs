@@ -44,7 +44,7 @@ fn texts(grammar: &Grammar, expr: ExprId, sets: &[Texts]) -> Texts {
         Expr::Repeat { body, min, max } => {
             let mut times: Texts = [vec![]].into();
             let mut all = Texts::new();
-            // What is short has few iterations that are not empty, and bounds are small here.
+            // A short text has few iterations that are not empty, and bounds are small here.
             for count in 0..=max.unwrap_or(min + MAX_BYTES as u32) {
                 if count >= min {
                     all.extend(times.iter().cloned());

@@ -12,23 +12,24 @@ use crate::spelling::{byte_token, with_spaces};
 
 /// The vocabulary of a GGUF file, the format of llama.cpp's models. Only the metadata at its start is read.
 ///
-/// The bytes of a token are what `llama_token_to_piece` returns. Every `tokenizer.ggml.model` that llama.cpp knows can
-/// be read: `llama`, `gpt2`, `gemma4`, `t5`, `bert`, `rwkv`, `plamo2`, `hybriddna`, `whitespace`, `test`. Control tokens
-/// and the unknown token are special, user-defined tokens are text. Unused tokens and tokens of no known type have no
-/// bytes, nor have `[PAD7]` as a user-defined token with the id 7 and its like, which a converter writes where the
-/// tokenizer has no token.
+/// The bytes of a token are what `llama_token_to_piece` returns. Every `tokenizer.ggml.model` that llama.cpp
+/// knows can be read: `llama`, `gpt2`, `gemma4`, `t5`, `bert`, `rwkv`, `plamo2`, `hybriddna`, `whitespace`,
+/// `test`. Control tokens and the unknown token are special, user-defined tokens are text. Unused tokens and
+/// tokens of no known type have no bytes. Neither have user-defined tokens like `[PAD7]` with the id 7, which
+/// a converter writes where the tokenizer has no token.
 ///
-/// The ids that end a text are those that the file names as `eos`, `eot` and `eom`, and the special tokens that are
-/// known by their names ([`STOP_TOKEN_NAMES`](grammask_mask_cache::STOP_TOKEN_NAMES)), unless
-/// [`VocabularyOptions::stop_ids`] says which they are.
+/// [`VocabularyOptions::stop_ids`] says which ids end a text. Otherwise they are those that the file names as
+/// `eos`, `eot` and `eom`, and the special tokens with known names
+/// ([`STOP_TOKEN_NAMES`](grammask_mask_cache::STOP_TOKEN_NAMES)).
 ///
 /// A tokenizer may put a space before a text that it encodes; a token's bytes keep their space, as they are in the
 /// middle of a text.
 ///
 /// # Errors
 ///
-/// If the file is damaged, of another version than 2 and 3, or without a tokenizer; if the tokenizer is not known or a
-/// limit of the options is passed; if reading fails. `max_bytes` counts for the tokens as the file spells them, too.
+/// Fails if the file is damaged, of another version than 2 and 3, or without a tokenizer. It also fails if
+/// the tokenizer is not known, if a limit of the options is passed, or if reading fails. `max_bytes` counts
+/// for the tokens as the file spells them, too.
 pub fn from_gguf(stream: impl Read, options: &VocabularyOptions) -> Result<Vocabulary, LoadError> {
     let mut builder = VocabularyBuilder::new(options);
     let metadata = metadata::read(stream, builder.max_tokens(), builder.max_bytes())?;

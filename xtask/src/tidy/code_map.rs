@@ -43,8 +43,8 @@ pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Find
     Ok(findings)
 }
 
-/// The folders that head an entry: a line below the heading that begins with a folder in code quotes, as a
-/// heading, an item of a list or a row of a table.
+/// The folders that head an entry. An entry is a heading, an item of a list or a row of a table; it begins
+/// with a folder in code quotes and is below the heading.
 fn entries(text: &str) -> BTreeSet<&str> {
     let map = text.split_once(HEADING).map_or("", |(_, below)| below);
     let map = map.split_once("\n## ").map_or(map, |(section, _)| section);

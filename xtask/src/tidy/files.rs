@@ -11,7 +11,7 @@ const MAX_LINES: usize = 800;
 /// Files that may be longer, and why.
 const LONG_FILES: [(&str, &str); 0] = [];
 
-/// What tools leave behind.
+/// Files that tools leave behind.
 const LEFTOVERS: [&str; 6] = [".snap.new", ".pending-snap", ".orig", ".rej", ".bk", ".swp"];
 
 /// Written in two halves, so that this file obeys its own rules.

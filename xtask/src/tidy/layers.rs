@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::finding::Finding;
 use crate::workspace::{Member, Workspace};
 
-/// Who a crate is for.
+/// The users of a crate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
     /// Published; may link published crates of a smaller layer.

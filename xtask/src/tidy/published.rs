@@ -1,4 +1,4 @@
-//! What a published crate owes its users.
+//! The duties of a published crate to its users.
 
 use std::fs;
 

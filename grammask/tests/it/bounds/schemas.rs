@@ -8,7 +8,7 @@ fn large_schemas() {
     attempt(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#)).unwrap_err();
     let padding = "x".repeat(15 << 20);
     survive(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#), b"{}");
-    // What nobody refers to costs nothing but its parsing.
+    // Definitions without a reference cost nothing but their parsing.
     let count = sized(50_000);
     let definition = r##""d#":{"type":"object","description":"An ordinary definition with some text that says what it is for.","properties":{"id":{"type":"string"},"next":{"$ref":"#/$defs/d0"}},"required":["id"]}"##;
     let definitions: Vec<String> =

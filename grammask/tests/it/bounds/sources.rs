@@ -4,8 +4,8 @@ use grammask::lark::LarkOptions;
 
 use super::*;
 
-/// Growth of time up to which work is taken to be about linear: eight times the source takes eight times as long, with
-/// an allowance for a machine that is not quiet. Quadratic work takes 64 times as long.
+/// Growth of time up to which work counts as about linear. Eight times the source takes eight times as long,
+/// with an allowance for a machine that is not quiet. Quadratic work takes 64 times as long.
 const MAX_GROWTH: f64 = 24.0;
 
 /// The least time that this thread takes for something, of a few runs.

@@ -439,7 +439,7 @@ fn unsupported_keywords() {
     "#);
 }
 
-/// What is refused behind the frontend is told at its place in the schema, not by rules that nobody wrote.
+/// A refusal after the frontend is reported at its place in the schema, not by rules that nobody wrote.
 #[test]
 fn limits_of_later_stages() {
     assert_snapshot!(schema(r#"{"properties": {"a": {"minimum": 1}, "b": {"type": "string", "pattern": "^(a|b)*a(a|b){20}c$", "not": {"pattern": "bab"}}}}"#), @r#"
