@@ -11,7 +11,7 @@ pub struct BuildError {
     kind: Kind,
 }
 
-/// What kind of thing went wrong.
+/// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
@@ -23,9 +23,9 @@ pub enum Cause {
     UnresolvedToken,
     /// Parts in any order begin with themselves.
     LeftRecursiveParts,
-    /// A rule whose automata were compiled before stands below a regular operator.
+    /// A rule whose automata were compiled before is below a regular operator.
     PartBelowOperator,
-    /// A rule whose items or names do not repeat stands elsewhere than directly behind its bracket: the grammar is wrong.
+    /// A rule whose items or names do not repeat is not directly after its bracket: the grammar is wrong.
     NotBehindBracket,
     /// A limit was reached. Nothing is known about the grammar; a higher limit may serve it.
     LimitReached,
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl BuildError {
-    /// What kind of thing went wrong.
+    /// The cause of the error.
     pub fn cause(&self) -> Cause {
         match self.kind {
             Kind::EmptyLanguage => Cause::EmptyLanguage,
@@ -141,7 +141,7 @@ impl BuildError {
     }
 }
 
-/// What can go wrong below the places that know the rule's name.
+/// Errors below the places that know the rule's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     NotText { literal: String },

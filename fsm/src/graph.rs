@@ -4,8 +4,8 @@ use crate::ids::{Id, IdVec, Offset};
 
 const DONE: u32 = u32::MAX;
 
-/// Hands every strongly connected component that the roots reach to `visit`, callees before callers: Tarjan
-/// (1972) with an explicit stack, since a chain of rules may be as long as the grammar.
+/// Hands every strongly connected component that the roots reach to `visit`, callees before callers. The
+/// algorithm is Tarjan's (1972) with an explicit stack, since a chain of rules may be as long as the grammar.
 ///
 /// Nodes are numbers below `count`, which is below 2^32 - 1. Linear in nodes and edges; four vectors are all that
 /// it allocates.

@@ -1,7 +1,7 @@
 //! Ids, and tables that are indexed by them.
 //!
-//! Whatever is numbered has a type of its own for its numbers: a state of a draft is no state of a program, and the
-//! compiler says so where one is taken for the other. Each id is 32 bits. This file alone casts numbers of 32 bits to
+//! Every kind of number has a type of its own. A state of a draft is no state of a program, and the compiler
+//! reports where one is taken for the other. Each id is 32 bits. This file alone casts numbers of 32 bits to
 //! indices and back; limits on states, fragments and edges keep all tables far below 2^32.
 
 use std::fmt::Debug;
@@ -35,13 +35,13 @@ pub(crate) trait Id: Copy + Ord + Hash + Debug {
         self.raw() as usize
     }
 
-    /// The id that comes so many items later.
+    /// The id that comes `items` later.
     #[inline]
     fn plus(self, items: usize) -> Self {
         Self::from_raw(self.raw() + items as u32)
     }
 
-    /// The id that comes so many items earlier.
+    /// The id that comes `items` earlier.
     #[inline]
     fn minus(self, items: usize) -> Self {
         Self::from_raw(self.raw() - items as u32)
@@ -150,7 +150,7 @@ pub(crate) fn halves(hash: u64) -> (usize, u32) {
     ((hash >> 32) as usize, hash as u32)
 }
 
-/// The first ids, so many of them.
+/// The first `count` ids.
 #[inline]
 pub(crate) fn ids<I: Id>(count: usize) -> impl DoubleEndedIterator<Item = I> + Clone {
     (0..count as u32).map(I::from_raw)
@@ -162,7 +162,7 @@ pub(crate) fn ids_between<I: Id>(range: Range<I>) -> impl DoubleEndedIterator<It
     (range.start.raw()..range.end.raw()).map(I::from_raw)
 }
 
-/// A table whose items go by their ids.
+/// A table whose items are found by their ids.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct IdVec<I, T> {
     items: Vec<T>,
@@ -331,7 +331,7 @@ impl<I: Id> Rows<I> {
         Self { begins, ids: PhantomData }
     }
 
-    /// For so many items, out of the item of each entry, in any order.
+    /// For `items` items, from the item of each entry, in any order.
     pub(crate) fn count(items: usize, entries: impl Iterator<Item = I>) -> Self {
         let mut begins = vec![0u32; items + 1];
         for item in entries {
@@ -361,7 +361,7 @@ impl<I: Id> Rows<I> {
         self.begins[self.begins.len() - 1] as usize
     }
 
-    /// Ends the entries of an item, where the table has so many.
+    /// Ends the entries of an item, when the table has `entries` of them.
     #[inline]
     pub(crate) fn push(&mut self, entries: usize) -> I {
         let item = I::from_index(self.len());
@@ -386,7 +386,7 @@ impl<I: Id> Rows<I> {
     }
 }
 
-/// For graphs of others, whose nodes are plain numbers.
+/// For graphs of other crates, whose nodes are plain numbers.
 impl Id for u32 {
     const FIRST: Self = 0;
     const SECOND: Self = 1;
@@ -402,7 +402,7 @@ impl Id for u32 {
     }
 }
 
-/// Lists one behind the other, by what they belong to: a vector for each would take several times the memory.
+/// Lists one after the other, by their owners: a vector for each would take several times the memory.
 pub(crate) struct Grouped<I, T> {
     rows: Rows<I>,
     pub(crate) items: Vec<T>,

@@ -2,9 +2,9 @@
 //!
 //! [`compile`] turns a [`Grammar`](grammask_grammar_ir::Grammar) into a [`Program`]: for each rule that the
 //! root reaches one automaton over bytes, whose edges read a byte range, nothing, or another automaton. All
-//! automata stand in flat tables, have no dead ends, and are what parsers run on. The module [`text`] holds
-//! the algebra of regular languages over characters that intersections and complements need, and
-//! [`picture`] draws programs.
+//! automata are in flat tables and have no dead ends; parsers run on them. The module [`text`] holds the
+//! algebra of regular languages over characters that intersections and complements need, and [`picture`]
+//! draws programs.
 //!
 //! This crate parses no text and knows no tokens. To match a plain regular expression against text, a
 //! regular expression library is faster and smaller.
@@ -34,17 +34,18 @@
 //!
 //! # The model
 //!
-//! A [`Fragment`] is the automaton of a rule or of the body of a counted repeat. A [`Call`] reads one sentence
-//! of a rule's fragment, or for a counted fragment as many iterations as its [`Count`] says. Small rules are
-//! written into their callers and small repeats are written out. In JSON strings the escapes of a class of
-//! characters, the names that differ from a list of others, and automata of more than 64 states under a regular
-//! operator are fragments that all places share. What a program accepts does not depend on any of that.
+//! A [`Fragment`] is the automaton of a rule or of the body of a counted repeat. A [`Call`] reads one
+//! sentence of a rule's fragment, or for a counted fragment as many iterations as its [`Count`] says. Small
+//! rules are written into their callers and small repeats are written out. In JSON strings some automata are
+//! fragments that all places share. They are the escapes of a class of characters, the names that differ from
+//! a list of others, and automata of more than 64 states under a regular operator. None of this changes the
+//! language of a program.
 //!
 //! # Errors and limits
 //!
 //! [`BuildError`] names the rule; its [`Cause`] tells a grammar that is wrong from a limit that was reached.
-//! Limits are fields of [`CompileOptions`]. No input overflows the stack, and work is about linear in what is
-//! written into the tables, except below intersections and complements, where [`TextLimits`] bounds it.
+//! Limits are fields of [`CompileOptions`]. No input overflows the stack, and work is about linear in the
+//! size of the tables, except below intersections and complements, where [`TextLimits`] bounds it.
 //!
 //! # Features
 //!

@@ -1,4 +1,4 @@
-//! What a caller may choose.
+//! Options for a caller.
 
 use grammask_grammar_ir::{Interrupt, Toggle};
 
@@ -27,10 +27,10 @@ pub struct CompileOptions {
     /// a look at the grammar tells all that must be known before (default: on). Off: at once. Two fifths of the work for
     /// a set of new tools wait until one is called, and then a mask waits for that one.
     pub deferred_programs: Toggle,
-    /// With [`deferred_programs`](Self::deferred_programs), rules of a large grammar ([`compile_deferred`](crate::compile_deferred)) that are
-    /// written in about this many states or more, before any are merged, are compiled when they are first read (default:
-    /// 1,024). Large is a grammar that is written in 48 times as many, half a millisecond of work. Zero: whatever can wait
-    /// waits.
+    /// The size from which rules of a large grammar ([`compile_deferred`](crate::compile_deferred)) are
+    /// compiled when they are first read, if [`deferred_programs`](Self::deferred_programs) is on. It is
+    /// counted in states before any are merged (default: 1,024). A grammar is large if it is written in 48
+    /// times as many, half a millisecond of work. Zero: every rule that can wait waits.
     pub deferred_min_states: u32,
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
     /// (default: 8).
@@ -45,7 +45,7 @@ pub struct CompileOptions {
     pub max_states: usize,
     /// Most edges of all automata taken together while they are built (default: 6,500,000).
     pub max_edges: usize,
-    /// Limits on what intersections and complements may cost.
+    /// Limits on the cost of intersections and complements.
     pub text: TextLimits,
     /// Stops the work from outside (default: never).
     pub interrupt: Interrupt,
@@ -86,7 +86,7 @@ impl CompileOptions {
                 suffix_merging,
                 shared_rules,
                 determinization,
-                // When something is compiled is not what it is compiled to.
+                // The time of a compilation does not change its result.
                 deferred_programs: _,
                 deferred_min_states: _,
                 inline_states,

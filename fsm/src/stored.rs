@@ -1,9 +1,10 @@
 //! Programs that come from outside: from a file, from another process.
 //!
-//! Engines index tables by what a program says and rely on its invariants: an index out of range would be a panic,
-//! a dead end a wrong mask. So a program is read into tables that nobody trusts, and becomes a [`Program`] only
-//! after every index was looked at and every invariant was found to hold, in time linear in its size. What a file
-//! cannot be asked is whether it holds the grammar that its reader has in mind; that is for whoever keeps the file.
+//! Engines use the numbers in a program as indices and rely on its invariants: an index out of range would be
+//! a panic, a dead end a wrong mask. So a program is read into untrusted tables. It becomes a [`Program`]
+//! only after every index was looked at and every invariant was found to hold, in time linear in its size. A
+//! file cannot show whether it holds the grammar that its reader has in mind; the owner of the file has to
+//! ensure that.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -53,7 +54,7 @@ impl serde::Serialize for Program {
     }
 }
 
-/// What is wrong with a program that was read.
+/// The error in a program that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Malformed(&'static str);
 
@@ -154,7 +155,7 @@ fn has_sound_count(fragment: &Fragment) -> bool {
     })
 }
 
-/// Every state belongs to one fragment: that from whose start edges lead to it.
+/// Every state belongs to one fragment: the one whose start leads to it over edges.
 fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malformed> {
     let mut owner: IdVec<StateId, FragmentId> = IdVec::of(FragmentId::NONE, program.state_count());
     let mut stack = Vec::new();
@@ -210,8 +211,8 @@ struct PermutationOwners {
 }
 
 impl PermutationOwners {
-    /// A whole is two states: all parts lead from the first to the second, the separator back. Engines rely on
-    /// nobody else calling them.
+    /// A whole is two states: all parts lead from the first to the second, the separator back. Engines rely
+    /// on it that nothing else calls them.
     fn new(program: &Program) -> Result<Self, Malformed> {
         const WHAT: &str = "parts in any order";
         let mut this = Self { owner_of: IdVec::of(None, program.fragments.len()) };
@@ -273,8 +274,8 @@ fn has_sound_bounds(permutation: &Permutation) -> bool {
         && (separator.is_some() || *max == Some(1))
 }
 
-/// What can follow from the ends of a state: whether it leads to a final state at all, and whether it does so
-/// without reading a byte. Both are least fixpoints over the same edges.
+/// The endings of a state: whether it leads to a final state at all, and whether it does so without reading a
+/// byte. Both are least fixpoints over the same edges.
 fn check_endings(program: &Program, wholes: &PermutationOwners) -> Result<(), Malformed> {
     let backwards = Backwards::new(program);
     let ends = backwards.closure(program, wholes, Edges::All);
@@ -356,7 +357,7 @@ impl Backwards {
                     if marks.pass(fragment) {
                         ended(fragment, &mut marks);
                     }
-                    // A part may be what its whole was lacking.
+                    // A part may be the one that its whole was missing.
                     if let Some(whole) = wholes.owner_of[fragment]
                         && over == Edges::All
                         && marks.learn(program, fragment, whole)
@@ -371,16 +372,16 @@ impl Backwards {
     }
 }
 
-/// What a closure knows so far.
+/// The state of a closure.
 struct ClosureState {
     reached: IdVec<StateId, bool>,
-    /// Fragments of which a call can be passed.
+    /// Fragments whose calls can be passed.
     passes: IdVec<FragmentId, bool>,
     ended_parts: IdVec<FragmentId, EndedParts>,
     stack: Vec<StateId>,
 }
 
-/// What is known of a whole.
+/// The state of a whole.
 #[derive(Clone, Copy, Default)]
 struct EndedParts {
     /// Parts that end, up to `once`; and of these the required ones.

@@ -1,9 +1,9 @@
-//! The well-formed byte sequences of UTF-8 (The Unicode Standard, table 3-7), once for all who need them.
+//! The well-formed byte sequences of UTF-8 (The Unicode Standard, table 3-7), once for all modules.
 //!
-//! A character is one byte up to U+007F. Above it there are eight rows of sequences, by their lead bytes; four
-//! leads (E0, ED, F0, F4) narrow the byte that follows them, so that overlong forms, surrogates and code points
-//! above U+10FFFF cannot be written. [`SEQUENCES`] lists the rows; [`LEADS`] and [`Position`] are the same table
-//! as an automaton.
+//! A character is one byte up to U+007F. Above it there are eight rows of sequences, by their lead bytes.
+//! Four leads (E0, ED, F0, F4) narrow the byte that follows them, so that overlong forms, surrogates and code
+//! points above U+10FFFF cannot be written. [`SEQUENCES`] lists the rows; [`LEADS`] and [`Position`] are the
+//! same table as an automaton.
 
 /// An inclusive range of bytes.
 pub type ByteRange = (u8, u8);

@@ -1,14 +1,15 @@
 //! Automata of tag dispatches.
 //!
-//! The naive automaton of free text with tags reads any character, and at every place the first byte of every tag
-//! beside it. That is wrong, not only slow: a tag that was written must be followed by its structure, and the thread
-//! that read its bytes as free text would go on without. So the automaton has to know at every place which tags the
-//! text may be in the middle of, and that is Aho and Corasick's automaton ("Efficient string matching", 1975):
-//! its states are the beginnings of patterns, and a state stands for the longest end of the text that is one.
+//! The naive automaton of free text with tags reads any character, and at every place the first byte of every
+//! tag beside it. That is wrong, not only slow. A tag that was written must be followed by its structure, and
+//! the thread that read its bytes as free text would continue without it. So the automaton has to know at
+//! every place which tags the text may be in the middle of. That is Aho and Corasick's automaton ("Efficient
+//! string matching", 1975): its states are the beginnings of patterns, and a state represents the longest end
+//! of the text that is one.
 //!
-//! * Patterns are triggers, stop strings and excluded strings together. A state in which an excluded string is
-//!   completed does not exist; one in which a trigger is completed has no way on but a call of its body, from
-//!   which the text returns to the root state; one in which a stop string is completed leads to the end. Tags are
+//! * Patterns are triggers, stop strings and excluded strings together. A state in which an excluded string
+//!   is completed does not exist. One in which a trigger is completed has only a call of its body, from which
+//!   the text returns to the root state. One in which a stop string is completed leads to the end. Tags are
 //!   not written into free text: each is a chain of states and a call.
 //! * Patterns are sorted first, so that each shares its beginning with the one before it, and states are made in one
 //!   pass. Nothing is searched for, and children are in order.
@@ -17,13 +18,13 @@
 //!   textbook, tables would have twenty times the size. (The crate `aho-corasick` builds the same automaton, but
 //!   gives neither rows nor failure states away; asking it for each byte of each state costs more than building
 //!   it here.)
-//! * The ends of a text that are beginnings of patterns are the chain of failure states, which is as long as the
-//!   pattern for `aaaa`: to follow it from every state is quadratic. A state inherits what is asked of its chain
-//!   from its failure state instead.
+//! * The ends of a text that are beginnings of patterns are the chain of failure states, which is as long as
+//!   the pattern for `aaaa`. To follow it from every state is quadratic. A state inherits the facts about its
+//!   chain from its failure state instead.
 //! * Free text is whole characters, so a state also knows the place inside a UTF-8 sequence. Patterns begin with
 //!   whole characters: inside one that no pattern begins with, seven shared states suffice.
-//! * A pattern may hold tokens. Free text holds none, so from a state that has read one there is no way back to the
-//!   root, nor to any state that forgets the token.
+//! * A pattern may hold tokens. Free text holds none, so from a state that has read one no edge leads back to
+//!   the root, nor to any state that forgets the token.
 
 use std::ops::Range;
 
@@ -98,7 +99,7 @@ struct PatternPrefix {
     row: (Offset, Offset),
     /// The longest proper end, or the root.
     failure: PrefixId,
-    /// How many symbols stand before the first token, if there is one.
+    /// The number of symbols before the first token, if there is one.
     before_token: Option<u32>,
     place: Position,
     /// A trigger that is this beginning in full.
@@ -113,7 +114,7 @@ struct PatternPrefix {
     is_excluded: bool,
 }
 
-/// A pattern as symbols, which stand between two places of a list.
+/// A pattern as symbols, from one place of a list to another.
 struct SpelledPattern {
     symbols: Range<usize>,
     role: PatternRole,
@@ -126,7 +127,7 @@ enum PatternRole {
     Exclude,
 }
 
-/// The bytes that are read at a position beside lead bytes, and where they lead.
+/// The bytes that are read at a position beside lead bytes, and the position after them.
 fn plain_bytes(position: Position) -> Segment {
     position.continuations().first().copied().unwrap_or((0, 0x7F, Position::Boundary))
 }
@@ -207,7 +208,7 @@ impl DispatchBuilder {
             PatternRole::Exclude => node.is_excluded = true,
         }
         if role != PatternRole::Exclude {
-            // The beginnings of one that is begun are.
+            // The beginnings of one that is begun are also begun.
             for &begun in path[1..].iter().rev() {
                 let node = &mut self.nodes[begun];
                 if node.begun_depth != 0 {
@@ -323,7 +324,7 @@ impl DispatchBuilder {
     }
 }
 
-/// All patterns, spelled one behind the other.
+/// All patterns, spelled one after the other.
 fn spell(
     dispatch: &Dispatch<'_>,
     labels: &mut Labels,
@@ -382,7 +383,7 @@ impl PatternPrefix {
         }
     }
 
-    /// Takes what the ends say that are shorter: those of the failure state.
+    /// Takes over the facts of the shorter ends: those of the failure state.
     fn inherit(&mut self, failure: &Self) {
         if self.trigger_end == PrefixId::NONE {
             self.trigger_end = failure.trigger_end;
@@ -401,7 +402,7 @@ impl PatternPrefix {
         self.before_token.is_none_or(|before| self.depth - depth <= before)
     }
 
-    /// Whether the text may be here: no excluded string is completed, and tokens belong to a pattern.
+    /// Whether the text may be in this node: no excluded string is completed, and tokens belong to a pattern.
     fn is_possible(&self) -> bool {
         let belongs = self.begun_depth != 0 && self.keeps(self.begun_depth);
         !self.is_excluded && (self.before_token.is_none() || belongs)
@@ -417,7 +418,7 @@ struct Writer<'d> {
     inside: [DraftStateId; 7],
     /// The state that reads the first byte of such a character above U+007F.
     leads: DraftStateId,
-    /// The state behind the dispatch.
+    /// The state after the dispatch.
     end: DraftStateId,
     root: DraftStateId,
 }
@@ -489,7 +490,7 @@ impl Writer<'_> {
                     let to = self.state(draft, target);
                     draft.bytes(from, byte, byte, to);
                 }
-                // A token does not stand inside a character.
+                // A token cannot be inside a character.
                 SymbolKind::Token(label) if node.place == Position::Boundary => {
                     let to = self.state(draft, target);
                     draft.edge(from, Label::token(label), to);
@@ -503,7 +504,8 @@ impl Writer<'_> {
         draft.has_dead_parts |= !goes_on;
     }
 
-    /// The bytes that no pattern goes on with. Returns whether there are any among those that are read beside leads.
+    /// The bytes with which no pattern continues. Returns whether there are any among those that are read
+    /// beside leads.
     fn others(
         &self,
         draft: &mut Draft,

@@ -1,10 +1,10 @@
 //! From expressions to automata.
 //!
 //! Thompson's construction (1968) gives every expression a start and an end of its own and joins them by
-//! edges that read nothing, two for each operator. Here an expression is written *between two given states*:
-//! a sequence needs a state between its parts and nothing else, the alternatives of a choice share both ends,
-//! a literal is a chain. That is exact as long as an expression adds no edge into its start and none out of
-//! its end, which every case below keeps; loops get a state of their own.
+//! edges that read nothing, two for each operator. Here an expression is written *between two given states*.
+//! A sequence needs a state between its parts and nothing else, the alternatives of a choice share both ends,
+//! and a literal is a chain. That is exact as long as an expression adds no edge into its start and none out
+//! of its end. Every case below keeps this; loops get a state of their own.
 //!
 //! The order of construction does not matter, so expressions that are still to be written lie on an explicit
 //! stack, and deep grammars do not overflow.
@@ -104,25 +104,25 @@ pub(crate) fn build(
 /// Room for the states of a part of a grammar.
 const SMALL_ROOM: usize = 1 << 10;
 
-/// Where the draft holds what.
+/// The places of grammar parts in the draft.
 pub(crate) struct Places {
-    /// The fragment of every rule as it stands.
+    /// The unchanged fragment of every rule.
     pub(crate) rules: Vec<DraftFragmentId>,
     /// The fragments of repeats: of a body, in a spelling.
     pub(crate) counted: HashMap<(ExprId, Spelling, Count), DraftFragmentId>,
     pub(crate) any_escape: AnyEscape<DraftFragmentId>,
 }
 
-/// Names that there is room for at first: what a schema of the median size declares.
+/// Names for which there is room at first: the number that a schema of the median size declares.
 const NAMES: usize = 28;
 
 /// Automata over characters of more states become fragments of their own inside JSON strings.
 const SMALL_TEXT: usize = 64;
 
-/// What surrounds an expression.
+/// The surroundings of an expression.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The rule that it stands in, which may have been written into another.
+    /// The rule that contains it, which may have been written into another.
     rule: RuleId,
     /// How the text is spelled as JSON.
     spelling: Spelling,
@@ -159,7 +159,7 @@ enum Body<'g> {
 /// Expressions written between two looks at the interrupt, some 0.1 ms.
 const WORK_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// Checks the limits on what is built, and counts a unit of work.
+/// Checks the limits on the size of the draft, and counts a unit of work.
 fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Result<(), Failure> {
     *work += 1;
     if work.is_multiple_of(WORK_BETWEEN_CHECKS) {
@@ -189,7 +189,7 @@ struct Builder<'g> {
     escapes: Escapes,
     json: JsonEncoder<DraftStateId>,
     evaluator: Evaluator<'g>,
-    /// The fragment of every rule as it stands.
+    /// The unchanged fragment of every rule.
     plain_rules: Vec<DraftFragmentId>,
     /// The fragments of rules spelled as JSON, by rule and spelling.
     escaped_rules: HashMap<(RuleId, Spelling), DraftFragmentId>,
@@ -216,11 +216,11 @@ struct Builder<'g> {
     stack: Vec<Item<'g>>,
     literals: Literals<'g>,
     arcs: Vec<CharArc<DraftStateId>>,
-    /// What the current fragment reads.
+    /// The expression that the current fragment reads.
     whole: Option<ExprId>,
     /// Whether it is counted, and nothing but text inside a JSON string.
     is_counted_text: bool,
-    /// Expressions written so far: a bound on what shared parts can multiply to.
+    /// Expressions written so far: bounds the copies of shared parts.
     work: usize,
 }
 
@@ -493,7 +493,7 @@ impl<'g> Builder<'g> {
         self.json.spell(&mut output, from, arcs, spelling);
     }
 
-    /// Single ASCII characters inside a JSON string, which is what names and constants are made of.
+    /// Single ASCII characters inside a JSON string, the material of names and constants.
     fn spell_ascii(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>]) {
         let escape = self.draft.state();
         for arc in arcs {
@@ -537,8 +537,9 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The string that some parts begin with, quotes and all, if it may be long and the current fragment holds more. Its
-    /// inside is the same wherever it stands, and masks of fragments are shared, of grammars too.
+    /// The string with which some parts begin, quotes included, if it may be long and the current fragment
+    /// holds more. Its inside is the same in all places, and masks of fragments are shared, also between
+    /// grammars.
     fn string_in(&self, parts: &'g [ExprId]) -> Option<&'g [ExprId]> {
         let is_quote = |id: &ExprId| matches!(self.grammar.expr(*id), Expr::Bytes(b"\""));
         let [first, others @ ..] = parts else { return None };
@@ -548,7 +549,7 @@ impl<'g> Builder<'g> {
         let middle = &others[..others.iter().position(is_quote)?];
         let string = &parts[..middle.len() + 2];
         let is_cut = match middle {
-            // What repeats is a fragment already, with or without bounds.
+            // A repeat is a fragment already, with or without bounds.
             [part] => !matches!(self.grammar.expr(*part), Expr::Repeat { .. }),
             _ => true,
         };
@@ -616,9 +617,9 @@ impl<'g> Builder<'g> {
         Ok(())
     }
 
-    /// Whether a repeat is text of any length inside a JSON string, within a fragment that holds more than the string.
-    /// What can be read inside of it is the same wherever it stands, and masks of fragments are shared, of grammars
-    /// too; but only where a fragment ends with the text, or with the quote after it.
+    /// Whether a repeat is text of any length inside a JSON string, within a fragment that holds more than
+    /// the string. The texts inside of it are the same in all places, and masks of fragments are shared, also
+    /// between grammars. But this holds only if a fragment ends with the text, or with the quote after it.
     fn is_text(&self, id: ExprId, body: ExprId, item: Item<'g>) -> bool {
         let is_class = |id| match self.grammar.expr(id) {
             Expr::Class(ranges) => ranges.len() > 1 || ranges.iter().any(|(first, last)| first != last),
@@ -631,7 +632,7 @@ impl<'g> Builder<'g> {
             }
             _ => self.whole != Some(id),
         };
-        // Where an iteration ends in the middle of a string, the engine has to see what comes next.
+        // Where an iteration ends in the middle of a string, the engine has to see what follows.
         !self.is_counted_text
             && item.place.spelling.is_plain()
             && matches!(self.grammar.expr(body), Expr::JsonEscaped(class, _) if is_class(class))
@@ -714,7 +715,7 @@ impl<'g> Builder<'g> {
         fragment
     }
 
-    /// Adds the fragment that stands for automata which were compiled before.
+    /// Adds the fragment for automata that were compiled before.
     fn linked_fragment(&mut self, rule: RuleId, number: PartId) -> DraftFragmentId {
         let at = self.draft.prebuilt.next_state();
         let states = PrebuiltStates { first: at, end: at };

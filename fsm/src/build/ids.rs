@@ -1,4 +1,4 @@
-//! The ids of what the build looks at: rules, and what tag dispatches are made of.
+//! The ids of the build's inputs: rules, and the parts of tag dispatches.
 
 use grammask_grammar_ir::RuleId;
 

@@ -1,5 +1,5 @@
-//! What the build needs to know about the rules beforehand: which are reachable, which are recursive, which
-//! are written into their callers, and whether the copies of a repeat stay small.
+//! Facts about the rules that the build needs beforehand: which are reachable, which are recursive, which are
+//! written into their callers, and whether the copies of a repeat stay small.
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use smallvec::SmallVec;
@@ -37,8 +37,8 @@ enum Reference {
 const BIG: u32 = 1 << 20;
 
 impl Plan {
-    /// `is_known` says of a rule that its automaton is there already: what it refers to is not looked at. It is asked at
-    /// most once for each rule.
+    /// `is_known` says that a rule has its automaton already: the rules to which it refers are not looked at.
+    /// It is asked at most once for each rule.
     pub(crate) fn new(
         grammar: &Grammar,
         options: &CompileOptions,
@@ -56,8 +56,8 @@ impl Plan {
             expand_states: options.expand_states,
         };
         if options.inlining == Toggle::On {
-            // Callees come first, so that the cost of a rule is known where it is asked for.
-            // Greater costs are not told apart by whoever asks.
+            // Callees come first, so that the cost of a rule is known when it is needed. No caller
+            // distinguishes greater costs.
             let budget = options.inline_states.max(options.expand_states).min(64);
             graph.acyclic_bottom_up(|rule| {
                 let Some(id) = rule.rule() else { return };
@@ -130,7 +130,7 @@ impl Plan {
                     stack.push((operand, copies.saturating_mul(16)));
                     0
                 }
-                // Intersections, complements, and what may come.
+                // Intersections, complements, and kinds of expressions that may be added.
                 _ => BIG,
             };
             total = total.saturating_add(own.saturating_mul(copies));
@@ -204,7 +204,7 @@ impl Graph {
                     sharing = 1;
                 }
             }
-            // What stands in a shared part is written more than once.
+            // The content of a shared part is written more than once.
             for &target in &graph.targets[start..] {
                 let references = &mut graph.references[target];
                 *references = references.saturating_add(sharing);

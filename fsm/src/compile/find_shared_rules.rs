@@ -1,9 +1,10 @@
 //! Parts that many grammars have in common, compiled once for the process.
 //!
-//! Nearly every JSON schema leaves some value open, and then its grammar holds the rules of any JSON value: of a
-//! schema of the median size they are a third of the states. Naively each grammar has them built, and every pass
-//! looks at them. A frontend can name such a rule ([`Grammar::common`]); it is compiled by itself, once, and its
-//! tables are copied into each grammar that says the same, as finished fragments that no pass looks at.
+//! Nearly every JSON schema leaves some value open, and then its grammar holds the rules of any JSON value.
+//! For a schema of the median size they are a third of the states. Naively each grammar has them built, and
+//! every pass looks at them. A frontend can name such a rule ([`Grammar::common`]). It is compiled by itself,
+//! once, and its tables are copied into each grammar with an equal rule, as finished fragments that no pass
+//! looks at.
 //!
 //! Whether a grammar says the same is not guessed: its rules are compared with those that the tables were made of.
 //! The result does not depend on earlier compilations: a part that is not kept yet is compiled
@@ -23,7 +24,7 @@ use crate::program::tables::{Count, FragmentId, Role};
 /// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
 const MAX_KEPT: usize = 32;
 
-/// Expressions of a part. Larger ones are written where they stand.
+/// The most expressions of a part. Larger ones are written in place.
 const MAX_EXPRESSIONS: usize = 1024;
 
 static KEPT: LazyLock<PerProcess<Mutex<Vec<Arc<SharedRules>>>>> = LazyLock::new(PerProcess::default);
@@ -62,7 +63,7 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
     if grammar.expr_count() > MAX_EXPRESSIONS {
         return None;
     }
-    // Small as it is, an interrupt can wait: it must not decide what is kept.
+    // Since this is small, an interrupt can wait: it must not decide what is kept.
     let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
     let (program, made) = compile_with_places(&grammar, &options).ok()?;
     let is_plain = program.token_edges.is_empty()
@@ -73,7 +74,8 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
     }
     let CompiledPlaces { rules, counted, any_escape, ranges, numbers } = made;
     let place = |old: DraftFragmentId| numbers.get(old).copied().and_then(Id::known);
-    // A repeat of what may read nothing has got another minimum, and one that counts itself no count.
+    // A repeat whose body may read nothing has got another minimum, and one that began with itself has no
+    // count any more.
     let counts_so = |new: FragmentId, count: Count| program.fragments[new.index()].count == Some(count);
     let named = program
         .fragments

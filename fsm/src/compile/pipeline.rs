@@ -28,8 +28,9 @@ use crate::program::tables::{Count, FragmentId, Program};
 /// Takes time about linear in the size of the grammar, except below intersections and complements, which are
 /// bounded by [`TextLimits`](crate::TextLimits).
 ///
-/// Fails if the language is empty, if parts in any order can begin with themselves, if a literal below a regular operator is not UTF-8, or if a limit is
-/// reached; [`BuildError::cause`] tells which.
+/// Fails if the language is empty, if parts in any order can begin with themselves, or if a literal below a
+/// regular operator is not UTF-8. It also fails if a limit is reached; [`BuildError::cause`] gives the
+/// reason.
 pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
     run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
 }
@@ -44,15 +45,15 @@ pub(crate) fn compile_scope(
 }
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
-    // Below a rule that was compiled before nothing is what it looks like.
+    // Below a rule that was compiled before, the grammar is not what it looks like.
     Scope { root: grammar.root(), may_share: parts.is_empty(), parts }
 }
 
-/// Compiles a grammar some of whose rules were compiled before; see [`LinkedProgram`]. Accepts what the whole would accept
-/// with the parts' grammars in it. Parts that are copied take time in proportion to the size of their tables, some
-/// nanoseconds a state; those that are referred to next to none.
+/// Compiles a grammar, some of whose rules were compiled before; see [`LinkedProgram`]. The result accepts
+/// the same texts as the whole grammar with the parts' grammars in it. Copied parts take time in proportion
+/// to the size of their tables, some nanoseconds a state; referred parts take next to none.
 ///
-/// Fails as [`compile`] does, and where a part stands below an intersection, a complement or JSON escaping.
+/// Fails as [`compile`] does, and if a part is below an intersection, a complement or JSON escaping.
 pub fn compile_with(
     grammar: &Grammar,
     options: &CompileOptions,

@@ -1,9 +1,9 @@
 //! The compiler as a job in steps, and the constructors of deferred programs.
 //!
-//! Compiling a sub-program on demand delays the mask that needs it by the whole compilation. When a text is certain
-//! to reach the sub-program a few tokens later, we spread the work over the masks before it. So the rest of the work
-//! is a value, which each step turns into that of the next one: the grammar is written, its automata are built, the
-//! passes run over them.
+//! Compiling a sub-program on demand delays the mask that needs it by the whole compilation. When a text is
+//! certain to reach the sub-program a few tokens later, we spread the work over the masks before it. So the
+//! rest of the work is a value, and each step turns it into the next one. The grammar is written, then its
+//! automata are built, then the passes run over them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,9 +42,10 @@ enum Step {
 }
 
 impl DeferredProgram {
-    /// Takes a grammar to be [compiled](compile) when it is first read; from then on the interrupt of the options is
-    /// ignored. Compiles it at once where [`CompileOptions::deferred_programs`] is off, and where one pass over the
-    /// grammar does not tell that its language is not empty and how large its automata may become.
+    /// Takes a grammar to be [compiled](compile) when it is first read; from then on the interrupt of the
+    /// options is ignored. Compiles it at once if [`CompileOptions::deferred_programs`] is off, or if one
+    /// pass over the grammar cannot tell that its language is not empty and how large its automata may
+    /// become.
     ///
     /// # Errors
     ///
@@ -158,7 +159,7 @@ impl Source {
 
     fn parts(&self) -> (&Grammar, RuleId) {
         match self {
-            // No rule of a whole grammar is compiled apart from it.
+            // No rule of a whole grammar is compiled separately.
             Self::Whole(grammar) => (grammar, grammar.root()),
             &Self::Rule(ref grammar, rule) => (grammar, rule),
         }

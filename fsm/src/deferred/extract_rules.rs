@@ -1,15 +1,17 @@
 //! Rules of a large grammar that are compiled when they are first read.
 //!
-//! A schema of thousands of expressions describes far more than one text says: of the objects that it allows, an
-//! instance holds a few. Naively all of its automata are built before the first mask. Here rules that can stand apart
-//! are taken out before, as [sub-programs](crate::program::sub_programs), and what is left is built around references to them. A sub-program is made
-//! of everything that its rule reaches. What several of them reach is in each of them, so that none needs another one;
-//! they share the grammar, which they are roots of.
+//! A schema of thousands of expressions describes far more than one text contains: of the objects that it
+//! allows, an instance holds a few. Naively all of its automata are built before the first mask. Here rules
+//! that can be compiled separately are extracted first, as [sub-programs](crate::program::sub_programs), and
+//! the rest is built around references to them. A sub-program is made of everything that its rule reaches.
+//! Rules that several of them reach are in each of them, so that none needs another one; they share the
+//! grammar, of which they are roots.
 //!
-//! Which rules these are is found in passes over the grammar that look at each expression about twice: what can be
-//! [estimated](crate::deferred::size_estimate), how much each rule reaches, and a walk from the root that takes the first rules it
-//! meets that are neither large, which would make the text wait where it comes to them, nor small. They begin with a
-//! literal, as objects do: a text that reaches one almost always goes on to parse it.
+//! Passes over the grammar, which look at each expression about twice, find these rules. They collect the
+//! parts that can be [estimated](crate::deferred::size_estimate) and the size of the part that each rule
+//! reaches. A walk from the root then takes the first rules that are neither large nor small; a large one
+//! would make the text wait when it is reached. They begin with a literal, as objects do: a text that reaches
+//! one almost always goes on to parse it.
 
 use std::sync::Arc;
 
@@ -28,20 +30,22 @@ use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredProgram, Footprint};
 use crate::program::tables::Program;
 
-/// A sub-program is written in at most so many states, some 0.1 ms of work.
+/// The most states in which a sub-program is written, some 0.1 ms of work.
 const MAX_STATES: u32 = 1 << 13;
 
-/// A grammar that is cut is written in so many times the states of the smallest sub-program, which is half a millisecond of work.
-/// Of smaller ones a text reads more, and waits for it about as long as it had to wait for the whole.
+/// The least size of a grammar whose rules are extracted, in multiples of the states of the smallest
+/// sub-program: half a millisecond of work. A text reads more of a smaller grammar, and waits for the parts
+/// about as long as for the whole.
 const LARGE: u64 = 48;
 
 /// Expressions are written in about forty states each.
 const MIN_EXPRESSIONS: usize = 2;
 
-/// Of more alternatives none is a sub-program: who comes to one comes to all.
+/// The most alternatives with sub-programs: a text that reaches one of more alternatives reaches all.
 const MAX_ALTERNATIVES: usize = 4;
 
-/// Sub-programs may hold what others hold too: taken together they have at most so many times the states of the whole.
+/// Sub-programs may hold equal parts. Taken together they have at most this multiple of the states of the
+/// whole.
 const COPIES: u64 = 4;
 
 /// As [`compile`]; rules of a large grammar that can be compiled apart are compiled when a text first comes to them
@@ -62,7 +66,7 @@ pub fn compile_deferred(
     compile_scope(grammar, options, Scope { root: grammar.root(), may_share: true, parts: &parts })
 }
 
-/// Looks for rules to be compiled late, and says what they become. `None` where there are none.
+/// Looks for rules to be compiled late, and returns their programs. `None` if there are none.
 fn extract_deferred_rules(
     grammar: &Grammar,
     options: &CompileOptions,
@@ -75,9 +79,9 @@ fn extract_deferred_rules(
     }
     let survey = Survey::new(grammar, options)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
-    // The limits on automata are for the whole. What could come near them is compiled at once.
+    // The limits on automata apply to the whole. A grammar that could come near them is compiled at once.
     let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
-    // Tags and tokens are for those who put them together.
+    // Tags and tokens are left to the callers that link them.
     if !is_large || survey.total > most || survey.names_tokens {
         return None;
     }
@@ -98,20 +102,20 @@ fn extract_deferred_rules(
     Some(chosen.iter().map(unit).collect())
 }
 
-/// What each rule reaches.
+/// The part of the grammar that each rule reaches.
 struct Reach {
     graph: Graph,
     rules: IdVec<RuleNumber, Reached>,
-    /// The states of what the common rules reach.
+    /// The states of the part that the common rules reach.
     common_states: u32,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Reached {
-    /// In at most so many states all of it is written, common rules apart.
+    /// The most states in which all of it is written, common rules not counted.
     states: u32,
     is_in_common: bool,
-    /// It may not stand apart.
+    /// It must not be compiled separately.
     is_bound: bool,
 }
 
@@ -133,7 +137,7 @@ impl Reach {
             }
         }
         bind_rules(grammar, survey, least, &mut rules);
-        // The rule for whose sake a row was added last.
+        // The rule for which a row was added last.
         let mut counted = IdVec::of(RuleNumber::NONE, grammar.rule_count());
         let root = RuleNumber::from(grammar.root());
         components_of(
@@ -164,7 +168,7 @@ impl Reach {
         Self { graph, rules, common_states }
     }
 
-    /// The first rules on the ways from the root that can stand apart.
+    /// The first rules on the paths from the root that can be compiled separately.
     fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Vec<RuleId> {
         let mut chosen = Vec::new();
         let mut spare = survey.total.saturating_mul(COPIES);

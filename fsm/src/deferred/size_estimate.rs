@@ -1,15 +1,15 @@
-//! What can be said of automata before they are built.
+//! Facts about automata before they are built.
 //!
-//! A program that refers to another one needs to know little of it: that it derives something and does not begin with
-//! itself, so that nothing that was found out about the whole depends on it; which bytes it tells apart; and how many
-//! states and fragments it has at most, so that what comes after it can have numbers. For most grammars one pass over
-//! the expressions tells: facts are found on the way back from the operands (references that lead back to what is being
-//! looked at are assumed to derive nothing, and looked at again until nothing changes), sizes are added up as the build
-//! would write them. Numbers are cheap, so the bound on the size is generous; whether it was kept to is looked at when
-//! the automata are there, and it always was.
+//! A program that refers to another one needs to know little of it. The other one must derive something and
+//! must not begin with itself, so that no fact about the whole depends on it. Also needed are the bytes that
+//! it distinguishes, and upper bounds on its states and fragments, so that the programs after it can have
+//! numbers. For most grammars one pass over the expressions is enough. Facts are found on the way back from
+//! the operands; references back to an expression that is being visited are assumed to derive nothing, and
+//! visited again until nothing changes. Sizes are added up as the build would write them. Numbers are cheap,
+//! so the bound on the size is generous. It is checked when the automata exist, and it has always held.
 //!
-//! What takes an automaton to decide (intersections, complements of more than a list of names), what names tokens, and
-//! rules that say something beside their texts are left to the build.
+//! Some parts are left to the build. They are those that only an automaton can decide (intersections,
+//! complements of more than a list of names), those that name tokens, and rules with options.
 
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
@@ -20,19 +20,20 @@ use crate::program::deferred::{Callable, Footprint};
 use crate::program::tables::{FragmentId, LabelId, Program, StateId};
 use crate::utf8::SEQUENCES;
 
-/// Automata that are written in more states than so many are built at once: numbers are cheap, not free.
+/// Automata that are written in more states than this are built at once: numbers are cheap, not free.
 const MAX_STATES: u32 = 1 << 18;
 
-/// Numbers set aside for each state that is written, and for what all automata may have (escapes of every character).
+/// Numbers reserved for each state that is written, and for the parts that all automata may have (escapes of
+/// every character).
 const SPARE_FACTOR: u32 = 4;
 const SPARE: u32 = 1 << 11;
 
-/// Of the states that are written so many become one: of 7,248 JSON schemas the mean is 6, for all but two of those
-/// that are not small it is more than 2.
+/// This many of the written states become one. For 7,248 JSON schemas the mean is 6, and for all but two of
+/// those that are not small it is more than 2.
 const MERGED: u32 = 4;
 
-/// The same for a [`SizeEstimate`], which is less exact: of 2,170 schemas of tools the mean is 6.4, and sub-programs
-/// that are thought too large drive others out of what is kept.
+/// The same for a [`SizeEstimate`], which is less exact. For 2,170 schemas of tools the mean is 6.4, and
+/// sub-programs with too large an estimate drive others out of the cache.
 const ESTIMATE_MERGED: u32 = 8;
 
 /// Bytes of memory that a state takes with its edges, about.
@@ -45,7 +46,7 @@ const MAX_TEXT: usize = 1 << 12;
 const MAX_ROUNDS: u32 = 16;
 
 impl Footprint {
-    /// Whether a program is what was estimated.
+    /// Whether a program fits its estimate.
     pub(crate) fn fits(&self, program: &Program) -> bool {
         let root = program.fragment(program.root());
         let both = ByteClasses::finer([&self.classes, &program.byte_classes]);
@@ -61,7 +62,7 @@ impl Footprint {
     }
 }
 
-/// What the automata of a grammar will be like. `None` where one pass does not tell.
+/// The estimate for the automata of a grammar. `None` if one pass is not enough.
 pub(crate) fn estimate(grammar: &Grammar, options: &CompileOptions) -> Option<Footprint> {
     if !grammar.rule(grammar.root()).options().is_empty() {
         return None;
@@ -82,7 +83,7 @@ fn footprint(written: u32, merged: u32, bytes: ByteBounds, options: &CompileOpti
 }
 
 impl Footprint {
-    /// The footprint of automata that are written in so many states, of which so many become one.
+    /// The footprint of automata that are written in `written` states, of which `merged` become one.
     fn estimated(written: u32, merged: u32, classes: ByteClasses) -> Self {
         let likely_states = usize::try_from(64 + written / merged).unwrap_or(usize::MAX);
         let numbers = SPARE + SPARE_FACTOR * written;
@@ -100,24 +101,24 @@ impl Footprint {
         }
     }
 
-    /// The footprint of a part of a grammar that is written in so many states.
+    /// The footprint of a part of a grammar that is written in `written` states.
     pub(crate) fn of_part(written: u32, classes: ByteClasses) -> Self {
         Self::estimated(written, MERGED, classes)
     }
 }
 
-/// What is known of a grammar of JSON texts before it is written: that it derives something and not the empty text, that
-/// no rule begins with itself, names tokens, or says something beside its texts, and what stands here.
+/// Facts about a grammar of JSON texts before it is written. It derives something and not the empty text; no
+/// rule begins with itself, names tokens, or has options. The fields hold the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeEstimate {
     /// In about how many states its automata are written, at most.
     pub states: u32,
-    /// The characters of ASCII that its literals consist of, a bit each, beside those of JSON's notation. Beyond ASCII no
-    /// character is told apart from others.
+    /// The characters of ASCII in its literals, a bit each, without those of JSON's notation. Beyond ASCII no
+    /// character is distinguished from others.
     pub characters: u128,
 }
 
-/// What JSON's notation tells apart beside escapes and digits.
+/// The bytes that JSON's notation distinguishes beside escapes and digits.
 const NOTATION: &[u8] = b" \t\n\r{}[]:,+-.Eelsu";
 
 impl SizeEstimate {
@@ -130,7 +131,7 @@ impl SizeEstimate {
     }
 }
 
-/// An expression, and whether it stands inside a JSON string.
+/// An expression, and whether it is inside a JSON string.
 type SpelledExpr = (ExprId, Spelling);
 type Spelling = usize;
 const PLAIN: Spelling = 0;
@@ -140,21 +141,21 @@ fn place((id, spelling): SpelledExpr) -> usize {
     2 * id.index() + spelling
 }
 
-/// What is known of an expression.
+/// The facts about an expression.
 #[derive(Clone, Copy, Default)]
 struct ExprFacts {
     facts: u8,
-    /// In about how many states it is written, wherever it stands.
+    /// The approximate number of states in which it is written, in any place.
     states: u32,
 }
 
 const VISITED: u8 = 1;
 const LEFT: u8 = 2;
-/// The states of the rule whose body it is were added up.
+/// The states of the rule that has it as its body were added up.
 const COUNTED: u8 = 4;
 const DERIVES: u8 = 8;
 const NULLABLE: u8 = 16;
-/// What it or something below it derives takes the build to tell, or it says something beside its texts.
+/// The build must decide whether it or something below it derives a text, or it has options.
 const UNCLEAR: u8 = 32;
 const TEXTS: u8 = DERIVES | NULLABLE;
 const FACTS: u8 = TEXTS | UNCLEAR;
@@ -165,19 +166,19 @@ impl ExprFacts {
     }
 }
 
-/// What one pass over a grammar tells of its expressions.
+/// The facts that one pass over a grammar finds about its expressions.
 pub(crate) struct Survey<'g> {
     grammar: &'g Grammar,
-    /// Copies of a repeat, and rules that are written into others, have at most so many states.
+    /// The most states of copies of a repeat, and of rules that are written into others.
     expand_states: u32,
     of: Vec<ExprFacts>,
     /// All expressions, operands first.
     order: Vec<SpelledExpr>,
     /// States of all rules.
     pub(crate) total: u64,
-    /// What was met again while it was being looked at.
+    /// Expressions that were met again while they were being visited.
     leads_back: Vec<SpelledExpr>,
-    /// What takes an automaton to decide.
+    /// Expressions that only an automaton can decide.
     pub(crate) operators: Vec<ExprId>,
     /// Whether tokens are named, or tags.
     pub(crate) names_tokens: bool,
@@ -232,7 +233,7 @@ impl<'g> Survey<'g> {
             }
             let known = &mut self.of[place(at)];
             if known.has(VISITED) {
-                // What was met and not left is what is being looked at.
+                // An expression that was met and not left is being visited.
                 if !known.has(LEFT) {
                     self.leads_back.push(at);
                 }
@@ -318,7 +319,7 @@ impl<'g> Survey<'g> {
         true
     }
 
-    /// The facts that follow from what is known of the operands.
+    /// The facts that follow from those of the operands.
     fn facts(&self, (id, spelling): SpelledExpr) -> u8 {
         let of = |part: ExprId| self.of[place((part, spelling))].facts & FACTS;
         let all = |parts: &[ExprId]| {
@@ -401,7 +402,7 @@ impl<'g> Survey<'g> {
         }
     }
 
-    /// Looks again at what refers back, until nothing changes.
+    /// Visits expressions with references back again, until nothing changes.
     fn settle(&mut self) -> Option<()> {
         let root = self.order.last().map_or(0, |&at| self.of[place(at)].states);
         self.total += u64::from(root);
@@ -424,7 +425,8 @@ impl<'g> Survey<'g> {
         None
     }
 
-    /// Whether some rule can begin with itself: a depth-first search along what expressions can begin with.
+    /// Whether some rule can begin with itself: a depth-first search along the expressions with which an
+    /// expression can begin.
     fn begins_with_itself(&self) -> bool {
         if self.leads_back.is_empty() {
             return false;
@@ -490,7 +492,7 @@ impl Default for ByteBounds {
     }
 }
 
-/// Bytes that escapes are made of, beside digits.
+/// The bytes of escapes, except digits.
 const ESCAPES: &[u8] = b"\"\\/bfnrtuabcdefABCDEF";
 
 impl ByteBounds {
@@ -534,7 +536,7 @@ impl ByteBounds {
         if self.has_json {
             ESCAPES.iter().for_each(|&byte| self.range(byte, byte));
             (b'0'..=b'9').for_each(|byte| self.range(byte, byte));
-            // Control characters stand escaped.
+            // Control characters are escaped.
             self.range(0, 0x1F);
         }
         if self.has_high {

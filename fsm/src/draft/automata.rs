@@ -1,8 +1,8 @@
-//! Automata under construction: what the passes read and write.
+//! Automata under construction: the data that the passes read and write.
 //!
-//! All fragments share one arena. The edges of a state form a linked list inside the edge table, so that
-//! adding an edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat
-//! sorted tables are made once, at the very end (`emit`).
+//! All fragments share one arena. The edges of a state form a linked list inside the edge table. So adding an
+//! edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat sorted tables
+//! are made once, at the very end (`emit`).
 
 use std::sync::Mutex;
 
@@ -16,8 +16,8 @@ use crate::ids::{Id, IdVec, PartId};
 use crate::program::fragment_name::FragmentName;
 use crate::program::tables::{Count, LabelId};
 
-/// What an edge reads, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or nothing. Ordered:
-/// byte ranges by start come first, then epsilon, then texts, token labels, and calls.
+/// The label of an edge, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or
+/// nothing. Ordered: byte ranges by start come first, then epsilon, then texts, token labels, and calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Label(u32);
 
@@ -42,7 +42,8 @@ impl Label {
         Self(Self::TOKEN | label.raw())
     }
 
-    /// A text of [`Names`]. What they become is bounded as states are, so that there are fewer than 2^29.
+    /// A text of [`Names`]. The states of written texts are bounded as states are, so there are fewer than
+    /// 2^29 names.
     pub(crate) fn name(name: NameId) -> Self {
         Self(Self::NAME | name.raw())
     }
@@ -133,7 +134,7 @@ impl DraftFragment {
     }
 }
 
-/// Drafts that are empty, with room: large tables are what the allocator takes longest for. None is worth waiting for.
+/// Empty drafts with room: the allocator takes longest for large tables. No caller waits for one.
 static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
 
 /// Drafts that are kept. A megabyte each at most.
@@ -160,11 +161,12 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A draft with room for about the automata of so many expressions: one that was used before, if there is any.
+    /// A draft with room for the automata of about this number of expressions: one that was used before, if
+    /// there is any.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
         // Schemas have up to two states and three edges an expression; most that is finished are escapes.
         let states = (2 * expressions).min(1 << 20);
-        // What is much too small would be copied again and again while it grows.
+        // A draft that is much too small would be copied again and again while it grows.
         if states <= MAX_ROOM
             && let Some(mut spare) = SPARE.try_lock().ok().and_then(|mut spare| spare.pop())
         {
@@ -188,7 +190,7 @@ impl Draft {
         shrink_to_fit
     }
 
-    /// Keeps the draft's room for another grammar, unless it is a lot, or none, or there is enough.
+    /// Keeps the draft's room for another grammar, unless it has a lot of room or none, or there are enough.
     pub(crate) fn put_away(mut self) {
         if self.is_tight {
             return;
@@ -211,8 +213,8 @@ impl Draft {
         }
     }
 
-    /// Adds a state to the current fragment. Whoever builds checks the limit on states, which lies far
-    /// below what 32 bits can number.
+    /// Adds a state to the current fragment. The builder checks the limit on states, which lies far below the
+    /// numbers of 32 bits.
     pub(crate) fn state(&mut self) -> DraftStateId {
         self.states.push(DraftState { head: DraftEdgeId::NONE, fragment: self.current, is_final: false })
     }

@@ -1,4 +1,4 @@
-//! The ids of what a draft is made of.
+//! The ids of the parts of a draft.
 
 use crate::ids::define_id;
 

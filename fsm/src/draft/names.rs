@@ -1,10 +1,11 @@
 //! Texts in JSON strings, as one edge each while the passes run.
 //!
-//! The name of a property is a chain: in each of its states the next character is read, or a backslash and an escape
-//! of that character. Written at once, the names of an ordinary schema are three quarters of the states that the
-//! passes look at, two for each character, and there is nothing to be found in them but common beginnings. So a text
-//! is an edge with the text's number, which the emission writes out. Only where another text or byte begins in the
-//! same state, the edge is written out before states that are reached alike are merged.
+//! The name of a property is a chain: each of its states reads the next character, or a backslash and an
+//! escape of that character. Written at once, the names of an ordinary schema are three quarters of the
+//! states that the passes look at, two for each character. The passes can find nothing in them but common
+//! beginnings. So a text is an edge with the text's number, which the emission writes out. Only where another
+//! text or byte begins in the same state, the edge is written out before states that are reached alike are
+//! merged.
 
 use grammask_grammar_ir::hash::HashMap;
 
@@ -19,7 +20,7 @@ pub(crate) struct Names {
     rows: Rows<NameId>,
     /// The fragment of the escapes of each character in them.
     escapes: [DraftFragmentId; 128],
-    /// What the edges become, at most: states inside of them, and edges.
+    /// The most states and edges that the name edges become.
     pub(crate) states: usize,
     pub(crate) edges: usize,
 }
@@ -99,7 +100,7 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
     if draft.names.is_empty() {
         return;
     }
-    // The states behind the first character and behind a backslash, by the text and where it leads.
+    // The states after the first character and after a backslash, by the text and its target.
     let mut written: HashMap<(NameId, DraftStateId), (DraftStateId, DraftStateId)> = HashMap::default();
     for state in draft.states.ids() {
         if !is_fork(draft, state) {
@@ -144,7 +145,7 @@ fn is_fork(draft: &Draft, state: DraftStateId) -> bool {
     names > 1 || names == 1 && others > 0
 }
 
-/// Writes what follows the first character and the first backslash.
+/// Writes the states after the first character and the first backslash.
 fn write_chain(draft: &mut Draft, name: NameId, to: DraftStateId) -> (DraftStateId, DraftStateId) {
     let len = draft.names.text(name).len();
     let (mut inside, mut escape) = (to, DraftStateId::NONE);

@@ -2,7 +2,7 @@
 //!
 //! The passes look for what can be merged or removed, edge by edge. For parts whose best form is known
 //! beforehand (escapes, the names that differ from a list of others) that is most of the time of a
-//! compilation and finds nothing. Such parts are fragments whose states stand in a table of their own, with
+//! compilation and finds nothing. Such parts are fragments whose states are in a table of their own, with
 //! their edges in final order: no pass sees them, and emission copies rows.
 
 use crate::draft::ids::DraftFragmentId;
@@ -54,7 +54,7 @@ impl Prebuilt {
         }
     }
 
-    /// Makes room for so many states more, and their byte edges and calls.
+    /// Makes room for more states, and their byte edges and calls.
     pub(crate) fn reserve(&mut self, states: usize, bytes: usize, calls: usize) {
         self.rows.reserve(states);
         self.byte_edges.reserve(bytes);
@@ -126,7 +126,7 @@ impl Prebuilt {
     }
 
     /// Adds the tables of a program, whose last row ends the others. Its fragments get numbers from
-    /// `first_fragment` on. By how much the numbers of its states are greater here.
+    /// `first_fragment` on. Returns the shift of the numbers of its states.
     pub(crate) fn append(
         &mut self,
         rows: &[StateRow],

@@ -1,9 +1,9 @@
 //! The escapes of characters in JSON strings, as fragments that all strings of a grammar share.
 //!
-//! An escape is read rarely, and `\uXXXX` has some twenty states where several characters are told apart.
-//! Written in place, the escapes of a property name are nine tenths of its automaton. As fragments they stand
-//! once, and whoever has read a backslash calls the ones that are allowed: those of single characters, those
-//! of all characters, and those of all characters but a few.
+//! An escape is read rarely, and `\uXXXX` has some twenty states where several characters are distinguished.
+//! Written in place, the escapes of a property name are nine tenths of its automaton. As fragments they are
+//! written once. After a backslash the allowed ones are called: those of single characters, those of all
+//! characters, and those of all characters but a few.
 
 use std::sync::OnceLock;
 
@@ -245,7 +245,7 @@ fn one(tables: &mut Prebuilt, character: char) -> StateId {
     start
 }
 
-/// Where the characters begin whose escapes are read.
+/// The place of the characters whose escapes are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EscapeScope {
     Any,
@@ -286,7 +286,7 @@ const TRAIL: usize = 9;
 /// After `0` and `00`, where ASCII is left out.
 const AFTER_0: usize = 13;
 const AFTER_00: usize = 14;
-/// After `000`, `002`, `003` and `007`, where what is printed is told apart.
+/// After `000`, `002`, `003` and `007`, where printed escapes are distinguished.
 const AFTER_000: usize = 15;
 const AFTER_002: usize = 16;
 const AFTER_003: usize = 17;
@@ -415,8 +415,8 @@ fn letter_arc(tables: &mut Prebuilt, letter: u8, to: StateId) {
     tables.bytes(letter, letter, to);
 }
 
-/// Adds hexadecimal digits, in either case, to the state that is being written: sorted arcs, whose targets are
-/// counted from `base` on.
+/// Adds hexadecimal digits, in either case, to the state that is being written: sorted arcs, whose targets
+/// are counted from `base` on.
 fn digits(tables: &mut Prebuilt, base: StateId, arcs: &[DigitArc]) {
     for (zero, first, last) in [(b'0', 0, 9), (b'A', 10, 15), (b'a', 10, 15)] {
         let mut pending: Option<DigitArc> = None;

@@ -1,4 +1,4 @@
-//! The ids of what large texts in JSON strings are made of.
+//! The ids of the parts of large texts in JSON strings.
 
 use crate::ids::define_id;
 

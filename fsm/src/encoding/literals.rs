@@ -14,7 +14,7 @@ use crate::text::dfa::RangeDfa;
 /// Alternatives of one choice that begin with a literal.
 #[derive(Default)]
 pub(crate) struct Literals<'g> {
-    /// The literal, what follows it in its alternative, and the rule that both stand in.
+    /// The literal, the rest of its alternative, and the rule that contains both.
     entries: Vec<(&'g [u8], &'g [ExprId], RuleId)>,
     /// The states after each prefix of the literal written last.
     path: Vec<DraftStateId>,
@@ -29,8 +29,9 @@ impl<'g> Literals<'g> {
         self.entries.push((literal, tail, rule));
     }
 
-    /// Writes all literals between two states. What follows a literal is handed to `tail`, with the state
-    /// that it begins in. `check` is called after each literal, for the limits on what is built.
+    /// Writes all literals between two states. The expression after a literal is passed to `tail`, with the
+    /// state in which it begins. `check` is called after each literal, for the limits on the size of the
+    /// draft.
     pub(crate) fn write_trie(
         &mut self,
         draft: &mut Draft,

@@ -1,20 +1,21 @@
-//! Which strings of JSON may be long.
+//! The strings of JSON that may be long.
 //!
-//! A string of a pattern or a format can be written into whatever holds it, like any other expression. But of a long one
-//! masks cost much, tokens being read for as long as the string goes on, and what can be read inside of it does not
-//! depend on where it stands. As a fragment of its own its masks are found once, for all places and all grammars.
+//! A string of a pattern or a format can be written into the fragment that contains it, like any other
+//! expression. But masks of a long one are expensive, since tokens are read for as long as the string
+//! continues. The texts inside of it do not depend on its place. As a fragment of its own its masks are found
+//! once, for all places and all grammars.
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar};
 use smallvec::SmallVec;
 
-/// Repeats of so many times or more are long.
+/// The least bound of a repeat that counts as long.
 const LONG_REPEAT: u32 = 8;
 
-/// Expressions that are looked at to find out whether a string may be long.
+/// The most expressions to look at to find out whether a string may be long.
 const MAX_LOOKS: u32 = 128;
 
-/// Whether some parts are nothing but text inside a JSON string, and hold a repeat of many times, as far as a short
-/// look tells. Between the end of a string and the beginning of the next one there is something else.
+/// Whether some parts are nothing but text inside a JSON string, and hold a repeat of many times, as far as a
+/// short search tells. Between the end of a string and the beginning of the next one there is something else.
 pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
     let mut is_long = false;
     let mut outside: SmallVec<[ExprId; 16]> = parts.iter().copied().collect();

@@ -1,10 +1,10 @@
 //! All texts but a few, inside a JSON string: the names of an object's additional members.
 //!
-//! The general way complements the trie of the names and spells every state by itself. What the states have in
-//! common is known beforehand: a character that leaves the trie leads to the state in which anything goes, its
-//! escape is one of those that all fragments share, and so only the few bytes that stay inside the trie need
-//! states. Two states a character remain, one before it and one after its backslash, and they are written in
-//! one sweep over the sorted names.
+//! The general way complements the trie of the names and spells every state by itself. The common parts of
+//! the states are known beforehand. A character that leaves the trie leads to the state in which everything
+//! is allowed, and its escape is one of those that all fragments share. So only the few bytes that stay
+//! inside the trie need states. Two states a character remain, one before it and one after its backslash, and
+//! they are written in one sweep over the sorted names.
 
 use std::ops::Range;
 
@@ -121,7 +121,7 @@ impl<'n> NameComplement<'n> {
             other_escapes: DraftFragmentId::NONE,
         };
         nodes.push(node(0..self.sorted.len()));
-        // All nodes of one depth stand together.
+        // All nodes of one depth are neighbours.
         let (mut next, mut depth, mut depth_end) = (0, 0, 1);
         while next < nodes.len() {
             if next == depth_end {
@@ -181,7 +181,7 @@ fn leads(tables: &mut Prebuilt, first: StateId) {
     }
 }
 
-/// The states of a node. Names of which no character has an escape are left by every escape.
+/// The states of a node. All escapes leave names that have no character with an escape.
 fn states_of(escapes: JsonEscapes) -> usize {
     match escapes {
         JsonEscapes::Any => 2,
@@ -205,7 +205,7 @@ fn write_node(tables: &mut Prebuilt, first: StateId, node: &Node, children: &[Ch
     tables.end_state(Ending::Inner);
 }
 
-/// Writes the ASCII that stands for itself, and the backslash.
+/// Writes the ASCII characters that stand for themselves, and the backslash.
 fn ascii(tables: &mut Prebuilt, first: StateId, escape: usize, children: &[Child]) {
     let mut pending = children.iter().skip_while(|child| child.byte < 0x20).peekable();
     let mut gap = 0x20;

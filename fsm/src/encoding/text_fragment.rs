@@ -3,8 +3,8 @@
 //! A pattern under a bound on its length has a state for each pair of a place in the pattern and a count:
 //! tens of thousands. Spelled one by one, each of them gets the trees of UTF-8 and of escapes of all its
 //! classes, some forty states. But the classes are a handful. So each class is spelled once, as two fragments
-//! that all states call: its characters beyond ASCII and its escapes. What is left of a state are its edges
-//! over ASCII, and a second state behind the backslash.
+//! that all states call: its characters beyond ASCII and its escapes. A state then needs only its edges over
+//! ASCII, and a second state after the backslash.
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{JsonEscapes, RuleId};
@@ -46,7 +46,7 @@ struct Layout {
 }
 
 struct ClassFragments {
-    /// What stands for itself in ASCII.
+    /// The characters of ASCII that stand for themselves.
     ascii: Vec<(u8, u8)>,
     /// The fragment of the characters beyond ASCII, or [`Id::NONE`].
     wide: DraftFragmentId,
@@ -99,7 +99,7 @@ pub(crate) fn write_text_fragment(
         layouts.push(id);
         let layout = &classes.layouts[id];
         number.push(count);
-        // A state without an escape needs no state behind a backslash.
+        // A state without an escape needs no state after a backslash.
         count += if layout.escapes.is_empty() { 1 } else { 2 };
         bytes += layout.bytes.len();
         calls += layout.wide.len() + layout.escapes.len();
@@ -175,10 +175,10 @@ impl Classes {
 }
 
 impl Layout {
-    /// The way of the edge into the state behind a backslash.
+    /// The way of the edge into the state after a backslash.
     const BACKSLASH: WayId = WayId::NONE;
 
-    /// Writes a state and the one behind its backslash.
+    /// Writes a state and the one after its backslash.
     fn write_state(
         &self,
         tables: &mut Prebuilt,

@@ -7,15 +7,14 @@
 //! * Both UTF-8 and `\uXXXX` are positional: a lead byte or a hexadecimal digit stands for a *block* of
 //!   consecutive code points. A block that one arc covers needs no look inside, so the work is bounded by the
 //!   number of arc ends, not of characters ([`fan`], [`JsonEncoder::block`]).
-//! * Such a uniform block is spelled once a target and shared by all who lead there. Sharing is always exact,
-//!   since what a state accepts depends on its way on and not on how it was reached. "Any character of a JSON
-//!   string" takes about twenty states.
-//! * In a text that must differ from thirty others, hundreds of states read "this one character" or
-//!   "anything else". The arcs to "anything else" go to a state that is shared by all whose wide arcs are
-//!   equal, and the escapes of a class are a fragment that all places call
-//!   ([`Escapes`](crate::encoding::escapes::Escapes)). Each such state costs two states and four edges, in place of the
-//!   whole tree of escapes. Sets of ASCII names go further (`other_names`), and so do automata of many states
-//!   (`text_fragment`).
+//! * Such a uniform block is spelled once a target and shared by all states that lead there. Sharing is
+//!   always exact, since what a state accepts depends on its way on and not on how it was reached. "Any
+//!   character of a JSON string" takes about twenty states.
+//! * In a text that must differ from thirty others, hundreds of states read "this one character" or "anything
+//!   else". The arcs to "anything else" go to a state that is shared by all states with equal wide arcs. The
+//!   escapes of a class are a fragment that all places call ([`Escapes`](crate::encoding::escapes::Escapes)).
+//!   Each such state costs two states and four edges, in place of the whole tree of escapes. Sets of ASCII
+//!   names go further (`other_names`), and so do automata of many states (`text_fragment`).
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{CharRange, JsonEscapes};

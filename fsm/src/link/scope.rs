@@ -1,10 +1,11 @@
 //! Automata that were compiled before, put into those of another grammar.
 //!
-//! The tools that a model may call change from request to request, and most of them were compiled before. Compiling
-//! the whole again is time for what is known; here a rule of a grammar may have its automata already. While the
-//! grammar is compiled such a rule is one fragment without states, of which only is known whether it may read
-//! nothing. At the very end its tables are copied behind the others, with their numbers moved; or, where nothing
-//! stands against it, they become a [sub-program](crate::program::sub_programs), and nothing is copied.
+//! The tools that a model may call change from request to request, and most of them were compiled before.
+//! Compiling the whole again repeats known work; here a rule of a grammar may have its automata already.
+//! While the grammar is compiled, such a rule is one fragment without states, and all that is known of it is
+//! whether it may read nothing. At the very end its tables are copied after the others, with their numbers
+//! moved. If nothing prevents it, they become a [sub-program](crate::program::sub_programs) instead, and
+//! nothing is copied.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -48,9 +49,9 @@ impl<'p> LinkedProgram<'p> {
         Self { rule, program: Linking::Copy(program) }
     }
 
-    /// A rule whose automata are referred to, and compiled when they are first read. They are compiled now and copied
-    /// where the rule is the root or says something beside its texts, and where they may read nothing, begin with
-    /// themselves or refer to others.
+    /// A rule whose automata are referred to, and compiled when they are first read. They are compiled now
+    /// and copied if the rule is the root or has options. They are also copied if they may read nothing,
+    /// begin with themselves or refer to others.
     pub fn referred(rule: RuleId, program: &'p Arc<DeferredProgram>) -> Self {
         Self { rule, program: Linking::Refer(program) }
     }
@@ -62,12 +63,12 @@ impl<'p> Decided<'p> {
     }
 }
 
-/// What of a grammar is compiled.
+/// The part of a grammar that is compiled.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'p> {
     /// The rule whose texts are accepted.
     pub(crate) root: RuleId,
-    /// Whether common rules are what they look like: no part hides what is below them.
+    /// Whether common rules are what they look like: no part hides the rules below them.
     pub(crate) may_share: bool,
     pub(crate) parts: &'p Parts<'p>,
 }
@@ -81,8 +82,8 @@ pub(crate) struct Parts<'p> {
 }
 
 impl<'p> Parts<'p> {
-    /// Fails where the parts are larger than the limits allow, or where one stands below a regular operator or is to
-    /// be spelled as JSON: there automata are taken apart, and these are whole.
+    /// Fails if the parts are larger than the limits allow, or if one is below a regular operator or is to be
+    /// spelled as JSON. Automata are taken apart there, and these are whole.
     pub(crate) fn new(
         list: &[LinkedProgram<'p>],
         grammar: &Grammar,
@@ -149,7 +150,7 @@ impl<'p> Parts<'p> {
         }
     }
 
-    /// Whether what a rule refers to is nothing that is compiled now.
+    /// Whether no rule that a rule refers to is compiled now.
     pub(crate) fn hides(&self, rule: RuleId) -> bool {
         self.are_extracted && self.of_rule.contains_key(&rule)
     }
@@ -214,7 +215,7 @@ impl<'p> Parts<'p> {
 /// Where the numbers of a part begin in the program that it is put into.
 pub(crate) struct Linked<'p> {
     pub(crate) program: &'p Program,
-    /// The number that stands for the part's root.
+    /// The number of the part's root.
     pub(crate) root: FragmentId,
     /// The first of the numbers of its other fragments.
     pub(crate) others: FragmentId,
@@ -278,7 +279,7 @@ impl<'p> Linked<'p> {
         }
     }
 
-    /// Adds the part's states to the tables; the row behind the last one is not among them.
+    /// Adds the part's states to the tables; the row after the last one is not among them.
     pub(crate) fn push_states(&self, program: &mut Program) {
         let part = self.program;
         debug_assert_eq!(program.states.len(), self.first_state.index());

@@ -1,9 +1,9 @@
-//! Texts in which some tokens stand, as bytes.
+//! Texts with tokens in them, as bytes.
 //!
-//! The beginnings of tools are compared and sorted by the dozen with each request, and four bytes a symbol are four
-//! times the memory to wait for. A byte of text stands for itself here. No text in UTF-8 has the byte 0xFF (RFC 3629,
-//! section 3): it begins a token, and the token's id follows in groups of seven bits, so that every 0xFF begins one. Bytes
-//! are ordered as symbols are, tokens behind all bytes and by their ids.
+//! The beginnings of tools are compared and sorted by the dozen with each request, and four bytes a symbol
+//! are four times the memory to wait for. A byte of text stands for itself here. No text in UTF-8 has the
+//! byte 0xFF (RFC 3629, section 3): it begins a token. The token's id follows in groups of seven bits, so
+//! that every 0xFF begins one. Bytes are ordered as symbols are, tokens after all bytes and by their ids.
 
 use crate::ids::low_byte;
 
@@ -24,7 +24,7 @@ pub(crate) enum Symbol {
     Token(u32),
 }
 
-/// What symbols begin with: bytes, as many as there are one behind the other, or a token.
+/// The first symbols: bytes, as many as there are in a row, or a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Run<'t> {
     Bytes(&'t [u8]),

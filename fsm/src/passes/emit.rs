@@ -1,7 +1,7 @@
 //! Writes the flat tables of a program.
 //!
 //! Fragments are numbered as they are met from the root on, states breadth-first inside their fragment, so
-//! that neighbours lie side by side. What is not reached is not written.
+//! that neighbours lie side by side. Unreachable parts are not written.
 
 use std::sync::{Arc, OnceLock};
 
@@ -72,7 +72,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             && let Some(part) = next_linked.next()
         {
             let root = part.root();
-            // What a part says of its own root goes before what the whole says of its rule.
+            // The options of a part's own root go before those of its rule in the whole.
             let options = root.options.clone().or_else(|| options(grammar, fragment.rule));
             program.fragments.push(Fragment { options, ..root });
             part.push_states(&mut program);
@@ -152,7 +152,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
 }
 
-/// Puts the parts that are referred to behind everything else.
+/// Puts the parts that are referred to after everything else.
 fn refer(program: &mut Program, sub_programs: &[(DraftFragmentId, PartId)], parts: &Parts<'_>) {
     if sub_programs.is_empty() {
         return;
@@ -171,7 +171,7 @@ fn refer(program: &mut Program, sub_programs: &[(DraftFragmentId, PartId)], part
     program.sub_programs = all;
 }
 
-/// The names of the rules that fragments are called after, one behind the other in the order of the fragments.
+/// The names of the rules that fragments are called after, one after the other in the order of the fragments.
 fn rule_names(draft: &Draft, numbering: &Numbering, grammar: &Grammar) -> Arc<str> {
     let mut names = String::with_capacity(16 * numbering.fragments.len());
     for &(old, ..) in numbering.fragments.iter() {
@@ -317,7 +317,7 @@ impl Numbering {
         }
     }
 
-    /// Numbers the states inside a text, unless one that leads to the same state has been.
+    /// Numbers the states inside a text, unless a text to the same state has been numbered.
     fn reach_chain(&mut self, draft: &Draft, parts: &Parts<'_>, name: NameId, to: DraftStateId) {
         if self.chain_to.is_empty() {
             self.chain_to = IdVec::of(ChainId::NONE, draft.states.len());
@@ -383,8 +383,9 @@ impl Numbering {
     }
 }
 
-/// A text in a JSON string, written out: one behind the other, the state behind a backslash in its first state, the state
-/// behind its first character, the one behind a backslash there, and so on.
+/// The states of a text in a JSON string, written out, one after the other. First comes the state after a
+/// backslash in its first state, then the state after its first character, the one after a backslash there,
+/// and so on.
 #[derive(Clone, Copy)]
 struct Chain {
     name: NameId,
@@ -425,13 +426,13 @@ impl Written {
 }
 
 impl Chain {
-    /// The first character, the state behind it, and the one behind a backslash.
+    /// The first character, the state after it, and the one after a backslash.
     fn begin(self, draft: &Draft, numbering: &Numbering) -> (u8, StateId, StateId) {
         let text = draft.names.text(self.name);
         (text[0], self.behind(0, text, numbering), self.first)
     }
 
-    /// The state behind a character.
+    /// The state after a character.
     fn behind(self, at: usize, text: &[u8], numbering: &Numbering) -> StateId {
         match at + 1 == text.len() {
             true => numbering.state(self.to),
@@ -524,7 +525,7 @@ fn push_prebuilt(
     );
 }
 
-/// Adds an edge to the state whose byte edges begin at `first`, after the edges that stand before it in order.
+/// Adds an edge to the state whose byte edges begin at `first`, after the edges that precede it in order.
 fn push_edge(program: &mut Program, first: usize, (label, target): (Label, StateId), numbering: &Numbering) {
     if let Some((start, end)) = label.as_bytes() {
         match program.byte_edges[first..].last_mut() {

@@ -1,9 +1,9 @@
 //! Removes edges that read nothing, where that does not add many others.
 //!
 //! Closing every state over its epsilon edges removes them all, and makes a sequence of n optional parts
-//! quadratic. So a state is closed only if the copied edges are about as many as the removed ones; edges of a
-//! state that nobody else leads to are free, since that state disappears. What is left over is followed by
-//! whoever reads the program.
+//! quadratic. So a state is closed only if the copied edges are about as many as the removed ones. Edges of a
+//! state that no other edge leads to are free, since that state disappears. Readers of the program follow the
+//! remaining ones.
 
 use crate::draft::automata::{Draft, Edge, Label};
 use crate::draft::ids::DraftStateId;
@@ -42,12 +42,12 @@ struct EpsilonRemoval<'d> {
     met: IdVec<DraftStateId, DraftStateId>,
     /// States that the state at hand reaches without reading.
     members: Vec<DraftStateId>,
-    /// Which of them nobody reaches any more once the state at hand is closed.
+    /// The states that become unreachable once the state at hand is closed.
     disappears: Vec<bool>,
 }
 
 impl EpsilonRemoval<'_> {
-    /// A state whose only edge reads nothing, and which is not final, is the same as the state behind it.
+    /// A state whose only edge reads nothing, and which is not final, is the same as the state after it.
     fn bypass_lone_epsilons(&mut self) {
         let count = self.draft.states.len();
         let states = self.draft.states.ids();
@@ -129,7 +129,8 @@ impl EpsilonRemoval<'_> {
         self.members = members;
     }
 
-    /// Collects what the state reaches without reading, unless that would copy more than `budget` edges.
+    /// Collects the states that the state reaches without reading, unless that would copy more than `budget`
+    /// edges.
     fn collect(&mut self, state: DraftStateId, budget: usize) -> bool {
         self.members.clear();
         self.met[state] = state;

@@ -1,4 +1,4 @@
-//! The ids of what passes keep beside the draft.
+//! The ids of tables that passes keep beside the draft.
 
 use crate::ids::define_id;
 

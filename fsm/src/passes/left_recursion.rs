@@ -1,10 +1,10 @@
 //! Replaces counters that would have to count themselves.
 //!
 //! A counter belongs to one open repeat. If the body of a repeat can call the repeat again before it has read
-//! a byte, one position opens repeats without end, each with a count of its own, and no finite set of
-//! counters holds them. Such repeats are rare (`r ::= "a" | r{5,700}`); they are written out with rules that
-//! double: `P(k+1) = P(k) P(k)` reads 2^k times the body, and `U(k) = U(k-1) P(k-1)?` reads it 0 to
-//! 2^k - 1 times. A bound of n takes O(log n) fragments and exactly the same language.
+//! a byte, one position opens repeats without end. Each has a count of its own, and no finite set of counters
+//! holds them. Such repeats are rare (`r ::= "a" | r{5,700}`); they are written out with rules that double:
+//! `P(k+1) = P(k) P(k)` reads 2^k times the body, and `U(k) = U(k-1) P(k-1)?` reads it 0 to 2^k - 1 times. A
+//! bound of n takes O(log n) fragments and exactly the same language.
 
 use grammask_grammar_ir::RuleId;
 
@@ -30,7 +30,7 @@ pub(crate) fn lower_left_recursive_counts(
     if draft.fragments.iter().all(is_plain) {
         return Ok(());
     }
-    // Mostly a repeat reads a byte before it calls anything, and parts in any order call what does.
+    // Mostly a repeat reads a byte before it calls anything, and parts in any order call fragments that do.
     let mut calls_first: IdVec<DraftFragmentId, bool> = IdVec::of(false, draft.fragments.len());
     left_calls.0.iter().for_each(|&(caller, _)| calls_first[caller] = true);
     let leads_nowhere = |&(caller, callee): &(DraftFragmentId, DraftFragmentId)| {
@@ -53,7 +53,7 @@ pub(crate) fn lower_left_recursive_counts(
             replacement[fragment] = Some(Doubling::new(draft, fragment).repeat(count));
         }
     }
-    // The fragments added above call the bare body; what was there before calls the repeat.
+    // The fragments added above call the bare body; the edges from before call the repeat.
     for edge in draft.edges.slice_mut(Id::FIRST..old_edges) {
         if let Some(callee) = edge.label.as_call()
             && let Some(repeat) = replacement[callee]

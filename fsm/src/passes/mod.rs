@@ -1,10 +1,10 @@
 //! The passes between build and emission, one file each.
 //!
-//! A draft comes in and is rewritten in place: states without a way to the end are pruned, empty edges removed, states
-//! that begin or go on alike merged, small fragments determinised. [`emit`] numbers what is left and writes the
-//! program. A pass keeps the language and can be switched off or replaced alone. This folder imports `draft`, `link`,
-//! `program` and, for subset construction and minimisation, `text`; no pass imports another one, except for the facts
-//! that [`nullable`] finds.
+//! A draft comes in and is rewritten in place. States without a way to the end are pruned, empty edges
+//! removed, states with equal beginnings or ends merged, small fragments determinised. [`emit`] numbers the
+//! rest and writes the program. A pass keeps the language and can be switched off or replaced alone. This
+//! folder imports `draft`, `link`, `program` and, for subset construction and minimisation, `text`; no pass
+//! imports another one, except for the facts that [`nullable`] finds.
 
 pub(crate) mod ids;
 pub(crate) mod prune;

@@ -1,8 +1,8 @@
-//! Finds the fragments that derive the empty string, and what they call before they read a byte.
+//! Finds the fragments that derive the empty string, and the calls that they make before they read a byte.
 //!
-//! The states that a fragment reaches without reading are marked from its start on; a call goes on at once if
-//! the callee's call may read nothing, and waits for it otherwise (as in `prune`). The calls met on the way
-//! are the *left calls*, from which left recursion is read off.
+//! The states that a fragment reaches without reading are marked from its start on. A call is passed at once
+//! if the callee may read nothing, and waits for it otherwise (as in `prune`). The calls met on the way are
+//! the *left calls*, from which left recursion is read off.
 
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};

@@ -1,9 +1,9 @@
 //! Merges states that are reached alike.
 //!
-//! If a state has two edges that read the same and lead to states that nothing else leads to, those two
-//! states are always reached together: one state with the edges of both accepts the same. Alternatives that
-//! begin alike (`"," ws "a"` and `"," ws "b"`) become one way with a fork at its end. Literals need it less,
-//! since they are built as tries.
+//! Suppose that a state has two edges that read the same and lead to states that nothing else leads to. Those
+//! two states are always reached together, so one state with the edges of both accepts the same. Alternatives
+//! that begin alike (`"," ws "a"` and `"," ws "b"`) become one way with a fork at its end. Literals need it
+//! less, since they are built as tries.
 
 use crate::draft::automata::{Draft, Edge, Label};
 use crate::draft::ids::{DraftEdgeId, DraftStateId};

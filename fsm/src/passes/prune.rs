@@ -1,9 +1,9 @@
-//! Removes what derives nothing.
+//! Removes fragments and states that derive nothing.
 //!
 //! A fragment is *productive* if its body derives some text. Naively one repeats "mark a fragment whose final
 //! state is reached over marked calls" until nothing changes, which is quadratic for a chain of rules. Here
-//! the states that can be reached over productive calls are marked once each, and a call of a fragment that
-//! is not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
+//! the states that can be reached over productive calls are marked once each. A call of a fragment that is
+//! not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
 use crate::draft::automata::{Draft, DraftRole, Label};
@@ -34,7 +34,7 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
         let mut next = draft.states[state].head;
         while let Some(edge) = draft.edges.get_mut(next) {
             let callable = match edge.label.as_call() {
-                // A repeat of at least no time of what derives nothing reads nothing.
+                // A repeat that may occur zero times, and whose body derives nothing, reads nothing.
                 Some(fragment) if !productive[fragment] => {
                     edge.label = Label::EPSILON;
                     draft.fragments[fragment].count.is_some_and(|count| count.min == 0)
@@ -63,7 +63,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
     let mut reached: States = IdVec::of(false, draft.states.len());
     let finished = draft.fragments.iter().map(|fragment| fragment.prebuilt.is_some());
     let mut productive: Fragments = finished.collect();
-    // Per fragment a list of the states behind its calls: (state, next).
+    // Per fragment a list of the states after its calls: (state, next).
     let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
     let mut entries: IdVec<EntryId, (DraftStateId, EntryId)> = IdVec::with_capacity(64);
     let mut missing_parts = MissingParts::new(draft);
@@ -91,7 +91,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
                 }
                 next = following;
             }
-            // A part may be what its whole has been lacking.
+            // A part may be the one that its whole was missing.
             known = missing_parts.learn(draft, fragment).filter(|&whole| !productive[whole]);
         }
         if search == Search::UntilProductive && productive[owner] {
@@ -120,12 +120,12 @@ struct MissingParts {
     /// For each fragment that is a part or a separator, its whole's place among those that lack something; none where
     /// nothing lacks anything.
     whole_of: Option<IdVec<DraftFragmentId, WholeId>>,
-    /// The wholes, and what each of them lacks.
+    /// The wholes, and the parts that each of them misses.
     wholes: IdVec<WholeId, (DraftFragmentId, Missing)>,
 }
 
 struct Missing {
-    /// Required parts of which nothing is known.
+    /// Required parts that are not known to be productive.
     required: u32,
     /// Parts that are still needed to reach the minimum.
     parts: u32,

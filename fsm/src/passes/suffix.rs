@@ -2,14 +2,14 @@
 //!
 //! Two states of one fragment with the same edges, both final or both not, accept the same. States are
 //! visited after those that they lead to (as far as loops allow), so that equal ends are merged before their
-//! predecessors are compared: a trie of literals becomes a graph with shared ends in one pass over its edges.
+//! predecessors are compared. A trie of literals becomes a graph with shared ends in one pass over its edges.
 //! Minimal automata would need partition refinement; what it finds beyond this (unrolled loops) is rare.
 
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftEdgeId, DraftStateId};
 use crate::ids::{Id, IdVec, halves};
 
-/// For each state the one that is kept in its place.
+/// For each state the one that is kept for it.
 type SameStates = IdVec<DraftStateId, DraftStateId>;
 
 pub(crate) fn merge_suffixes(draft: &mut Draft) {
@@ -63,9 +63,10 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     }
 }
 
-/// The states of a fragment that were kept, in a table with open addressing whose size is known: for the thousands of
-/// small look-ups of a compilation a general map costs more than the rest of the pass. The states of two fragments are
-/// never the same, so that there is a table for each, which stays in the cache.
+/// The states of a fragment that were kept, in a table with open addressing whose size is known. For the
+/// thousands of small look-ups of a compilation a general map costs more than the rest of the pass. The
+/// states of two fragments are never the same, so each fragment has a table of its own, which stays in the
+/// cache.
 struct SuffixClasses {
     /// Hash and state. Those past the mask are left from another fragment.
     slots: Vec<(u32, DraftStateId)>,
@@ -73,7 +74,7 @@ struct SuffixClasses {
 }
 
 impl SuffixClasses {
-    /// Begins a fragment of so many states.
+    /// Begins a fragment with this number of states.
     fn clear(&mut self, states: usize) {
         let slots = (2 * states).next_power_of_two();
         self.mask = slots - 1;
@@ -83,7 +84,7 @@ impl SuffixClasses {
         self.slots[..slots].fill((0, DraftStateId::NONE));
     }
 
-    /// A state that goes on like this one: an earlier one if there is any.
+    /// A state with the same edges as this one: an earlier one if there is any.
     fn find_or_add(&mut self, draft: &Draft, state: DraftStateId, same: &SameStates) -> DraftStateId {
         let hash = signature(draft, state, same);
         let (high, low) = halves(hash);

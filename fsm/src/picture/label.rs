@@ -1,4 +1,4 @@
-//! What is written on an edge.
+//! The text on an edge.
 
 use crate::program::tables::{Count, Fragment, TokenLabel, TokenSide};
 

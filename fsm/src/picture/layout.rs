@@ -1,5 +1,6 @@
-//! Where states stand: columns by distance from the start, so that only loops run back (Sugiyama, Tagawa and Toda 1981, in its simplest
-//! form), and in each column the order in which edges cross least, found by averaging neighbours.
+//! The places of states. Columns are distances from the start, so that only loops run back (Sugiyama, Tagawa
+//! and Toda 1981, in its simplest form). The order in each column, in which edges cross least, is found by
+//! averaging neighbours.
 
 use super::graph::FragmentGraph;
 

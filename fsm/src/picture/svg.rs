@@ -1,4 +1,4 @@
-//! SVG that stands by itself.
+//! SVG without references to other files.
 
 use std::fmt::Write;
 

@@ -25,7 +25,7 @@ impl ClassStarts {
         self.0[usize::from(byte / 64)] |= 1 << (byte % 64);
     }
 
-    /// Tells apart what the other one does, too.
+    /// Adds the distinctions of the other one.
     pub(crate) fn add(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
@@ -76,7 +76,7 @@ impl ByteClasses {
         starts
     }
 
-    /// The coarsest partition that tells apart what any of these does.
+    /// The coarsest partition with the distinctions of all of these.
     pub(crate) fn finer<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
         let mut starts = [0u8; 256];
         for classes in all {

@@ -1,11 +1,11 @@
 //! Programs that are compiled when something of them is first read.
 //!
-//! A text reads few of the parts of a large structure: of four hundred tools a model calls one or two. Naively each
-//! part is compiled with the whole. A [`DeferredProgram`] keeps a job instead, and runs it when an engine comes to
-//! the part (section 3.2 of the second XGrammar paper makes masks in this way; here it is the automata). A program
-//! that refers to it must know two things before: how many ids to reserve, and that nothing found out about the
-//! whole depends on it. This is its [`Footprint`], which an [estimate](crate::deferred::size_estimate) gives in a
-//! small part of the time of compiling.
+//! A text reads few of the parts of a large structure: of four hundred tools a model calls one or two.
+//! Naively each part is compiled with the whole. A [`DeferredProgram`] keeps a job instead, and runs it when
+//! an engine reaches the part. Section 3.2 of the second XGrammar paper makes masks in this way; here it is
+//! the automata. A program that refers to it must know two things before: how many ids to reserve, and that
+//! no fact about the whole depends on it. This is its [`Footprint`], which an
+//! [estimate](crate::deferred::size_estimate) gives in a small part of the time of compiling.
 //!
 //! This file does not know how a program is compiled: the work is a [`DeferredJob`].
 
@@ -31,7 +31,7 @@ pub(crate) trait DeferredJob: fmt::Debug + Send {
 pub(crate) enum Urgency {
     /// Some tokens are likely to come before: one step is enough.
     Later,
-    /// The next token may be the last one before: about half of what is left.
+    /// The next token may be the last one before it: about half of the rest.
     Soon,
     /// The program is read: all of it.
     Now,
@@ -74,9 +74,9 @@ struct Compiled {
 #[derive(Debug, Default)]
 enum Pending {
     Job(Box<dyn DeferredJob>),
-    /// The program is compiled, and nobody has read it yet.
+    /// The program is compiled, and has not been read yet.
     Done(Result<Compiled, BuildError>),
-    /// All was done, or a thread is at it: after a fork one that this process does not have.
+    /// All was done, or a thread is working on it: after a fork one that this process does not have.
     #[default]
     Nothing,
 }
@@ -107,8 +107,8 @@ impl DeferredProgram {
     ///
     /// # Errors
     ///
-    /// Where the program is larger than was estimated (no grammar is known for which this is so); or where this process
-    /// was forked from one while a thread of that was compiling the program.
+    /// Fails if the program is larger than was estimated (no such grammar is known), or if this process was
+    /// forked while a thread of its parent was compiling the program.
     pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
         if !self.is_compiled() {
             let mut pending = self.pending.lock();
@@ -125,7 +125,7 @@ impl DeferredProgram {
         self.compiled.get().is_some()
     }
 
-    /// Bytes of memory that it holds; before it is compiled, about what it will hold.
+    /// Bytes of memory that it holds; before it is compiled, an estimate.
     pub fn memory_usage(&self) -> usize {
         match self.compiled.get() {
             Some(Ok(compiled)) => compiled.bytes,
@@ -227,13 +227,13 @@ pub(crate) struct Footprint {
     /// Bytes of memory; about as many where it was not.
     pub(crate) bytes: usize,
     pub(crate) callable: Callable,
-    /// Whether its rules say something beside their texts.
+    /// Whether its rules have options.
     pub(crate) has_options: bool,
     /// Classes that tell apart whatever it tells apart.
     pub(crate) classes: ByteClasses,
 }
 
-/// The numbers of [`Footprint`] that putting a program behind others asks for.
+/// The numbers of a [`Footprint`] that are needed to put a program after others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdReservation {
     pub(crate) states: StateId,
@@ -244,7 +244,7 @@ pub(crate) struct IdReservation {
     pub(crate) has_options: bool,
 }
 
-/// Where a program may stand in another one by reference.
+/// The places in which a program may be referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callable {
     Anywhere,

@@ -1,9 +1,9 @@
 //! The least number of bytes from every state to the end of its fragment.
 //!
 //! Within a fragment that is a shortest-path problem in which the length of a call edge is itself a shortest
-//! path: Knuth's generalisation of Dijkstra's algorithm (1977, "A generalization of Dijkstra's algorithm")
-//! finalises states in the order of their distance, and a call edge is relaxed when both its target and the
-//! start of what it calls are final.
+//! path. Knuth generalised Dijkstra's algorithm to it (1977, "A generalization of Dijkstra's algorithm").
+//! States are finalised in the order of their distance, and a call edge is relaxed when both its target and
+//! the start of its callee are final.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +22,8 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Finds all distances of a program, in time about linear in its size. What is to be compiled late is compiled now.
+    /// Finds all distances of a program, in time about linear in its size. Deferred programs are compiled
+    /// now.
     pub fn new(program: &Program) -> Self {
         // Where that fails, nothing is known to end.
         let Ok((whole, numbers)) = program.numbered() else {
@@ -40,8 +41,8 @@ impl Distances {
         known.copied().unwrap_or(u64::MAX)
     }
 
-    /// The least number of bytes of so many of the parts that are `unread`, all required ones among them, and of
-    /// so many separators. `u64::MAX` where there are too few parts.
+    /// The least number of bytes of `parts` of the parts that are `unread`, all required ones among them, and
+    /// of `separators` separators. `u64::MAX` if there are too few parts.
     pub fn parts(
         &self,
         program: &Program,
@@ -98,7 +99,7 @@ struct ShortestLengths<'p> {
     settled: IdVec<StateId, bool>,
     /// States with a byte or epsilon edge to each state, and the edge's length.
     before: Grouped<StateId, (StateId, u32)>,
-    /// Calls that return to each state: the caller's state and what it calls.
+    /// Calls that return to each state: the caller's state and the callee.
     returns: Grouped<StateId, (StateId, FragmentId)>,
     /// Calls of each fragment: the caller's state and where it goes on.
     callers: Grouped<FragmentId, (StateId, StateId)>,

@@ -1,15 +1,15 @@
-//! Where arrays and objects begin whose items or names do not repeat.
+//! The places at which arrays and objects begin whose items or names do not repeat.
 //!
-//! A rule with the option [`distinct`](grammask_grammar_ir::RuleOptions::distinct) stays a fragment of its own, called
-//! from nowhere but directly behind a bracket. So which kind of array a bracket opens shows in the states that the
-//! bracket leads to: they call such a fragment and do nothing else, or they do not call one.
+//! A rule with the option [`distinct`](grammask_grammar_ir::RuleOptions::distinct) stays a fragment of its
+//! own, called only directly after a bracket. So the states after a bracket show which kind of array it
+//! opens. They call such a fragment and do nothing else, or they do not call one.
 
 use smallvec::SmallVec;
 
 use crate::error::BuildError;
 use crate::program::tables::{Call, FragmentId, Options, Program, StateId};
 
-/// What does not repeat in an array or object of JSON.
+/// The values that do not repeat in an array or object of JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Distinct {
@@ -47,7 +47,7 @@ pub enum DistinctScope {
 }
 
 impl Program {
-    /// What a byte opens that is read from some states, in which one text is read in several ways.
+    /// The scope that a byte opens after some states, in which one text is read in several ways.
     pub fn distinct_scope_at(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> DistinctScope {
         let edges = states.into_iter().flat_map(|state| self.byte_edges(state));
         let states = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
@@ -77,18 +77,18 @@ impl Program {
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {
-        // What is compiled late has no options, and is not made to be asked.
+        // Deferred programs have no options, and are not compiled for the question.
         let is_own = fragment.index() < self.fragments.len();
         let fragment = (is_own || self.sub_programs.has_options()).then(|| self.fragment(fragment))?;
         fragment.options.as_deref().and_then(|options: &Options| options.distinct)
     }
 
-    /// Checks that rules whose items or names do not repeat stand directly behind their brackets.
+    /// Checks that rules whose items or names do not repeat are directly after their brackets.
     pub(crate) fn check_distinct(&self) -> Result<(), BuildError> {
         if !self.own_options() || !self.has_options(|options| options.distinct.is_some()) {
             return Ok(());
         }
-        // For each state what of that kind is called there, or behind edges that read nothing.
+        // For each state the fragment of that kind that is called there, or after edges that read nothing.
         let ids = || (0..self.own_state_count()).filter_map(StateId::new);
         let mut called: Vec<Option<(Distinct, FragmentId)>> = vec![None; self.own_state_count()];
         let mut before: Vec<(StateId, StateId)> = Vec::new();

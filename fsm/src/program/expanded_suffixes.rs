@@ -1,16 +1,16 @@
-//! What may follow a rule, wherever the grammar calls it: context expansion.
+//! The texts that may follow a rule, wherever the grammar calls it: context expansion.
 //!
-//! Whether a text can be read after a rule has ended depends, in the naive way, on who waits for the rule, and so on
-//! all that was read before. But many texts can follow in no place at all: behind a JSON string stands no letter,
-//! whoever called it. The first XGrammar paper (section 3.2, algorithm 2) collects, for each rule, the byte edges
-//! behind all of its calls into one automaton, the *expanded suffix*, and stops at edges that call other rules or
-//! where the caller ends.
+//! Whether a text can be read after a rule has ended depends, in the naive way, on the callers of the rule,
+//! and so on the whole text before. But many texts can follow in no place at all: no letter follows a JSON
+//! string, whoever called it. The first XGrammar paper (section 3.2, algorithm 2) collects, for each rule,
+//! the byte edges after all of its calls into one automaton, the *expanded suffix*. It stops at edges that
+//! call other rules, and at the end of the caller.
 //!
-//! Here the search goes on there: a call leads to the beginning of what it calls, and the end of a rule to whatever
-//! stands behind any call of it. That forgets the stack, and with it which caller was meant, and how often a counted
-//! repeat was read; so the automaton reads all that may follow, and more. It never refuses a text that can follow.
-//! It is not built: sets of its states are stepped along the texts that are asked about, as far as a bound on the
-//! work allows, and past that bound every text may follow.
+//! Here the search continues there: a call leads to the beginning of its callee, and the end of a rule to the
+//! states after all calls of it. That forgets the stack, and with it the actual caller and the counts of
+//! repeats; so the automaton reads all texts that may follow, and more. It never refuses a text that can
+//! follow. It is not built. Sets of its states are stepped along the texts in question, as far as a bound on
+//! the work allows, and past that bound every text may follow.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::ids::{IdVec, Rows};
 use crate::program::sub_programs::IdMap;
 use crate::program::tables::{FragmentId, Program, StateId};
 
-/// Who calls what, and to which fragment each state belongs.
+/// The callers and callees of fragments, and the fragment of each state.
 #[derive(Debug)]
 pub struct ExpandedSuffixes {
     /// The program with all tables its own, where that has other numbers.
@@ -26,14 +26,14 @@ pub struct ExpandedSuffixes {
     numbers: IdMap,
     /// Whether something could not be compiled, so that anything may follow.
     has_failed: bool,
-    /// The fragment of each state; `None` for one that nothing leads to.
+    /// The fragment of each state; `None` for an unreachable one.
     owners: IdVec<StateId, Option<FragmentId>>,
     /// The states in which calls of each fragment return.
     rows: Rows<FragmentId>,
     returns: Vec<StateId>,
 }
 
-/// What is known of some texts.
+/// The answer for some texts.
 #[derive(Debug)]
 pub struct FollowAnswer {
     /// For each text whether it may follow. `false` is certain.
@@ -43,7 +43,7 @@ pub struct FollowAnswer {
 }
 
 impl ExpandedSuffixes {
-    /// Looks at all edges of a program once. What is to be compiled late is compiled now.
+    /// Looks at all edges of a program once. Deferred programs are compiled now.
     pub fn new(program: &Program) -> Self {
         let Ok((whole, numbers)) = program.numbered() else {
             let (owners, rows, returns) = Default::default();
@@ -73,8 +73,8 @@ impl ExpandedSuffixes {
         owner.map(|owner| self.numbers.fragment_back(owner))
     }
 
-    /// Which of some texts can be read behind a call of a fragment, in one of all places. Sorted texts share the work
-    /// for their common beginnings. After `max_work` visits of states all other texts may follow.
+    /// Which of some texts can be read after a call of a fragment, in one of all places. Sorted texts share
+    /// the work for their common beginnings. After `max_work` visits of states all other texts may follow.
     pub fn may_follow(
         &self,
         program: &Program,
@@ -107,7 +107,7 @@ impl ExpandedSuffixes {
                 path.push(next);
             }
             before = text;
-            // What the bound cut short is not known, nor is what was stepped from there.
+            // A text that the bound cut short is not known, and neither are texts from there on.
             may_follow.push(path.len() == text.len() || search.is_spent());
         }
         FollowAnswer { may_follow, work: search.work }
@@ -164,7 +164,8 @@ impl SuffixSearch<'_> {
         (!next.is_empty()).then(|| self.close(next))
     }
 
-    /// Adds what can be reached without a byte, and keeps the states that read one, until the bound is reached.
+    /// Adds the states that can be reached without a byte, and keeps those that read one, until the bound is
+    /// reached.
     fn close(&mut self, mut open: Vec<StateId>) -> Vec<StateId> {
         self.generation += 1;
         let mut states = Vec::new();

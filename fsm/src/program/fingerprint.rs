@@ -12,8 +12,8 @@ impl Program {
     /// A hash of the automata, without the names of rules: equal for equal automata on every platform and in every
     /// process. Structures that differ in their spelling only often have one automaton, and then one fingerprint.
     ///
-    /// Not cryptographic: whoever may choose a structure can make two with the same hash, so use it to find and to
-    /// route, and compare before you trust.
+    /// Not cryptographic: a person who may choose a structure can make two with the same hash. Use it to find
+    /// and to route, and compare before you trust.
     pub fn fingerprint(&self) -> u128 {
         let Self {
             states,
@@ -135,7 +135,7 @@ impl Words {
         }
     }
 
-    /// Lengths stand before what they count, so that no two programs spell the same words.
+    /// Lengths precede the items that they count, so that no two programs spell the same words.
     fn length(&mut self, length: usize) {
         // Tables are indexed with 32 bits.
         self.push(u32::try_from(length).unwrap_or(u32::MAX));

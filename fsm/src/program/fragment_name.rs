@@ -1,8 +1,8 @@
-//! What fragments are called.
+//! The names of fragments.
 //!
-//! A name is read when something is wrong or drawn, and every fragment has one. So the names of a program stand one
-//! behind the other in one text that all of them share: one piece of memory to ask for and to give back, in place of
-//! one for each.
+//! A name is read for an error or a picture, and every fragment has one. So the names of a program are one
+//! after the other in one text that all of them share. That is one piece of memory to ask for and to give
+//! back, in place of one for each.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -28,7 +28,7 @@ impl FragmentName {
         Self(Text::Static(name))
     }
 
-    /// The part of a text from a byte to another one. The empty name where there is none.
+    /// The part of a text from a byte to another one. The empty name if there is none.
     pub(crate) fn part(all: &Arc<str>, start: usize, end: usize) -> Self {
         let end = u32::try_from(end).ok().and_then(NonZeroU32::new);
         match (u32::try_from(start), end) {

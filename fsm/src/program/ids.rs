@@ -1,4 +1,4 @@
-//! Ids of what is known of a program beside its tables.
+//! Ids of facts about a program beside its tables.
 
 use crate::ids::define_id;
 

@@ -1,10 +1,10 @@
 //! Which fragments can begin with which: the order of prediction.
 //!
-//! Predicting a fragment predicts whatever it calls before it has read a byte. A fragment's context is the
-//! merge of *all* its callers in a set, so callers must be predicted first: fragments are ordered
-//! topologically along the *left-corner graph* (f -> g where a call of g is reachable from f's start without
-//! reading). Cycles of that graph are the left-recursive components; their contexts name one another and are
-//! interned together.
+//! Predicting a fragment predicts the fragments that it calls before it has read a byte. A fragment's context
+//! is the merge of *all* its callers in a set, so callers must be predicted first. Fragments are ordered
+//! topologically along the *left-corner graph*, with an edge f -> g where a call of g is reachable from f's
+//! start without reading. Cycles of that graph are the left-recursive components; their contexts name one
+//! another and are interned together.
 
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec, Rows, ids};
@@ -15,7 +15,7 @@ use crate::program::tables::{FragmentId, Program, StateId};
 /// others are called by it and never call it, and none of them is left-recursive.
 #[derive(Clone, Debug)]
 pub struct LeftCorners {
-    /// The component of each fragment; callers have smaller numbers than what they begin with.
+    /// The component of each fragment; callers have smaller numbers than the fragments with which they begin.
     component: IdVec<FragmentId, ComponentId>,
     /// The cycle of each component, if it is one. Empty where no component is.
     cycles: IdVec<ComponentId, Option<Cycle>>,
@@ -34,9 +34,9 @@ pub struct Cycle {
 /// Fragment `caller`, before it has read a byte, calls `callee` and goes on at `target`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CornerCall {
-    /// Who calls.
+    /// The caller.
     pub caller: FragmentId,
-    /// What is read.
+    /// The fragment that is called.
     pub callee: FragmentId,
     /// Where the caller goes on.
     pub target: StateId,

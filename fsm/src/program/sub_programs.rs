@@ -1,14 +1,16 @@
 //! Programs inside of a program, by reference.
 //!
-//! A request offers fifty tools, of which one or two are called, and nearly all were offered before. To copy the
-//! automata of each into the tables of the request costs more than all else that the request needs. So a program may
-//! have *sub-programs*: programs that it shares with others, whose states and fragments have numbers behind its own. Until
-//! something of a sub-program is read it costs an entry in a list, and need not even be [compiled](crate::DeferredProgram); then
-//! its edges are copied once with their numbers moved, since whoever reads edges wants numbers of the whole. The rows,
-//! which are numbers into the sub-program's own tables, stay where they are.
+//! A request offers fifty tools, of which one or two are called, and nearly all were offered before. To copy
+//! the automata of each into the tables of the request costs more than the rest of the request. So a program
+//! may have *sub-programs*: programs that it shares with others, whose states and fragments have numbers
+//! after its own. Until some part of a sub-program is read, it costs an entry in a list, and need not even be
+//! [compiled](crate::DeferredProgram). Then its edges are copied once with their numbers moved, since readers
+//! of edges want numbers of the whole. The rows, which are numbers into the sub-program's own tables, are not
+//! copied.
 //!
-//! Sub-programs are called, and call nothing but themselves. The numbers of one that is compiled late are more than it needs:
-//! between its last state and the first one of the next sub-program are numbers that belong to nothing.
+//! Sub-programs are called, and call nothing but themselves. A deferred one reserves more numbers than it
+//! needs. Between its last state and the first one of the next sub-program are numbers that belong to
+//! nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -93,7 +95,7 @@ impl FirstIds {
 const NO_STATE: State<'static> =
     State { is_final: false, bytes: &[], epsilons: &[], calls: &[], tokens: &[] };
 
-/// A fragment that no number belongs to, and what stands for one that could not be compiled: nothing is read.
+/// A fragment that no number belongs to, in place of one that could not be compiled: it reads nothing.
 static NO_FRAGMENT: Fragment = Fragment {
     name: FragmentName::fixed("nothing"),
     start: StateId::NEVER,
@@ -142,13 +144,13 @@ impl SubPrograms {
         (self.list.len(), self.list.iter().filter(|sub_program| sub_program.source.is_compiled()).count())
     }
 
-    /// The number behind the last state, where there are sub_programs.
+    /// The number after the last state, if there are sub-programs.
     pub(crate) fn state_end(&self) -> Option<StateId> {
         let last = self.list.last()?;
         Some(last.first_state.plus(last.source.footprint().states.index()))
     }
 
-    /// The number behind the last fragment, where there are sub_programs.
+    /// The number after the last fragment, if there are sub-programs.
     pub(crate) fn fragment_end(&self) -> Option<FragmentId> {
         let last = self.list.last()?;
         Some(last.first_fragment.plus(last.source.footprint().fragments.index()))
@@ -221,7 +223,8 @@ impl SubPrograms {
         }
     }
 
-    /// Does a piece of what reading a fragment will take, if something is left to do and nobody else is at it.
+    /// Does a piece of the work that reading a fragment will need, if some is left and no other thread is
+    /// working on it.
     pub(crate) fn precompile_step(&self, id: FragmentId, urgency: Urgency) {
         if let Some(sub_program) = self.of_fragment(id)
             && sub_program.loaded.get().is_none()

@@ -86,7 +86,7 @@ impl TokenLabel {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Call {
-    /// What is read.
+    /// The fragment that is read.
     pub fragment: FragmentId,
     /// Where the caller goes on.
     pub target: StateId,
@@ -96,8 +96,9 @@ pub struct Call {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fragment {
-    /// The rule's name; for a repeat, a set of other names or a large text the name of the rule that it was
-    /// first met in; for what all rules share, as the escapes of a character in JSON strings, words that say so.
+    /// The rule's name. A repeat, a set of other names or a large text has the name of the rule that it was
+    /// first met in. Fragments that all rules share, such as the escapes of a character in JSON strings, have
+    /// words that say so.
     pub name: FragmentName,
     /// First state.
     pub start: StateId,
@@ -105,14 +106,14 @@ pub struct Fragment {
     pub nullable: bool,
     /// `Some` where a call reads the body many times.
     pub count: Option<Count>,
-    /// What the fragment is among parts in any order.
+    /// The role of the fragment among parts in any order.
     pub role: Role,
-    /// What its rule says beside its texts. Automata do not look at it; a fragment that has some is called wherever the
-    /// grammar mentions its rule.
+    /// The options of its rule. Automata ignore them; a fragment with options is called wherever the grammar
+    /// mentions its rule.
     pub options: Option<Box<Options>>,
 }
 
-/// What a rule says beside its texts, as [`RuleOptions`](grammask_grammar_ir::RuleOptions) describes it.
+/// The options of a rule, as [`RuleOptions`](grammask_grammar_ir::RuleOptions) describes them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Options {
@@ -120,11 +121,11 @@ pub struct Options {
     pub max_tokens: u32,
     /// The name under which the text is handed out, and how many bytes at its end are not.
     pub capture: Option<(Box<str>, u32)>,
-    /// The name under which what ends the text is handed out, and how many bytes that is.
+    /// The name under which the end of the text is returned, and its number of bytes.
     pub end_capture: Option<(Box<str>, u32)>,
     /// The bits of the temperature, a number of 32 bits.
     pub temperature: Option<u32>,
-    /// What does not repeat in the array or object whose inside the fragment is.
+    /// The values that do not repeat in the array or object whose inside the fragment is.
     pub distinct: Option<Distinct>,
 }
 
@@ -145,15 +146,16 @@ impl Fragment {
     }
 }
 
-/// What a fragment is among parts in any order.
+/// The role of a fragment among parts in any order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Role {
     /// Nothing.
     None,
-    /// The whole. Its automaton reads any parts with separators between them; who runs it keeps, for each open
-    /// call, which parts were read, follows a call of a [`Part`](Role::Part) or a [`Separator`](Role::Separator)
-    /// only where [`Permutation`] allows it, and lets the call end only where it says so.
+    /// The whole. Its automaton reads any parts with separators between them. The engine keeps, for each open
+    /// call, which parts were read. It follows a call of a [`Part`](Role::Part) or a
+    /// [`Separator`](Role::Separator) only where [`Permutation`] allows it, and lets the call end only where
+    /// it says so.
     Permutation(Box<Permutation>),
     /// The part at that index of the whole. Only the whole calls it.
     Part(u32),
@@ -168,7 +170,7 @@ pub enum Role {
 pub struct Permutation {
     /// The parts; `None` for one that derives nothing.
     pub parts: Box<[Option<FragmentId>]>,
-    /// What stands between two parts; `None` where it derives nothing.
+    /// The fragment between two parts; `None` if it derives nothing.
     pub separator: Option<FragmentId>,
     /// How many parts are required; they come first, and all derive something.
     pub required: u32,
@@ -225,8 +227,9 @@ impl State<'_> {
 
 /// All automata of a grammar in flat tables. Immutable and `Sync`.
 ///
-/// **Invariant:** every state lies on a path from its fragment's start to a final state on which every call
-/// reads a fragment that derives something (no dead ends), and the root fragment is not counted.
+/// **Invariant:** there are no dead ends, and the root fragment is not counted. Every state is on a path from
+/// its fragment's start to a final state, and every call on that path reads a fragment that derives
+/// something.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) states: Vec<StateRow>,
@@ -267,11 +270,11 @@ impl StateRow {
     };
 }
 
-/// So many states ahead is looked for what is compiled late: the names of tools, and what stands behind them, are
-/// shorter mostly.
+/// The number of states ahead in which deferred programs are looked for: the names of tools, with the text
+/// after them, are shorter mostly.
 const LOOK_AHEAD: usize = 64;
 
-/// So many states may be passed by one token of a name.
+/// The most states that one token of a name may pass.
 const TOKEN_STATES: usize = 8;
 
 /// How many programs another one refers to.
@@ -295,7 +298,7 @@ impl Program {
         self.sub_programs.state_end().map_or(self.own_state_count(), StateId::index)
     }
 
-    /// How many states stand in its own tables.
+    /// The number of states in its own tables.
     #[inline]
     pub(crate) fn own_state_count(&self) -> usize {
         self.states.len() - 1
@@ -306,7 +309,7 @@ impl Program {
         self.sub_programs.fragment_end().map_or(self.fragments.len(), FragmentId::index)
     }
 
-    /// The fragments, in the order of their ids. What is to be compiled late is compiled now.
+    /// The fragments, in the order of their ids. Deferred programs are compiled now.
     pub fn fragments(&self) -> impl Iterator<Item = &Fragment> + Clone {
         self.fragments_with_ids().map(|(_, fragment)| fragment)
     }
@@ -332,9 +335,10 @@ impl Program {
         id.index() < self.fragments.len() || self.sub_programs.is_read(id)
     }
 
-    /// Does a bounded piece of the work that texts which go on from a state come to, if all of them come to it within
-    /// some bytes: of what is to be [compiled late](crate::DeferredProgram) and stands behind a chain of states. To be called
-    /// with each token before: the work is done then when the text is there. Waits for nobody, and changes no answer.
+    /// Does a bounded piece of the work that all texts from a state need within some bytes. This is the
+    /// compilation of a [deferred program](crate::DeferredProgram) after a chain of states. To be called with
+    /// each token before: the work is done by the time that the text needs it. Waits for no thread, and
+    /// changes no answer.
     pub fn precompile_step(&self, from: StateId) {
         if self.sub_programs.is_empty() {
             return;
@@ -351,7 +355,7 @@ impl Program {
                 State { bytes: [], epsilons: [next], calls: [], tokens: [], is_final: false } => *next,
                 State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
                     match self.fragments.get(call.fragment.index()) {
-                        // It may be passed by.
+                        // It may be passed without reading.
                         Some(fragment) if fragment.call_is_nullable() => return,
                         Some(fragment) => fragment.start,
                         None => {
@@ -366,8 +370,8 @@ impl Program {
         }
     }
 
-    /// Why something that was to be compiled late could not be, if that was so: it seems to read nothing then, and what
-    /// was found since is not to be trusted. No grammar is known for which that is so.
+    /// The reason why a deferred program could not be compiled, if there is one. It seems to read nothing
+    /// then, and later answers are not to be trusted. No grammar is known for which this happens.
     #[inline]
     pub fn failure(&self) -> Option<&BuildError> {
         self.sub_programs.failure()
@@ -401,7 +405,7 @@ impl Program {
         &self.byte_edges[self.states[id.index()].bytes.index()..next.bytes.index()]
     }
 
-    /// Whether a state is left by reading a byte or a token alone, and by nothing else: who is there is nowhere else too.
+    /// Whether a state is left only by reading a byte or a token: an item in it is in no other state.
     #[inline]
     pub fn only_reads(&self, id: StateId) -> bool {
         let Some(next) = self.states.get(id.index() + 1) else {
@@ -412,8 +416,8 @@ impl Program {
         reads && !row.is_final && row.epsilons == next.epsilons && row.calls == next.calls
     }
 
-    /// The same program with all tables its own. What is to be compiled late is compiled now; numbers of states and
-    /// fragments can be other ones.
+    /// The same program with all tables its own. Deferred programs are compiled now, and numbers of states
+    /// and fragments may change.
     ///
     /// # Errors
     ///
@@ -422,7 +426,7 @@ impl Program {
         Ok(self.numbered()?.0)
     }
 
-    /// As [`whole`](Self::whole), with what became of numbers.
+    /// As [`whole`](Self::whole), with the new numbers.
     pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, IdMap), BuildError> {
         if self.sub_programs.is_empty() {
             return Ok((Cow::Borrowed(self), IdMap::default()));
@@ -430,7 +434,7 @@ impl Program {
         let mut whole = self.own_tables();
         let numbers = self.sub_programs.append_to(&mut whole)?;
         for call in &mut whole.calls[..self.calls.len()] {
-            // Who refers to a unit was given the number of its root.
+            // References to a sub-program hold the number of its root.
             call.fragment = numbers.fragment(call.fragment).unwrap_or(call.fragment);
         }
         Ok((Cow::Owned(whole), numbers))
@@ -470,8 +474,9 @@ impl Program {
         self.corners.get_or_init(|| LeftCorners::new(self))
     }
 
-    /// A fragment's place in the order of prediction: callers have smaller numbers than what they begin with, and
-    /// fragments that can begin with each other have the same one. Panics for an id of another program.
+    /// A fragment's place in the order of prediction. Callers have smaller numbers than the fragments with
+    /// which they begin, and fragments that can begin with each other have the same one. Panics for an id of
+    /// another program.
     #[inline]
     pub fn left_corner_component(&self, fragment: FragmentId) -> u32 {
         match self.left_corners().own_component(fragment) {
@@ -493,7 +498,7 @@ impl Program {
     /// Whether a rule has options that say so.
     pub fn has_options(&self, which: impl Fn(&Options) -> bool) -> bool {
         let says_so = |fragment: &Fragment| fragment.options.as_deref().is_some_and(&which);
-        // What is compiled late has none.
+        // Deferred programs have none.
         self.fragments.iter().any(says_so)
             || self.sub_programs.has_options() && self.sub_programs.fragments().any(|(_, it)| says_so(it))
     }
@@ -503,13 +508,12 @@ impl Program {
         self.fragments.iter().any(|fragment| fragment.options.is_some())
     }
 
-    /// How many edges stand in its own tables.
+    /// The number of edges in its own tables.
     pub(crate) fn edge_count(&self) -> usize {
         self.byte_edges.len() + self.epsilons.len() + self.calls.len() + self.token_edges.len()
     }
 
-    /// Bytes of memory that the tables hold, with those of programs that are shared; of what is compiled late about what
-    /// it will hold.
+    /// Bytes of memory that the tables hold, with those of shared programs; an estimate for deferred ones.
     pub fn memory_usage(&self) -> usize {
         self.table_bytes() + self.sub_programs.memory_usage()
     }

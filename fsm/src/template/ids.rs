@@ -1,4 +1,4 @@
-//! The ids of what a template is linked with.
+//! The ids for linking a template.
 
 use crate::ids::define_id;
 

@@ -1,9 +1,9 @@
 //! The tree of the texts that branches begin with.
 //!
-//! Branches are sorted, and of each is known how much of it stands in the one before: then what the branches of a node
-//! have in common is the least of some numbers, and they part where the number is that. So each byte of a text is written
-//! once and looked at little more often, whatever the texts have in common; where one branch is left, all that is left of
-//! it is written at once.
+//! Branches are sorted, and each knows the length of the beginning that it shares with the one before. Then
+//! the branches of a node share the least of some numbers, and they part where the number is that. So each
+//! byte of a text is written once and looked at little more often, whatever the texts share. Where one branch
+//! is left, its rest is written at once.
 
 use std::ops::Range;
 
@@ -56,7 +56,8 @@ impl<'b> Sorted<'b> {
 fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, TextId)> {
     let length = |at: TextId| text(at.index()).len();
     let mut order: Vec<(u64, TextId)> = ids(count).map(|at| (0, at)).collect();
-    // Those that are equal up to a depth are compared by the eight bytes behind what they have in common, all at once.
+    // Those that are equal up to a depth are compared by the eight bytes after their common beginning, all at
+    // once.
     let mut groups = vec![(0..order.len(), 0)];
     while let Some((range, depth)) = groups.pop() {
         let rest = |at: TextId| text(at.index()).get(depth..).unwrap_or_default();
@@ -80,7 +81,8 @@ fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, TextId
             match same {
                 [_] => {}
                 _ if same.iter().any(|&(_, at)| length(at) > depth) => groups.push((at..next, depth)),
-                // Texts seem to go on with zeros behind their ends: of those that really do none is shorter.
+                // Texts seem to continue with zeros after their ends: of those that really do none is
+                // shorter.
                 _ => same.sort_unstable_by_key(|&(_, at)| (length(at), at)),
             }
             at = next;
@@ -89,7 +91,7 @@ fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, TextId
     order
 }
 
-/// The eight bytes from a place on, with zeros behind the end.
+/// The eight bytes from a place on, with zeros after the end.
 fn number_at(text: &[u8], at: usize) -> u64 {
     let behind = text.get(at..).unwrap_or_default();
     let mut bytes = [0; 8];
@@ -98,8 +100,8 @@ fn number_at(text: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Writes the tree of all beginnings as the automaton of a fragment, and what branches end with. The first of the calls
-/// in its states, which have the numbers of branches in the place of fragments.
+/// Writes the tree of all beginnings as the automaton of a fragment, and the ends of branches. Returns the
+/// first of the calls in its states, which have the numbers of branches in the place of fragments.
 pub(crate) fn write(
     program: &mut Program,
     gap: FragmentId,
@@ -109,7 +111,7 @@ pub(crate) fn write(
     let first = next_state(program);
     let first_call = program.calls.len();
     program.fragments[gap.index()].start = first;
-    // Behind the root stands the state in which a branch was read.
+    // The state in which a branch was read follows the root.
     let done = first.plus(1);
     let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };
     program.push_row(false);
@@ -135,7 +137,7 @@ struct PrefixNode {
     range: Range<BranchId>,
     depth: Offset,
     fork: Offset,
-    /// What leads to its first state.
+    /// The edge that leads to its first state.
     edge: Edge,
 }
 
@@ -172,7 +174,7 @@ impl<'t> Tree<'t> {
         let mut at = range.start;
         while at < range.end {
             let Some((symbol, length)) = self.begin(at).from(depth.index()).first() else {
-                // The unit's number stands in the place of its root's until fragments are numbered.
+                // The sub-program's number takes the place of its root's until fragments are numbered.
                 program.calls.push(Call { fragment: FragmentId::from_raw(at.raw()), target: self.done });
                 at = at.plus(1);
                 continue;
@@ -190,7 +192,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Writes what stands behind units, equal texts once.
+/// Writes the texts after sub-programs, equal texts once.
 fn write_ends(
     program: &mut Program,
     first_call: usize,
@@ -213,7 +215,7 @@ fn write_ends(
     }
 }
 
-/// Writes the chain of what stands behind a unit; its first state.
+/// Writes the chain of the text after a sub-program. Returns its first state.
 fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mut Labels) -> StateId {
     if end.0.is_empty() {
         return done;
@@ -221,7 +223,7 @@ fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mu
     let first = next_state(program);
     let tokens = program.token_edges.len();
     push_chain(program, end, labels);
-    // What is read last leads to where all branches end.
+    // The last symbol leads to the state where all branches end.
     let behind = next_state(program);
     let edges = program.byte_edges.last_mut().map(|edge| &mut edge.target);
     let token_edges = program.token_edges[tokens..].last_mut().map(|edge| &mut edge.target);

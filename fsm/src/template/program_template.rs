@@ -1,9 +1,10 @@
 //! A program with a place for whatever a request brings along.
 //!
-//! From one request to the next a structure stays the same but for its tools. The constant part is a [`ProgramTemplate`], compiled once
-//! with a gap in it; each tool is compiled once to how it begins and a program for the rest. To put some tools into
-//! the frame is a tree of their beginnings, whose ends call the programs as [sub-programs](crate::program::sub_programs): time for each tool
-//! is some nanoseconds a byte of its beginning, whatever its program holds.
+//! From one request to the next a structure changes only in its tools. The constant part is a
+//! [`ProgramTemplate`], compiled once with a gap in it; each tool is compiled once to its beginning and a
+//! program for the rest. Filling the gap with some tools writes a tree of their beginnings, whose ends call
+//! the programs as [sub-programs](crate::program::sub_programs). The time for each tool is some nanoseconds a
+//! byte of its beginning, whatever its program holds.
 //!
 //! The tree matters: with one call a tool, each set of items at the beginning of a tag would have as many as
 //! there are tools.
@@ -36,14 +37,13 @@ pub struct ProgramTemplate {
     gap: FragmentId,
 }
 
-/// One of the things that may stand in the gap: a text, what follows it, and a text behind that. A program holds what
-/// follows by reference.
+/// One alternative for the gap: a text, a program by reference, and a text after it.
 ///
-/// All that linking asks of it stands here, side by side: where a request puts known tools together, most of the time
-/// goes by while it waits for memory.
+/// Everything that linking needs of it is here, side by side: a request that puts known tools together spends
+/// most of its time waiting for memory.
 #[derive(Clone, Debug)]
 pub struct TemplateArm {
-    /// The text at the beginning and the one at the end, one behind the other.
+    /// The text at the beginning and the one at the end, one after the other.
     texts: Box<[u8]>,
     /// Bytes of the first.
     begin: Offset,
@@ -57,8 +57,8 @@ pub struct TemplateArm {
 }
 
 impl TemplateArm {
-    /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between them.
-    /// `None` where a token has none, and where the program may read nothing or begins with itself.
+    /// A branch from the texts at its beginning and its end, whose tokens have ids, and the program between
+    /// them. `None` if a token has none, or if the program may read nothing or begins with itself.
     pub fn new(begin: &[PatternPart], content: Arc<DeferredProgram>, end: &[PatternPart]) -> Option<Self> {
         let mut texts = Vec::new();
         let mut symbols = push_parts(&mut texts, begin)?;
@@ -83,17 +83,17 @@ impl TemplateArm {
         size_of::<Self>() + self.texts.len()
     }
 
-    /// Whether another one that begins as it does is the same.
+    /// Whether another one with the same beginning is the same.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.content, &other.content) && self.texts == other.texts && self.begin == other.begin
     }
 
-    /// What it begins with.
+    /// Its beginning.
     pub(crate) fn begin(&self) -> Symbols<'_> {
         Symbols(&self.texts[..self.begin.index()])
     }
 
-    /// What it ends with.
+    /// Its end.
     pub(crate) fn end(&self) -> Symbols<'_> {
         Symbols(&self.texts[self.begin.index()..])
     }
@@ -136,7 +136,7 @@ impl ProgramTemplate {
 
     /// Bytes of memory that it holds.
     pub fn memory_usage(&self) -> usize {
-        // What follows from its tables is for programs without holes.
+        // Facts that follow from its tables are for programs without gaps.
         self.program.table_bytes()
     }
 
@@ -199,7 +199,7 @@ fn stand_in() -> Result<Program, BuildError> {
     }
 }
 
-/// Takes the states of a fragment, which stand side by side and call nothing, out of the tables.
+/// Removes the states of a fragment, which are neighbours and call nothing, from the tables.
 fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
     let first = program.fragment(gap).start;
     let end = first.plus(count);
@@ -224,8 +224,8 @@ fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
 }
 
-/// Puts the programs of branches behind a program whose own tables are complete, equal ones once. The number of each
-/// branch's root.
+/// Puts the programs of branches after a program whose own tables are complete, equal ones once. Returns the
+/// number of each branch's root.
 fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Labels) -> Vec<FragmentId> {
     let mut begin = FirstIds::behind(program);
     let mut root_of: HashMap<usize, FragmentId> =

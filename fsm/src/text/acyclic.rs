@@ -1,9 +1,9 @@
 //! Minimal automata of finite languages.
 //!
-//! Where no text leads back to a state, states can be taken after all those that they lead to. Then two are
+//! If no text leads back to a state, states can be taken after all those that they lead to. Then two are
 //! equivalent if and only if both are final or neither, and their arcs are equal once targets are replaced by
-//! their classes: one look-up a state (Revuz 1992), where the general way refines a partition round by round.
-//! Patterns under a bound on their length are such languages, with tens of thousands of states.
+//! their classes. That is one look-up a state (Revuz 1992), where the general way refines a partition round
+//! by round. Patterns under a bound on their length are such languages, with tens of thousands of states.
 
 use super::dfa::RangeDfa;
 use super::ids::{BlockId, TextStateId};

@@ -1,10 +1,11 @@
 //! Products over a small alphabet.
 //!
-//! The arcs of a state carry ranges, and a class such as "no white space" has a dozen of them, none of which any
-//! state of a pattern tells apart. The product of a pattern and a bound on its length copies those ranges into
+//! The arcs of a state carry ranges, and a class such as "no white space" has a dozen of them, which no state
+//! of a pattern distinguishes. The product of a pattern and a bound on its length copies those ranges into
 //! every one of its states. So for large products the characters are first put into *letters*, the classes
-//! that no state of any operand tells apart; automata over letters are ordinary [`RangeDfa`]s whose characters
-//! are the letters' numbers, and only the result is written over characters again, where that is needed at all.
+//! that no state of any operand distinguishes. Automata over letters are ordinary [`RangeDfa`]s whose
+//! characters are the letters' numbers. The result is written over characters again, if that is needed at
+//! all.
 
 use grammask_grammar_ir::hash::HashMap;
 
@@ -16,7 +17,7 @@ use super::scalars::code_point;
 use crate::error::Failure;
 use crate::ids::{Id, IdVec};
 
-/// Products of at least so many pairs of states are taken over letters.
+/// The least number of pairs of states for which products are taken over letters.
 const LARGE: usize = 512;
 
 /// A range of characters and their letter.
@@ -30,7 +31,7 @@ pub(crate) struct CompressedAlphabet {
     atoms: Vec<Atom>,
 }
 
-/// The minimal automaton of what all operands accept; there is at least one.
+/// The minimal automaton of the texts that all operands accept; there is at least one.
 pub(crate) fn intersection<D: AsRef<RangeDfa>>(
     operands: &[D],
     meter: &mut Meter,
@@ -173,7 +174,7 @@ fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
 
 /// An automaton over the letters of its characters.
 fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: usize) -> RangeDfa {
-    // The first range of each letter stands for all.
+    // The first range of each letter represents it.
     let mut first: IdVec<LetterId, u32> = IdVec::of(u32::MAX, count);
     for &(lo, _, letter) in atoms.iter().rev() {
         first[letter] = lo;
@@ -181,7 +182,7 @@ fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: usize) -> RangeDfa {
     let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count);
     for state in dfa.states() {
         let mut arcs = dfa.arcs(state).iter().peekable();
-        // Letters are numbered as their first characters stand, and so one sweep finds their arcs.
+        // Letters are numbered in the order of their first characters, so one sweep finds their arcs.
         for (letter, &character) in first.entries() {
             while arcs.next_if(|arc| arc.hi < character).is_some() {}
             if let Some(arc) = arcs.peek().filter(|arc| arc.lo <= character) {

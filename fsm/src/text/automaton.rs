@@ -35,7 +35,7 @@ pub struct TextAutomaton {
     dfa: RangeDfa,
 }
 
-/// The language `class{min,max}`: texts of so many characters, all out of one class.
+/// The language `class{min,max}`: texts of a bounded number of characters, all from one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassRun {
     /// The class, as sorted and disjoint ranges. Empty if only the empty text is accepted.
@@ -277,7 +277,7 @@ impl TextAutomaton {
         counts[TextStateId::FIRST].unwrap_or(0)
     }
 
-    /// All accepted texts in order, where there are at most so many; `None` otherwise.
+    /// All accepted texts in order, if there are at most `most`; `None` otherwise.
     pub fn texts(&self, most: usize) -> Option<Vec<String>> {
         if self.is_empty() {
             return Some(Vec::new());
@@ -332,8 +332,8 @@ impl TextAutomaton {
     }
 
     /// Adds the language to a grammar, as right-linear rules of which the first is returned: one rule a
-    /// state, named after `hint`. A loop through more than one state makes the rules recursive; what refers
-    /// to them cannot stand below a regular operator then.
+    /// state, named after `hint`. A loop through more than one state makes the rules recursive; expressions
+    /// that refer to them cannot be below a regular operator then.
     pub fn to_rules(&self, builder: &mut GrammarBuilder, hint: &str) -> Result<RuleId, GrammarError> {
         let rules = self.dfa.states().map(|_| builder.declare_fresh(hint));
         let rules: IdVec<TextStateId, RuleId> = rules.collect::<Result<_, _>>()?;

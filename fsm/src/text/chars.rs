@@ -32,10 +32,10 @@ pub(crate) trait CharOutput {
     fn arcs(&mut self, from: Self::State, arcs: &[CharArc<Self::State>]);
     /// Adds an arc that reads nothing.
     fn epsilon(&mut self, from: Self::State, to: Self::State);
-    /// Lets `from` read the escapes of a class of characters, the backslash being read, by way of an automaton
-    /// that all places share, if the output has such automata: ranges of code points that have escapes, sorted and not
-    /// touching.
-    /// `write` writes such an automaton, up to a given end, and returns its start.
+    /// Lets `from` read the escapes of a class of characters after the backslash, by way of an automaton that
+    /// all places share, if the output has such automata. The class is given as ranges of code points that
+    /// have escapes, sorted and not touching. `write` writes such an automaton, up to a given end, and
+    /// returns its start.
     fn shared_escape(
         &mut self,
         from: Self::State,
@@ -57,7 +57,7 @@ pub(crate) fn join_ranges<S>(arcs: &[CharArc<S>], ranges: &mut Vec<(u32, u32)>) 
     ranges.clear();
     for arc in arcs {
         match ranges.last_mut() {
-            // Nothing stands between the code points on either side of the surrogates.
+            // There is nothing between the code points on either side of the surrogates.
             Some(last) if last.1 + 1 == arc.lo || (last.1, arc.lo) == (0xD7FF, 0xE000) => last.1 = arc.hi,
             _ => ranges.push((arc.lo, arc.hi)),
         }

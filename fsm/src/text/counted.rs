@@ -1,9 +1,10 @@
 //! Products with a bound on the length.
 //!
-//! The plain product has a state for each state of a pattern and each length. But where all ways on are short and
-//! the bound is far, the length read so far does not matter: it neither falls short any more nor can it exceed the
-//! bound. Such lengths are one. A pattern with a long loop and a large part without loops behind it (a mail
-//! address, with an address of 40 forms at its end) has a product in which only the loop is multiplied.
+//! The plain product has a state for each state of a pattern and each length. But where all continuations are
+//! short and the bound is far, the length read so far does not matter. It no longer falls short, and it
+//! cannot exceed the bound. Such lengths are one. An example is a pattern with a long loop and a large part
+//! without loops after it (a mail address, with an address of 40 forms at its end). In its product only the
+//! loop is multiplied.
 
 use super::dfa::RangeDfa;
 use super::ids::TextStateId;
@@ -16,7 +17,7 @@ type Pair = (TextStateId, TextStateId);
 pub(crate) struct Counted {
     min: u32,
     max: u32,
-    /// `None` where there is no greatest number.
+    /// `None` if there is no greatest number.
     longest: IdVec<TextStateId, Option<u32>>,
 }
 
@@ -27,7 +28,7 @@ impl Counted {
         Some(Self { min, max, longest: longest(pattern) })
     }
 
-    /// The pair of states that stands for a pair and goes on alike.
+    /// The pair of states that represents a pair with the same continuations.
     pub(crate) fn representative(&self, (state, count): Pair) -> Pair {
         let length = count.raw();
         let is_settled = self.longest[state]
@@ -36,7 +37,7 @@ impl Counted {
     }
 }
 
-/// The bounds of an automaton whose `i`th state is reached by all texts of `i` characters out of some class.
+/// The bounds of an automaton whose `i`th state is reached by all texts of `i` characters from some class.
 fn bounds(dfa: &RangeDfa) -> Option<(u32, u32)> {
     let max = dfa.states().next_back()?;
     let first = dfa.arcs(TextStateId::FIRST);

@@ -192,7 +192,7 @@ struct PairNumbers {
 }
 
 impl PairNumbers {
-    /// Pairs of which there is a table: half a megabyte.
+    /// The most pairs for which there is a table: half a megabyte.
     const MOST: usize = 1 << 17;
 
     fn new(lefts: usize, rights: usize) -> Self {

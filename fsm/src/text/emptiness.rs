@@ -1,10 +1,10 @@
 //! Whether an expression matches any text at all.
 //!
-//! The naive way builds the minimal automaton and looks for a final state in it. But whoever only asks for that needs
-//! nothing minimal, and nothing deterministic either, but what is complemented: operands have a text in common if and
-//! only if some way leads from all their starts to all their ends, reading the same. A search over tuples of states, one
-//! of each operand, ends with the first text that is found, or with the last tuple. Shortest texts come first, since a
-//! bound on the length makes long ways dead ends.
+//! The naive way builds the minimal automaton and looks for a final state in it. But for this question
+//! nothing has to be minimal, and only complemented operands have to be deterministic. Operands have a text
+//! in common if and only if some path leads from all their starts to all their ends, reading the same. A
+//! search over tuples of states, one of each operand, ends with the first text that is found, or with the
+//! last tuple. Shortest texts come first, since a bound on the length makes long ways dead ends.
 
 use grammask_grammar_ir::hash::HashSet;
 use smallvec::SmallVec;
@@ -25,13 +25,14 @@ type Ranges = Vec<(u32, u32)>;
 /// where there are many they are the better way.
 const MAX_LOOKS: usize = 1 << 13;
 
-/// Automata that are looked at side by side: where each of them has two ways on, so many have eight.
+/// The most automata that are looked at side by side: where each of them has two edges, three have eight
+/// combinations.
 pub(super) const MAX_OPERANDS: usize = 3;
 
 /// One of the automata that are to have a text in common.
 pub(super) struct Operand {
     automaton: Automaton,
-    /// By state, what is known of it.
+    /// By state, its moves if they are known.
     moves: IdVec<OperandStateId, Option<Moves>>,
 }
 
@@ -64,7 +65,8 @@ impl From<Nfa> for Operand {
 }
 
 impl Operand {
-    /// Sees to it that what is asked for next is known. How many states and arcs had to be looked at.
+    /// Computes the moves of a state, unless they are known. Returns the number of states and arcs that had
+    /// to be looked at.
     fn look_at(&mut self, state: OperandStateId) -> usize {
         if self.moves[state].is_some() {
             return 0;

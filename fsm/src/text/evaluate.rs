@@ -35,12 +35,12 @@ pub(crate) struct Evaluator<'g> {
     spent: usize,
     /// Arcs of the operators that are remembered.
     kept: usize,
-    /// The first expression met of each shape, and what stands for every expression.
+    /// The first expression met of each shape, and the representative of every expression.
     shapes: HashMap<Shape<'g>, ExprId>,
     representatives: HashMap<ExprId, ExprId>,
 }
 
-/// What an expression says, with operands replaced by their representatives.
+/// The shape of an expression, with operands replaced by their representatives.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape<'g> {
     Bytes(&'g [u8]),
@@ -123,7 +123,7 @@ impl<'g> Evaluator<'g> {
         Ok(intersection_is_nonempty(&mut values))
     }
 
-    /// The texts of a regular operator: over characters if the automaton has at most so many states, and over
+    /// The texts of a regular operator: over characters if the automaton has at most `most` states, and over
     /// letters otherwise.
     pub(crate) fn evaluate_operator(&mut self, expr: ExprId, most: usize) -> Result<Value, Failure> {
         let lettered = match self.grammar.expr(expr) {
@@ -152,7 +152,7 @@ impl<'g> Evaluator<'g> {
         self.metered(|meter| CompressedAlphabet::new(&value, meter)).map(Value::Letters)
     }
 
-    /// The texts of an operand, remembered: one pattern often stands under several bounds.
+    /// The texts of an operand, remembered: one pattern often occurs under several bounds.
     fn operand(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
         let expr = self.representative(expr);
         let value = self.evaluate(expr)?;
@@ -175,8 +175,8 @@ impl<'g> Evaluator<'g> {
         self.operators.insert(operator, value);
     }
 
-    /// The first expression met that says the same: expressions are often written again and again. Linear in
-    /// what is met for the first time.
+    /// The first expression met with the same meaning: expressions are often written again and again. Linear
+    /// in the expressions that are met for the first time.
     pub(crate) fn representative(&mut self, expr: ExprId) -> ExprId {
         let mut stack = vec![Step::Enter(expr)];
         while let Some(step) = stack.pop() {

@@ -1,4 +1,4 @@
-//! The ids of what automata over characters are made of.
+//! The ids of the parts of automata over characters.
 
 use crate::ids::define_id;
 

@@ -197,7 +197,7 @@ impl<S: Id> JsonEncoder<S> {
         state
     }
 
-    /// The state that reads the rest of an escape whose character lies in the block from `base` on, or
+    /// The state that reads the rest of an escape whose character is in the block from `base` on, or
     /// [`Id::NONE`] if no arc does. Recursion is bounded by the length of an escape.
     fn block<O: CharOutput<State = S>>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Lists of ids, each once.
 //!
-//! A table whose keys own their lists asks for memory twice a list. Here the lists stand one behind the other, and the
-//! table holds their numbers.
+//! A table whose keys own their lists asks for memory twice a list. Here the lists are one after the other,
+//! and the table holds their numbers.
 
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;

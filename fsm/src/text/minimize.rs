@@ -1,12 +1,12 @@
 //! Minimal automata.
 //!
-//! Two states are equivalent if no text tells them apart. Moore's method refines a partition of the states
+//! Two states are equivalent if no text distinguishes them. Moore's method refines a partition of the states
 //! in rounds, each over all arcs; a chain of n states takes n rounds. Hopcroft (1971) splits by one block at
-//! a time and keeps the larger half of what was split out of the work list, so that every arc is looked at
-//! O(log n) times. He splits for each letter apart; with a million letters that are given as ranges, we
-//! split by the *set* of letters with which a state leads into the block: states stay together if and only
-//! if these sets are equal. Leaving out the larger half stays right, since a deterministic automaton's
-//! letters into a block are those into its halves, each letter in one of them.
+//! a time and leaves the larger half of a split block out of the work list. So every arc is looked at O(log
+//! n) times. He splits for each letter separately. With a million letters that are given as ranges, we split
+//! by the *set* of letters with which a state leads into the block. States stay together if and only if these
+//! sets are equal. Leaving out the larger half stays right, since a deterministic automaton's letters into a
+//! block are those into its halves, each letter in one of them.
 //!
 //! The result is numbered breadth-first along its sorted arcs, so that equal languages give equal tables.
 
@@ -89,7 +89,7 @@ struct Refinement {
     reverse: Reverse,
     /// States, block by block.
     members: IdVec<MemberId, TextStateId>,
-    /// Where each state stands in `members`.
+    /// The place of each state in `members`.
     place: IdVec<TextStateId, MemberId>,
     block_of: IdVec<TextStateId, BlockId>,
     /// Start and end of each block in `members`.

@@ -1,7 +1,7 @@
 //! Regular languages over characters: the algebra that intersections and complements need.
 //!
-//! Automata over bytes cannot be complemented for text: the complement would hold byte strings that are not
-//! UTF-8, and the product of two spellings of one text (a JSON string's escapes) would be empty. So the
+//! Automata over bytes cannot be complemented for text, because the complement would hold byte strings that
+//! are not UTF-8. The product of two spellings of one text (a JSON string's escapes) would be empty. So the
 //! algebra works on characters, and bytes come last.
 //!
 //! Characters are numbered without the surrogates, 0 to 0x10F7FF, so that the neighbours U+D7FF and U+E000

@@ -50,7 +50,7 @@ impl Nfa {
         }
     }
 
-    /// The same, with what each state has found at once.
+    /// The same, with the arcs of each state side by side.
     pub(super) fn into_rows(mut self) -> NfaRows {
         self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
         self.epsilons.sort_unstable();
@@ -177,7 +177,7 @@ impl CharOutput for Nfa {
     }
 }
 
-/// An automaton whose arcs lie side by side, state by state.
+/// An automaton whose arcs are side by side, state by state.
 pub(super) struct NfaRows {
     nfa: Nfa,
     arc_rows: Rows<NfaStateId>,
@@ -185,8 +185,9 @@ pub(super) struct NfaRows {
 }
 
 impl NfaRows {
-    /// Whether a text may end in a state, and the arcs that are followed from it, once what reads nothing was; with the
-    /// number of states that were met. `met` holds for each state for which it was met last, plus one.
+    /// Whether a text may end in a state, and the arcs that leave it after edges that read nothing; with the
+    /// number of states that were met. `met` holds for each state the last one for which it was met, plus
+    /// one.
     pub(super) fn closure(
         &self,
         state: NfaStateId,

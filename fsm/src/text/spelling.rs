@@ -37,7 +37,7 @@ impl Spelling {
         self == Self::PLAIN
     }
 
-    /// The escapes, where there is one level.
+    /// The escapes, if there is one level.
     pub(crate) fn only(self) -> Option<JsonEscapes> {
         self.innermost().filter(|(_, outer)| outer.is_plain()).map(|(escapes, _)| escapes)
     }

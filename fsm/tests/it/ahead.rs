@@ -229,7 +229,7 @@ fn rules_that_wait_are_compiled_ahead() {
     assert!(!simulate::accepts(&program, b"two(one)"));
 }
 
-/// What comes to be no grammar, or another one, is an error where it is read, as without pieces.
+/// A job that makes no grammar, or another one, is an error when it is read, as without pieces.
 #[test]
 fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
     let forecast = SizeEstimate { states: 20, characters: characters("a") };

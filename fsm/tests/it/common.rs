@@ -52,7 +52,7 @@ fn copied_parts_read_what_written_ones_read() {
             compile(&grammar, &CompileOptions { shared_rules: Toggle::Off, ..CompileOptions::default() });
         let counted =
             |program: &Program| program.fragments().filter(|fragment| fragment.count.is_some()).count();
-        // What stands outside of the part uses its fragments, too.
+        // Expressions outside of the part use its fragments, too.
         assert_eq!(counted(&copied), counted(&written.unwrap()), "{letter} {extra} {blanks}");
     }
 }

@@ -1,4 +1,4 @@
-//! What may follow a rule, in all of its places.
+//! The texts that may follow a rule, in all of its places.
 
 use grammask_fsm::{CompileOptions, ExpandedSuffixes, FragmentId, Program, Toggle, compile};
 use grammask_grammar_ir::{Grammar, GrammarBuilder};

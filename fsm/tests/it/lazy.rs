@@ -90,7 +90,7 @@ fn what_takes_automata_to_decide_does_not_wait() {
         let two = builder.repeat(any, 2, Some(2));
         builder.intersection([one, two])
     })));
-    // Whoever reads it has to keep more than its states.
+    // A reader has to keep more than its states.
     assert!(!waits(&grammar(|builder| {
         let one = builder.literal("a");
         let options = RuleOptions { max_tokens: std::num::NonZeroU32::new(3), ..RuleOptions::default() };
@@ -112,7 +112,7 @@ fn a_language_that_is_empty_is_refused_at_once() {
     assert_eq!(error.cause(), Cause::EmptyLanguage);
 }
 
-/// What is shared and doubled grows beyond what may wait, and past the limits is refused at once.
+/// A shared part that doubles grows beyond the size that may wait, and past the limits is refused at once.
 #[test]
 fn what_grows_too_large_is_compiled_at_once() {
     let doubled = grammar(|builder| {
@@ -182,7 +182,7 @@ fn items() -> Grammar {
     let around = builder.sequence([open, again, close]);
     let around = builder.add_rule("around", around).unwrap();
     ways.push(builder.rule(around));
-    // What stands below an operator is taken apart.
+    // Operands of an operator are taken apart.
     let other = builder.literal("bb");
     let any = builder.any_char();
     let any = builder.repeat(any, 2, Some(2));
@@ -200,7 +200,7 @@ fn rules_that_are_compiled_late_say_the_same() {
     let grammar = items();
     let program = late(&grammar);
     let units = program.sub_program_counts();
-    // What reaches the whole, or what takes an automaton to decide, does not wait.
+    // A rule that reaches the whole, or that only an automaton can decide, does not wait.
     assert!((3..=4).contains(&units.all) && units.compiled == 0, "{units:?}");
     let texts =
         ["(aa)", "(aaba)", "((bb))", "(bb", "((bb)", "(baabba)", "(baabba", "((aaba))", "((bb", "(ba)", "()"];

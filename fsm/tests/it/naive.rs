@@ -136,7 +136,7 @@ fn is_printed(inside: &[u8]) -> bool {
     true
 }
 
-/// What the inside of a JSON string stands for.
+/// The text that the inside of a JSON string stands for.
 pub(crate) fn decode(inside: &[u8]) -> Option<String> {
     let quoted = [b"\"", inside, b"\""].concat();
     serde_json::from_slice(&quoted).ok()
