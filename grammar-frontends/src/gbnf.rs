@@ -1,7 +1,7 @@
 //! Grammars in GBNF, the dialect of llama.cpp.
 //!
-//! It is read by the parser of [`ebnf`](crate::ebnf), whose page describes what both have in common. What is
-//! different in GBNF:
+//! It is read by the parser of [`ebnf`](crate::ebnf), whose page describes what both have in common. GBNF
+//! differs in these points:
 //!
 //! - A rule ends with its line. It goes on inside parentheses and after `|`.
 //! - Names are made of `A-Z a-z 0-9 _ -`; they may start with a digit and hold no dot.

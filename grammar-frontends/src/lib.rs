@@ -38,14 +38,14 @@
 //!
 //! # Errors
 //!
-//! All frontends fail with [`Diagnostics`]: one or more findings, each with a fixed code, a message, its place
-//! (a span with line and column, or a JSON pointer) and what to write instead. They print as plain lines,
-//! render with the source, and serialise as JSON.
+//! All frontends fail with [`Diagnostics`]: one or more findings, each with a fixed code, a message and the
+//! text to write instead. A finding has a place, which is a span with line and column, or a JSON pointer.
+//! They print as plain lines, render with the source, and serialise as JSON.
 //!
 //! # Limits
 //!
-//! Input may be hostile. The options of each frontend bound its size, its nesting and what is made of it, with
-//! documented defaults; nothing recurses deeper than a limit that is checked first, and counts in repeats
+//! Input may be hostile. The options of each frontend bound its size, its nesting and its expansion, with
+//! documented defaults. Nothing recurses deeper than a limit that is checked first, and counts in repeats
 //! cost nothing. Parsing takes time in proportion to the input.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

@@ -1,9 +1,9 @@
 //! Reports with the source line, a caret and help, drawn by ariadne.
 //!
-//! Sources may be hostile: a line of a megabyte would be drawn in full, control characters would reach the
-//! terminal, and characters other than `\n` that ariadne takes for line ends would make its line numbers
-//! differ from ours. So ariadne is never shown the source but an *excerpt*: the lines that bear labels, long
-//! ones cut to a window around the label, with stand-ins for what does not print.
+//! Sources may be hostile. A line of a megabyte would be drawn in full, and control characters would reach
+//! the terminal. Characters other than `\n` that ariadne takes for line ends would make its line numbers
+//! differ from ours. So ariadne is never shown the source but an *excerpt*. It has the lines with labels,
+//! long ones cut to a window around the label, with replacements for characters that do not print.
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use grammask_grammar_ir::shorten;

@@ -71,7 +71,7 @@ impl Label {
         self.column
     }
 
-    /// What stands there, in a few words; may be empty.
+    /// The message at the place, in a few words; may be empty.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -170,7 +170,7 @@ impl Diagnostic {
         self.code
     }
 
-    /// What is wrong, in one sentence.
+    /// The error, in one sentence.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -195,7 +195,7 @@ impl Diagnostic {
         self.pointer.as_deref()
     }
 
-    /// What to write instead.
+    /// The text to write instead.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -286,7 +286,7 @@ impl Diagnostics {
         Some(Self { first, others: diagnostics.collect() })
     }
 
-    /// What the grammar builder refused, at the rule that it names.
+    /// An error of the grammar builder, at the rule that it names.
     pub(crate) fn from_grammar_error(source: &str, error: &GrammarError) -> Self {
         let diagnostic = Diagnostic::error("grammar", error.to_string());
         match error.span() {
@@ -295,8 +295,8 @@ impl Diagnostics {
         }
     }
 
-    /// What a later stage refused of a grammar that was read from `source`: at the place of its rule, or where
-    /// that is not known at the source as a whole.
+    /// An error of a later stage in a grammar that was read from `source`. It is reported at the place of its
+    /// rule, or if that is not known at the source as a whole.
     pub fn from_later_stage(
         source: &str,
         grammar: &Grammar,

@@ -122,7 +122,7 @@ impl<'a> LiteralReader<'a> {
         (self.report)(Fault::at(self.base + start, self.base + self.position, mistake));
     }
 
-    /// What follows a backslash. Reports and returns `None` if it stands for no character.
+    /// The character after a backslash. Reports and returns `None` if it stands for no character.
     fn escape(&mut self, kind: LiteralKind) -> Option<char> {
         let start = self.position - 1;
         let Some(character) = self.next() else {

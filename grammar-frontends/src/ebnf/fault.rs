@@ -1,4 +1,4 @@
-//! What can be wrong in a grammar's text, and what is said about it.
+//! The faults in a grammar's text, and their messages.
 
 use chumsky::error::{Error, LabelError};
 use chumsky::input::Input;

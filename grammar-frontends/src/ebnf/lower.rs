@@ -135,7 +135,7 @@ impl ExpressionLowering<'_> {
         &self.source[span.into_range()]
     }
 
-    /// What to say about a name that no rule has.
+    /// The message about a name that no rule has.
     pub(super) fn undefined_rule(&self, span: SimpleSpan) -> Diagnostic {
         let name = &self.source[span.into_range()];
         let hint = match closest(name, self.names) {

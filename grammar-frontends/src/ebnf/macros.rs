@@ -219,8 +219,8 @@ impl ExpressionLowering<'_> {
     }
 }
 
-/// What is wrong with a pattern, told at the string that holds it: places inside the pattern are not places in the
-/// source, which has its own escapes.
+/// An error in a pattern, reported at the string that holds it: places inside the pattern are not places in
+/// the source, which has its own escapes.
 fn about_pattern(source: &str, name: SimpleSpan, pattern: SimpleSpan, found: Diagnostics) -> Diagnostic {
     let first = found.into_vec().into_iter().next();
     let (code, message, hint) = match &first {

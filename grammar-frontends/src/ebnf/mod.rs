@@ -28,35 +28,35 @@
 //! - `Token(5, "<|name|>")` is one token of a set, `ExcludeToken(...)` one outside it: ids, or names that the
 //!   vocabulary resolves. `TagText("..")` is a text in which names of special tokens stand for those tokens.
 //! - `TagDispatch(("tag", e), ...)` is free text in which a tag must be followed by its expression. By name:
-//!   `loop_after_dispatch` (default true: free text again after the expression), `excludes=("s",)` (strings that
-//!   free text cannot hold), `stop_str=("s",)` (strings that end it, and belong to it), `stop_eos` (default true: it
-//!   may also end after any character), `at_least_one` (default false). A tag, stop string or excluded string may
-//!   hold tokens: `"a" Token(5)`.
+//!   `loop_after_dispatch` (default true: free text again after the expression), `excludes=("s",)` (strings
+//!   that free text cannot hold), `stop_str=("s",)` (strings that end it, and belong to it). Also `stop_eos`
+//!   (default true: it may also end after any character) and `at_least_one` (default false). A tag, stop
+//!   string or excluded string may hold tokens: `"a" Token(5)`.
 //! - `TokenTagDispatch((5, e), ...)` is the same over whole tokens, with `loop_after_dispatch` and
 //!   `excludes=(6,)`.
 //!
-//! - `Regex("pattern", flags="is", json_string=true)` is a regular expression of ECMA-262 that the text matches as a
-//!   whole. The flags are `i` (case does not count), `s` (`.` is any character) and `u` (which changes nothing); with
-//!   `json_string` it is spelled as the inside of a JSON string, as by `JsonEscaped`. The string has escapes of its
-//!   own: `Regex("\\d+")`.
+//! - `Regex("pattern", flags="is", json_string=true)` is a regular expression of ECMA-262 that the text
+//!   matches as a whole. The flags are `i` (case does not count), `s` (`.` is any character) and `u` (which
+//!   changes nothing). With `json_string` it is spelled as the inside of a JSON string, as by `JsonEscaped`.
+//!   The string has escapes of its own: `Regex("\\d+")`.
 //! - `Substring("one ", "two ", "three")` is any stretch of the chunks, from one to a later one, or nothing.
-//! - Options stand between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`. `max_tokens=n`
-//!   bounds the tokens of each place where the rule is read ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how),
-//!   `capture` or `capture="name"` (with `\u005D` for `]`) hands out its text, without its last n bytes where
-//!   `capture_hidden_suffix_bytes=n` stands beside it; `stop_capture="name", stop_capture_bytes=n` hands out those.
-//!   `temperature=t` is what to sample it with. `lazy` keeps the
-//!   shortest matches, those that do not begin with another one, and `max_chars=n` the matches of at most so many
-//!   characters; both need a body that is regular. `distinct=items` and `distinct=names` say of the inside of an array
-//!   or object of JSON that its items or names do not repeat, under the conditions that
-//!   [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
+//! - Options stand between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`.
+//!   `max_tokens=n` bounds the tokens of each place where the rule is read
+//!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how). `capture` or `capture="name"` (with
+//!   `\u005D` for `]`) returns its text, without its last n bytes if `capture_hidden_suffix_bytes=n` is
+//!   beside it. `stop_capture="name", stop_capture_bytes=n` returns those. `temperature=t` is what to sample
+//!   it with. `lazy` keeps the shortest matches, those that do not begin with another one, and `max_chars=n`
+//!   the matches of at most so many characters; both need a body that is regular. `distinct=items` and
+//!   `distinct=names` say of the inside of an array or object of JSON that its items or names do not repeat,
+//!   under the conditions that [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
 //!
 //! The output of `Display` of a [`Grammar`](grammask_grammar_ir::Grammar) is read back as the same grammar.
 //!
 //! # How it is read
 //!
-//! A lexer cuts the source into tokens. Tokens are split into rules where a name and `::=` follow one another,
-//! so that a mistake in one rule does not reach the next, and a parser reads each rule's body. Mistakes of all
-//! stages are collected, up to a limit, and reported in the order of the source.
+//! A lexer cuts the source into tokens. Tokens are split into rules where a name and `::=` follow one
+//! another, so that a mistake in one rule does not reach the next. A parser reads each rule's body. Mistakes
+//! of all stages are collected, up to a limit, and reported in the order of the source.
 //!
 //! # In this folder
 //!

@@ -1,9 +1,9 @@
 //! The parser of one rule's body, made of chumsky combinators.
 //!
-//! Besides the grammar's own productions there is one for every mistake that people make: a stray token is an
+//! Besides the grammar's own productions there is one for every mistake that people make. A stray token is an
 //! element, a second quantifier is read and reported, an open group may end with the rule. So a body always
-//! parses, to its end and in one pass, and every mistake in it is reported with what is known at its place;
-//! no token is looked at twice, which keeps hostile input linear.
+//! parses, to its end and in one pass, and every mistake in it is reported at its place. No token is looked
+//! at twice, which keeps hostile input linear.
 //!
 //! Nesting is bounded before the parser runs, and chumsky grows its stack on the heap where it recurses.
 
@@ -60,7 +60,7 @@ pub(super) struct Argument {
     pub(super) value: ArgumentValue,
 }
 
-/// What an argument is.
+/// The kinds of arguments.
 #[derive(Clone, Debug)]
 pub(super) enum ArgumentValue {
     One(Syntax),
@@ -85,7 +85,7 @@ struct Quantifier {
 pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Body, Extra> {
     let choices = choices(source, dialect).boxed();
     let lookahead = lookahead(choices.clone(), dialect).boxed();
-    // What ends alternatives ends nothing here: a parenthesis too many, a comma. Go on behind it.
+    // A token that ends alternatives ends nothing here: a parenthesis too many, a comma. Go on behind it.
     let wrong_end = select! {
         Token::CloseGroup = extra => Fault::new(extra.span(), Mistake::UnmatchedClose),
         Token::Comma = extra => Fault::new(extra.span(), Mistake::Unexpected),
@@ -357,7 +357,7 @@ fn quantifier<'t>(source: &'t str) -> impl Parser<'t, TokenInput<'t>, Option<Qua
     sign.or(range)
 }
 
-/// What stands between the braces.
+/// The bounds between the braces.
 fn bounds(source: &str, content: &[Spanned], span: SimpleSpan) -> Result<(u32, Option<u32>), Fault> {
     if let Some((_, large)) = content.iter().find(|(token, _)| *token == Token::Integer(None)) {
         return Err(Fault::new(*large, Mistake::IntegerTooLarge));

@@ -1,8 +1,8 @@
 //! The lexer, for both dialects.
 //!
 //! Strings and classes are cut out whole, with their escapes still in them; [`escape`](super::escape) reads
-//! those. What the dialects disagree about at this level is small: which characters a name has (a `.` in a
-//! name is a token of its own in GBNF) and whether strings may run over line ends.
+//! those. The dialects differ little at this level. They differ in the characters of a name (a `.` in a name
+//! is a token of its own in GBNF), and in whether strings may run over line ends.
 
 use chumsky::span::{SimpleSpan, Span as _};
 use grammask_grammar_ir::{JsonEscapes, Occurrence};

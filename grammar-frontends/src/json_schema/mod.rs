@@ -20,25 +20,26 @@
 //! # How
 //!
 //! The naive way translates one keyword after the other into rules, and fails where two keywords speak about
-//! one value. Here a schema becomes a *normal form* first: for each type a union of shapes (an interval of
-//! numbers, a set of strings that pass tests, arrays by place, objects by name). Shapes are closed under
-//! conjunction and complement, so `allOf`, `anyOf`, `oneOf`, `not`, `if` and siblings of `$ref` are
-//! computed, not translated. The subschemas inside a shape (of a property, of an item) stay *goals*:
-//! conjunctions of schemas that are not read yet. Goals are interned, there are finitely many of them, and each
-//! gets one rule; that is why recursion ends, equal parts are shared, and a document of 50,000 definitions
-//! costs what the ten that are used cost. The method is that of witness generation for JSON Schema (Attouche
-//! et al., VLDB 2022). Schemas without anything to compute, as those of most tools are, are found by one
-//! pass ([`estimate`]), and written to the same grammar without that detour.
+//! one value. Here a schema becomes a *normal form* first: for each type a union of shapes. A shape is an
+//! interval of numbers, a set of strings that pass tests, arrays by place, or objects by name. Shapes are
+//! closed under conjunction and complement, so `allOf`, `anyOf`, `oneOf`, `not`, `if` and siblings of `$ref`
+//! are computed, not translated. The subschemas inside a shape (of a property, of an item) stay *goals*:
+//! conjunctions of schemas that are not read yet. Goals are interned, there are finitely many of them, and
+//! each gets one rule. That is why recursion ends and equal parts are shared, and why a document of 50,000
+//! definitions costs only as much as the ten that are used. The method is that of witness generation for JSON
+//! Schema (Attouche et al., VLDB 2022). Schemas without anything to compute, as those of most tools are, are
+//! found by one pass ([`estimate`]), and written to the same grammar without that detour.
 //!
 //! # The texts
 //!
-//! * Keys come in the order in which they are declared (or in another one: see [`KeyOrder`]): first those of the schema's own `properties`, then
-//!   those of `$ref` and of the members of `allOf`, `anyOf`, `oneOf`, then names that only `required` or a
-//!   dependency mentions. Undeclared keys come last, in any order; where `not` demands a member of any name
-//!   with a certain value, such a member is the last, unless members come in any order. A declared name occurs at most
-//!   once; undeclared names may repeat, but not in a schema that counts them below one of several alternatives, or that
-//!   demands members of any name whose place would matter otherwise ([`KeyOrder::Any`], or several demands): there, as
-//!   with [`FreeNames::Unique`], no name repeats in any object.
+//! * Keys come in the order in which they are declared (or in another one: see [`KeyOrder`]). First come
+//!   those of the schema's own `properties`, then those of `$ref` and of the members of `allOf`, `anyOf`,
+//!   `oneOf`, then names that only `required` or a dependency mentions. Undeclared keys come last, in any
+//!   order. If `not` demands a member of any name with a certain value, such a member is the last, unless
+//!   members come in any order. A declared name occurs at most once; undeclared names may repeat. In two
+//!   kinds of schemas no name repeats in any object, as with [`FreeNames::Unique`]. One counts undeclared
+//!   names below one of several alternatives. The other demands members of any name whose place would matter
+//!   otherwise ([`KeyOrder::Any`], or several demands).
 //! * Of the spellings of a value those that serialisers print, compact or in lines, unless the caller chooses others
 //!   ([`Spelling`]): those of Python, JavaScript, `serde_json`, Go and Jackson.
 //! * Whitespace: nothing, one space, or one line feed and at most 64 blanks between two tokens ([`Whitespace`]). None before
@@ -48,10 +49,11 @@
 //!   `64`, `64.0`, `2.5`, `1e-07`, `1.0E7`, `1e+21` ([`Numbers`]). Values decide what a bound, a constant or `integer` allows;
 //!   in draft 4 an integer has neither a fraction nor an exponent. Multiples of a step that is no power of ten have no
 //!   exponent.
-//! * Items that must differ (`uniqueItems`) are compared by what they mean, `1` and `1.0` as `"a"` and `"\u0061"`. Where
-//!   they come from a set that can be listed, the grammar expresses it itself; elsewhere it marks the array
-//!   ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine that follows a text with it
-//!   keeps the items that have occurred. Exponents have at most 18 digits there, and inside of items no name repeats.
+//! * Items that must differ (`uniqueItems`) are compared by their meaning, `1` and `1.0` as `"a"` and
+//!   `"\u0061"`. If they come from a set that can be listed, the grammar expresses it itself. Otherwise it
+//!   marks the array ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine
+//!   that follows a text with it keeps the items that have occurred. Exponents have at most 18 digits there,
+//!   and inside of items no name repeats.
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
 //!
 //! # Formats
@@ -60,18 +62,20 @@
 //! it and are left out all the same. A format of later drafts than its schema's, and a name that the standard does not
 //! know, is an annotation. Refused: `idn-hostname`, `idn-email`.
 //!
-//! Texts that a format leaves out are not accepted under `not` either: `not` accepts the texts that certainly do not obey
-//! the format. For `regex` no such texts are known, so `not` around it is refused. Where a schema asks for a mailbox or a
-//! host name and a pattern, some of those are left out whose host names have more than 63 characters: a product of the
-//! automata of all would be too large.
+//! Texts that a format leaves out are not accepted under `not` either: `not` accepts the texts that certainly
+//! do not obey the format. For `regex` no such texts are known, so `not` around it is refused. For a schema
+//! that asks for a mailbox or a host name and a pattern, some texts are left out whose host names have more
+//! than 63 characters. A product of the automata of all would be too large.
 //!
 //! # Not supported
 //!
-//! Refused with their places: `uniqueItems` where there may be fewer values than items (or names than members), below
-//! one of several alternatives of one type where another one lets the same items repeat, and in schemas that are parts
-//! of other grammars; more than six conditions that ask for items somewhere in an array (`contains`, or `not` around `items`), references to other documents
-//! where no [`Retriever`] is given, patterns with look-behind or back-references, and combinations whose alternatives
-//! pass a limit. [`Unsupported::Ignore`] ignores them and says so in the report.
+//! Some schemas are refused with their places. `uniqueItems` is refused where there may be fewer values than
+//! items (or names than members), and in schemas that are parts of other grammars. It is also refused below
+//! one of several alternatives of one type if another one lets the same items repeat. Further refusals are
+//! more than six conditions that ask for items somewhere in an array (`contains`, or `not` around `items`),
+//! and references to other documents without a [`Retriever`]. Patterns with look-behind or back-references,
+//! and combinations whose alternatives pass a limit, are refused, too. [`Unsupported::Ignore`] ignores them
+//! and says so in the report.
 //!
 //! # Errors and limits
 //!

@@ -1,4 +1,4 @@
-//! What a caller chooses.
+//! The options of a caller.
 
 use grammask_grammar_ir::Interrupt;
 
@@ -16,7 +16,7 @@ pub struct JsonSchemaOptions {
     pub around_root: u32,
     /// In which order the members of an object come. Default: [`KeyOrder::Declared`].
     pub key_order: KeyOrder,
-    /// What an object that does not say `additionalProperties` allows. Default: [`Objects::Open`].
+    /// The members that an object without `additionalProperties` allows. Default: [`Objects::Open`].
     pub objects: Objects,
     /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
     pub free_names: FreeNames,
@@ -24,9 +24,9 @@ pub struct JsonSchemaOptions {
     pub escapes: Escapes,
     /// How numbers are spelled. Default: [`Numbers::Printed`] with at most 64 digits.
     pub numbers: Numbers,
-    /// What `format` means. Default: [`Formats::Enforced`].
+    /// The meaning of `format`. Default: [`Formats::Enforced`].
     pub formats: Formats,
-    /// What happens to an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
+    /// The treatment of an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
     pub unsupported: Unsupported,
     /// Where documents come from that references lead to. Default: none; such references are refused.
     pub retriever: Option<Retriever>,
@@ -212,7 +212,7 @@ pub enum Whitespace {
     /// How far a line is indented depends on how deep it stands, which no context-free grammar tells for every
     /// depth. So every depth has rules of its own, and what nests deeper than `max_depth` is no text of the grammar.
     Indented {
-        /// What a line begins with, once for every array and object around it. Spaces or tabs.
+        /// The beginning of a line, once for every array and object around it. Spaces or tabs.
         indent: String,
         /// Between two items or members, before the line break: `","`.
         item_separator: String,
@@ -235,7 +235,7 @@ pub enum KeyOrder {
     Any,
 }
 
-/// What an object allows beyond what it declares, where it does not say so.
+/// The members that an object allows beyond the declared ones, if it does not say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objects {
     /// Any other members, as JSON Schema has it.
@@ -277,9 +277,9 @@ pub enum Escapes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numbers {
-    /// As serialisers print: without zeros at the end of a fraction but for `.0` after a whole number (`64`, `64.0`,
-    /// `2.5`, `-0.0`), and where a double is so small or so large that one of them does so, with an exponent: `1e-07`,
-    /// `1e-7`, `1.0E-7`, `1e+21`.
+    /// As serialisers print. There are no zeros at the end of a fraction, except for `.0` after a whole
+    /// number (`64`, `64.0`, `2.5`, `-0.0`). A double that is so small or so large that some serialiser does
+    /// so has an exponent: `1e-07`, `1e-7`, `1.0E-7`, `1e+21`.
     Printed {
         /// Most digits before the point, and after it, of a number without an exponent. Bounds and constants of a schema
         /// may have more, and so have numbers as long as they.
@@ -298,7 +298,7 @@ impl Numbers {
     pub const PRINTED: Self = Self::Printed { max_digits: 64 };
 }
 
-/// What `format` means.
+/// The meaning of `format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Formats {
     /// The formats that are known (see [the module](super)) are enforced; others are annotations.
@@ -307,7 +307,7 @@ pub enum Formats {
     Annotation,
 }
 
-/// What happens to an assertion that cannot be enforced exactly.
+/// The treatment of an assertion that cannot be enforced exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
     /// The schema is refused.

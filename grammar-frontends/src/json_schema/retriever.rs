@@ -10,8 +10,8 @@ type Retrieve = dyn Fn(&str) -> Result<JsonValue, String> + Send + Sync;
 /// Gives the documents that references lead to. Without one, a reference to another document is refused.
 ///
 /// It is called with an absolute URI without fragment, at most once for each URI in one compilation and at
-/// most [`documents`](super::JsonSchemaLimits::documents) times. What it must not give it answers with a
-/// reason, which becomes part of the error.
+/// most [`documents`](super::JsonSchemaLimits::documents) times. It refuses a document with a reason, which
+/// becomes part of the error.
 ///
 /// ```
 /// use grammask_grammar_frontends::json::JsonError;

@@ -1,9 +1,10 @@
 //! Runs of chunks: every stretch of a sequence of texts, from some chunk to some later one, or nothing.
 //!
-//! Written out, a sequence of n chunks has n² stretches. The suffix automaton of the sequence (Blumer et al., "The
-//! smallest automaton recognizing the subwords of a text", 1985) has at most 2n states: stretches that end at the
-//! same places share one, since the same chunks can follow. Each state becomes a rule that is empty or reads a
-//! chunk and goes on as the next state. Right recursion of this kind costs the engines nothing.
+//! Written out, a sequence of n chunks has n² stretches. The suffix automaton of the sequence (Blumer et al.,
+//! "The smallest automaton recognizing the subwords of a text", 1985) has at most 2n states. Stretches that
+//! end at the same places share one, since the same chunks can follow. Each state becomes a rule that is
+//! empty or reads a chunk and goes on as the next state. Right recursion of this kind costs the engines
+//! nothing.
 
 use std::collections::HashMap;
 

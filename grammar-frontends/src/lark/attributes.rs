@@ -1,4 +1,4 @@
-//! What stands in brackets behind a rule's name.
+//! The attributes in brackets after a rule's name.
 
 use std::num::NonZeroU32;
 
@@ -135,7 +135,7 @@ impl Attributes {
         self.lazy || self.end.is_some()
     }
 
-    /// What the grammar keeps of a rule whose text and end have these names, if the end has so many bytes.
+    /// The options of a rule whose text and end have these names, if the end has `end` bytes.
     pub(super) fn options(&self, name: Option<&str>, end_name: Option<&str>, end: u32) -> RuleOptions {
         RuleOptions {
             max_tokens: self.max_tokens.map(|(most, _)| most),

@@ -16,8 +16,8 @@
 //!   text. We accept the grammar if one of four conditions holds, and refuse it otherwise:
 //!   1. no text of `B` is the beginning of a longer text of `L`;
 //!   2. nothing follows `B`;
-//!   3. everything after `B` begins where the lazy rules may begin, and if a text of `L` begins with a text of `B`, then
-//!      its remainder begins with a text of `L`;
+//! 3. everything after `B` begins where the lazy rules may begin. If a text of `L` begins with a text of `B`,
+//!    then its remainder begins with a text of `L`;
 //!   4. `B` and all terminals after it, in any order, have no text that begins with a text of `L`.
 //!
 //! [`Places`] says which terminals begin at the same place. It gives two answers, *certainly* and *perhaps*, because it

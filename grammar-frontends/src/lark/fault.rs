@@ -1,4 +1,4 @@
-//! What is wrong with a source, and where.
+//! The errors of a source, and their places.
 
 use grammask_grammar_ir::Span;
 

@@ -20,7 +20,7 @@ use crate::regex::{self, ClassesLeft, LetterCase, RegexOptions};
 /// Most ids that one special token expression may list, ranges written out.
 const MAX_IDS: usize = 1 << 20;
 
-/// What all sources that end up in one grammar share.
+/// The state that all sources of one grammar share.
 pub(super) struct Shared<'o> {
     pub(super) builder: GrammarBuilder,
     pub(super) options: &'o LarkOptions,
@@ -64,7 +64,7 @@ pub(super) struct Scope<'a, 'o> {
     source: &'a str,
     values: &'a [JsonValue],
     names: HashMap<&'a str, RuleId>,
-    /// What may stand behind every terminal, if anything may.
+    /// The text that may follow every terminal, if there is any.
     skipped: Option<RuleId>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Scope<'a, '_> {
             }
         }
         for &name in &file.broken {
-            // What is wrong with it was told already; here it only keeps mentions of it from being called undefined.
+            // Its error was reported already; here it only keeps mentions of it from being called undefined.
             if !self.names.contains_key(self.text(name)) {
                 _ = self.declare(name);
             }
@@ -254,7 +254,7 @@ impl<'a> Scope<'a, '_> {
         }
         let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
         let texts = self.leaf(self.text(rule.name), texts, language, kind, Some(rule.name))?;
-        // A rule of this kind stands for one terminal. What is skipped behind it is no part of it, so that the
+        // A rule of this kind stands for one terminal. The skipped text after it is no part of it, so the
         // terminal becomes a rule of its own.
         match self.skipped {
             Some(_) => {
@@ -270,7 +270,7 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    /// What the grammar keeps of a rule's attributes, if what ends it has so many bytes.
+    /// The options for a rule's attributes, if its end has this number of bytes.
     pub(super) fn rule_options(
         &self,
         rule: &RuleSyntax,

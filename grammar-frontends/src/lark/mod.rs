@@ -23,24 +23,24 @@
 //! - `%ignore X` lets `X` stand any number of times behind every terminal and literal of a rule; before the
 //!   first one only with `%grammar_options {"allow_initial_skip": true}` (`%llguidance` does the same).
 //! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.
-//! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any;
-//!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name` a
-//!   grammar given with the options.
+//! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any.
+//!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name`
+//!   a grammar given with the options.
 //! - In rules and terminals: `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}` are
 //!   stretches of a text.
-//! - Attributes, `name[a, b=1]: ...`, on rules whose body is as a terminal's: `lazy` keeps the shortest match,
-//!   `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first ends. All three
-//!   *commit*: where such a rule may begin and its text has been read, nothing else that could begin there goes on. In
-//!   `start: call* rest` a text that begins a call is no part of the rest. Where that cannot be enforced, the grammar is
-//!   refused (`lark/lazy`).
-//!   Attribute `max_chars=n` bounds the characters of what stands before that end, or of the whole where there is none.
+//! - Attributes, `name[a, b=1]: ...`, on rules whose body is like a terminal's. `lazy` keeps the shortest
+//!   match; `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first
+//!   ends. All three *commit*: where such a rule may begin and its text has been read, nothing else that
+//!   could begin there goes on. In `start: call* rest` a text that begins a call is no part of the rest.
+//!   Where that cannot be enforced, the grammar is refused (`lark/lazy`). Attribute `max_chars=n` bounds the
+//!   characters of what stands before that end, or of the whole where there is none.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
 //!
-//!   So that the parts can be told, `capture` and `stop_capture` need an end whose possible lengths are few, and
-//!   `max_tokens` one before which the same texts may stand whatever its form: every string is, and `/[.!?]/`;
-//!   `/[ab]b/` is not.
+//! The parts must be separable. So `capture` and `stop_capture` need an end whose possible lengths are few,
+//! and `max_tokens` one before which the same texts may be whatever its form. Every string is such an end,
+//! and `/[.!?]/`; `/[ab]b/` is not.
 //!
 //! `?` and `!` before a rule's name and `-> name` behind an alternative shape parse trees, which do not exist
 //! here; they are read and mean nothing.
@@ -49,8 +49,9 @@
 //!
 //! Other implementations cut the text into terminals first, longest match first, and so refuse texts that the
 //! grammar describes (`A: "a"+` in `start: A "ab"`). Here a grammar stands for the texts that can be read in
-//! some way. The other side of it: where a name and a keyword overlap, or nothing has to stand between two names,
-//! a text may be read in more ways than a lexer would. Say what is meant: `NAME: /[a-z]+/ & ~KEYWORD`.
+//! some way. The other side of it concerns a name and a keyword that overlap, or two names that nothing has
+//! to separate. A text may then be read in more ways than a lexer would. Be explicit then: `NAME: /[a-z]+/ &
+//! ~KEYWORD`.
 //!
 //! # Errors and limits
 //!
@@ -59,9 +60,11 @@
 //!
 //! # In this folder
 //!
-//! A source and [`LarkOptions`] come in, a [`Grammar`](grammask_grammar_ir::Grammar) or all mistakes in the source go
-//! out: `token` is the lexer, `syntax` the parser, `lower` writes rules, with `terminator` for rules that end with a
-//! `suffix` or `stop`; `commit` takes from terminals what lazy rules take over, by the `places` where they begin. Each stage can be changed alone. Imports `diagnostic`, `language`, `regex` and `json_schema`.
+//! A source and [`LarkOptions`] come in, a [`Grammar`](grammask_grammar_ir::Grammar) or all mistakes in the
+//! source go out. `token` is the lexer, `syntax` the parser, `lower` writes rules, with `terminator` for
+//! rules that end with a `suffix` or `stop`. `commit` removes from terminals the texts that lazy rules take
+//! over, by the `places` where they begin. Each stage can be changed alone. Imports `diagnostic`, `language`,
+//! `regex` and `json_schema`.
 
 mod attributes;
 mod commit;

@@ -5,8 +5,9 @@
 //! the first node or from a node after a leaf. A return leads to all places after calls of the rule, so we find more
 //! than there is.
 //!
-//! A lazy rule *surely* begins where another leaf begins if each way to that leaf passes a node from which the lazy rule
-//! can be reached without returns: in the same rule, or in rules that are called there.
+//! A lazy rule *surely* begins where another leaf begins if each way to that leaf passes a node from which
+//! the lazy rule can be reached without returns. It is then in the same rule, or in rules that are called
+//! there.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was written, as a tree, and the parser that makes it.
+//! The source as a tree, and the parser that makes it.
 //!
 //! The tokens are split into statements first: a statement ends where a line begins outside of all brackets with
 //! anything but `|`, `&` or `->`. A mistake in one statement does not reach the next.
@@ -40,7 +40,7 @@ pub(super) struct Attribute {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Import {
     pub(super) name: Span,
-    /// What it is called here.
+    /// Its name here.
     pub(super) alias: Span,
 }
 
@@ -158,7 +158,7 @@ struct Parser<'a> {
     end: usize,
     /// How many brackets are open.
     depth: usize,
-    /// What the statement defines, once that is known.
+    /// The name that the statement defines, once that is known.
     name: Option<Span>,
 }
 
@@ -243,7 +243,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows a directive's word.
+    /// The rest after a directive's word.
     fn directive(&mut self, span: Span, file: &mut File) -> Result<(), Fault> {
         match self.reader.text(span) {
             "%ignore" => {
@@ -525,7 +525,7 @@ impl Parser<'_> {
         if self.take(close).is_some() {
             return Ok(inner);
         }
-        // What cannot stand here is the better place to look at, if there is anything.
+        // A token that is wrong here is the better place for the error, if there is one.
         match self.peek() {
             Some(_) => self.nothing_left().map(|()| inner),
             None => {

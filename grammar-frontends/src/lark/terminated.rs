@@ -21,7 +21,7 @@ enum Concatenation {
 
 /// A rule's texts.
 struct TerminatedTexts {
-    /// What may stand before the end.
+    /// The text before the end.
     text: ExprId,
     whole: ExprId,
     /// All of it, without what is counted.
@@ -81,7 +81,7 @@ impl Scope<'_, '_> {
         Ok((terminated.language, texts, options))
     }
 
-    /// What ends a rule, written out if it has few forms.
+    /// The end of a rule, written out if it has few forms.
     fn terminator(&mut self, (sort, span): (Sort, Span)) -> Result<Option<Terminator>, Fault> {
         if sort != Sort::Regex {
             let (text, case) = self.decoded(span)?;
@@ -95,7 +95,7 @@ impl Scope<'_, '_> {
             return Err(Fault::new("lark/limit", message, hint, span));
         }
         let (pattern, case) = self.flagged(span)?;
-        // What is wrong with the pattern is told where it is read as an expression.
+        // Errors in the pattern are reported where it is read as an expression.
         Ok(Terminator::of_pattern(&pattern, &self.regex_options(case)))
     }
 

@@ -1,4 +1,4 @@
-//! What ends a rule, as far as it can be written out: the texts of a `suffix` or `stop`.
+//! The end of a rule, as far as it can be written out: the texts of a `suffix` or `stop`.
 //!
 //! A rule with the body `L` and the end `E` has the texts of `L E` that go on no other text of it. As one language they
 //! do not say where the end begins, and a bound cannot be put on the part before it. Both can be said where `E` has few
@@ -7,12 +7,13 @@
 //! * *How long is the end?* The texts whose end has `n` bytes are those of `L E_n`, where `E_n` are the ends of that many
 //!   bytes. A text that can be cut in several ways is cut where its end begins first, so those that have a longer end are
 //!   taken out ([`Terminator::by_length`]).
-//! * *What may stand before the end?* If the rule has the texts of `B E` for some `B`, then `B`. A text of `L` with an end
-//!   behind it must not have ended before: not inside `L`, so it is none of `L E` with anything behind, and not astride the
-//!   two, where the last characters of one end are the first ones of another. Where that happens before every end
-//!   (`\n\n` behind a text that ends with `\n`), the texts that begin an end are taken out, too; where it happens before none
-//!   (`</think>`), nothing is. Where it happens before some (`[ab]b` behind an `a`), what may stand before the end
-//!   depends on it, and there is no such `B` ([`Terminator::before`]).
+//! * *Which text may precede the end?* If the rule has the texts of `B E` for some `B`, then `B`. A text of
+//!   `L` followed by an end must not have ended before. It must not have ended inside `L`, so it is none of
+//!   `L E` with anything after it. Nor may an end lie astride the two, where the last characters of one end
+//!   are the first ones of another. If that happens before every end (`\n\n` after a text that ends with
+//!   `\n`), the texts that begin an end are taken out, too. If it happens before none (`</think>`), nothing
+//!   is. Where it happens before some (`[ab]b` behind an `a`), what may stand before the end depends on it,
+//!   and there is no such `B` ([`Terminator::before`]).
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use logos::Logos;
 use super::fault::Fault;
 use crate::json::{self, JsonError, JsonValue};
 
-/// What a token is. Names and literals are found in the source by their spans.
+/// The kinds of tokens. Names and literals are found in the source by their spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
 #[logos(skip r"[ \t\r\n\f]+")]
 #[logos(skip("(#|//)[^\n]*", allow_greedy = true))]
@@ -163,7 +163,7 @@ fn json_fault(source: &str, begin: usize, error: &JsonError) -> Fault {
     )
 }
 
-/// What is wrong where no token begins.
+/// The error where no token begins.
 fn unknown(source: &str, at: usize) -> Fault {
     let rest = &source[at..];
     let line = rest.lines().next().unwrap_or_default();

@@ -2,9 +2,9 @@
 //!
 //! # The problem
 //!
-//! A grammar has no anchors, so `^` and `$` must be turned into languages. Where they stand at the two ends
-//! of a pattern that is easy: leave them out, and put "any text" before and after a pattern that is searched
-//! for and has no anchor on that side. But they may stand anywhere: `^a|b$`, `(^|x)y`, `(a|$)(^|b)`, `(^a|b)*`.
+//! A grammar has no anchors, so `^` and `$` must be turned into languages. At the two ends of a pattern that
+//! is easy: leave them out. A pattern that is searched for gets "any text" on each side that has no anchor.
+//! But they may stand anywhere: `^a|b$`, `(^|x)y`, `(a|$)(^|b)`, `(^a|b)*`.
 //!
 //! # The method
 //!
@@ -17,8 +17,8 @@
 //!
 //! - a character or literal is the variant "nothing"; `^` is the empty text as variant "start", `$` as "end";
 //! - a choice is the union, variant by variant;
-//! - in a concatenation of a way `x` and a way `y`: if `y` needs the start, `x` must be empty; if `x` needs
-//!   the end, `y` must be empty; then the needs add up;
+//! - in a concatenation of a way `x` and a way `y`: if `y` needs the start, `x` must be empty. If `x` needs
+//!   the end, `y` must be empty. Then the needs add up;
 //! - a repeat has the closed forms that [`AnchorCompiler::repeat`] derives; it stays a counted repeat.
 //!
 //! In the end, a whole match is the union of the four variants. A search puts any text before the variants
@@ -269,10 +269,10 @@ impl AnchorCompiler<'_> {
     /// both `b`.
     ///
     /// - No round needs anything: `f{min,max}`.
-    /// - Some need the start, none the end. Let `i` be the last such round. All rounds before it are empty and
-    ///   those after it are free: `s f{min-i,max-i}`. Rounds before `i` exist only if `f` or `s` contain the
-    ///   empty text; then `i` is any number up to `max`, and the union over `i` is `s f{0,max-1}`; otherwise
-    ///   `i` is 1 and this is `s f{min-1,max-1}`.
+    /// - Some need the start, none the end. Let `i` be the last such round. All rounds before it are empty
+    ///   and those after it are free: `s f{min-i,max-i}`. Rounds before `i` exist only if `f` or `s` contain
+    ///   the empty text. Then `i` is any number up to `max`, and the union over `i` is `s f{0,max-1}`.
+    ///   Otherwise `i` is 1 and this is `s f{min-1,max-1}`.
     /// - Some need the end, none the start: the mirror image.
     /// - Both are needed. Let `i` be the last round that needs the start and `j` the first that needs the end.
     ///   If `i < j`, rounds before `i` and after `j` are empty, those between are free: `s f{min-2,max-2} e`,

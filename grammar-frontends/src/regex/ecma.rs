@@ -1,14 +1,14 @@
 //! ECMA-262 patterns in the syntax that `regex-syntax` reads.
 //!
 //! The two syntaxes share groups, repeats and alternatives; they differ in escapes, in what a class may hold,
-//! and in what counts as a literal. So a pattern is rewritten token by token, keeping for each byte of the
-//! result the byte of the pattern it came from, and errors of the parser are reported at their place in the
-//! pattern as written. Only characters written as `\x{..}`, classes of such, and the shared operators are
+//! and in what counts as a literal. So a pattern is rewritten token by token, and each byte of the result
+//! remembers the byte of the pattern from which it came. Errors of the parser are reported at their place in
+//! the original pattern. Only characters written as `\x{..}`, classes of such, and the shared operators are
 //! emitted: nothing that has a meaning of its own in `regex-syntax` (`&&`, `[:alpha:]`, `\A`) gets through.
 //!
-//! The grammar is that of ECMA-262 in Unicode mode (section 22.2.1), as JSON Schema asks for, plus what
-//! Annex B takes in addition where its meaning is what the author meant. What Annex B reads as something
-//! nobody means (`\A` is the letter A there, `\1` without groups is a control character) is refused.
+//! The grammar is that of ECMA-262 in Unicode mode (section 22.2.1), as JSON Schema asks for. Of Annex B it
+//! has those additions whose meaning is the one that the author meant. Other readings of Annex B, which
+//! nobody means (`\A` is the letter A there, `\1` without groups is a control character), are refused.
 
 use grammask_grammar_ir::Span;
 
@@ -45,7 +45,7 @@ enum DotAll {
     Yes,
 }
 
-/// What stands before the current token: a repeat needs something to repeat.
+/// The construct before the current token: a repeat needs something to repeat.
 #[derive(Clone, Copy, PartialEq)]
 enum Previous {
     Nothing,
@@ -82,7 +82,7 @@ struct Translator<'p> {
     groups: u32,
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum Escape {
     /// A code point; lone surrogates included.
     Point(u32),
@@ -423,7 +423,7 @@ impl<'p> Translator<'p> {
         u32::from_str_radix(digits, 16).ok()
     }
 
-    /// What follows `\u`.
+    /// The rest after `\u`.
     fn unicode_escape(&mut self) -> Outcome<u32> {
         const HINT: &str = "write `\\uHHHH`, or `\\u{H...}` up to 10FFFF";
         if self.eat("{") {
@@ -455,7 +455,7 @@ impl<'p> Translator<'p> {
         Ok(first)
     }
 
-    /// What follows `\p` or `\P`.
+    /// The rest after `\p` or `\P`.
     fn property(&mut self, letter: char) -> Outcome<String> {
         const HINT: &str = "write `\\p{L}`, `\\p{Script=Greek}` or another Unicode property in braces";
         if !self.eat("{") {

@@ -7,17 +7,18 @@
 //!
 //! # The method
 //!
-//! A pattern is read from its end. Every part is given the language of what may follow it, its *rest*, and
-//! returns the language of all texts from the part on: a character or a literal is put before the rest, an
-//! alternation is the union of its branches before the same rest, and the parts of a concatenation are taken
-//! from the last to the first. `(?=a)` is then an intersection: the rest, and the texts that begin with what `a`
-//! matches. `(?!a)` intersects with the complement of these. `$` is the rest without all texts that are not empty.
-//! `^` needs to know whether something was read before: at the start of the pattern nothing was, behind a part
-//! that cannot be empty something was, and elsewhere it is refused.
+//! A pattern is read from its end. Every part is given the language of the texts that may follow it, its
+//! *rest*, and returns the language of all texts from the part on. A character or a literal is put before the
+//! rest. An alternation is the union of its branches before the same rest, and the parts of a concatenation
+//! are taken from the last to the first. `(?=a)` is then an intersection: the rest, and the texts that begin
+//! with what `a` matches. `(?!a)` intersects with the complement of these. `$` is the rest without all texts
+//! that are not empty. `^` needs to know whether something was read before: at the start of the pattern
+//! nothing was, behind a part that cannot be empty something was, and elsewhere it is refused.
 //!
-//! Repeats of parts without look-ahead are repeats. With it, a bounded repeat is written out. An unbounded one
-//! has a closed form where each round reads one character and the text ends behind it, as in `((?!a).)*$`: texts
-//! of such characters in which no place begins what `a` matches. Other ones are refused, as is look-behind.
+//! Repeats of parts without look-ahead are repeats. With it, a bounded repeat is written out. An unbounded
+//! one has a closed form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It
+//! has the texts of such characters in which no place begins a match of `a`. Other ones are refused, as is
+//! look-behind.
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
@@ -66,7 +67,7 @@ enum Language {
     Other(ExprId),
 }
 
-/// What is known about a place in the text.
+/// The facts about a place in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Start,
@@ -75,7 +76,7 @@ enum Position {
     Anywhere,
 }
 
-/// What a group of the pattern asks for.
+/// The demand of a group of the pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Polarity {
     Follows,
@@ -282,7 +283,8 @@ fn sense(group: &hir::Capture) -> Option<Polarity> {
     }
 }
 
-/// Whether a part has neither anchors nor look-ahead. What `regex-syntax` knows of anchors it knows of each part.
+/// Whether a part has neither anchors nor look-ahead. `regex-syntax` knows for each part whether it has
+/// anchors.
 fn is_plain(hir: &Hir) -> bool {
     hir.properties().look_set().is_empty() && !holds_look_ahead(hir)
 }
@@ -297,7 +299,7 @@ fn holds_look_ahead(hir: &Hir) -> bool {
     }
 }
 
-/// What is known behind a part.
+/// The facts after a part.
 fn after(part: &Hir, at: Position) -> Position {
     match consumes(part) {
         (0, Some(0)) => at,

@@ -5,10 +5,11 @@
 //! to that and are dropped. Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
-//! method), and look-ahead in the ECMA dialect where no repeat is around it or the repeat reads single characters
-//! up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). Constructs that a regular language over characters cannot
-//! express, or that only make sense line by line, are refused by name and place: look-behind, other look-ahead,
-//! back-references, word boundaries and multi-line anchors.
+//! method). The ECMA dialect has look-ahead where no repeat is around it or the repeat reads single
+//! characters up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). Some constructs are refused by
+//! name and place, because a regular language over characters cannot express them or because they only make
+//! sense line by line. They are look-behind, other look-ahead, back-references, word boundaries and
+//! multi-line anchors.
 //!
 //! ```
 //! use grammask_grammar_frontends::regex::{RegexOptions, parse};

@@ -1,4 +1,4 @@
-//! What is refused in patterns, in our own words and at its place in the pattern as it was written.
+//! The refused constructs of patterns, in our own words and at their places in the pattern as it was written.
 
 use regex_syntax::ast::{self, AssertionKind, Ast, ClassSetItem, FlagsItemKind};
 use regex_syntax::hir;
@@ -158,7 +158,7 @@ fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str)
     }
 }
 
-/// What [`check_ast`] saw of flags.
+/// The flags that [`check_ast`] saw.
 #[derive(Debug, Default)]
 pub(super) struct Flags {
     multi_line: Option<(usize, usize)>,

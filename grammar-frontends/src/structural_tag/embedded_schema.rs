@@ -30,7 +30,7 @@ pub struct EmbeddedSchema {
     prefix: Box<str>,
 }
 
-/// What the grammar of a schema depends on, beside the options.
+/// The content on which the grammar of a schema depends, beside the options.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaContent {
     schema: SchemaValue,
@@ -109,7 +109,8 @@ impl EmbeddedSchema {
         &self.content.key
     }
 
-    /// What is known of the [grammar](Self::grammar) before it is written, where one look at the schema tells.
+    /// The facts about the [grammar](Self::grammar) before it is written, if one look at the schema is
+    /// enough.
     pub fn simple_schema(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
         let SchemaContent { schema, style, key_order, spelling, max_whitespace: _, excludes, key: _ } =
             &self.content;

@@ -10,7 +10,7 @@ use super::styles::{markup, notation};
 use crate::json_schema::Spelling;
 use crate::json_schema::value_syntax::ValueSyntax;
 
-/// What a part of the text looks like.
+/// The form of a part of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Format {
     /// A literal, which may be empty.
@@ -167,7 +167,7 @@ pub(crate) enum Minimum {
     One,
 }
 
-/// What follows a tag or a dispatched format.
+/// The continuation after a tag or a dispatched format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AfterMatch {
     /// More of the same.

@@ -1,9 +1,9 @@
 //! From formats to a grammar.
 //!
-//! Every format becomes an expression. What takes care is who reads the end of a tag: free text stops at the
-//! first place where an end is complete, so free text that stands at the end of a tag is lowered *together with*
-//! the end ([`FormatLowering::terminated`]), as stop strings of one dispatch. Text and end in a sequence would be the same
-//! language, read in two ways at every byte with which an end may begin.
+//! Every format becomes an expression. The end of a tag needs care: free text stops at the first place where
+//! an end is complete. So free text at the end of a tag is lowered *together with* the end
+//! ([`FormatLowering::terminated`]), as stop strings of one dispatch. Text and end in a sequence would be the
+//! same language, read in two ways at every byte with which an end may begin.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -318,7 +318,7 @@ impl<'o> FormatLowering<'o> {
         self.with_end(body, ends)
     }
 
-    /// What was lowered, and one of the ends where there are any.
+    /// The lowered body, followed by one of the ends if there are any.
     fn with_end(&mut self, body: ExprId, ends: &[Box<str>]) -> ExprId {
         if ends.is_empty() {
             return body;
@@ -622,8 +622,8 @@ fn after(after_match: AfterMatch) -> AfterDispatch {
     }
 }
 
-/// Whether some stop string is part of another, or a trigger or an excluded string is part of one, or the reverse,
-/// so that one of them would never be completed.
+/// Whether one of them would never be completed: some stop string is part of another, or a trigger or an
+/// excluded string is part of one, or the reverse.
 fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) -> bool {
     let triggers = dispatch.triggers.iter().flat_map(|(pattern, _)| pattern.parts());
     let triggers = triggers.filter_map(|part| match part {

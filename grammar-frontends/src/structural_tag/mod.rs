@@ -52,10 +52,11 @@
 //!
 //! # In this folder
 //!
-//! A document comes in and a [`Grammar`](grammask_grammar_ir::Grammar) goes out, or a [`GrammarSkeleton`] with rules that
-//! stand for its schemas. `read` makes a `format` of the document, `lower` a grammar of the format; `scan` and what uses
-//! it (`schema_cache`, `split_tags`) are short cuts for documents that resemble one another, and may only answer what
-//! reading the whole document would. Each can be changed alone. Imports `diagnostic`, `regex`, `ebnf` and `json_schema`.
+//! A document comes in and a [`Grammar`](grammask_grammar_ir::Grammar) goes out, or a [`GrammarSkeleton`]
+//! with rules that stand for its schemas. `read` makes a `format` of the document, `lower` a grammar of the
+//! format. `scan` and its users (`schema_cache`, `split_tags`) are short cuts for documents that resemble one
+//! another, and may only answer what reading the whole document would. Each can be changed alone. Imports
+//! `diagnostic`, `regex`, `ebnf` and `json_schema`.
 
 mod document;
 mod embedded_schema;

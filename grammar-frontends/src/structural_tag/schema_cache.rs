@@ -1,9 +1,9 @@
 //! Schemas that were read before.
 //!
-//! Nearly all of a structural tag's text is schemas, and from one request to the next most of them are the same. To read
-//! a schema, and to write it out again as the key by which its automata are found, takes ten times as long as to see
-//! where it ends. So the schemas are cut out first: what is left of the document is read with a number in the place of
-//! each, and a schema is looked up by its text as it stands.
+//! Nearly all of a structural tag's text is schemas, and from one request to the next most of them are the
+//! same. To read a schema, and to write it out again as the key by which its automata are found, takes ten
+//! times as long as to see where it ends. So the schemas are cut out first. The rest of the document is read
+//! with a number in the place of each, and a schema is looked up by its unchanged text.
 //!
 //! Nothing is decided here about what is wrong: wherever a document is not plainly right, it is read as a whole.
 

@@ -85,7 +85,7 @@ fn without_space(text: &str) -> String {
     let (mut at, mut copied) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            // What was read ends its strings.
+            // The text was read before, so its strings are closed.
             b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
             b' ' | b'\t' | b'\n' | b'\r' => {
                 kept.push_str(&text[copied..at]);

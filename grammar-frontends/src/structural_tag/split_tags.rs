@@ -1,9 +1,9 @@
 //! A structural tag in pieces: what stays, and the tags that change from one request to the next.
 //!
-//! A request with tools is mostly tags that were there in the request before, in one list. To read and lower all of
-//! them again takes longer than all that is new. So the list is cut out of the document: what stands around it is a
-//! [`TagTemplate`], a grammar in which one rule stands for whichever tags come, and each tag is a [`TagArm`], which
-//! depends on its own text alone: mostly two literals and the schema between them.
+//! A request with tools is mostly tags that were there in the request before, in one list. To read and lower
+//! all of them again takes longer than all that is new. So the list is cut out of the document. The rest is a
+//! [`TagTemplate`], a grammar in which one rule represents the tags of a request. Each tag is a [`TagArm`],
+//! which depends on its own text alone: mostly two literals and the schema between them.
 //!
 //! Only what is plain is cut: one list, the tags of a single trigger or with a separator, whose contents hold no
 //! formats themselves. Nothing is decided here about what is wrong; wherever something is not plainly right there are
@@ -27,19 +27,19 @@ use crate::json::JsonValue;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SplitTags<'d> {
-    /// What stands before the first tag.
+    /// The text before the first tag.
     pub head: &'d str,
     /// The tags, in their order; at least one.
     pub tags: Vec<&'d str>,
-    /// What stands behind the last tag.
+    /// The text after the last tag.
     pub tail: &'d str,
 }
 
 /// Most brackets around the tags of a document.
 const MAX_DEPTH_AROUND: usize = 16;
 
-/// Most brackets inside of one another in a tag, its schemas left out: what lies deeper is too deep for some documents
-/// (the parser reads 127), and these are read as a whole.
+/// Most brackets inside of one another in a tag, its schemas left out. Deeper values are too deep for some
+/// documents (the parser reads 127), and these are read as a whole.
 const MAX_DEPTH_INSIDE: usize = 100;
 
 impl<'d> SplitTags<'d> {

@@ -23,8 +23,9 @@ pub enum TagExtent {
     Whole,
     /// The rest of the tag after the trigger that it begins with.
     AfterTrigger(Box<str>),
-    /// The same, where the trigger is also written out before it. In a tag of its own the trigger and what follows are one
-    /// literal: if the name of a special token begins in the trigger and ends behind it, then the tag is not plain.
+    /// The same, where the trigger is also written out before it. In a tag of its own the trigger and the
+    /// text after it are one literal. If the name of a special token begins in the trigger and ends after it,
+    /// the tag is not plain.
     AfterWrittenTrigger(Box<str>),
 }
 

@@ -31,9 +31,9 @@
 //! With `parallel_tool_calls: false` an answer ends with its first call. A function with `strict: false` or without
 //! `parameters` takes any value.
 //!
-//! Arguments are JSON, members between marks, or the values of another notation: Python's literals in calls with
-//! keyword arguments, where strings have the escapes that JSON and Python share, or Gemma's, where strings stand between
-//! marks as they are. Names that cannot be written so are refused.
+//! Arguments are JSON, members between marks, or the values of another notation. One is Python's literals in
+//! calls with keyword arguments, whose strings have the escapes that JSON and Python share. Another is
+//! Gemma's, whose strings are written unchanged between marks. Names that cannot be written so are refused.
 //!
 //! # Errors
 //!

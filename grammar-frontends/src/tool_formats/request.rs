@@ -1,4 +1,4 @@
-//! What a client asks for, in the shape of OpenAI's requests.
+//! The request of a client, in the shape of OpenAI's requests.
 
 use std::collections::HashSet;
 use std::sync::Arc;

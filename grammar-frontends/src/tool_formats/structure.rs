@@ -78,7 +78,7 @@ fn reasoning(marks: ReasoningMarks, request: &ToolRequest, parts: &mut Vec<Forma
     }
 }
 
-/// What may not be text of the answer.
+/// The texts that the answer must not contain.
 fn excludes(family: &Family, request: &ToolRequest) -> Vec<Box<str>> {
     match (family.reasoning, request.markers) {
         (Some(marks), Markers::Excluded) => vec![marks.open.into(), marks.close.into()],

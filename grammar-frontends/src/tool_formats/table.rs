@@ -15,7 +15,7 @@ pub(super) struct Family {
     pub(super) call: &'static [Part],
     /// Other spellings of it.
     pub(super) other_calls: &'static [&'static [Part]],
-    /// What may stand before a call that is required.
+    /// The text that may precede a call that is required.
     pub(super) lead: &'static str,
     /// Pairs of marks around answers that are no calls; the second one is empty where a mark stands alone. They may
     /// stand anywhere in free text.
@@ -36,7 +36,7 @@ pub(super) enum ToolNames {
 pub(super) struct ReasoningMarks {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
-    /// What the model writes after the closing mark.
+    /// The model's text after the closing mark.
     pub(super) after: &'static str,
     /// Whether the prompt ends with the opening mark, so that the model's text begins behind it.
     pub(super) opener: Opener,
@@ -119,7 +119,7 @@ const fn section(open: &'static str, separator: &'static str, close: &'static st
     Layout::Section { open, separator, close }
 }
 
-/// What most families are like.
+/// The properties of most families.
 const FAMILY: Family = Family {
     keys: &[],
     models: "",

@@ -1,4 +1,4 @@
-//! What EBNF sources mean, and that printed grammars are read back.
+//! The meaning of EBNF sources, and reading printed grammars back.
 
 use grammask_grammar_frontends::ebnf::{EbnfOptions, parse};
 use grammask_oracle::Recogniser;

@@ -1,4 +1,4 @@
-//! What GBNF has of its own.
+//! Constructs that only GBNF has.
 
 use grammask_grammar_frontends::ebnf::{EbnfOptions, parse as parse_ebnf};
 use grammask_grammar_frontends::gbnf::{GbnfOptions, parse};

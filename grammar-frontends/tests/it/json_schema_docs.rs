@@ -44,7 +44,7 @@ fn what_another_draft_has_is_a_warning() {
     assert_eq!(warnings(r#"{"const":1,"format":"uuid","title":"x","y":1,"definitions":{}}"#), [""; 0]);
 }
 
-/// What the table says of drafts is what the report says of a schema.
+/// The drafts in the table are those in the report of a schema.
 #[test]
 fn the_table_and_the_report_agree_on_drafts() {
     let drafts = [

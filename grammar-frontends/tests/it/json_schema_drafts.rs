@@ -1,4 +1,4 @@
-//! What each draft means by its own words, and references of every kind.
+//! The meaning of each draft's own words, and references of every kind.
 
 use grammask_grammar_frontends::json::JsonValue;
 use grammask_grammar_frontends::json_schema::{

@@ -1,4 +1,4 @@
-//! What is refused, where and why; and what the report says.
+//! Refusals with their places and reasons, and the content of the report.
 
 use grammask_grammar_frontends::json_schema::{
     self, FreeNames, JsonSchemaOptions, Treatment, Unsupported, Whitespace, compile,

@@ -1,5 +1,5 @@
-//! What people are told about schemas that are refused: keyword, JSON pointer, the place in their text, the reason,
-//! and what to write instead.
+//! Messages about schemas that are refused: keyword, JSON pointer, the place in their text, the reason, and
+//! the text to write instead.
 
 use grammask_grammar_frontends::Color;
 use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, Whitespace, compile};

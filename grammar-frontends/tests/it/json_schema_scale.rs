@@ -58,10 +58,10 @@ fn equal_schemas_are_read_once() {
     let object = |about: &str, keyword: &str| {
         format!(r#"{{{about}"properties":{{"a":{{"items":{{"minLength":1}}}},"title":{{}}}}{keyword}}}"#)
     };
-    // What describes a schema does not tell it from others, wherever it stands.
+    // Descriptions do not distinguish a schema from others, in any place.
     assert!(rules(&|_| object("", "")) < 250);
     assert!(rules(&|number| object(&format!(r#""title":"{number}","x-order":{number},"#), "")) < 250);
-    // What it says does.
+    // Its assertions do.
     assert!(rules(&|number| object("", &format!(r#","required":["b{number}"]"#))) > 400);
     assert!(rules(&|number| object("", &format!(r#","const":{{"title":{number}}}"#))) > 400);
     let named = |number| format!(r#"{{"properties":{{"title":{{"const":{{"title":{number}}}}}}}}}"#);

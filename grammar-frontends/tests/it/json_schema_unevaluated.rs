@@ -59,7 +59,7 @@ fn branches_count_where_they_hold() {
         &[r#"{"a":1}"#, r#"{"b":1}"#],
         &["{}", r#"{"a":1,"b":1}"#, r#"{"a":1,"b":"x"}"#, r#"{"a":1,"c":1}"#],
     );
-    // What `not` looks at is not evaluated.
+    // Members that `not` looks at are not evaluated.
     check(
         json!({"not": {"not": {"properties": {"a": true}, "required": ["a"]}}, "unevaluatedProperties": {"type": "null"}}),
         &[r#"{"a":null}"#],

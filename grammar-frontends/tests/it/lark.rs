@@ -1,4 +1,4 @@
-//! What sources in Lark's notation mean, and what is said of broken ones.
+//! The meaning of sources in Lark's notation, and the messages for broken ones.
 
 use grammask_grammar_frontends::Color;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
@@ -168,7 +168,7 @@ fn a_bound_on_tokens_takes_no_text_away() {
     text[stop_capture="end", stop_capture_bytes=2] ::= text_3 "aa"
     text_3[max_tokens=5] ::= Intersection([a-z]*, Complement([a-z]* "aa" [^]*), Complement([a-z]* "a"))
     "#);
-    // What may stand before the end depends on it: behind `a` there may be `ab`, but not `bb`.
+    // The text that may precede the end depends on it: after `a` there may be `ab`, but not `bb`.
     for end in ["/[ab]b/", "/b|abc/"] {
         let refused = refused(&format!("start: text\ntext[stop={end}, max_tokens=1]: /.*/"));
         assert!(refused.contains("depends on which end follows"), "{end}: {refused}");

@@ -1,4 +1,4 @@
-//! What people are told. Each report shows the place and says what to write instead.
+//! Messages for people. Each report shows the place and says what to write instead.
 
 use grammask_grammar_frontends::regex::{Matching, RegexOptions};
 use grammask_grammar_frontends::{Color, ebnf, gbnf, regex};

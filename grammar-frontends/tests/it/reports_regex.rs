@@ -1,4 +1,4 @@
-//! What people are told of patterns.
+//! Messages about patterns.
 
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_grammar_frontends::{Color, regex};

@@ -1,10 +1,10 @@
 //! Equal schemas, which are read once: schemas that assert the same.
 //!
-//! A tool that writes schemas out writes the same ones again and again: in a generated document of a hundred kilobytes a
-//! third of the schemas occur earlier in it, but for their annotations. Each would be read, brought to its normal form
-//! and lowered, only to meet an equal shape at the end, or none, since shapes are compared by the goals inside. So a
-//! schema that is equal to one that was met before *is* that one. Equality is found by fingerprints, which are taken
-//! while the document is parsed, and then checked member by member.
+//! A tool that writes schemas out writes the same ones again and again. In a generated document of a hundred
+//! kilobytes a third of the schemas occur earlier in it, but for their annotations. Each would be read,
+//! brought to its normal form and lowered, only to meet an equal shape at the end, or none, since shapes are
+//! compared by the goals inside. So a schema that is equal to one that was met before *is* that one. Equality
+//! is found by fingerprints, which are taken while the document is parsed, and then checked member by member.
 //!
 //! The assertions of a schema depend on its place by its base URI and its dialect alone. So this holds in one resource,
 //! and not where a schema has an identifier or a dynamic reference.

@@ -6,7 +6,7 @@ use super::ids::Draft;
 use super::json::Members;
 use crate::json_schema::report::Treatment;
 
-/// What this frontend does with a keyword.
+/// The treatment of a keyword by this frontend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keyword {

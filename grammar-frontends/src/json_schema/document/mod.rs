@@ -1,7 +1,7 @@
-//! The schema document. The text of a schema comes in; nodes go out, each with its value, its dialect, its JSON pointer
-//! and the target of each reference in it. How JSON is read, how identifiers are indexed and how equal subschemas are
-//! found may change here alone, as long as a node keeps its meaning; the order in which nodes are made is part of the
-//! order of rules. Imports options, the retriever and the report.
+//! The schema document. The text of a schema comes in; nodes go out, each with its value, its dialect, its
+//! JSON pointer and the target of each reference in it. The reader of JSON, the index of identifiers and the
+//! search for equal subschemas may change here alone, as long as a node keeps its meaning. The order in which
+//! nodes are made is part of the order of rules. Imports options, the retriever and the report.
 
 pub(super) mod dynamic_scope;
 pub(super) mod equality;

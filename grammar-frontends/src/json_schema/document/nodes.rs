@@ -1,8 +1,8 @@
 //! The schema document: its nodes, their places, and the targets of references.
 //!
-//! Nothing is visited before something asks for it: a node is made for a schema when the lowering reaches
-//! it, so that a document of 50,000 definitions costs what the ten that are used cost. Only a reference that
-//! is not a plain pointer (`$anchor`, `$id`) makes one pass over the whole document, to index the names.
+//! Nothing is visited before it is needed. A node is made for a schema when the lowering reaches it, so a
+//! document of 50,000 definitions costs only as much as the ten that are used. Only a reference that is not a
+//! plain pointer (`$anchor`, `$id`) makes one pass over the whole document, to index the names.
 //!
 //! A dynamic reference means different schemas on different ways to it. A node is therefore a place in the
 //! document *and* a scope: which schema each dynamic anchor names there. Documents without dynamic references
@@ -277,8 +277,8 @@ impl<'s> Document<'s> {
         Ok(self.entered_at(scope, target))
     }
 
-    /// The target of a `$dynamicRef` or `$recursiveRef` in `from`: as a `$ref`, and where that
-    /// leads to a dynamic anchor, to the one of its name in the outermost resource that was entered on the
+    /// The target of a `$dynamicRef` or `$recursiveRef` in `from`. It is that of a `$ref`. If that is a
+    /// dynamic anchor, it is the anchor of the same name in the outermost resource that was entered on the
     /// way here.
     pub(crate) fn resolve_dynamic(
         &mut self,

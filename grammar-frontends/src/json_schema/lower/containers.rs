@@ -75,8 +75,8 @@ impl ContainerWriter<'_> {
     /// At least one item and `]`, for bounds that are large: every item but the last ends with its comma.
     ///
     /// Commas before items, as in [`array_text`](Self::array_text), leave it open after `1` whether the item
-    /// goes on or the next one begins, and so how many there were: a parser has to keep both counts at once. After a
-    /// comma there is one.
+    /// continues or the next one begins, and so the number of items. A parser has to keep both counts at
+    /// once. After a comma there is one.
     fn long_array_text(&mut self, item: ExprId, min: u32, max: Option<u32>) -> ExprId {
         let Punctuation { space, before_first, after_last, bare_comma, after_comma, .. } = self.punctuation;
         let close = self.builder.literal("]");
@@ -115,7 +115,7 @@ impl ContainerWriter<'_> {
         let last = self.builder.sequence([after_last, close]);
         let end = self.builder.sequence([space, last]);
         let separator = self.builder.sequence([space, comma]);
-        // What follows once all places of the prefix are read (at least one item is).
+        // The rest once all places of the prefix are read (at least one item is).
         let read = u32::try_from(prefix.len()).unwrap_or(u32::MAX).max(1);
         let mut tail = end;
         if let Some(rest) = rest {
@@ -224,7 +224,8 @@ impl Chain<'_> {
             for count in counts(start) {
                 let state = self.state(writer, start..next, count, &row)?;
                 before.push(match state {
-                    // What two places refer to is a rule; what only the member before refers to is not.
+                    // A state that two places refer to is a rule; one that only the member before refers to
+                    // is not.
                     Some(state) if start > 0 && !is_required(start - 1) || cap > 0 => {
                         let rule: RuleId = writer.builder.declare_fresh("members").map_err(grammar_error)?;
                         writer.builder.define(rule, state).map_err(grammar_error)?;
@@ -276,7 +277,7 @@ impl Chain<'_> {
         })
     }
 
-    /// What follows a member's value: another member, or the end.
+    /// The text after a member's value: another member, or the end.
     fn after(
         &self,
         writer: &mut ContainerWriter<'_>,

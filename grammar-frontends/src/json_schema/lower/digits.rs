@@ -1,8 +1,8 @@
 //! The texts of the numbers between two bounds, digit by digit, without an exponent.
 //!
-//! Such a text is `-?(0|[1-9][0-9]*)(\.[0-9]+)?`. Its value is above a bound if the first digit that differs is
-//! greater, so the texts form a small tree: along the bound's own digits, with a way out to free digits at each. What a
-//! fraction may end with, and how many digits there may be, is the same everywhere: a [`DigitForm`].
+//! Such a text is `-?(0|[1-9][0-9]*)(\.[0-9]+)?`. Its value is above a bound if the first digit that differs
+//! is greater. So the texts form a small tree along the bound's own digits, with a branch to free digits at
+//! each. The end of a fraction and the number of digits follow the same rule everywhere: a [`DigitForm`].
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
@@ -453,7 +453,7 @@ impl Digits<'_> {
         (!ways.is_empty()).then(|| self.builder.choice(ways))
     }
 
-    /// What may follow a whole part that equals that of the given bounds: nothing, or a point and digits.
+    /// The text after a whole part that equals that of the given bounds: nothing, or a point and digits.
     fn fraction(&mut self, low: Option<&SplitBound>, high: Option<&SplitBound>) -> Option<ExprId> {
         // Without a fraction the value equals the bound cut at the point.
         let above = low.is_none_or(|low| low.fraction.is_empty() && low.edge == Edge::Inclusive);
@@ -594,7 +594,7 @@ impl Digits<'_> {
             Edge::Exclusive => None,
         };
         for (at, &digit) in high.iter().enumerate().rev() {
-            // What is left of the bound is above zero, so stopping here stays below it.
+            // The rest of the bound is above zero, so stopping here stays below it.
             let before = if at == 0 { last } else { Last::of(high[at - 1]) };
             let mut alternatives = Vec::with_capacity(3);
             if has_zeros || before == Last::Other {

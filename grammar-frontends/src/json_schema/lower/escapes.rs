@@ -1,11 +1,10 @@
 //! The spellings of characters in strings and names: all that JSON allows, or those that [`Escapes`] leaves.
 //!
-//! [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) has every spelling, or those that serialisers print. One alone
-//! could be had by
-//! intersection with the texts that are spelled as wanted, but an intersection is an automaton of its own, and a
-//! repeat inside it is written out. Where a character has one spelling, spelling is a function that is never the same
-//! for two texts, and distributes over all operators: it is pushed down to characters. A complement is taken within
-//! the texts that are spelled as wanted.
+//! [`JsonEscaped`](grammask_grammar_ir::Expr::JsonEscaped) has every spelling, or those that serialisers
+//! print. An intersection with the texts of the wanted spelling could select one, but an intersection is an
+//! automaton of its own, and a repeat inside it is written out. Where a character has one spelling, spelling
+//! is a function that is never the same for two texts, and distributes over all operators: it is pushed down
+//! to characters. A complement is taken within the texts that are spelled as wanted.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! Numbers with an exponent, as serialisers print them.
 //!
-//! They have one digit before the point that is not zero, at most 17 in all, as the shortest form of a double has, and an
-//! exponent so small or so large that some serialiser writes one. So for each exponent the mantissa lies between 1 and
-//! 10, and an interval of numbers falls apart: exponents between those of its bounds have any mantissa, those of the
-//! bounds themselves one between the bounds' digits. A number with `k` digits behind its point is a multiple of `10^-p`
-//! if its exponent is at least `k - p`.
+//! They have one digit before the point that is not zero, at most 17 in all, as the shortest form of a double
+//! has. Their exponent is so small or so large that some serialiser writes one. So for each exponent the
+//! mantissa lies between 1 and 10, and an interval of numbers falls apart. Exponents between those of its
+//! bounds have any mantissa; those of the bounds themselves have one between the bounds' digits. A number
+//! with `k` digits behind its point is a multiple of `10^-p` if its exponent is at least `k - p`.
 
 use grammask_grammar_ir::ExprId;
 use smallvec::SmallVec;

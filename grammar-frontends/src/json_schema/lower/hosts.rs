@@ -1,9 +1,10 @@
 //! Host names and mailboxes, whose characters are counted twice: those of each label, and those of the whole.
 //!
-//! The naive way is the product of both counts, some thirty thousand states. Here a rule is *how many characters are
-//! left*, and a label is cut into pieces whose lengths are 29, 14, 8, 4, 2 and 1: some of them, in this order, add up to
-//! any length from 0 to 58. A piece is one automaton, whichever rule calls it, so that there are six rules for each
-//! number of characters left. A label may be cut in several ways; all lead to the same rules.
+//! The naive way is the product of both counts, some thirty thousand states. Here a rule is *how many
+//! characters are left*, and a label is cut into pieces whose lengths are 29, 14, 8, 4, 2 and 1. Some of
+//! them, in this order, add up to any length from 0 to 58. A piece is one automaton, whichever rule calls it,
+//! so that there are six rules for each number of characters left. A label may be cut in several ways; all
+//! lead to the same rules.
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, RuleId, passes};

@@ -1,8 +1,8 @@
 //! From normal forms to rules.
 //!
-//! Every goal, array shape and object shape that the root reaches gets one rule, made when it is first
-//! referred to and given its body later, from a list of tasks: depth of nesting and recursion cost nothing.
-//! Equal shapes share a rule.
+//! Every goal, array shape and object shape that the root reaches gets one rule, which is made when it is
+//! first referred to. Its body comes later, from a list of tasks, so depth of nesting and recursion cost
+//! nothing. Equal shapes share a rule.
 
 use std::rc::Rc;
 

@@ -1,10 +1,11 @@
 //! Multiples of a step with a fraction, between bounds.
 //!
 //! The naive way intersects the texts of the interval with the automaton of the multiples. But the fractions
-//! that may follow depend on the remainder of the digits before the point alone: multiples of 0.3 are whole multiples
-//! of 3 with `.0`, `.3`, `.6` or `.9` after them, those that leave 1 with `.2`, `.5`, `.8`, and those that leave 2
-//! with `.1`, `.4`, `.7`. So there is one automaton of whole numbers for each list of fractions, between the whole
-//! parts of the bounds, and the few multiples with just these whole parts are listed.
+//! that may follow depend on the remainder of the digits before the point alone. Take multiples of 0.3. Whole
+//! multiples of 3 have `.0`, `.3`, `.6` or `.9` after them, numbers with remainder 1 have `.2`, `.5`, `.8`,
+//! and those with remainder 2 have `.1`, `.4`, `.7`. So there is one automaton of whole numbers for each list
+//! of fractions, between the whole parts of the bounds. The few multiples with just these whole parts are
+//! listed.
 //!
 //! Numbers that are no multiples are told in the same way, up to as many places as the steps have; those of more places are
 //! multiples of none.

@@ -105,7 +105,7 @@ impl SchemaLowering<'_> {
         self.normalizer.document.draft(Document::ROOT)
     }
 
-    /// What may follow a whole number: nothing in draft 4, a fraction of zeros in the others.
+    /// The text after a whole number: nothing in draft 4, a fraction of zeros in the others.
     pub(super) fn whole_end(&mut self) -> ExprId {
         match self.draft() {
             Draft::Draft4 => self.builder.empty(),

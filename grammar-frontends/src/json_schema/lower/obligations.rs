@@ -1,13 +1,14 @@
-//! Members with undeclared names, and the obligations that some of them must meet: `not` around `additionalProperties`,
-//! `patternProperties` or `propertyNames` asks for a member of any name whose value breaks a rule. Such a member is a
-//! *witness*.
+//! Members with undeclared names, and the obligations that some of them must meet. `not` around
+//! `additionalProperties`, `patternProperties` or `propertyNames` asks for a member of any name whose value
+//! breaks a rule. Such a member is a *witness*.
 //!
-//! One member may be the witness of several obligations. So the obligations are partitioned into groups in every way,
-//! and each group has one witness that meets all of it. An obligation on the name is met wherever such a name occurs. An
-//! obligation on the value is not: free names may repeat, a reader takes the last member of a name, and only of the last
-//! members is it certain that no other one overrides their values. So these witnesses are the last members. Two of them
-//! must not override each other: their names differ for certain, or the one that meets both obligations comes last.
-//! Where neither is the case, some objects have no order in which both are met for certain.
+//! One member may be the witness of several obligations. So the obligations are partitioned into groups in
+//! every way, and each group has one witness that meets all of it. An obligation on the name is met wherever
+//! such a name occurs. An obligation on the value is not. Free names may repeat, a reader takes the last
+//! member of a name, and only of the last members is it certain that no other one overrides their values. So
+//! these witnesses are the last members. Two of them must not override each other: their names differ for
+//! certain, or the one that meets both obligations comes last. Where neither is the case, some objects have
+//! no order in which both are met for certain.
 //!
 //! All of this is for names that may repeat. Where they are kept from that ([`FreeNames::Unique`]) witnesses stand anywhere.
 //! A schema that is refused, or whose members would not come in any order, is compiled once more that way.

@@ -1,12 +1,13 @@
 //! Whether the readings of a text agree on what is compared.
 //!
-//! Where alternatives of one type are read side by side (`anyOf` of two objects), the parser follows several readings of
-//! one text, and the engine needs one answer to whether an array or an object is compared. The naive way refuses all
-//! marks below alternatives. But the readings disagree only where two of them may stand at the same place, one in a
-//! marked array and the other in one that is not. So pairs of goals are followed that values at one place may be read by:
-//! for items those of the same index, for members those of the same name.
+//! Where alternatives of one type are read side by side (`anyOf` of two objects), the parser follows several
+//! readings of one text. The engine needs one answer to whether an array or an object is compared. The naive
+//! way refuses all marks below alternatives. But the readings disagree only where two of them may stand at
+//! the same place, one in a marked array and the other in one that is not. So pairs of goals are followed
+//! that values at one place may be read by: for items those of the same index, for members those of the same
+//! name.
 //!
-//! Two objects are often told apart early: where members come as they are declared, and both objects require the same
+//! Two objects often differ early. If members come as they are declared, and both objects require the same
 //! first members with values that differ (`kind`), one reading is left after these.
 
 use grammask_grammar_ir::RuleId;

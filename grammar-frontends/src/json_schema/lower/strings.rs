@@ -270,7 +270,7 @@ impl<'s> SchemaLowering<'s> {
             .map(|test| {
                 let weight = tests.weight(test.test);
                 let all = weight.looping.saturating_add(weight.ending);
-                // What a pattern does not match may be of any length.
+                // A text that a pattern does not match may have any length.
                 if test.sense == Polarity::Holds {
                     weight
                 } else {

@@ -1,10 +1,11 @@
 //! Arrays of different items.
 //!
-//! Items that come from a finite set of scalars (listed, whole numbers between bounds, or what a pattern with few texts
-//! matches) are parts in any order, each of which occurs at most once. Where
-//! each place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
-//! spellings, so that `1` and `1.0` are the same item. Places that have no value in common need no comparison.
-//! All other items are compared while the text is written: see [`unique_items`](super::unique_items).
+//! Items that come from a finite set of scalars are parts in any order, each of which occurs at most once.
+//! The set may be listed, whole numbers between bounds, or the texts of a pattern with few texts. Where each
+//! place has a set of its own, the arrays are written out as a tree. A value has one expression whatever its
+//! spellings, so that `1` and `1.0` are the same item. Places that have no value in common need no
+//! comparison. All other items are compared while the text is written: see
+//! [`unique_items`](super::unique_items).
 
 use std::borrow::Cow;
 
@@ -112,7 +113,7 @@ impl<'s> SchemaLowering<'s> {
         Ok(true)
     }
 
-    /// What follows the bracket or an item, given the items before it.
+    /// The text after the bracket or an item, given the items before it.
     fn different_items(
         &mut self,
         places: &[Vec<SpelledScalar<'s>>],

@@ -8,9 +8,10 @@
 //!   hold count as endless;
 //! * inside of items that are arrays or objects no name repeats, so that wherever a member with a free name may begin there
 //!   is a name left for it;
-//! * a text shows which array it is in. Where alternatives of one type are read side by side (`anyOf` of two objects), an
-//!   array below one of them may be an array of free items below the other, and one text would have two answers. So marked
-//!   arrays below alternatives whose [readings](super::readings) do not agree are refused.
+//! * a text shows which array it is in. If alternatives of one type are read side by side (`anyOf` of two
+//!   objects), an array below one of them may be an array of free items below the other. One text would then
+//!   have two answers. So marked arrays below alternatives whose [readings](super::readings) do not agree are
+//!   refused.
 
 use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
@@ -98,8 +99,9 @@ impl<'s> SchemaLowering<'s> {
         Ok(None)
     }
 
-    /// Whether the names of an object are compared: where the caller wants free ones unique, in all objects, so that it
-    /// never depends on the reading; else where members are counted, and only different names count.
+    /// Whether the names of an object are compared. If the caller wants free names unique, they are compared
+    /// in all objects, so that it never depends on the reading. Otherwise they are where members are counted,
+    /// because only different names count.
     pub(super) fn distinct_names_mark(
         &mut self,
         shape: &ObjectShape<'s>,

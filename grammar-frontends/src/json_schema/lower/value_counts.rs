@@ -1,8 +1,8 @@
 //! How many values a goal has at least.
 //!
-//! Items that differ need a value that is left wherever one may begin. Counting them exactly is more than is needed:
-//! what more values than a text can hold are left of is endless, and one member with a string of any length makes an
-//! object so. Values that are not counted within a bound on the work count as none.
+//! Items that differ need a value that is left wherever one may begin. Counting them exactly is more than is
+//! needed. A set with more values than a text can hold is endless, and one member with a string of any length
+//! makes an object so. Values that are not counted within a bound on the work count as none.
 
 use grammask_grammar_ir::hash::HashSet;
 
@@ -49,7 +49,7 @@ impl<'s> SchemaLowering<'s> {
         }
         let norm = self.normalizer.norm(goal)?;
         let words = u64::from(norm.null) + norm.booleans.iter().map(|&word| u64::from(word)).sum::<u64>();
-        // What two shapes have in common is not counted twice if the larger one alone counts.
+        // Values that two shapes share are not counted twice if the larger one alone counts.
         let numbers = norm.numbers.iter().map(numbers_at_least).max().unwrap_or(0);
         let strings = norm.strings.iter().map(|shape| self.strings_at_least(shape)).max().unwrap_or(0);
         let mut values = words.saturating_add(numbers).saturating_add(strings);

@@ -1,11 +1,12 @@
 //! The difference of normal forms.
 //!
-//! The naive way conjoins with the complement. The complement of an object has an alternative for each property, and
-//! that of a union is the product of these: ten alternatives of three properties each make 59,049. Most of them are
-//! contradictions beside the first form. So the alternatives of the second form are taken away one after the other, each
-//! from those that it has something in common with: what fails its first condition, what satisfies that and fails the
-//! second one, and so on. Those have nothing in common, so that the next alternative is taken away from few of them, and
-//! what comes out empty is left out at once. For few alternatives the naive way is cheaper, and it is taken wherever it
+//! The naive way conjoins with the complement. The complement of an object has an alternative for each
+//! property, and that of a union is the product of these: ten alternatives of three properties each make
+//! 59,049. Most of them are contradictions beside the first form. So the alternatives of the second form are
+//! taken away one after the other, each from those with which it has something in common. It leaves the
+//! values that fail its first condition, those that satisfy that and fail the second one, and so on. Those
+//! have nothing in common, so that the next alternative is taken away from few of them, and what comes out
+//! empty is left out at once. For few alternatives the naive way is cheaper, and it is taken wherever it
 //! stays within the limit.
 
 use std::rc::Rc;

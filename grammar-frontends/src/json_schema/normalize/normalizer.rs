@@ -315,8 +315,8 @@ impl<'s> Normalizer<'s> {
         }
     }
 
-    /// Takes as many alternatives as a schema writes down, where the caller has not asked for a smaller limit: the text
-    /// bounds them, and the work on their pairs is bounded by [`MAX_WRITTEN`].
+    /// Allows as many alternatives as a schema writes down, if the caller has not asked for a smaller limit.
+    /// The text bounds them, and [`MAX_WRITTEN`] bounds the work on their pairs.
     pub(crate) fn allow_written_alternatives(&mut self, count: usize) {
         if self.options.limits.alternatives >= JsonSchemaLimits::default().alternatives {
             let limits = [&mut self.options.limits, &mut self.algebra.limits];

@@ -1,8 +1,8 @@
 //! Proofs that nothing satisfies a normal form: alternatives that exclude each other need not be distinguished.
 //!
-//! Shapes that contradict themselves on their face were dropped when they were made. What is left may be empty
-//! for a reason that lies deeper: in a required property, in the items that an array must have, in a name that
-//! two patterns ask for. The search looks into those, to a bounded depth. What it cannot prove counts as
+//! Shapes that contradict themselves on their face were dropped when they were made. The others may be empty
+//! for a deeper reason: in a required property, in the items that an array must have, in a name that two
+//! patterns ask for. The search looks into those, to a bounded depth. A shape without a proof counts as
 //! inhabited.
 
 use super::normalizer::Normalizer;
@@ -27,9 +27,9 @@ const MIN_PRUNED_PAIRS: usize = 8;
 const MAX_PRUNING_DEPTH: u32 = 2;
 
 impl<'s> Normalizer<'s> {
-    /// The conjunction of both. Of many alternatives, those that nothing satisfies are left out: the complement of an
-    /// object has one for each property that has a value of the wrong kind, and beside an object whose property
-    /// is of the right kind most of them are empty.
+    /// The conjunction of both. Of many alternatives, those that nothing satisfies are left out. The
+    /// complement of an object has one for each property that has a value of the wrong kind. Beside an object
+    /// whose property is of the right kind most of them are empty.
     pub(crate) fn conjoin(
         &mut self,
         left: &NormalForm<'s>,
@@ -82,7 +82,7 @@ impl<'s> Normalizer<'s> {
         if depth == 0 || goal == GoalId::ANY {
             return goal == GoalId::NEVER;
         }
-        // What cannot be read here (it refers back to what is being read) proves nothing.
+        // A schema that cannot be read here (it refers back to the one that is being read) proves nothing.
         match self.norm(goal) {
             Ok(norm) => self.surely_empty(&norm, depth - 1),
             Err(_) => false,
@@ -127,8 +127,8 @@ impl<'s> Normalizer<'s> {
         unmet || shape.min > 0 && self.has_too_few_members(shape, depth)
     }
 
-    /// Whether a member with a declared name may be the witness of an obligation: two shapes that were just conjoined
-    /// have the obligations of both, and a name that is free in one may be declared by the other.
+    /// Whether a member with a declared name may be the witness of an obligation. Two shapes that were just
+    /// conjoined have the obligations of both, and a name that is free in one may be declared by the other.
     fn declared_may_be_witness(
         &mut self,
         shape: &ObjectShape<'s>,

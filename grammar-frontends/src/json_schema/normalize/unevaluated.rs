@@ -1,11 +1,11 @@
 //! `unevaluatedProperties` and `unevaluatedItems`.
 //!
-//! What is unevaluated depends on which of the schemas beside the keyword hold for a value. The naive way
+//! The unevaluated part depends on which of the schemas beside the keyword hold for a value. The naive way
 //! asks for each subset of them that it holds and that all others fail. Here a schema becomes *cases*: a
-//! normal form, and what is evaluated wherever it holds. That the others fail need not be said: where more
-//! schemas hold, more is evaluated and the keyword demands less, so a value that obeys the keyword in one case
-//! obeys it in all that hold for it. Hence an `anyOf` of alternatives that exclude each other has one case for
-//! each of them, and two that hold together are a case of their own only where they evaluate more than one
+//! normal form, and what is evaluated wherever it holds. It need not be said that the others fail. If more
+//! schemas hold, more is evaluated and the keyword demands less, so a value that obeys the keyword in one
+//! case obeys it in all that hold for it. Hence an `anyOf` of alternatives that exclude each other has one
+//! case for each of them. Two that hold together are a case of their own only if they evaluate more than one
 //! does.
 
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! Exact decimal numbers.
 //!
-//! Bounds and constants of a schema are compared digit by digit: a binary floating-point number would move
+//! Bounds and constants of a schema are compared digit by digit. A binary floating-point number would move
 //! `0.1` or a bound of thirty digits to a neighbour and accept a wrong text there.
 
 use std::cmp::Ordering;

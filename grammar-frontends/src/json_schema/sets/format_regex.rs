@@ -1,8 +1,8 @@
 //! The format `regex` as a pattern over patterns.
 //!
-//! Patterns nest, so that no pattern describes all of them; and what is wrong with a pattern may lie far apart (a
-//! name given twice, a group referred to that is not there). The set here holds patterns only, and leaves out what
-//! [`NARROWED`] lists.
+//! Patterns nest, so that no pattern describes all of them. The parts of an error in a pattern may lie far
+//! apart (a name given twice, a group referred to that is not there). The set here holds patterns only, and
+//! leaves out what [`NARROWED`] lists.
 
 /// The patterns that are left out, for the documentation.
 pub(crate) const NARROWED: &str = "groups more than six deep; look-around below the top; more than one named group, or one below \

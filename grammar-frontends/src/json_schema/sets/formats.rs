@@ -1,10 +1,10 @@
 //! The formats of JSON Schema as ECMA-262 patterns over the whole text, each after the document that the
 //! standard names for it.
 //!
-//! Some formats are no small regular languages (a host name counts its characters beside those of its labels), and of
-//! some it is disputed which texts obey. Such a format has two languages: texts that obey it for certain, which a
-//! schema that asks for the format takes; and a language around all texts that may obey it, outside of which a
-//! schema under `not` takes its texts.
+//! Some formats are no small regular languages (a host name counts its characters beside those of its
+//! labels), and of some it is disputed which texts obey. Such a format has two languages. One has the texts
+//! that obey it for certain, which a schema that asks for the format takes. The other has all texts that may
+//! obey it, and a schema under `not` takes its texts outside of it.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -84,9 +84,9 @@ const fn format(name: &'static str, since: Draft, narrowed: &'static str) -> For
 
 const LEAP_SECONDS: &str = "leap seconds where the distance to UTC is no multiple of 15 minutes";
 
-/// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time` and `regex`,
-/// which draft 3 has and their own schema uses, those before 7 do not list `iri`, and those before 2019-09 do not list
-/// `uuid`; validators of these drafts assert them all the same.
+/// The formats of the standard, with the first draft that has each. Drafts 4 and 6 do not list `date`, `time`
+/// and `regex`, which draft 3 has and their own schema uses. Those before 7 do not list `iri`, and those
+/// before 2019-09 do not list `uuid`. Validators of these drafts assert them all the same.
 pub(crate) const FORMATS: [Format; 20] = {
     use Draft::{Draft4, Draft6, Draft7, Draft2019};
     [
@@ -184,8 +184,8 @@ fn texts(format: &'static Format) -> Option<FormatTexts> {
 }
 
 impl FormatTexts {
-    /// Texts of at most so many characters, where that is asked of the format oftener than a product of automata can
-    /// serve; `None` of other formats, and where no text is longer.
+    /// Texts of at most `most` characters, for formats whose bounds are asked for more often than a product
+    /// of automata can serve. `None` for other formats, and if no text is longer.
     pub(crate) fn up_to(&self, most: u64) -> Option<Grammar> {
         let (labels, most) = (self.format.labels()?, u32::try_from(most).ok()?);
         match self.format.name {
@@ -319,7 +319,7 @@ const PRIVATE: &str = "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFF
 
 /// The parts of RFC 3986, appendix A; `more` is added to the unreserved characters.
 struct UriParts {
-    /// What may follow `//`, with the path after it.
+    /// The text after `//`, with the path after it.
     network: String,
     segment: String,
     segment_not_empty: String,

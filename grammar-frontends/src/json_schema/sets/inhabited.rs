@@ -1,10 +1,10 @@
 //! Whether any string is in a shape: patterns, formats and lengths that exclude one another.
 //!
-//! The naive way intersects the automata of every shape, only to see whether something is left; the engine builds
-//! them once more later. Most shapes have an example that is found without automata: texts that one of the
-//! patterns matches are made up and put to the other tests. Where none passes, the automata decide, within a
-//! bound on the work. Past that bound a shape counts as inhabited: an automaton that is empty ends no text, and
-//! the engine leaves it out, so that what is lost is the message only.
+//! The naive way intersects the automata of every shape, only to see whether something is left; the engine
+//! builds them once more later. Most shapes have an example that is found without automata: texts that one of
+//! the patterns matches are made up and put to the other tests. Where none passes, the automata decide,
+//! within a bound on the work. Past that bound a shape counts as inhabited. An automaton that is empty ends
+//! no text, and the engine leaves it out, so only the message is lost.
 
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;

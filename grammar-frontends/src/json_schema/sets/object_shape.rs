@@ -1,9 +1,9 @@
 //! Sets of objects.
 //!
-//! The names of an object are partitioned: each *declared* name is a part of its own, and the other names
+//! The names of an object are partitioned. Each *declared* name is a part of its own, and the other names
 //! fall into *cells*, each a conjunction of text tests (`patternProperties` and their complements,
-//! `propertyNames`). Every part has one goal for its values. Conjoining two shapes refines the partitions;
-//! no name ever belongs to two parts, so the grammar has one way to derive a member.
+//! `propertyNames`). Every part has one goal for its values. Conjoining two shapes refines the partitions; no
+//! name ever belongs to two parts, so the grammar has one way to derive a member.
 
 use grammask_grammar_ir::hash::HashMap;
 

@@ -1,9 +1,10 @@
 //! The union of sets of values.
 //!
-//! The naive way takes up one set after the other and simplifies the result each time, which takes the square of their
-//! number where they are constants. So the values of finite sets are collected, and sorted once in the end; shapes are
-//! told apart by their hashes where there are many, and compared with few others to see whether they cover one another.
-//! An alternative that another one covers would only make the grammar ambiguous.
+//! The naive way takes up one set after the other and simplifies the result each time, which takes the square
+//! of their number where they are constants. So the values of finite sets are collected, and sorted once in
+//! the end. Shapes are distinguished by their hashes where there are many, and compared with few others to
+//! see whether they cover one another. An alternative that another one covers would only make the grammar
+//! ambiguous.
 
 use std::hash::Hash;
 

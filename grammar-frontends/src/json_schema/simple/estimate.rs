@@ -1,10 +1,11 @@
 //! Simple schemas: one pass finds that they can be compiled, and about how large their automata become.
 //!
-//! Of fifty tools that are offered one or two are called, and to lower the schema of a tool takes several times as
-//! long as to read it. Nearly all of these schemas are of one kind: objects, arrays and scalars by their types,
-//! properties, lists of texts; no two assertions on one value, and nothing that may be refused. For such a schema
-//! there is a [`SimpleSchema`], and its grammar can wait until a text comes to it. Of the 2,170 schemas of tools in
-//! three packs of traces 2,169 are such; where there is any doubt, there is no estimate.
+//! Of fifty tools that are offered one or two are called, and to lower the schema of a tool takes several
+//! times as long as to read it. Nearly all of these schemas are of one kind: objects, arrays and scalars by
+//! their types, properties, lists of texts. They have no two assertions on one value, and nothing that may be
+//! refused. For such a schema there is a [`SimpleSchema`], and its grammar can wait until a text comes to it.
+//! Of the 2,170 schemas of tools in three packs of traces 2,169 are such; where there is any doubt, there is
+//! no estimate.
 
 use bumpalo::Bump;
 
@@ -14,9 +15,9 @@ use crate::json_schema::options::{
     Escapes, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Whitespace,
 };
 
-/// An estimate of the grammar of a schema before it is written: [`compile`](crate::json_schema::compile()) succeeds,
-/// with default options but for spelling and limits that are not smaller, the grammar derives something and not the
-/// empty text, and no rule begins with itself.
+/// An estimate of the grammar of a schema before it is written. [`compile`](crate::json_schema::compile())
+/// succeeds with default options, except for spelling and for limits that are not smaller. The grammar
+/// derives something and not the empty text, and no rule begins with itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimpleSchema {

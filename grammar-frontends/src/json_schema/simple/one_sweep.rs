@@ -1,11 +1,12 @@
 //! Grammars of simple schemas, written in one sweep.
 //!
-//! The general way from a schema to a grammar leads over normal forms, which several assertions on one value need.
-//! The schema of a tool mostly has nothing of that kind: objects that list their members, arrays of one kind of item,
-//! scalars by their types and lists of texts. The text waits for its grammar when the tool is first called, so it is
-//! written here without a detour: its shapes are numbered, equal ones alike, and each becomes the rule that the
-//! general way would make of it, in the same order, by the same [`ContainerWriter`]. The grammars are the same to the
-//! letter. To that end shapes are distinguished as they are there: by their subschemas, and these by [equality].
+//! The general way from a schema to a grammar leads over normal forms, which several assertions on one value
+//! need. The schema of a tool mostly has nothing of that kind: objects that list their members, arrays of one
+//! kind of item, scalars by their types and lists of texts. The text waits for its grammar when the tool is
+//! first called, so it is written here without a detour. Its shapes are numbered, equal ones alike, and each
+//! becomes the rule that the general way would make of it, in the same order, by the same
+//! [`ContainerWriter`]. The grammars are the same to the letter. To that end shapes are distinguished as they
+//! are there: by their subschemas, and these by [equality].
 
 use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
