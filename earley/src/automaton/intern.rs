@@ -30,6 +30,8 @@ impl Automaton {
         if let Err(conflict) = closed {
             return Ok(Err(conflict));
         }
+        // The items leave the closure for the call, because interning borrows the whole builder. Their memory
+        // is given back even if interning fails.
         let items = std::mem::take(&mut builder.closure.items);
         let acceptance =
             Acceptance { complete: builder.closure.complete, local_complete: builder.closure.local_complete };
@@ -37,6 +39,8 @@ impl Automaton {
         builder.closure.items = items;
         let set = set?;
         let mut changes = [None; SLOTS];
+        // Slots that the new set does not use are cleared by the step, so that equal configurations have
+        // equal counts.
         for slot in self.sets.sets.get(set.index()).slots.iter() {
             changes[slot.index()] = Some(builder.closure.slot_change(slot));
         }
@@ -51,6 +55,7 @@ impl Automaton {
     ) -> Result<SetId, StepError> {
         let bytes = builder.index.bytes() + builder.contexts.bytes() + builder.closure.bytes();
         let bytes = bytes + self.query_bytes.load(Ordering::Relaxed) + builder.closures.bytes();
+        // Relaxed: the number is a statistic for other threads, and the limit below uses the local value.
         self.sets.bytes.store(bytes, Ordering::Relaxed);
         check_deferred(&self.program)?;
         let limit = self.config.max_bytes;

@@ -93,10 +93,12 @@ impl Automaton {
         };
         let first = {
             let mut builder = automaton.lock();
+            // The first set is not the target of a byte: its kernel is empty, and the root is predicted.
             builder.closure.begin();
             builder.closure.push_root(&automaton.grammar());
             automaton.close(&mut builder, &[0; SLOTS], &mut Fuel::new(MAX_START_WORK))
         };
+        // There is no set with exact counts to fall back to, so a conflict here is an error of the grammar.
         automaton.start.set = match first {
             Ok(Ok((set, _))) => set,
             Ok(Err(SlotConflict)) => {

@@ -41,6 +41,10 @@ impl Automaton {
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<Option<State>, StepError> {
+        // Acquire pairs with the Release store in `compute`. A thread that sees an entry also sees the set,
+        // the row and the guarded transition that the entry names, because they were written before it.
+        // Entries change only from unknown to known, and lists only grow, so an old value costs a look-up and
+        // no answer.
         let entry = row[usize::from(self.classes.class(byte))].load(Ordering::Acquire);
         if entry == DEAD {
             return Ok(None);
@@ -49,6 +53,8 @@ impl Automaton {
             let (set, counts) = decode_unguarded(entry, state.counts);
             return Ok(Some(State { set, counts }));
         }
+        // A guarded entry may lack the transition for these counts. Then the step is computed and joins the
+        // list.
         if entry & GUARDED != 0
             && let Some(next) = self.step_guarded(state, entry, fuel)?
         {
@@ -63,6 +69,7 @@ impl Automaton {
         let State { mut set, mut counts } = state;
         let mut row = self.sets.rows.row(set.index());
         for &byte in text {
+            // The same ordering as in `step_in`: the id is used at once to find the next row.
             let entry = row[usize::from(self.classes.class(byte))].load(Ordering::Acquire);
             // Within a string every byte leads back to its set: a branch that is foreseen does not wait for the row.
             if entry == unchanged(set) {
@@ -95,6 +102,7 @@ impl Automaton {
     fn step_slowly(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
         let class = self.classes.class(byte);
         let word = &self.row(state)[usize::from(class)];
+        // One thread computes at a time. Readers never take this lock.
         let mut builder = self.lock();
         let builder = &mut *builder;
         // Another thread may have taken the step before the lock was free.
@@ -107,6 +115,9 @@ impl Automaton {
                 Err(SlotConflict) => word.store(NEEDS_EXACT_COUNTS, Ordering::Release),
             }
         }
+        // Two items of the target would count differently in one slot. The same configuration with its counts
+        // in the contexts has no slots, so its step has no such conflict. The word of this set remembers
+        // this, and the step is taken from the other set from now on.
         let exact = self.with_exact_counts(builder, state, fuel)?;
         if let Some(known) = self.step_known(exact, &self.row(exact)[usize::from(class)], fuel)? {
             return Ok(known);
@@ -139,6 +150,7 @@ impl Automaton {
     /// A step whose target depends on counts. `None`: not known for these. Reading a long list costs fuel.
     #[inline(never)]
     fn step_guarded(&self, state: State, entry: u32, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        // Each transition is right for all counts in its ranges, so the first one that applies will do.
         let mut next = Some(decode_guarded(entry));
         let mut read = 0;
         while let Some(id) = next {
@@ -193,6 +205,8 @@ impl Automaton {
         fuel: &mut Fuel,
     ) -> Result<Result<Option<State>, SlotConflict>, StepError> {
         let set = self.set(state);
+        // First the kernel: the targets of all edges that contain the byte. The edges that match and those
+        // that do not also tell which other bytes behave alike.
         builder.closure.begin();
         let mut equivalence = ByteEquivalence::new();
         let mut read = 0;
@@ -215,7 +229,10 @@ impl Automaton {
                 equivalence.add_mismatch((self.classes.class(edge.start), self.classes.class(edge.end)));
             }
         }
+        // Work is paid for before the closure runs. A call that runs out of fuel here has changed no table.
         fuel.burn(units(2 * set.items.len() + read / EDGES_READ))?;
+        // A plain kernel is its own closure, and computing it is as fast as a look-up. For others the cache
+        // knows the closure, if the counts give the same answers as those for which it was computed.
         let is_plain = builder.closure.is_plain(&self.program);
         let Builder { closures, closure, .. } = builder;
         let known = if is_plain { None } else { closures.get(closure.kernel(), &state.counts) };
@@ -237,6 +254,9 @@ impl Automaton {
         let class = self.classes.class(byte);
         let row = self.row(state);
         let word = &row[usize::from(class)];
+        // A closure that asked nothing about counts holds for all counts: its entry is a set with one change
+        // of counts. Otherwise the entry is the head of a list of transitions, each with the range of counts
+        // for which it holds.
         let asked = builder.closure.asked;
         let is_plain = asked == CountRanges::ALL;
         let plain = if is_plain { encode_unguarded(set.slots, &changes, target) } else { None };
@@ -244,6 +264,8 @@ impl Automaton {
         let entry = match plain {
             Some(entry) => entry,
             None => {
+                // A list keeps its head: the new transition is appended, and readers that are in the list now
+                // may find it.
                 let head = Some(word.load(Ordering::Acquire)).filter(|entry| entry & GUARDED != 0);
                 let transition = GuardedTransition::new(asked, &changes, target);
                 let (head, read) =
@@ -252,6 +274,8 @@ impl Automaton {
                 encode_guarded(head)
             }
         };
+        // Publication: everything that the entry names was written above. Only the holder of the lock stores
+        // entries.
         word.store(entry, Ordering::Release);
         self.share_transition(row, &equivalence, entry);
         Ok(Ok(Some(State { set: target, counts })))
@@ -263,6 +287,8 @@ impl Automaton {
         for classes in equivalence.classes(&self.classes) {
             let end = classes.end.min(row.len());
             for word in row.get(classes.start..end).unwrap_or_default() {
+                // Relaxed is enough for the test, because only this thread writes rows while it holds the
+                // lock. The store is a publication like that in `compute`.
                 if word.load(Ordering::Relaxed) == UNKNOWN {
                     word.store(entry, Ordering::Release);
                 }

@@ -30,6 +30,8 @@ impl Closure {
         counts: &[u32; SLOTS],
     ) {
         while let Some((id, tag)) = self.completing.pop() {
+            // A context is completed once for each set. A second completion with another history of counts
+            // would need two changes of one slot.
             let tag = tag.restrict(contexts.slots(id));
             if let Some(known) = self.completed.insert(u64::from(id.raw()), tag) {
                 self.conflict |= known != tag;
@@ -43,11 +45,14 @@ impl Closure {
                     for index in entries.range() {
                         let Entry { state, context } = contexts.entry(index);
                         match state {
+                            // The caller has nothing left to read, so it ends together with its callee.
                             TAIL => self.completing.push((context, tag)),
                             _ => self.push_kernel_tagged(contexts, item(state, context), tag),
                         }
                     }
                 }
+                // The whole may end only if its required parts were read. Its parts return to a context with
+                // another subset, so an end is the end of the whole here.
                 Context::Permutation(open) => {
                     if let Role::Permutation(permutation) = &grammar.program.fragment(open.fragment).role
                         && contexts.subset(open.subset).may_end(permutation)
@@ -74,14 +79,18 @@ impl Closure {
         let fragment = grammar.program.fragment(counter.fragment);
         let Some(count) = fragment.count else { return };
         let max = count.max.unwrap_or(u32::MAX);
+        // `counts` are those before the byte, so the iteration that has just ended is not counted in them.
         let done = match counter.count {
             CountKind::Slot(slot) => counts[slot.index()].saturating_add(1),
             CountKind::Exact(done) => done.saturating_add(1),
+            // The minimum is met and there is no maximum, so every bound from below holds.
             CountKind::Met => u32::MAX,
         };
         let may_end = done >= count.min;
         let may_continue = count.max.is_none() || done < max;
         if let CountKind::Slot(slot) = counter.count {
+            // The closure used the actual count. The guard records which answers it relied on, so that the
+            // transition serves all counts with the same answers.
             let guard = Guard { slot, min: count.min, max, may_end, may_continue: done < max };
             self.asked.add(&guard);
         }
@@ -90,6 +99,8 @@ impl Closure {
         }
         if may_continue {
             let (context, tag) = match counter.count {
+                // Past the minimum the count does not matter any more. Forgetting it makes the sets of all
+                // later iterations equal.
                 _ if may_end && count.max.is_none() => {
                     (contexts.counter(Counter { count: CountKind::Met, ..counter }), tag)
                 }
@@ -99,6 +110,7 @@ impl Closure {
                 }
                 CountKind::Met => (id, tag),
             };
+            // The next iteration has read nothing, so it is predicted after all completions.
             self.restarts.push((Item { state: fragment.start, context }, tag));
         }
     }

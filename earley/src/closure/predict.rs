@@ -39,6 +39,7 @@ impl Closure {
             self.callers.pop();
             self.component.push((fragment, target, context));
         }
+        // The heap yields callers sorted, so equal ones are neighbours.
         self.component.dedup();
     }
 
@@ -50,6 +51,8 @@ impl Closure {
             push_flat(&mut self.entries, contexts, target, context);
         }
         self.visited += units(self.entries.len());
+        // Sorted, without duplicates and without entries that others cover: equal lists of callers get the
+        // same context, which is what makes sets at different positions equal.
         self.entries.sort_unstable();
         self.entries.dedup();
         self.subsumption.prune_entries(grammar.program, contexts, &mut self.entries);
@@ -66,9 +69,12 @@ impl Closure {
             self.predicted.push((Item { state: fragment.start, context: parent }, tag));
             return;
         };
+        // Only the empty text, which the caller has skipped.
         if count.max == Some(0) {
             return;
         }
+        // A repeat without bounds needs no count. Another one counts in a free slot, or in its contexts if no
+        // slot is free.
         let (kind, tag) = if count.min == 0 && count.max.is_none() {
             (CountKind::Met, tag)
         } else {
@@ -102,6 +108,8 @@ impl Closure {
         }
         members.sort_unstable();
         let mut lists: Vec<Vec<Entry>> = vec![Vec::new(); members.len()];
+        // Callers from outside first. They are pruned before the inner calls join, because inner contexts
+        // have no ids yet and cannot be compared.
         let mut slots = SlotSet::EMPTY;
         for &(fragment, target, context) in &self.component {
             if let Ok(place) = members.binary_search(&fragment) {
@@ -129,6 +137,8 @@ impl Closure {
             list.sort_unstable();
             list.dedup();
         }
+        // All contexts of the component are interned at once: entries refer to members by their place in the
+        // block until it has an id.
         let first = contexts.block(&lists);
         let tag = self.inherited_tag(slots);
         for (place, &fragment) in members.iter().enumerate() {

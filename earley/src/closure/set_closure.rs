@@ -157,6 +157,7 @@ impl Closure {
         max_items: usize,
         max_work: u64,
     ) -> Result<(), SlotConflict> {
+        // The work of comparisons is bounded by itself, because it does not show in the number of items.
         self.subsumption.begin(max_work);
         if self.is_plain {
             self.items.extend(self.kernel.iter().map(|(item, _)| *item));
@@ -164,6 +165,9 @@ impl Closure {
             self.subsumption.prune_items(grammar.program, contexts, &mut self.items);
             return Ok(());
         }
+        // Phase 1, completion. Items of the kernel spread over epsilon edges and nullable calls, and each
+        // final state completes its context. Completed callers join the kernel, so this is a fixpoint. Calls
+        // that are met are collected, and not predicted yet.
         while let Some((item, tag)) = self.kernel.pop() {
             let state = self.visit(grammar, contexts, item, tag, Phase::Kernel);
             if state.is_final {
@@ -174,12 +178,18 @@ impl Closure {
                 return Ok(());
             }
         }
+        // Phase 2, prediction. A context is the list of all callers of its fragment in this set, so a
+        // fragment is predicted when all its callers are known. That is component by component in the order
+        // of the left-corner graph. Repeats that start another iteration have read nothing yet, so they
+        // spread as predicted items.
         std::mem::swap(&mut self.restarts, &mut self.predicted);
         self.predict_items(grammar, contexts);
         while let Some(Reverse((component, ..))) = self.callers.peek() {
             let component = *component;
             self.take_component(component);
             match grammar.corners.cycle(component) {
+                // A component without a cycle has one fragment, whose context is interned as a list. The
+                // fragments of a cycle call one another, so their contexts are interned together.
                 None => self.predict_fragment(grammar, contexts),
                 Some(cycle) => self.predict_cycle(grammar, contexts, &cycle.calls),
             }
@@ -188,6 +198,7 @@ impl Closure {
                 return Ok(());
             }
         }
+        // The caller repeats the step with exact counts then.
         if self.conflict {
             return Err(SlotConflict);
         }
@@ -198,10 +209,14 @@ impl Closure {
     }
 
     fn too_large(&self, max_items: usize, max_work: u64) -> bool {
+        // Items that cannot read are not in the set, but they are work: a bound on the set alone would let a
+        // chain of completions run for long.
         self.items.len() > max_items || self.kernel_seen.len() > 4 * max_items || self.work() > max_work
     }
 
     pub(super) fn push_kernel_tagged(&mut self, contexts: &Contexts, item: Item, tag: Tag) {
+        // Slots that the context does not use are forgotten, so that histories that differ in them alone are
+        // equal.
         let tag = tag.restrict(contexts.slots(item.context));
         match self.kernel_seen.insert(item.key(), tag) {
             None => self.kernel.push((item, tag)),
@@ -225,6 +240,8 @@ impl Closure {
         if reads {
             self.items.push(item);
         }
+        // Only items that read, or whose context becomes a caller's, leave a trace in the set, so only they
+        // must agree on the counts.
         if reads || !state.calls.is_empty() {
             self.claim_slots(contexts.slots(item.context), tag);
         }
@@ -235,14 +252,20 @@ impl Closure {
             let Some(context) = contexts.after_call(grammar.program, call.fragment, item.context) else {
                 continue;
             };
+            // Calls inside a left-recursive component are edges of its block of contexts, which knows them
+            // already. Only calls from outside the component are its callers.
             let corner = phase == Phase::Predicted && grammar.corners.same_cycle(item.state, call.fragment);
             if !corner {
+                // A tail call returns to nothing of its own, so the callee gets the caller's context in place
+                // of a new entry.
                 let tail = grammar.program.state(call.target).is_pure_final();
                 let target = if tail { TAIL } else { ReturnState::new(call.target) };
                 let order = grammar.program.left_corner_component(call.fragment);
                 self.callers.push(Reverse((order, call.fragment, target, context)));
                 self.called += 1;
             }
+            // The call may read nothing. It is skipped here, and a fragment that was just predicted is never
+            // completed in the same set.
             if grammar.program.fragment(call.fragment).call_is_nullable() {
                 self.spread(contexts, Item { state: call.target, context }, tag, phase);
             }

@@ -103,6 +103,8 @@ impl Subsumption {
         }
         let mut kept: Vec<ContextId> = Vec::with_capacity(ids.len());
         for id in ids {
+            // Comparing all pairs is quadratic. Past the limit the rest is kept, which is larger and still
+            // exact.
             if kept.len() >= MAX_GROUP {
                 kept.push(id);
                 continue;
@@ -110,6 +112,7 @@ impl Subsumption {
             if kept.iter().any(|&other| self.subsumes(program, contexts, other, id)) {
                 continue;
             }
+            // The order matters for equal contexts only: of two that subsume each other, the first one stays.
             kept.retain(|&other| !self.subsumes(program, contexts, id, other));
             kept.push(id);
         }
@@ -125,6 +128,8 @@ impl Subsumption {
         }
         self.budget = MAX_PAIRS;
         let holds = self.decide(program, contexts, small, big, 0);
+        // The outermost question holds, so all assumptions hold together: they are a simulation. Only now may
+        // they be remembered as facts.
         if holds {
             let assumed = std::mem::take(&mut self.assumed);
             self.known.extend(assumed.into_iter().map(|pair| (pair, true)));
@@ -148,12 +153,15 @@ impl Subsumption {
         if let Some(&known) = self.known.get(&(small, big)) {
             return known;
         }
+        // Coinduction: a pair that is met again inside its own decision may be assumed, because a
+        // counterexample would have to be finite.
         if self.assumed.contains(&(small, big)) {
             return true;
         }
         if self.work > self.max_work {
             self.budget = 0;
         }
+        // "Not subsumed" is always a safe answer: the item stays.
         if self.budget == 0 || depth == MAX_DEPTH {
             return false;
         }
@@ -181,6 +189,8 @@ impl Subsumption {
         depth: usize,
     ) -> bool {
         let mut completion = Completion::default();
+        // Tail calls of `big` are followed first, because its continuations may be spread over several lists.
+        // Each continuation of `small` then needs one that covers it.
         completion.collect(contexts, big);
         self.work += 4 + units(2 * completion.seen.len() + (completion.entries.len() + completion.tails) / 2);
         match contexts.get(small) {
@@ -201,6 +211,8 @@ impl Subsumption {
                     if state == TAIL {
                         return self.decide(program, contexts, context, big, depth);
                     }
+                    // Only a caller that returns to the same state can have the same continuations. Other
+                    // states might, but to compare automata here would cost more than it saves.
                     let others = completion.at(state);
                     others.iter().any(|other| self.decide(program, contexts, context, other.context, depth))
                 })
@@ -220,6 +232,8 @@ impl Subsumption {
             return false;
         }
         let count = program.fragment(small.fragment).count;
+        // Counts in slots are known only at run time, so they are compared by their kind: equal kinds in the
+        // same slot are equal counts.
         let counts_covered = match (small.count, big.count) {
             (small, big) if small == big => true,
             (CountKind::Exact(small), CountKind::Exact(big)) => {

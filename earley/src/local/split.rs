@@ -78,6 +78,8 @@ fn local_state(
     let mut items: Vec<Item> = items.iter().map(localised).collect();
     items.sort_unstable();
     let set = automaton.intern(builder, &items, Acceptance { complete: false, local_complete: false })?;
+    // The contexts above the cut are gone, and with them their slots. Clearing those makes the local parts of
+    // different places equal.
     let slots = automaton.set(State { set, counts: [0; SLOTS] }).slots;
     let mut counts = [0; SLOTS];
     for slot in slots.iter() {
@@ -96,6 +98,7 @@ fn continuation(
 ) -> Result<Option<(State, SlotChanges)>, StepError> {
     builder.closure.begin();
     let contexts = &mut builder.contexts;
+    // Completing the context alone gives exactly the items that the end of the rule leads to.
     builder.closure.push_completion(&automaton.grammar(), contexts, &state.counts, cut);
     let Ok((set, changes)) = automaton.close(builder, &state.counts, fuel)? else { return Ok(None) };
     Ok(Some((State { set, counts: apply(&changes, &state.counts) }, changes)))
@@ -111,6 +114,8 @@ fn ended_context(program: &Program, contexts: &Contexts, items: &[Item]) -> Opti
             ended |= matches!(contexts.get(context), Context::Counter(_));
             may_be_cut(contexts, context)
         })?;
+        // An item outside of the rule that has the context of a caller is one that the end of the rule has
+        // led to, or looks like it. The comparison with the continuation decides.
         let waits = |other: &Item| callers(contexts, cut).skip(1).any(|context| context == other.context);
         let is_inside = |other: &Item| has_ancestor(contexts, cut, other);
         ended |= small.iter().all(|other| is_inside(other) || waits(other));
@@ -136,6 +141,7 @@ fn has_ancestor(contexts: &Contexts, cut: ContextId, item: &Item) -> bool {
 }
 
 fn may_be_cut(contexts: &Contexts, context: ContextId) -> bool {
+    // A cut below a counter would separate a repeat from its count.
     matches!(contexts.get(context), Context::List(_) | Context::Block { .. })
 }
 
@@ -155,6 +161,7 @@ fn callers(contexts: &Contexts, from: ContextId) -> impl Iterator<Item = Context
 /// The context with `cut`, which is in its chain, replaced by [`LOCAL`].
 fn localise(contexts: &mut Contexts, id: ContextId, cut: ContextId) -> ContextId {
     let upwards: Vec<ContextId> = callers(contexts, id).take_while(|&context| context != cut).collect();
+    // From the cut down to the item, so that each new context exists before the next one names it.
     upwards.into_iter().rev().fold(LOCAL, |parent, context| match contexts.get(context) {
         Context::Counter(counter) => contexts.counter(Counter { parent, ..counter }),
         Context::List(range) => {

@@ -109,6 +109,8 @@ impl ClassDistances {
         });
         let class = &mut self.classes[place];
         let known = |class: &ClassDistance| class.known.get(states).map_or(0, |&chars| u32::from(chars));
+        // A search that was cut short once would be cut short again, so each set of states is searched from
+        // once.
         if known(class) < MAX_SEARCHED && class.work < MAX_WORK && class.searched.insert(states.clone()) {
             DistanceSearch::new(program, class, &mut self.non_ascii).run(states);
         }
@@ -123,6 +125,7 @@ pub(crate) fn min_chars(
     items: &[Item],
     class: &CharClass,
 ) -> Option<RunShape> {
+    // The items of one context suffice: if one reading takes a text, the set does.
     let certain = states_by_context(items)
         .into_iter()
         .map(|(_, states)| distances.at_least(program, &states, None, class));
@@ -232,11 +235,14 @@ impl<'s> DistanceSearch<'s> {
                 targets.sort_unstable();
                 targets.dedup();
                 for &target in &targets {
+                    // The search is breadth-first by bytes and not by characters, so a depth may be too
+                    // large, which only makes the early exit below rarer.
                     let depth = self.depths[next] + u32::from(target.1 == Position::Boundary);
                     let target = self.number(target, depth);
                     self.before.push((target, PairId::new(next)));
                 }
             } else {
+                // A refusal this near makes the answer useless, whatever else is found.
                 if self.depths[next] < MIN_USEFUL {
                     self.class.work += next + 1;
                     return;
@@ -247,6 +253,7 @@ impl<'s> DistanceSearch<'s> {
         }
         self.class.work += next;
         // Pairs that were not looked at may refuse anything.
+        // Invariant of the answer: a distance is a lower bound.
         self.refusing.extend((next..self.pairs.len()).map(PairId::new));
         self.learn(next);
     }
@@ -290,6 +297,8 @@ impl<'s> DistanceSearch<'s> {
     fn learn(mut self, looked: usize) {
         self.before.sort_unstable();
         let mut distance = vec![MAX_DISTANCE; self.pairs.len()];
+        // Distances from the refusing pairs against the edges: a breadth-first search with steps of 0 (inside
+        // a character) and 1 (to a boundary). Steps of 0 go to the front of the queue, which keeps it sorted.
         let mut queue: VecDeque<PairId> = VecDeque::new();
         for &refusing in &self.refusing {
             distance[refusing.index()] = 0;
@@ -352,6 +361,7 @@ impl<'s> DistanceSearch<'s> {
         } else {
             pair.1.continuations().len()
         };
+        // Segments are read by index, because the search needs `self` for the numbers of the target sets.
         for index in 0..count {
             let segment = if pair.1 == Position::Boundary {
                 self.class.boundary[index]
@@ -392,7 +402,8 @@ impl<'s> DistanceSearch<'s> {
     ) -> bool {
         let mut first = start;
         loop {
-            // The bytes from `first` to `last` have the same edges.
+            // The bytes from `first` to `last` have the same edges. All edges over the first byte that is
+            // left give the set of targets. The stretch ends where one of them ends or another one begins.
             let mut last = end;
             let mut states = States::new();
             for &(from, to, target) in edges.iter().take_while(|edge| edge.0 <= end) {

@@ -40,9 +40,13 @@ impl ClassRuns {
         class: &CharClass,
         fuel: &mut Fuel,
     ) -> Run {
+        // An answer holds for all counts of the same intervals, so the intervals are part of the key.
         let intervals = exploration::count_intervals(automaton, state);
         let items = &automaton.set(state).items;
         {
+            // From cheap to expensive. A universal state needs only the automaton of one item: if one reading
+            // takes every text, the set does. A distance is a lower bound from one automaton. The exploration
+            // of sets is exact, but it can give up.
             let Caches { answers, universal_states, distances, .. } = &mut *self.lock();
             if let Some(known) = answers.get(state.set, intervals, class) {
                 return known.at(&state.counts);
@@ -56,8 +60,12 @@ impl ClassRuns {
                 return shape.at(&state.counts);
             }
         }
+        // The lock is free here, because the exploration computes transitions, which may take long. Two
+        // threads may do the same work; both find the same answer.
         let mut shape = exploration::explore(automaton, state, class, fuel);
         let Caches { answers, distances, .. } = &mut *self.lock();
+        // Repeats of words have too many sets for the exploration. Their automata still give a lower bound,
+        // which lets the walk skip short tokens.
         if shape == RunShape::Unknown {
             let contexts = &automaton.lock().contexts;
             let repeats =

@@ -33,6 +33,7 @@ pub(crate) fn count_intervals(automaton: &Automaton, state: State) -> [u32; SLOT
 
 /// Explores from a state at a boundary of characters.
 pub(crate) fn explore(automaton: &Automaton, state: State, class: &CharClass, fuel: &mut Fuel) -> RunShape {
+    // A cheap test first: every byte that begins a character of the class must be readable here.
     let starts = start_bytes(class);
     let next = automaton.set(state).next_bytes;
     if (0..4).any(|word| starts[word] & !next[word] != 0) {
@@ -59,6 +60,8 @@ pub(crate) fn explore(automaton: &Automaton, state: State, class: &CharClass, fu
 /// with. Free text in which a tag begins after some letters is refused at the end of a path. To read every
 /// other character on the way there costs ten times as much as to follow each new state at once.
 fn is_refused(automaton: &Automaton, state: State, starts: [u64; 4], fuel: &mut Fuel) -> bool {
+    // The search stays within ASCII, where each byte is a character, and takes one byte of each class.
+    // Refusing one text suffices, so a search that is cut short answers "not refused".
     let ascii = u128::from(starts[0]) | u128::from(starts[1]) << 64;
     let classes = automaton.program.byte_classes();
     let mut visited = vec![state];
@@ -72,6 +75,7 @@ fn is_refused(automaton: &Automaton, state: State, starts: [u64; 4], fuel: &mut 
         let byte = low_byte(left.trailing_zeros());
         let equivalent = (byte..128).take_while(|&other| classes.class(other) == classes.class(byte)).count();
         *left &= u128::MAX.checked_shl(u32::from(byte) + number(equivalent)).unwrap_or(0);
+        // A limit proves nothing.
         let Ok(target) = automaton.step(*state, byte, fuel) else { return false };
         let Some(target) = target else { return true };
         if visited.contains(&target) {
@@ -140,6 +144,9 @@ impl Explorer<'_> {
         let mut next = 0;
         let mut closed_after = false;
         let mut open_after = false;
+        // Invariant: every text over the class from the first node leads to some node of the list, or one of
+        // its nodes is still to be visited. With counts, it leads to a count of the interval that the node
+        // represents.
         while let Some(&node) = self.nodes.get(next) {
             next += 1;
             let bytes = self.automaton.set(node.state).next_bytes;
@@ -151,14 +158,19 @@ impl Explorer<'_> {
                 closed_after = true;
                 continue;
             }
+            // Some character can begin here and some cannot: the length of a text does not decide then.
             if (0..4).any(|word| self.starts[word] & !bytes[word] != 0) {
                 return None;
             }
+            // If texts can continue after the repeat, its maximum is not the bound of the run.
             open_after |= node.after_repeat;
             for target in self.read_each(node.state)? {
                 self.follow(node, target)?;
             }
         }
+        // No node refuses the class: the run is unbounded, whatever is counted. Otherwise all nodes that
+        // refuse it are after the repeat, and the count at which the repeat is left is the bound, if no text
+        // continues there.
         match (self.counting_slot, self.until) {
             _ if !closed_after => Some(RunShape::Unbounded),
             (Some(slot), Some(until)) if !open_after => Some(RunShape::UpTo { slot, until }),
@@ -177,6 +189,8 @@ impl Explorer<'_> {
                 self.has_uncounted_step |= !node.after_repeat;
                 return self.push(Node { state: target, ..node });
             }
+            // Only one repeat may count, and only before it is left. A second one would make the bound depend
+            // on two counts.
             CountChange::Increment(slot) | CountChange::Leave(slot)
                 if node.after_repeat || self.counting_slot.is_some_and(|own| own != slot) =>
             {
@@ -214,6 +228,9 @@ impl Explorer<'_> {
                 if threshold > done + 1 {
                     self.push(with(node.state.counts[slot.index()]))?;
                 }
+                // From inside an interval the count reaches both more of the same interval and the last count
+                // before the next threshold. `threshold - 1` is the count whose next iteration meets the
+                // threshold.
                 self.push(with(threshold - 1))
             }
             // Past the last threshold a count cannot grow: the repeat would have been left.
@@ -259,6 +276,7 @@ impl Explorer<'_> {
         let mut change = CountChange::None;
         for slot in SlotIndex::all() {
             let (old, new) = (from.counts[slot.index()], to.counts[slot.index()]);
+            // A slot that begins to be used, or a count that changes in another way, is left to the walk.
             let here = match (before.contains(slot), after.contains(slot)) {
                 (true, true) if new == old => continue,
                 (true, true) if new == old.saturating_add(1) => CountChange::Increment(slot),
@@ -287,6 +305,8 @@ impl Explorer<'_> {
                     self.step_all(&states, start..=end, &mut after)?;
                     states = after;
                 }
+                // The targets between the bytes of a character are not nodes: a run is a statement about
+                // boundaries of characters.
                 for target in states {
                     push_unvisited(&mut targets, target)?;
                 }
@@ -305,6 +325,7 @@ impl Explorer<'_> {
         let classes = self.automaton.program.byte_classes();
         let mut tried = [false; 256];
         for byte in bytes {
+            // Bytes of one class behave alike in every state of the program, so one of them is tried.
             if std::mem::replace(&mut tried[usize::from(classes.class(byte))], true) {
                 continue;
             }

@@ -85,6 +85,8 @@ pub(crate) fn step_class_n(
     let mut states = Vec::new();
     let mut at = state;
     while number(states.len()) < max {
+        // The first step of a stretch is taken, and tells up to which counts all its table entries give the
+        // same answer. The states up to there differ in the count alone.
         let mut max_counts = [u32::MAX; SLOTS];
         let Some(mut next) = step_char(automaton, at, bytes, &mut max_counts, fuel)? else { return Ok(None) };
         if next == at {
@@ -171,6 +173,7 @@ fn common_target(
         if *found.get_or_insert(target) != target {
             return Ok(None);
         }
+        // Read again, because the step may have computed the entry just now.
         last = entry.load(Ordering::Acquire);
         automaton.cap_counts(max_counts, state, last, fuel)?;
     }

@@ -133,6 +133,7 @@ impl ClassStates {
         if let Some(known) = self.known(pair) {
             return known;
         }
+        // "Not universal" is always safe: the tokens are walked then.
         if self.work.get() > MAX_WORK {
             return false;
         }
@@ -157,6 +158,9 @@ impl ClassStates {
     /// Decides about a pair, and about as many of those within reach as that takes.
     fn search(&mut self, program: &Program, from: StatePosition) {
         let mut found = vec![VisitedPair::new(from, 0)];
+        // Every pair is assumed to hold when it is found, and keeps that unless it is refuted: what is left
+        // at the end is the greatest fixpoint. A search that stops early must therefore take all its
+        // assumptions back.
         self.learn(from, true);
         let mut targets = Vec::new();
         // Whether any pair was refuted, so that others may have to be.
@@ -168,6 +172,8 @@ impl ClassStates {
             found[next].needs_all = cover == Coverage::Once;
             let is_over = match cover {
                 Coverage::Partial => true,
+                // Each byte has one edge, so one bad target refutes the pair. If a byte has several edges,
+                // another one may still hold; that is decided at the end.
                 Coverage::Once => targets.iter().any(|&target| self.known(target) == Some(false)),
                 Coverage::Several => false,
             };
@@ -175,6 +181,8 @@ impl ClassStates {
             if is_over {
                 self.refute(&found, next);
                 if self.known(from) == Some(false) {
+                    // The answer is known. Pairs that are not refuted become unknown again, because their own
+                    // targets were not all visited.
                     return self.retract_assumptions(&found);
                 }
             } else {
@@ -201,6 +209,8 @@ impl ClassStates {
         loop {
             self.learn(found[place].pair, false);
             let from = found[place].from;
+            // Only the path by which the pair was found is followed here. Other predecessors lose the
+            // property in the last pass.
             if from == place || !found[from].needs_all || self.known(found[from].pair) == Some(false) {
                 return;
             }
@@ -258,6 +268,8 @@ impl ClassStates {
         if let Some(edges) = joined_edges(program, pair.0) {
             return self.cover_disjoint(&edges, pair.1, targets);
         }
+        // Edges overlap, so a byte may have several targets. First the question whether every byte has one at
+        // all.
         if !self.holds(program, pair, |_| true) {
             return Coverage::Partial;
         }
@@ -283,6 +295,7 @@ impl ClassStates {
         self.add_work(1 + edges.len() + segments.len());
         let mut edges = edges.iter().peekable();
         for &(start, end, place) in segments {
+            // Segments and edges are sorted, so both are read once, side by side.
             while edges.next_if(|edge| edge.end < start).is_some() {}
             let mut uncovered = u16::from(start);
             while uncovered <= u16::from(end) {

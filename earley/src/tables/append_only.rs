@@ -54,6 +54,8 @@ impl<T> Blocks<T> {
 
     #[inline(never)]
     fn in_chunks(&self, block: usize) -> Option<&Block<T>> {
+        // `OnceLock` synchronises: a reader that finds a chunk or a block sees its content. A reader only
+        // asks for ids that were published, so a missing block is a bug and not a race.
         let (chunk, place) = locate(block);
         self.chunks.get()?[chunk].get().map(|blocks| &blocks[place])
     }
@@ -125,6 +127,8 @@ impl Rows {
 
     /// Makes sure that a row exists, all zero.
     pub(crate) fn allocate(&self, row: usize) {
+        // Zero is `DEAD`, so only the classes of bytes that some item reads need a write before the set is
+        // published.
         self.blocks.get_or_init(row / BLOCK, || (0..BLOCK * self.width).map(|_| AtomicU32::new(0)).collect());
     }
 }

@@ -109,8 +109,11 @@ impl SetIndex {
         let (next_bytes, read_classes) = read_bytes(program, items);
         let set = describe(program, contexts, items, acceptance, next_bytes);
         let classes = program.byte_classes();
+        // The order of writes: first the row, then the set, and after the return some entry that names the
+        // id. The Release store of that entry publishes all of it, so the stores into the row may be relaxed.
         sets.rows.allocate(id.index());
         let row = sets.rows.row(id.index());
+        // Only bytes that some item reads can lead anywhere; all others stay dead and are never computed.
         for read in ranges(read_classes) {
             for word in row.get(read).unwrap_or_default() {
                 word.store(UNKNOWN, Ordering::Relaxed);
@@ -138,6 +141,7 @@ impl SetIndex {
         self.guarded_len += 1;
         self.bytes += size_of::<GuardedTransition>();
         sets.guarded.set(id.index(), transition);
+        // The transition is written above, so a reader that finds its id below also finds it.
         let Some(head) = head else { return (id, 0) };
         let mut read = 1;
         let mut last = sets.guarded.get(head.index());
@@ -202,6 +206,7 @@ fn describe(
     counters.sort_unstable();
     counters.dedup();
     for list in counters {
+        // A guard changes its answer at the minimum and at the maximum of its repeat, and nowhere else.
         for &(slot, fragment) in contexts.counters(list) {
             if let Some(count) = program.fragment(fragment).count {
                 let list = &mut thresholds[slot.index()];

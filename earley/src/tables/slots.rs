@@ -87,6 +87,7 @@ pub(crate) fn apply(changes: &SlotChanges, counts: &[u32; SLOTS]) -> [u32; SLOTS
     let mut after = [0; SLOTS];
     for slot in 0..SLOTS {
         after[slot] = match changes[slot] {
+            // An unused slot is 0 in every configuration, so that states which behave alike are equal.
             None | Some(SlotChange::Zero) => 0,
             Some(SlotChange::Keep) => counts[slot],
             Some(SlotChange::Increment) => counts[slot].saturating_add(1),

@@ -120,6 +120,8 @@ impl<K, V> SlotTable<K, V> {
     where
         K: Borrow<Q>,
     {
+        // A slot is written once and never emptied, so the first empty slot ends the search: an entry that is
+        // added later is one that this reader may miss.
         self.probe(hash).map_while(OnceLock::get).find(|entry| {
             entry.hash == hash && entry.key.borrow() == key && !entry.is_stale.load(Ordering::Acquire)
         })
@@ -128,6 +130,7 @@ impl<K, V> SlotTable<K, V> {
     /// Adds an entry. The caller holds the lock, and has made sure that a slot is free.
     fn add(&self, entry: Arc<MapEntry<K, V>>) {
         if let Some(slot) = self.probe(entry.hash).find(|slot| slot.get().is_none()) {
+            // Only the holder of the lock adds, so the slot that was free a moment ago is free now.
             let _ = slot.set(entry);
         }
     }
@@ -156,11 +159,16 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
     where
         K: Borrow<Q>,
     {
+        // Most maps of most grammars are empty: this saves the hash and the load of the table.
         if self.len() == 0 {
             return None;
         }
+        // A guard, and not a clone of the `Arc`: readers write no memory that they share. The table stays
+        // alive until the guard is dropped, even if a writer replaces it.
         let table = self.table.load();
         let entry = table.find(self.hasher.hash_one(key), key)?;
+        // Relaxed: an age that is a little old only changes which entry is evicted first. The value itself
+        // was published by its slot.
         let age = self.age.load(Ordering::Relaxed);
         if entry.used.load(Ordering::Relaxed) != age {
             entry.used.store(age, Ordering::Relaxed);
@@ -175,6 +183,8 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
             return 0;
         }
         let mut writer = self.writer.lock();
+        // Room is made before the entry is added, so the sum never passes the budget, not even for a moment
+        // that a reader could see.
         let fits = self.memory_usage() + bytes <= self.max_bytes;
         let evicted = if fits { 0 } else { self.shrink(&mut writer, bytes) };
         writer.added += bytes;
@@ -184,6 +194,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         }
         let hash = self.hasher.hash_one(&key);
         let mut table = self.table.load_full();
+        // After a possible eviction, because that may have evicted the older entry.
         let before = table.find(hash, &key).cloned();
         if writer.slots >= table.capacity() {
             // Twice as many as there are, so that entries are moved once on average.
@@ -205,6 +216,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
                 }
             }
             None => {
+                // After the entry: a reader that sees the new length and goes on finds the entry.
                 self.len.fetch_add(1, Ordering::Release);
             }
         }
@@ -263,6 +275,8 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         K: 'e,
         V: 'e,
     {
+        // If the process is forked in the middle of this, the child gets a new writer, whose default makes it
+        // build a table of its own.
         let table = SlotTable::with_capacity(capacity);
         (writer.slots, writer.stale) = (0, 0);
         for entry in entries {
@@ -270,6 +284,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
             writer.slots += 1;
         }
         let table = Arc::new(table);
+        // Readers of the old table finish with it; entries are shared by both.
         self.table.store(Arc::clone(&table));
         table
     }

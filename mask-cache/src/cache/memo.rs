@@ -117,6 +117,7 @@ impl MaskMemo {
         if let Some(mask) = self.known(&key) {
             return Ok(mask);
         }
+        // Two threads may compute the same mask. Both results are right; the one that is kept last stays.
         let mask = self.equal_or_own(self.compute(backend, state, scratch, fuel)?);
         self.keep(key, &mask);
         Ok(mask)
@@ -153,9 +154,13 @@ impl MaskMemo {
         let whole = WholeTokens::at(backend, state);
         let start = self.counters.clock().now();
         let MaskOptions { slices, local_parts, differences, precompile, .. } = self.options;
+        // A mask that has to be computed is a good moment for a piece of deferred work. The text waits
+        // anyway, and it is near the parts that it will need.
         if precompile == Toggle::On {
             backend.precompile_step(state);
         }
+        // Differences and local parts pay only where a slice may apply: elsewhere a plain walk visits few
+        // nodes. A difference comes first, because it is the cheapest, and its base often is a local part.
         if slices == Toggle::On && slice_may_apply(backend, state, &self.sets) {
             if differences == Toggle::On
                 && let Some(mask) = self.compute_by_difference(backend, state, scratch, fuel)?
@@ -174,6 +179,8 @@ impl MaskMemo {
         if backend.is_complete(state) {
             found.ids.extend(vocabulary.stop_tokens().iter().map(|id| id.get()));
         }
+        // No state is a dead end, so an empty mask means that the vocabulary cannot spell what the grammar
+        // allows. That is an error and never a mask.
         if found.is_empty() && !whole.allows_any(vocabulary) {
             return Err(match byte_set::iter(&backend.next_bytes(state)).next() {
                 Some(byte) => StepError::Unspellable { byte },
@@ -208,6 +215,7 @@ impl MaskMemo {
         let vocabulary = self.sets.vocabulary();
         let Some(found) = difference(backend, state, reference, &self.sets, fuel)? else { return Ok(None) };
         let MaskDifference { added, removed } = found;
+        // A difference of this size takes more memory than the words of a mask.
         if added.len() + removed.len() > words_for(vocabulary.len()) {
             return Ok(None);
         }
@@ -235,6 +243,8 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(split) = backend.split(state, fuel)? else { return Ok(None) };
+        // If the rule may already have ended, all tokens of the continuation count, too. Where a slice
+        // applies to it, that would be most of the vocabulary, as ids.
         if split.ended == Ended::Maybe && slice_may_apply(backend, split.continuation, &self.sets) {
             return Ok(None);
         }
@@ -243,6 +253,8 @@ impl MaskMemo {
             return Ok(None);
         };
         let vocabulary = self.sets.vocabulary();
+        // The parts of the mask: bits of the local part, uncertain tokens whose rest the continuation reads,
+        // tokens of the continuation itself, and long tokens, which no trie has.
         local.resolve(backend, split.continuation, scratch, fuel)?;
         if split.ended == Ended::Maybe {
             walk_vocabulary(backend, split.continuation, &self.sets, scratch, fuel)?;
@@ -282,6 +294,8 @@ impl MaskMemo {
                 let shared = pool_key(backend, local, &follow);
                 self.compute_local(backend, local, &follow, shared, scratch, fuel)?
             }
+            // The first time is only noted: many local parts occur once, and their bits cost two or three
+            // walks.
             None if self.options.cross_grammar == Toggle::Off => LocalEntry::SeenOnce,
             None => self.shared_local(backend, local, &follow, scratch, fuel)?,
         };
@@ -304,6 +318,8 @@ impl MaskMemo {
         local: B::State,
         fuel: &mut Fuel,
     ) -> Arc<LocalPartMask> {
+        // The expansion depends on the whole grammar, so its result goes into this grammar's table and never
+        // into the pool.
         let expanded = match self.options.context_expansion {
             Toggle::On => expand(mask, backend, local, fuel),
             Toggle::Off => Arc::clone(mask),
@@ -321,6 +337,7 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<LocalEntry, StepError> {
+        // Without a description there is nothing to share, and this grammar counts alone.
         let Some(pool_key) = pool_key(backend, local, follow) else { return Ok(LocalEntry::SeenOnce) };
         if let Some(mask) = self.pool.get(&pool_key) {
             count(&self.counters.cross_grammar_hits);
@@ -358,6 +375,8 @@ impl MaskMemo {
     /// The mask that another state has, if it is equal to this one.
     fn equal_or_own(&self, mask: StoredMask) -> Arc<StoredMask> {
         let hash = self.hasher.hash_one(&mask);
+        // The table holds weak references: it finds masks that are alive and keeps none alive. Its key is a
+        // hash, so the masks themselves are compared.
         let known = self.by_content.get(&hash).and_then(|known| known.upgrade());
         if let Some(known) = known.filter(|known| **known == mask) {
             return known;

@@ -115,8 +115,13 @@ pub(crate) fn allowed_tokens<'v, 's, B: Backend>(
     };
     scratch.ids.clear();
     let mut lists = SetWords::new();
+    // The tokens that are found fall into disjoint parts, and together they are the vocabulary: those of the
+    // slice, those of the trie, and those too long for a trie. Ids with bytes of another token come last,
+    // because they follow the answer for that token.
     let trie = match &slice {
         Some(ChosenSlice { slice, max_chars, tried }) => {
+            // The suffixes rely on an exact bound. `Run::AtLeast` is none: longer runs may pass, too, so
+            // every suffix has to be tried there.
             let max_chars = max_chars.filter(|_| tried.is_empty());
             if !walk_suffixes(backend, state, *slice, max_chars, scratch, fuel)? {
                 walk_trie(backend, state, slice.residual(), scratch, &mut (), fuel)?;
@@ -156,7 +161,11 @@ fn walk_with_json_tokens<'v, B: Backend>(
     let mut portions = Vec::with_capacity(MAX_PORTIONS);
     for list in sets.class_lists() {
         if let Some(tokens) = list.allowed(backend, state, &next_bytes, fuel) {
+            // The list of whitespace and this opener both have tokens that begin with a space. `left_out`
+            // removes the nodes of the opener from the trie of the list, so that each token is in one
+            // portion.
             lists.push(tokens);
+            // Tokens that begin with a byte of the list are in the list, or in its own trie of other tokens.
             portions.push(Portion::new(list.residual(), list.bytes()));
             others = byte_set::difference(others, list.bytes());
         }
@@ -189,6 +198,7 @@ fn walk_with_json_tokens<'v, B: Backend>(
         portions.push(Portion::new(number.others(), NOT_ZERO));
         others = byte_set::difference(others, NOT_ZERO);
     }
+    // All remaining first bytes. This portion is pushed even if it is empty, which costs nothing.
     portions.push(Portion::new(sets.vocabulary().trie(), others));
     walk_portions(backend, state, &portions, scratch, &mut (), fuel)?;
     Ok(lists)
@@ -220,6 +230,8 @@ pub(crate) fn allowed_in_local_part<'v, 's, B: Backend>(
     let slice = slice.map(|chosen| (chosen.slice, None));
     let trie = slice.map_or(sets.vocabulary().trie(), |(slice, _): (Slice<'_>, _)| slice.residual());
     scratch.ids.clear();
+    // The lists are not used here: the walk has to see every place where the rule may end, also inside of
+    // whitespace.
     walk_trie(backend, local, trie, scratch, exits, fuel)?;
     add_duplicates(trie, sets.vocabulary().len(), &[], &mut scratch.words, &mut scratch.ids);
     Ok(Some(AllowedTokens {
@@ -282,9 +294,11 @@ fn choose_slice<'v, B: Backend>(
         match backend.run_over(state, slice.class(), fuel) {
             Run::Unknown => None,
             Run::Unbounded => whole(slice),
+            // No token of the slice is longer than the bound, so the bound does not matter.
             Run::AtMost(chars) | Run::AtLeast(chars) if chars >= slice.max_chars() => whole(slice),
             Run::AtMost(chars) => Some(ChosenSlice { slice, max_chars: Some(chars), tried: Vec::new() }),
             Run::AtLeast(chars) => {
+                // Too many tokens to try one by one: the next slice, or the walk.
                 let tried = slice.class_tokens().longer_than(chars, MAX_TRIED)?;
                 Some(ChosenSlice { slice, max_chars: Some(chars), tried })
             }

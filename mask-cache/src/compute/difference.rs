@@ -47,6 +47,8 @@ pub(crate) fn reference<B: Backend>(
     }
     let votes = |target: &B::State| targets.iter().filter(|other| *other == target).count();
     let Some(&winner) = targets.iter().max_by_key(|target| votes(target)) else { return Ok(None) };
+    // More than half of the probes must agree. A wrong guess costs time only, because the walk compares the
+    // two states.
     if winner == state || 2 * votes(&winner) <= PROBES.len() {
         return Ok(None);
     }
@@ -75,8 +77,10 @@ pub(crate) fn difference<B: Backend>(
             && backend.run_over(reference, slice.class(), fuel) == Run::Unbounded
             && backend.run_over(state, slice.class(), fuel) == Run::Unbounded
     };
+    // All tokens of the slice are allowed by both states, so they cannot be in the difference.
     let trie = sets.slices().find(both_run_over).map_or(vocabulary.trie(), Slice::residual);
     let mut walk = PairWalk { backend, trie, visited: 0, found: MaskDifference::default(), fuel };
+    // A token that only one of the two reads is a difference, so the bytes of both are walked.
     let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
     let side = |state| Some((state, backend.row(state)));
     let mut stack = vec![(side(state), side(reference))];
@@ -135,6 +139,7 @@ impl<'w, B: Backend> PairWalk<'w, B> {
             let (here, there) = stack[depth - 1];
             let pair = (self.step(here, node.byte())?, self.step(there, node.byte())?);
             self.visited += 1;
+            // Both are in the same state, or both have died: no token below can differ.
             if pair.0 == pair.1 {
                 index = node.skip() as usize;
                 continue;

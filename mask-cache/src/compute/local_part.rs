@@ -86,6 +86,8 @@ impl LocalPartMask {
         for &id in &*ids {
             bits::set(&mut words, id as usize);
         }
+        // After the bits, because a token that the local part accepts as a whole is allowed whatever follows,
+        // and is not uncertain.
         let Some(suffixes) = UncertainSuffixes::new(vocabulary, trie, follow, &exits, &words) else {
             return Ok(None);
         };
@@ -103,6 +105,7 @@ impl LocalPartMask {
     ) -> Result<(), StepError> {
         let UncertainSuffixes { trie, starts, ids } = &self.suffixes;
         walk_trie(backend, continuation, trie, scratch.clear_ids(), &mut (), fuel)?;
+        // The walk found the numbers of suffixes; each stands for all tokens that end with it.
         scratch.replace_ids(|suffix| {
             let suffix = suffix as usize;
             &ids[starts[suffix] as usize..starts[suffix + 1] as usize]
@@ -192,6 +195,8 @@ fn uncertain<'v>(
         while below < end {
             let (first, after) = (nodes[below], nodes[below].skip() as usize);
             let follows = byte_set::contains(follow, first.byte());
+            // Only the first byte after the exit is tested here, which drops most tokens. The rest is left to
+            // the walk of the suffixes.
             let subtree = if follows { below..after } else { 0..0 };
             for node in &nodes[subtree] {
                 if node.token() != trie.no_token() && !bits::contains(accepted, node.token() as usize) {

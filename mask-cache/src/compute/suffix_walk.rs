@@ -37,12 +37,15 @@ pub(crate) fn walk_suffixes<B: Backend>(
     let Some(suffixes) = slice.residual_suffixes() else { return Ok(false) };
     let bound = max_chars.unwrap_or(u32::MAX);
     // The states after 0, 1, ... characters; if the last one is led to itself, it is also that of all greater numbers.
+    // `bound` is the largest number of leading characters that the state may read, `suffixes.max_chars` the
+    // largest that a token has.
     let mut last = bound.min(suffixes.max_chars);
     let Some(mut states) = backend.step_class_n(state, slice.class(), last, fuel)? else { return Ok(false) };
     if (states.len() as u32) < last {
         last = bound;
     }
     states.insert(0, state);
+    // The walk below uses the ids of the scratch for suffixes, so tokens are collected in a second buffer.
     let mut walk = SuffixWalk { backend, suffixes, found: scratch.take_buffer(), scratch, fuel };
     walk.all(&states, last)?;
     let SuffixWalk { found, scratch, .. } = walk;
@@ -61,6 +64,7 @@ struct SuffixWalk<'w, B: Backend> {
 impl<B: Backend> SuffixWalk<'_, B> {
     /// Walks all suffixes, from the states after 0, 1, ... characters; the last state is that of all numbers up to `last`.
     fn all(&mut self, states: &[B::State], last: u32) -> Result<(), StepError> {
+        // All numbers of characters lead to one state: one walk answers for all of them.
         if let [state] = *states {
             return self.walk_group(state, self.backend.next_bytes(state), 0..=last);
         }
@@ -88,6 +92,7 @@ impl<B: Backend> SuffixWalk<'_, B> {
         let mut group: Option<(RangeInclusive<u32>, B::State, B::State)> = None;
         for (&state, chars) in states.iter().zip(0u32..) {
             let up_to = if chars as usize + 1 == states.len() { last } else { chars };
+            // No token has this number of characters before a suffix with this byte.
             if before & count_set(chars..=up_to) == 0 {
                 continue;
             }

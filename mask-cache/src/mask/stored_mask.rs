@@ -134,6 +134,7 @@ impl StoredMask {
             Form::Difference { base, added, removed } => {
                 base.write(into);
                 added.set(into);
+                // After the added ones. No id is in both, so the order does not matter for the result.
                 removed.clear(into);
             }
             Form::Words(words) => bits::copy(into, words),
@@ -149,6 +150,8 @@ impl StoredMask {
         }
         let ids: Vec<u32> = removed.iter().map(|id| id.get()).collect();
         let sparse = |ids: &[u32]| SparseWords::from_ids(ids, self.len, &mut Vec::new());
+        // A mask over ids alone, or a difference, takes the change into itself. Any other form becomes the
+        // base of a new difference, so that its bits are not copied.
         let is_removed: std::collections::HashSet<u32, ahash::RandomState> = ids.iter().copied().collect();
         let left = |kept: &SparseWords| {
             sparse(&kept.ids().filter(|id| !is_removed.contains(id)).collect::<Vec<_>>())
@@ -157,6 +160,8 @@ impl StoredMask {
             Form::Ids(kept) => Form::Ids(left(kept)),
             Form::Difference { base, added, removed: before } => {
                 let added_ids: std::collections::HashSet<u32, ahash::RandomState> = added.ids().collect();
+                // Ids that the difference had added are simply not added any more. Only those of the base
+                // have to be removed.
                 let of_base = ids.into_iter().filter(|id| !added_ids.contains(id));
                 let removed: Vec<u32> = before.ids().chain(of_base).collect();
                 Form::Difference { base: Arc::clone(base), added: left(added), removed: sparse(&removed) }
@@ -230,12 +235,15 @@ impl StoredMask {
             ids.set(into);
             return true;
         }
+        // Otherwise both may be differences to one base, or one of them the base of the other.
         let (base, changes) = self.difference();
         let (base_before, changes_before) = before.difference();
         if !std::ptr::eq(base, base_before) {
             return false;
         }
         if let Some([added, removed]) = changes_before {
+            // First back to the base. Added ids are not in the base and removed ones are, so this restores it
+            // exactly.
             added.clear(into);
             removed.set(into);
         }

@@ -106,6 +106,7 @@ impl TokenMask {
         if self.len < stored.id_count() {
             *self = Self::new(stored.id_count());
         }
+        // The words were written by the caller, or never: nothing is known of them.
         let Some(before) = &self.source else {
             stored.write(&mut self.words);
             self.source = Some(Arc::clone(stored));
@@ -114,8 +115,11 @@ impl TokenMask {
         if Arc::ptr_eq(before, stored) {
             return;
         }
+        // Changing many words takes as long as showing another buffer, which may hold the mask already.
         let is_large = stored.is_large() || before.is_large();
         if is_large || !stored.write_changes(before, &mut self.words) {
+            // The masks of a text that nears its bound come once and not again, so they get no buffer of
+            // their own.
             match stored.is_later_in_countdown(before) {
                 true => stored.write(&mut self.words),
                 false => self.show_spare(stored),
@@ -127,12 +131,14 @@ impl TokenMask {
     /// Shows a spare buffer, because the words shown now hold too different a mask.
     #[inline(never)]
     fn show_spare(&mut self, stored: &Arc<StoredMask>) {
+        // From the buffer that was shown last: texts alternate between few masks.
         let same = self.spare.iter().rposition(|buffer| Arc::ptr_eq(&buffer.source, stored));
         let mut shown = match same.or_else(|| self.update_spare(stored)) {
             Some(place) => self.spare.remove(place).words,
             None => {
                 let mut words = match self.spare.len() < MAX_SPARE {
                     true => vec![0; self.words.len()].into_boxed_slice(),
+                    // The buffer that was shown least recently gives its memory.
                     false => self.spare.remove(0).words,
                 };
                 stored.write(&mut words);

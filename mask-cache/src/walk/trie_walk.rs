@@ -57,6 +57,7 @@ pub(crate) fn walk_portions<B: Backend, N: WalkObserver<B>>(
             walker.first_byte(byte, left_out)?;
         }
     }
+    // The buffer is longer than the ids in it: a write without a branch always has room for one more.
     let found = walker.found;
     drop(walker);
     scratch.ids.extend_from_slice(&scratch.buffer[..found]);
@@ -125,6 +126,7 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
         if nodes.is_empty() {
             return Ok(());
         }
+        // Few children: the plain walk looks at each of them as fast as the list of their bytes.
         let children = self.trie.depth_two(byte);
         if children.len() < MANY_CHILDREN && left_out.is_empty() {
             return self.subtree(nodes);
@@ -141,6 +143,7 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
             self.found += 1;
         }
         self.put(1, (state, self.backend.row_from(above, row, state)));
+        // Children that the state does not read are never touched, neither the node nor its subtree.
         let read = self.backend.next_bytes(state);
         // Neighbours that are read are walked at once.
         let mut run = 0..0;
@@ -165,9 +168,14 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
         let all = self.trie.nodes();
         let (mut index, end) = (nodes.start as usize, nodes.end as usize);
         let mut found = self.found;
+        // In a local variable, so that the loop does not reload its pointer and its length after each call of
+        // the backend. A limit in the middle loses the buffer, and the walk fails as a whole.
         let mut buffer = std::mem::take(self.buffer);
         while index < end {
             let node = all[index];
+            // Invariant: the stack holds the states of the current path up to `depth - 1`. A node writes its
+            // own place only if it has children, and pre-order visits these before anything else uses the
+            // place.
             let depth = usize::from(node.depth());
             let (above, row) = self.stack[depth - 1];
             match self.backend.step_in(row, above, node.byte(), self.fuel)? {
@@ -182,9 +190,11 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
                         grow_buffer(&mut buffer);
                     }
                     buffer[found] = token;
+                    // The id is written in any case and counted only if there is one.
                     found += usize::from(token != no_token);
                     index += 1;
                 }
+                // No token below can be read, because its first bytes cannot.
                 None => index = node.skip() as usize,
             }
         }
