@@ -138,10 +138,13 @@ impl Budget {
     pub(crate) fn enforce(&self) {
         if self.memory_usage() <= self.max_bytes
             || self.added.load(Ordering::Relaxed) < self.next_check_at.load(Ordering::Relaxed)
+            // One thread at a time evicts. Others go on, and do not wait: the bound is one of order. Acquire
+            // and Release make the evictions of one check visible to the next.
             || self.is_checking.swap(true, Ordering::Acquire)
         {
             return;
         }
+        // An eighth more than necessary, so that the next table does not lead to another search.
         let enough = self.max_bytes - self.max_bytes / 8;
         self.shrink_to(enough);
         // Tables that cannot go now may go later; until something is added, another search is useless. The
@@ -153,6 +156,8 @@ impl Budget {
 
     fn shrink_to(&self, enough: usize) {
         let is_passed = || self.memory_usage() > enough;
+        // The lists are copied, and their locks are free while grammars are dropped: dropping a grammar may
+        // come back here.
         let caches: Vec<_> = self.caches.lock().clone();
         for cache in caches.iter().filter_map(Weak::upgrade) {
             self.evicted.fetch_add(cache.drop_unused(&is_passed), Ordering::Relaxed);
@@ -164,6 +169,8 @@ impl Budget {
         let mut grammars: Vec<(u64, Arc<dyn BudgetMember>)> =
             list.iter().filter_map(Weak::upgrade).map(|member| (member.last_use(), member)).collect();
         grammars.sort_unstable_by_key(|(last_use, _)| *last_use);
+        // Tables without a text cost a later text only time. Tables in use make their texts move, so they go
+        // last, and only if they are large.
         for which in [ReleaseTarget::Idle, ReleaseTarget::Larger(self.max_bytes_before_release())] {
             for (_, grammar) in &grammars {
                 if !is_passed() {

@@ -113,6 +113,8 @@ impl<V: Clone> CompileCache<V> {
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, slot) = self.slot(key);
+        // The lock of the slot is held while the value is compiled. Callers with the same key wait for it,
+        // and callers with other keys do not.
         let value = slot.lock();
         self.fill(hash, &slot, value, size, compile)
     }
@@ -148,6 +150,7 @@ impl<V: Clone> CompileCache<V> {
         let now = inner.clock;
         let entry = inner.entries.find_mut(hash, |entry| key.matches(entry))?;
         entry.last_use = now;
+        // A locked slot is one that is being compiled, so there is no value yet.
         let value = entry.value.try_lock()?.clone()?;
         inner.hits += 1;
         Some(value)
@@ -181,8 +184,10 @@ impl<V: Clone> CompileCache<V> {
         let compiled = compile();
         match &compiled {
             Ok(compiled) => *value = Some(compiled.clone()),
+            // Errors are not kept: a caller that waits tries again, under its own interrupt and limits.
             Err(_) => self.forget(hash, slot),
         }
+        // Before the lock of the cache, which other threads take while they hold no slot.
         drop(value);
         let evicted = self.note_compiled(hash, slot, compiled.as_ref().ok(), size);
         // To free dozens of grammars takes milliseconds, so the lock is free by then.
@@ -194,6 +199,7 @@ impl<V: Clone> CompileCache<V> {
     /// says so. How many.
     pub(crate) fn evict_while(&self, is_passed: &dyn Fn() -> bool, is_unused: impl Fn(&V) -> bool) -> u64 {
         let mut inner = self.lock();
+        // Times of use are unique, so a time and a hash find one entry.
         let mut oldest: Vec<(u64, u64)> =
             inner.entries.iter().map(|entry| (entry.last_use, entry.hash)).collect();
         oldest.sort_unstable();
@@ -239,6 +245,8 @@ impl<V: Clone> CompileCache<V> {
         let key = inner.entries.find(hash, |entry| Arc::ptr_eq(&entry.value, slot));
         let key = key.map_or(0, |entry| entry.key.len());
         inner.added_bytes = inner.added_bytes.saturating_add(key + size(compiled));
+        // Sizes are summed up only once in a while, because that visits every entry. The bound is passed by a
+        // sixteenth at most, and by the growth of tables since.
         if inner.added_bytes <= max_bytes / 16 {
             return Vec::new();
         }
@@ -265,6 +273,7 @@ impl<V: Clone> CompileCache<V> {
             entry.last_use = now;
             return (hash, Arc::clone(&entry.value));
         }
+        // The entry is there before its value, so that the second caller finds the slot and waits.
         let value = Arc::<Slot<V>>::default();
         let SourceKey([one, two, _]) = key;
         let entry = CacheEntry {

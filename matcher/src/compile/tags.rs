@@ -86,6 +86,8 @@ impl<B: BuildBackend> Compiler<B> {
         options: &StructuralTagOptions,
         options_key: &Arc<str>,
     ) -> Option<CompiledGrammar<B>> {
+        // Every `None` below sends the document the general way, which finds the same grammar, or the error
+        // with its place.
         if !self.caches_sources() || document.len() > options.limits.document_bytes {
             return None;
         }
@@ -93,6 +95,7 @@ impl<B: BuildBackend> Compiler<B> {
         let cache = self.tag_cache();
         // One for each tag, in their order.
         let mut found = Vec::with_capacity(16);
+        // A known tag tells its length, so its text is not even scanned for its end.
         let pieces = SplitTags::cut(document, |text| {
             let tag = cache.tag(text);
             let length = tag.as_ref().map(|tag| tag.text.len());
@@ -115,6 +118,8 @@ impl<B: BuildBackend> Compiler<B> {
         options: &StructuralTagOptions,
         options_key: &Arc<str>,
     ) -> Option<Arc<CachedTemplate>> {
+        // The template depends on the options and on the text around the tags. The first tag only shows the
+        // form of the list.
         let key = [options_key, pieces.head, pieces.tail].join("\0");
         if let Some(cached) = self.tag_cache().template(&key) {
             return Some(cached);
@@ -151,6 +156,8 @@ impl<B: BuildBackend> Compiler<B> {
                 Some(made)
             });
             for (at, made) in missing.into_iter().zip(made) {
+                // One tag that is not plain sends the whole document the general way. Tags that were compiled
+                // stay in the cache.
                 tags[at] = Some(made?);
             }
         }
@@ -166,6 +173,7 @@ impl<B: BuildBackend> Compiler<B> {
         let compiler = self.tag_compiler(options);
         let mut programs: Vec<Option<Arc<DeferredProgram>>> =
             schemas.iter().map(|schema| compiler.schemas.get(compiler.key(schema)?)).collect();
+        // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
         let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
@@ -179,6 +187,8 @@ impl<B: BuildBackend> Compiler<B> {
 
     fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler {
         let mut later = options.clone();
+        // A deferred grammar is written when a text reaches it, long after the call that could have been
+        // interrupted.
         later.json_schema.interrupt = Interrupt::never();
         TagCompiler {
             options_key: holds_no_functions(&options.json_schema)
@@ -269,6 +279,8 @@ impl TagCompiler {
     fn tag(&self, text: &str, template: &CachedTemplate) -> Option<CachedTag> {
         let TagArm { begin, content, end, .. } = TagArm::new(text, &template.reach, &self.options)?;
         if let (TagExtent::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&template.reach, &begin)
+            // The trigger is written before the tag, so no special token may lie across the border between
+            // the two.
             && !self.resolver.can_split(trigger, begin)?
         {
             return None;

@@ -104,6 +104,7 @@ impl<B: Backend> CompiledGrammar<B> {
             current,
             last_use,
         });
+        // Weak: the budget must not keep alive what it is to evict.
         let member: Weak<dyn BudgetMember> = Arc::downgrade(&(Arc::clone(&shared) as Arc<dyn BudgetMember>));
         shared.parts.budget.add_grammar(member);
         shared.parts.budget.enforce();
@@ -207,6 +208,7 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// Tables have grown. The caller holds no lock of the grammar's.
     pub(crate) fn account_growth(&self, generation: &Generation<B>) {
+        // In this order, so that the grammar in use is the last one that is evicted for its own growth.
         generation.report_growth();
         self.mark_used();
         self.shared.parts.budget.enforce();
@@ -224,6 +226,8 @@ impl<B: Backend> CompiledGrammar<B> {
         full: &Arc<Generation<B>>,
     ) -> Result<Arc<Generation<B>>, BuildError> {
         let mut current = self.shared.current();
+        // Another matcher may have begun new tables already. Comparing under the lock makes all of them move
+        // to the same ones.
         if Arc::ptr_eq(&current, full) {
             *current = self.new_generation(full)?;
         }

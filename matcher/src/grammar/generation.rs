@@ -62,12 +62,15 @@ impl<B: Backend> Generation<B> {
     /// Reports the growth of the tables since the last time to the budget.
     pub(super) fn report_growth(&self) {
         let now = self.memory_usage();
+        // A swap, so that each byte is reported once even if two threads report at the same time. Relaxed,
+        // because the sum is an estimate that guards no memory.
         let before = self.reported_bytes.swap(now, Ordering::Relaxed);
         self.budget.change(before, now);
     }
 
     #[inline]
     pub(crate) fn is_retired(&self) -> bool {
+        // A matcher that sees this late moves over at its next call.
         self.retired.load(Ordering::Relaxed)
     }
 }

@@ -55,6 +55,7 @@ impl<B: Backend> Matcher<B> {
     #[inline(never)]
     fn accept_slowly(&mut self, id: TokenId) -> Result<(), MatchError> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
+        // A stop token ends the text, unless the grammar names it: then it is read like any other token.
         let is_stop = self.stop.contains(id, &vocabulary);
         let is_named = names_token(&self.generation().engine, self.state(), id);
         if is_stop && !is_named {

@@ -129,6 +129,8 @@ impl<B: Backend> Matcher<B> {
         let is_named = |id: TokenId| names_token(engine, self.state(), id);
         let stops = vocabulary.stop_tokens().iter().filter(|&&id| !is_named(id));
         stops.for_each(|id| bits::clear(words, id.index()));
+        // A token that the grammar names has its bit by the grammar; any other stop token by whether the text
+        // may end.
         for id in self.stop.own() {
             match complete || is_named(*id) {
                 true => bits::set(words, id.index()),

@@ -74,6 +74,8 @@ impl<B: Backend> Matcher<B> {
         text.extend_from_slice(&forced);
         let mut end = text.len();
         let mut certain = None;
+        // The text may end inside a character, which most encoders cannot encode. Then a shorter text is
+        // tried.
         for _ in 0..MAX_TRIES {
             let places = self.token_boundaries(&vocabulary, &text, before, end)?;
             match common_encoding(&places, &text, &vocabulary, &mut encode) {
@@ -88,6 +90,7 @@ impl<B: Backend> Matcher<B> {
             }
         }
         let tokens = certain.unwrap_or_default();
+        // A stop token would end the text; its bytes are never forced as a token.
         let stops = tokens.iter().position(|&id| self.stop.contains(id, &vocabulary));
         Ok(relative_to_context(
             context,
@@ -117,6 +120,7 @@ impl<B: Backend> Matcher<B> {
                 }
             }
             let mut places = BTreeSet::from([end]);
+            // A token that reaches beyond `end` begins less than the longest token before it.
             for place in (end + 1).saturating_sub(longest)..end {
                 if reaches_beyond(engine, state, vocabulary, &text[place..], end - place, fuel)? {
                     places.insert(place);
@@ -149,6 +153,8 @@ fn reaches_beyond<B: Backend>(
     }
     let Some(&first) = text.first() else { return Ok(false) };
     let mut level = trie.first_byte(first);
+    // Two cases: a token ends within the known text, or it contains all of it and continues in a way that the
+    // structure allows.
     for (read, &byte) in text.iter().enumerate() {
         let Some(index) = child(trie, level.clone(), byte) else { return Ok(false) };
         let node = trie.nodes()[index as usize];
@@ -198,8 +204,11 @@ fn common_encoding(
     encode: &mut impl FnMut(&[u8]) -> Option<Vec<TokenId>>,
 ) -> Result<Vec<TokenId>, usize> {
     let mut common: Option<Vec<TokenId>> = None;
+    // The longest text first: if it cannot be encoded, the caller tries a shorter one, and nothing else was
+    // done.
     for &place in places.iter().rev() {
         let tokens = if place == 0 { Some(Vec::new()) } else { encode(&text[..place]) };
+        // The encoder is the caller's. Its answer counts only if it spells exactly these bytes.
         let tokens = tokens.filter(|tokens| spells(tokens, &text[..place], vocabulary)).ok_or(place)?;
         let shared = match &common {
             None => tokens,
@@ -243,6 +252,8 @@ fn relative_to_context(
     let kept = context.iter().zip(certain).take_while(|(one, other)| one == other).count();
     let rollback = context.len() - kept;
     let certain_bytes: usize = certain.iter().map(|&id| vocabulary.token_bytes(id).len()).sum();
+    // The encoding must agree with some token of the context. Otherwise the tokenizer would have cut the
+    // context itself in another way, from a place that is not known.
     let anchored = kept > 0 || context.is_empty();
     if certain_bytes <= before || !anchored || rollback > steps {
         return ForcedTokens::default();

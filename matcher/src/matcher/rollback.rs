@@ -31,6 +31,7 @@ impl<B: Backend> Matcher<B> {
             return Err(MatchError::RollbackTooFar { asked: steps, taken });
         };
         if steps > 0 && !self.history.is_known(left) {
+            // Into a second matcher: an error leaves this one as it was.
             let mut before = self.read_again(&self.grammar, 0..left)?;
             before.counts.take_over(&mut self.counts);
             before.counts.unpublished.read_again += left as u64;
@@ -48,6 +49,8 @@ impl<B: Backend> Matcher<B> {
 
     /// Takes back the steps that were taken since. The tables stay the new ones if they have the state.
     pub(super) fn return_to(&mut self, place: Place<B>) {
+        // Asked before the steps are taken back, because that drops what is known of them. If the state was
+        // lost in a move to new tables, the place still has it, with the tables that it belongs to.
         let is_known = self.history.is_known(place.steps);
         self.take_back_to(place.steps);
         if !is_known {

@@ -26,16 +26,21 @@ impl<B: Backend> Matcher<B> {
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let mut fuel = self.fuel();
+        // Before the call, because a matcher that needs work is about to fill tables, and the retired ones
+        // are to go.
         if self.generation().is_retired() {
             self.leave_retired_tables();
         }
         let mut generation = Arc::clone(self.generation());
+        // The call must be one that can be repeated: it changes the matcher only by its result.
         let mut result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
         for tables in [FallbackTables::Shared, FallbackTables::Own] {
             let Err(error) = &result else { break };
             if !is_full(error) {
                 break;
             }
+            // First the tables that all matchers of the grammar move to. Others may fill them before this
+            // call is done, which tables of its own rule out.
             let next = match tables {
                 FallbackTables::Shared => self.grammar.next_generation(&generation),
                 FallbackTables::Own => self.grammar.new_generation(&generation),
@@ -49,6 +54,7 @@ impl<B: Backend> Matcher<B> {
                 Err(error) => result = Err(error),
             }
         }
+        // The fuel is that of the whole call, over all tries.
         if let Some(left) = &mut self.work_left {
             *left = fuel.left();
         }
@@ -64,6 +70,7 @@ impl<B: Backend> Matcher<B> {
     fn leave_retired_tables(&mut self) {
         let (old, current) = (Arc::clone(self.generation()), self.grammar.generation());
         if !Arc::ptr_eq(&old, &current) {
+            // A failure changes nothing, and the old tables stay valid as long as this matcher holds them.
             let _ = self.migrate_to(&old, &current);
         }
     }
@@ -73,6 +80,8 @@ impl<B: Backend> Matcher<B> {
         let states: Vec<B::State> =
             std::iter::once(self.state()).chain(self.history.states_back().take(KEPT_STEPS)).collect();
         let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
+        // The current state comes first: it has to be moved. The others follow from the newest to the oldest,
+        // so that a short answer lacks the oldest.
         let moved = next.engine.import(&full.engine, &states, self.max_growth(next), &mut fuel)?;
         let Some((&state, before)) = moved.split_first() else {
             return Err(StepError::OutOfWork { limit: 0 });

@@ -89,6 +89,7 @@ impl<B: BuildBackend> Compiler<B> {
             done: Condvar::new(),
             interrupt,
         });
+        // The thread may come late, or never: whoever waits then does the work.
         let work = Arc::clone(&shared);
         self.threads().spawn(move || work.work());
         BackgroundCompile { shared }
@@ -121,12 +122,14 @@ impl<B: Backend> BackgroundCompile<B> {
     /// As for [`try_get`](Self::try_get); and where this process was forked while a thread of the other one was
     /// compiling.
     pub fn wait(&self) -> Result<CompiledGrammar<B>, CompileError> {
+        // Does nothing if a thread has begun.
         self.shared.work();
         let mut state = self.shared.lock();
         loop {
             if let TaskState::Done(outcome) = &*state {
                 return outcome.clone();
             }
+            // The thread that was working belongs to the parent process, and will never answer here.
             if matches!(*state, TaskState::Running(process) if process != std::process::id()) {
                 return Err(CompileError::left_behind());
             }
@@ -136,6 +139,8 @@ impl<B: Backend> BackgroundCompile<B> {
 
     /// Ends the work, if it is not done. Waiting callers are released at once, with an error that says so.
     pub fn cancel(&self) {
+        // The interrupt first: work that ends in between then ends with an error, and the outcome below is
+        // set at most once.
         self.shared.interrupt.cancel();
         self.shared.finish(Err(Interrupted::Cancelled.into()));
     }
@@ -177,6 +182,7 @@ impl<B: Backend> CompileTask<B> {
     /// Does the work, unless another has begun.
     fn work(&self) {
         let mut state = self.lock();
+        // The state changes under the lock, so exactly one thread gets the job. It runs without the lock.
         match std::mem::replace(&mut *state, TaskState::Running(std::process::id())) {
             TaskState::Waiting(job) => {
                 drop(state);

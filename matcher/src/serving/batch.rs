@@ -66,10 +66,13 @@ impl BatchMatcher {
         for (row, answer) in rows.iter_mut().zip(&mut answers) {
             match row.matcher.fill_if_cached(row.words) {
                 MaskLookup::Filled(kind) => *answer = Some(Ok(kind)),
+                // One row for each missing mask. Other rows of the same state wait, and find the mask in the
+                // memo.
                 MaskLookup::Missing(name) if seen.insert(name) => first.push((row, answer)),
                 MaskLookup::Other | MaskLookup::Missing(_) => later.push((row, answer)),
             }
         }
+        // One mask is computed by the caller itself; waking a thread for it would only take longer.
         if self.threads.count() > 0 && first.len() > 1 {
             let jobs = first.iter().map(|(row, _)| row.matcher.mask_job()).collect();
             let computed = parallel_map(&self.threads, jobs, 1, MaskJob::run);
@@ -77,6 +80,7 @@ impl BatchMatcher {
                 *answer = Some(row.matcher.fill_computed(mask, row.words));
             }
         }
+        // First the rows that compute, then those that copy from them.
         for (row, answer) in first.into_iter().chain(later) {
             *answer = Some(row.matcher.fill_mask_words(row.words));
         }

@@ -85,6 +85,7 @@ impl<B: Backend> Matcher<B> {
         let work = grammar.limits().max_work_per_call;
         let mut fuel = Fuel::new(work);
         let mut candidates = Candidates::default();
+        // Small ids first: in most vocabularies these are the common tokens.
         for id in mask.to_mask().iter().take(MAX_TOKENS_TRIED) {
             match read_token(engine, state, vocabulary, id, &mut fuel) {
                 Ok(Ok(next)) => candidates.add(&generation, next, |weight| weight + 1),
@@ -118,6 +119,7 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
         weigh: impl FnOnce(u64) -> u64,
     ) {
         let key = generation.engine.mask_key(state);
+        // States with one key have one mask, so they count as one candidate.
         if generation.masks.known(&key).is_some() {
             return;
         }
@@ -150,10 +152,13 @@ impl<S: Copy + Eq + Hash> Candidates<S> {
                 break;
             }
             let Ok(ways) = successors(engine, states[place], fuel) else { break };
+            // All states that follow count as equally likely. Integers are exact here, and a likelihood of 0
+            // ends a path.
             let each = likelihood / (ways.len() as u64).max(1);
             for next in ways {
                 let cost = mask_cost(engine, next, masks.token_sets(), fuel).max(1);
                 candidates.add(generation, next, |worth| worth.saturating_add(each.saturating_mul(cost)));
+                // A state that is reached again adds to the value of its mask, but is not expanded twice.
                 if seen.insert(next) {
                     left.push((each, Reverse(states.len())));
                     states.push(next);

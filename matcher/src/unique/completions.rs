@@ -40,6 +40,9 @@ impl UniqueScopes {
         state: B::State,
         fuel: &mut Fuel,
     ) -> Result<bool, StepError> {
+        // Inside an item that is an array or object, the rest of the whole item may still make it new, so
+        // that is searched. A string or a number alone needs a narrower search. Anything else was compared
+        // where it ended.
         if self.containers.last().is_some_and(|container| container.partial.is_some()) {
             if self.is_certainly_new() {
                 return Ok(true);
@@ -99,11 +102,15 @@ impl UniqueScopes {
             if self.read(engine, state, byte)? == ByteVerdict::Refused {
                 continue;
             }
+            // One continuation suffices, and it need not be read to its end: no state of the parser is a dead
+            // end.
             if self.is_certainly_new() {
                 return Ok(true);
             }
             let place = self.search_key();
             fuel.burn(place.len() as u64)?;
+            // Two ways to the same place have the same continuations. So each place is entered once, which
+            // makes the search finite, except for zeros that may lead to new numbers.
             let visits = visits.entry((next, self.lex, place)).or_insert(0);
             *visits += 1;
             if *visits <= self.max_visits(engine, next, byte) {
@@ -148,6 +155,8 @@ impl UniqueScopes {
         let known = container.map_or(0, |container| {
             container.seen.len() + container.partial.as_ref().map_or(0, |partial| partial.candidate_count())
         });
+        // Each further zero makes another number. One more of them than there are numbers to avoid is enough,
+        // and the place itself counts, too.
         if changes { known + 2 } else { 1 }
     }
 
@@ -163,6 +172,9 @@ impl UniqueScopes {
         loop {
             if let Some(state) = next.take() {
                 let mark = self.mark();
+                // First all bytes are looked at without going on: the quote, if the string so far is new, or
+                // a character with which no string has begun. Only if neither is found does the search go
+                // deeper.
                 let mut left: Vec<u8> = allowed_bytes(&engine.next_bytes(state)).collect();
                 fuel.burn(left.len() as u64)?;
                 let mut found = false;
@@ -173,6 +185,7 @@ impl UniqueScopes {
                         found |= !self.has_seen(&self.text);
                     } else if !found && let LexState::String { novelty, escape, high } = self.lex {
                         // The size was checked where the value was written.
+                        // Tried and taken back: only its effect on the novelty matters here.
                         _ = self.in_string(byte, novelty, escape, high);
                         found |= matches!(self.lex, LexState::String { novelty: Novelty::New, .. });
                         self.restore(&mark);
@@ -218,6 +231,7 @@ impl UniqueScopes {
             let bytes = engine.next_bytes(state);
             let may = |byte: u8| bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
             let may_end = b",]} \t\n\r".iter().any(|&byte| may(byte));
+            // The number may end here and is new.
             if may_end && !container.seen.contains(canonical_form(&text).as_slice()) {
                 return Ok(true);
             }
@@ -240,6 +254,7 @@ impl UniqueScopes {
                 let Some(next) = engine.step(state, byte, fuel)? else { continue };
                 let mut text = text.clone();
                 text.push(byte);
+                // Its first digits are those of no number that has occurred, so it is new whatever follows.
                 if !self.may_equal_seen(&text) {
                     return Ok(true);
                 }

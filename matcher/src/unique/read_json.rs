@@ -53,6 +53,7 @@ impl UniqueScopes {
                 }
                 self.lex = LexState::String { novelty, escape: Escape::None, high: 0 };
             }
+            // A number or word that is not compared is passed without being read.
             _ if self.lex == LexState::Skipped || !self.compares_next(byte) => self.lex = LexState::Skipped,
             b'-' | b'0'..=b'9' => {
                 self.text.extend([b'#', byte]);
@@ -130,6 +131,8 @@ impl UniqueScopes {
         let novelty = self.push_lone_surrogate(novelty, high);
         match char::from_u32(u32::from(unit)) {
             Some(character) => (self.push_decoded(novelty, character.encode_utf8(&mut [0; 4]).as_bytes()), 0),
+            // Only a first half can be continued. It is added when the next character shows that no second
+            // half follows.
             None if unit < 0xDC00 => (novelty, unit),
             None => (self.push_decoded(novelty, &surrogate(unit)), 0),
         }
@@ -172,6 +175,8 @@ impl UniqueScopes {
         state: B::State,
         byte: u8,
     ) -> Result<ByteVerdict, StepError> {
+        // A number ends only with the byte after it, so the value is compared first, and then the byte is
+        // read as one between values.
         let value = matches!(self.lex, LexState::Number { .. }).then(|| canonical_form(&self.text));
         if self.end_scalar(value)? == ByteVerdict::Refused {
             return Ok(ByteVerdict::Refused);

@@ -27,6 +27,8 @@ impl UniqueScopes {
         fuel: &mut Fuel,
     ) -> Result<Vec<TokenId>, StepError> {
         let vocabulary = sets.vocabulary();
+        // Tokens that hold a whole value beside the end of another one. Where the text is in JSON decides
+        // which of them can be read at all.
         let across = sets.tokens_across_values(match self.lex {
             LexState::Outside => ValuePosition::Text,
             LexState::String { .. } => ValuePosition::String,
@@ -35,6 +37,7 @@ impl UniqueScopes {
         if !self.is_open() && across.is_empty() {
             return Ok(Vec::new());
         }
+        // The buffer leaves `self` for the call, and comes back in every case below.
         let mut words = std::mem::take(&mut self.words);
         words.resize(words_for(vocabulary.len()), 0);
         mask.write(&mut words);
@@ -69,6 +72,7 @@ impl UniqueScopes {
             false => Ok(()),
         };
         self.restore(&mark);
+        // After the restore: an error must leave the place as it was, too.
         walked?;
         // Tokens that are too long for the trie were not walked.
         for &id in across.iter().chain(trie.long_tokens()) {
@@ -84,6 +88,7 @@ impl UniqueScopes {
         refused.sort_unstable();
         refused.dedup();
         if !refused.is_empty() {
+            // The trie has one of several ids with equal bytes; the others are refused with it.
             let is_refused = |id: &TokenId| refused.binary_search(id).is_ok();
             let others = trie.duplicates().iter().filter(|(id, _)| is_refused(id)).map(|(_, other)| *other);
             let others: Vec<TokenId> = others.collect();
@@ -117,6 +122,7 @@ impl UniqueScopes {
         let mut path: Vec<(B::State, Mark)> = vec![(state, self.mark())];
         let mut index = 0;
         while let Some(node) = nodes.get(index) {
+            // Pre-order: the path holds the places before this node, the last of them that of its parent.
             path.truncate(usize::from(node.depth()));
             let (before, mark) = path[path.len() - 1];
             self.restore(&mark);
@@ -126,6 +132,8 @@ impl UniqueScopes {
                 continue;
             };
             if self.read(engine, before, node.byte())? == ByteVerdict::Refused {
+                // The parser reads the byte and the scopes do not, so all tokens below are refused, as far as
+                // the mask had allowed them.
                 let tokens = nodes[index..below].iter().filter_map(|node| token(node.token(), trie));
                 refused.extend(tokens.filter(|id| bits::contains(allowed, id.index())));
                 index = below;
@@ -133,10 +141,14 @@ impl UniqueScopes {
             }
             if let Some(id) = token(node.token(), trie)
                 && bits::contains(allowed, id.index())
+                // A token must leave a way to go on. Nodes inside a token need not be asked: if its last byte
+                // has a continuation, so has each byte before.
                 && !self.is_viable(engine, next, fuel)?
             {
                 refused.push(id);
             }
+            // Nothing below can be refused before a comma. Tokens that go beyond one are in the list of
+            // tokens across values.
             if self.is_safe_until_comma() {
                 index = below;
                 continue;

@@ -131,6 +131,7 @@ impl UniqueScopes {
     /// The same place, without a way back.
     pub(crate) fn without_history(&self) -> Self {
         Self {
+            // The containers share their sets with the original until one of the two adds to its own.
             containers: self.containers.clone(),
             text: self.text.clone(),
             journal: SharedStack::default(),
@@ -162,6 +163,8 @@ impl UniqueScopes {
 
     /// Goes back.
     pub(crate) fn restore(&mut self, mark: &Mark) {
+        // Entries are undone in the reverse order, so each one finds the containers as they were right after
+        // it: the container that an entry means is always the last one.
         while self.journal.len() > mark.journal {
             match self.journal.pop() {
                 None => break,
@@ -192,6 +195,8 @@ impl UniqueScopes {
                 }
             }
         }
+        // The text only grows between two journal entries, so cutting it restores it. An entry that replaces
+        // the text has kept the old one.
         self.text.truncate(mark.text);
         (self.lex, self.last_structural) = (mark.lex, mark.last_structural);
     }
@@ -228,6 +233,9 @@ impl UniqueScopes {
         fuel: &mut Fuel,
     ) -> Result<Result<B::State, usize>, StepError> {
         for (read, &byte) in bytes.iter().enumerate() {
+            // Both must read the byte: the backend knows the grammar, the scopes know what has occurred. The
+            // scopes ask the backend about the state before the byte, because that tells which scope a
+            // bracket opens.
             let Some(next) = engine.step(state, byte, fuel)? else { return Ok(Err(read)) };
             if self.read(engine, state, byte)? == ByteVerdict::Refused {
                 return Ok(Err(read));
@@ -283,6 +291,8 @@ impl UniqueScopes {
         if !self.is_open() {
             return Ok(bits);
         }
+        // Bytes outside of compared values are tried, too. They pass at once, and the test for that is the
+        // reading itself.
         let mark = self.mark();
         for byte in 0..=255u8 {
             let (word, bit) = (usize::from(byte >> 6), 1u64 << (byte & 63));
@@ -343,6 +353,9 @@ impl UniqueScopes {
             DistinctScope::Items | DistinctScope::Names => true,
             DistinctScope::Ambiguous => return Err(StepError::UnclearDistinct),
         };
+        // A container is compared as a whole if it is an item of a compared array, or a part of such an item.
+        // Its candidates are those of the containers around it at this place, and the items of the array that
+        // have this bracket.
         let partial = self.containers.last().and_then(|around| {
             let is_item = around.is_compared && around.bracket == b'[';
             let mut candidates = match &around.partial {
@@ -361,6 +374,7 @@ impl UniqueScopes {
         {
             return Err(StepError::TooDeepDistinct { limit: MAX_COMPARED_DEPTH });
         }
+        // Inside of compared items no name repeats, or the meaning of an object would depend on its reader.
         let is_compared = is_compared || partial.is_some() && bracket == b'{';
         let (seen, values) = (Arc::default(), Arc::default());
         self.containers.push(OpenContainer { bracket, is_compared, seen, values, bytes: 0, partial });
@@ -373,6 +387,8 @@ impl UniqueScopes {
         let mut whole = None;
         if let Some(container) = self.containers.pop() {
             self.bytes -= container.bytes;
+            // The journal gets the container as it was, before its value goes into the container around it:
+            // undoing takes the value out first.
             whole = container.partial.as_ref().map(|partial| partial.value());
             self.journal.push(JournalEntry::Closed(container));
         }
@@ -397,6 +413,7 @@ impl UniqueScopes {
             if container.seen.len() + container.values.len() >= MAX_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
             }
+            // Copies the set if a fork shares it.
             Arc::make_mut(&mut container.values).insert(Arc::clone(&value));
             container.bytes += bytes;
             self.bytes += bytes;

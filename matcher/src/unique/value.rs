@@ -45,6 +45,7 @@ impl Value {
     fn write(&self, into: &mut Vec<u8>) {
         match self {
             Self::Scalar(form) => write_form(form, into),
+            // Forms carry their lengths and containers their brackets, so no two values are written alike.
             Self::Array(items) => {
                 into.push(b'[');
                 items.iter().for_each(|item| item.write(into));
@@ -129,6 +130,8 @@ impl PartialContainer {
         match is_name {
             true => values.any(|value| {
                 let Value::Object(members) = &**value else { return false };
+                // Names are sorted, so the first one that is not less than the text begins with it, or none
+                // does.
                 let from = (std::ops::Bound::Included(text), std::ops::Bound::Unbounded);
                 members.range::<[u8], _>(from).next().is_some_and(|(name, _)| name.starts_with(text))
             }),
@@ -178,6 +181,7 @@ impl PartialContainer {
             values.iter().filter(|value| is_kept(self, value)).cloned().collect()
         };
         let next: EqualCandidates = self.candidates.iter().map(kept).collect();
+        // Mostly nothing changes, and then the journal need not hold a copy.
         let has_fewer = self.candidates.iter().zip(&next).any(|(before, after)| before.len() != after.len());
         has_fewer.then(|| std::mem::replace(&mut self.candidates, next))
     }
