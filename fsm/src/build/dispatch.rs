@@ -157,6 +157,8 @@ impl DispatchBuilder {
             end: dispatch.end,
             after: dispatch.after,
         };
+        // Sorted patterns share their beginnings with their neighbours, so the trie is built along one path,
+        // without a search for children.
         let (symbols, mut patterns) = spell(dispatch, labels)?;
         // The last one first, because children and triggers are put in front of those that are there.
         patterns.sort_unstable_by(|one, other| {
@@ -233,6 +235,8 @@ impl DispatchBuilder {
             let mut child = first_child;
             while let Some(own) = self.nodes.get(child) {
                 let (symbol, sibling) = (own.symbol, own.next_sibling);
+                // Breadth first, so the failure state of a node, which is shorter, has its row already. The
+                // children of the root fail to the root.
                 if node != ROOT {
                     self.nodes[child].failure = self.target(failure, symbol);
                 }
@@ -240,6 +244,8 @@ impl DispatchBuilder {
                 child = sibling;
             }
             self.nodes[node].row = match first_child.known() {
+                // A node without children moves exactly as its failure state does, so the two share a row.
+                // That keeps the rows small for long patterns.
                 None => self.nodes[failure].row,
                 Some(_) => self.overlay(self.nodes[failure].row, first_child),
             };
@@ -292,6 +298,8 @@ impl DispatchBuilder {
     /// The triggers that are completed at a node, and whether a stop string is.
     fn completed(&self, node: &PatternPrefix) -> (Vec<TriggerId>, bool) {
         let mut triggers = Vec::new();
+        // All ends with a trigger, the longest first. Ends that have lost a token of the text are no reading
+        // of it.
         let mut end = node.trigger_end;
         while let Some(found) = self.nodes.get(end).filter(|found| node.keeps(found.depth)) {
             let mut next = found.trigger;
@@ -399,6 +407,8 @@ impl PatternPrefix {
 
     /// Whether an end of some length holds all tokens. If one does, so do longer ones.
     fn keeps(&self, depth: u32) -> bool {
+        // An end of this length begins `self.depth - depth` symbols into the text, which must not be after
+        // the first token.
         self.before_token.is_none_or(|before| self.depth - depth <= before)
     }
 
@@ -428,6 +438,8 @@ impl Writer<'_> {
         self.end = draft.state();
         draft.states[self.end].is_final = true;
         self.root = self.state(draft, ROOT);
+        // The root is a state of its own, because texts return to it, and nothing may lead into the start of
+        // a fragment.
         draft.epsilon(from, self.root);
         self.leads = draft.state();
         self.inside = Position::INSIDE.map(|_| draft.state());
@@ -471,6 +483,7 @@ impl Writer<'_> {
             if is_stop && builder.stops_end {
                 draft.epsilon(from, self.end);
             }
+            // The tag must follow now: no byte of free text is read in this state.
             return;
         }
         let has_token = node.before_token.is_some();
@@ -482,6 +495,8 @@ impl Writer<'_> {
             let target_node = &builder.nodes[target];
             let forgotten = node.depth + 1 - target_node.depth;
             let keeps_token = node.before_token.is_none_or(|before| forgotten <= before);
+            // The move would forget a token that was read, or complete an excluded string. Leaving it out is
+            // the whole mechanism of exclusion.
             if !keeps_token || !target_node.is_possible() {
                 continue;
             }
@@ -521,6 +536,8 @@ impl Writer<'_> {
         }
         let is_lead = |&(symbol, _): &(Symbol, PrefixId)| matches!(symbol.kind(), SymbolKind::Byte(0x80..));
         if row.iter().any(is_lead) {
+            // Some pattern continues with a lead byte here, so the shared state for lead bytes does not
+            // serve.
             LEADS.iter().for_each(|&lead| self.gaps(draft, from, row, lead));
         } else {
             draft.epsilon(from, self.leads);

@@ -260,6 +260,7 @@ impl<'g> Builder<'g> {
         self.draft.states[to].is_final = true;
         let place = Place { rule: job.rule, spelling: job.spelling, copies: Copies::One };
         self.stack.push(Item { what: job.body, from, to, place });
+        // An explicit stack: expressions nest as deep as the grammar's source.
         while let Some(item) = self.stack.pop() {
             self.check_limits()?;
             match item.what {
@@ -283,6 +284,8 @@ impl<'g> Builder<'g> {
             Expr::Class(ranges) => self.class(ranges, item),
             Expr::Sequence(parts) => self.sequence(parts, item),
             Expr::Choice(alternatives) => self.choice(alternatives, item)?,
+            // Special cases come before the general ones of the same kind. Each accepts the same texts in
+            // fewer states, or in a fragment that others share.
             Expr::Repeat { body, min: 0 | 1, max: None } if self.is_text(id, body, item) => {
                 self.text_call(id, item);
             }
@@ -324,6 +327,7 @@ impl<'g> Builder<'g> {
     /// Writes an automaton in place, or calls its fragment if it is large.
     fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
         let Item { from, to, place, .. } = item;
+        // Equal operators of a grammar have one representative, so each is evaluated and written once.
         let id = self.evaluator.representative(id);
         let escapes = place.spelling.only();
         let known = escapes.and_then(|escapes| self.operators.get(&(id, escapes)).copied());
@@ -367,6 +371,7 @@ impl<'g> Builder<'g> {
                 let Some(names) = names.and_then(|names| NameComplement::new(names, escapes)) else {
                     return false;
                 };
+                // Different expressions may list the same names, so fragments are found by the names, too.
                 let others = match escapes {
                     JsonEscapes::Any => &mut self.others,
                     JsonEscapes::Printed => &mut self.printed_others,
@@ -420,6 +425,7 @@ impl<'g> Builder<'g> {
         }
         let current = self.draft.current;
         let fragment = self.draft.fragment(Some(place.rule), None);
+        // Before the bodies are written, because a tag may contain the dispatch that it belongs to.
         self.dispatches.insert(id, fragment);
         let from = self.draft.fragments[fragment].start;
         let builder = DispatchBuilder::new(dispatch, &mut self.draft.labels, self.options)?;
@@ -463,6 +469,8 @@ impl<'g> Builder<'g> {
             return Ok(());
         }
         let text = std::str::from_utf8(bytes).map_err(|_| Failure::not_text(bytes))?;
+        // Inside a string each character is itself or an escape, so it is spelled as a class of one
+        // character.
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
             self.check_limits()?;

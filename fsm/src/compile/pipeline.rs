@@ -154,15 +154,22 @@ impl Built {
     ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
         let Self { mut draft, places } = self;
         check_interrupt(options)?;
+        // The order of the passes. Pruning comes first, because every later pass may rely on it that each
+        // state lies on a path to the end.
         prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
+        // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
+        // written out.
         let left_calls = nullable(&mut draft);
         lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
             BuildError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
         })?;
+        // Empty edges go before states are compared: two states with equal edges may differ in their empty
+        // ones alone.
         if options.epsilon_removal == Toggle::On {
             check_interrupt(options)?;
             remove_epsilons(&mut draft);
         }
+        // Names that fork are written out first, because an edge for a whole text has no beginning to merge.
         if options.prefix_merging == Toggle::On {
             check_interrupt(options)?;
             write_out_forks(&mut draft);
@@ -172,6 +179,7 @@ impl Built {
             check_interrupt(options)?;
             merge_suffixes(&mut draft);
         }
+        // Last, on automata that are small already.
         if options.determinization == Toggle::On {
             check_interrupt(options)?;
             determinize(&mut draft, options);

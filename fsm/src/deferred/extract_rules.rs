@@ -92,6 +92,7 @@ fn extract_deferred_rules(
     }
     let shared = share(grammar);
     let classes = survey.bytes.classes();
+    // The interrupt belongs to this call, and the programs are compiled long after it.
     let late = uninterrupted(options);
     let unit = |&rule: &RuleId| {
         let row = &reach.rules[rule.into()];
@@ -140,6 +141,8 @@ impl Reach {
         // The rule for which a row was added last.
         let mut counted = IdVec::of(RuleNumber::NONE, grammar.rule_count());
         let root = RuleNumber::from(grammar.root());
+        // Components come callees first, so the sizes of all targets are known. Rules of a component reach
+        // the same rules.
         components_of(
             grammar.rule_count(),
             [root],
@@ -152,6 +155,8 @@ impl Reach {
                     states = states.saturating_add(own_states(survey, member));
                     for &target in graph.targets(member) {
                         let row = rules[target];
+                        // Each target is added once for a component. Parts that two targets share count
+                        // twice, so this is an upper bound.
                         if std::mem::replace(&mut counted[target], stamp) != stamp {
                             states = states.saturating_add(row.states);
                         }
@@ -171,6 +176,7 @@ impl Reach {
     /// The first rules on the paths from the root that can be compiled separately.
     fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Vec<RuleId> {
         let mut chosen = Vec::new();
+        // Sub-programs may share rules, which then exist several times. This bounds the sum.
         let mut spare = survey.total.saturating_mul(COPIES);
         let mut met: IdVec<RuleNumber, bool> = IdVec::of(false, grammar.rule_count());
         met[grammar.root().into()] = true;
@@ -192,6 +198,7 @@ impl Reach {
                     spare -= u64::from(states);
                     chosen.push(id);
                 } else {
+                    // Not below a chosen rule: sub-programs contain everything that they reach.
                     stack.push(target);
                 }
             }

@@ -86,6 +86,7 @@ impl Footprint {
     /// The footprint of automata that are written in `written` states, of which `merged` become one.
     fn estimated(written: u32, merged: u32, classes: ByteClasses) -> Self {
         let likely_states = usize::try_from(64 + written / merged).unwrap_or(usize::MAX);
+        // `written` is bounded by `MAX_STATES`, so this cannot overflow.
         let numbers = SPARE + SPARE_FACTOR * written;
         Self {
             states: StateId::from_raw(numbers),
@@ -219,10 +220,14 @@ impl<'g> Survey<'g> {
 
     /// Looks at everything that an expression mentions.
     fn walk(&mut self, root: SpelledExpr) {
+        // An explicit stack: each expression is pushed twice, to be entered and to be left. On leaving, all
+        // its operands have their facts, except those that lead back.
         let mut stack = vec![(root, false)];
         while let Some((at, is_done)) = stack.pop() {
             if is_done {
                 let states = self.states(at);
+                // An expression that is too large makes everything above it unclear, so no estimate can be
+                // too small because of a cut sum.
                 let unclear = if states > MAX_STATES { UNCLEAR } else { 0 };
                 let facts = self.facts(at);
                 let known = &mut self.of[place(at)];
@@ -239,6 +244,8 @@ impl<'g> Survey<'g> {
                 }
                 continue;
             }
+            // References back see no facts yet: they count as deriving nothing. That is the start of a least
+            // fixpoint, which `settle` completes.
             known.facts = VISITED;
             stack.push((at, true));
             let (id, spelling) = at;
@@ -251,6 +258,8 @@ impl<'g> Survey<'g> {
                 }
                 Expr::Choice(parts) => {
                     stack.extend(parts.iter().map(|&part| ((part, spelling), false)));
+                    // Large choices inside a string are minimised by the build within a limit on work, which
+                    // may fail.
                     spelling == PLAIN || self.text(parts) <= MAX_TEXT
                 }
                 Expr::Sequence(parts) => {
@@ -321,6 +330,8 @@ impl<'g> Survey<'g> {
 
     /// The facts that follow from those of the operands.
     fn facts(&self, (id, spelling): SpelledExpr) -> u8 {
+        // Deriving and being nullable grow from false to true; being unclear only spreads. So the functions
+        // are monotone, and the fixpoint exists.
         let of = |part: ExprId| self.of[place((part, spelling))].facts & FACTS;
         let all = |parts: &[ExprId]| {
             let both = |(each, any): (u8, u8), &part: &ExprId| (each & of(part), any | of(part));
@@ -389,6 +400,8 @@ impl<'g> Survey<'g> {
                 };
                 length(parts).saturating_mul(2).saturating_add(16)
             }
+            // The bound must hold for both choices of the build. A rule is a fragment of its own, counted
+            // once in the total, or it is written into its caller, which is bounded by `expand_states`.
             Expr::Rule(rule) => {
                 // Written here where it is small. Where it leads back it is not known yet, and not written.
                 let body = &mut self.of[place((self.grammar.rule(rule).body(), spelling))];
@@ -411,6 +424,7 @@ impl<'g> Survey<'g> {
         }
         for _ in 0..MAX_ROUNDS {
             let mut has_changed = false;
+            // In the order of leaving, operands first, so most grammars settle in two rounds.
             for index in 0..self.order.len() {
                 let at = self.order[index];
                 let facts = self.facts(at);
@@ -442,6 +456,8 @@ impl<'g> Survey<'g> {
                 let colour = &mut colours[place(at)];
                 match (is_done, *colour) {
                     (true, _) => *colour = CLOSED,
+                    // An expression that is met while it is open begins with itself, without having read a
+                    // byte.
                     (false, OPEN) => return true,
                     (false, CLOSED) => {}
                     (false, _) => {
@@ -520,6 +536,8 @@ impl ByteBounds {
             if !last.is_ascii() {
                 self.has_high = true;
                 let first = u32::from(first).max(0x80);
+                // Ranges that begin and end where the rows of UTF-8 do are told apart by the lead bytes
+                // alone. Any other range needs classes for continuation bytes.
                 let is_whole = matches!(first, 0x80 | 0x800 | 0xE000 | 0x1_0000)
                     && matches!(u32::from(last), 0x7FF | 0xD7FF | 0xFFFF | 0x10_FFFF);
                 self.tells_high |= !is_whole;

@@ -122,6 +122,7 @@ impl Escapes {
     pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> DraftFragmentId {
         let known = match *excluded {
             [] => return self.any(draft, JsonEscapes::Any),
+            // A table for the usual case: each state inside a name excludes one character.
             [only] => self.all_but_one[usize::from(only & 0x7F)],
             _ => self.all_but.get(excluded).copied().unwrap_or(DraftFragmentId::NONE),
         };
@@ -220,6 +221,8 @@ fn one(tables: &mut Prebuilt, character: char) -> StateId {
     let start = tables.next_state();
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);
+    // The states come in the order of the text: the start, four digits a unit, two for the backslash and the
+    // letter between two units, and the end.
     let end = start.plus(if units.len() == 1 { 5 } else { 11 });
     if let Some((letter, _)) = short_escapes(JsonEscapes::Any).find(|&(_, short)| short == character) {
         letter_arc(tables, letter, end);
@@ -314,6 +317,8 @@ fn all(tables: &mut Prebuilt, least: EscapeScope) -> StateId {
         digits(tables, start, arcs);
         tables.end_state(Ending::Inner);
     };
+    // The rows below are written in the order of the constants above. The first digit decides about
+    // surrogates, which are the only code units that need a second unit.
     row(tables, &[(0, 0, first_digit), (1, 12, LAST_3), (13, 13, AFTER_D), (14, 15, LAST_3)]);
     // D800 to DBFF lead a pair, DC00 to DFFF end one.
     row(tables, &[(0, 7, LAST_2), (8, 11, LEAD_2)]);
@@ -350,6 +355,7 @@ fn all(tables: &mut Prebuilt, least: EscapeScope) -> StateId {
 /// The escapes of all characters but those excluded, with `not_ascii` for the rest beyond ASCII.
 fn all_but(tables: &mut Prebuilt, excluded: &[u8], not_ascii: DraftFragmentId) -> StateId {
     let start = tables.next_state();
+    // A bit for each character of ASCII.
     let allowed = excluded.iter().fold(u128::MAX, |set, &code| set & !(1 << code));
     // The end, the three digits before the last two, and the last digit if anything goes.
     let (end, full) = (start.plus(1), start.plus(5));

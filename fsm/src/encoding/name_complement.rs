@@ -128,6 +128,7 @@ impl<'n> NameComplement<'n> {
                 (depth, depth_end) = (depth + 1, nodes.len());
             }
             let Range { start: mut first, end } = nodes[next].names.clone();
+            // A name that ends here is the first of its group, because it is a prefix of all others.
             let is_name = self.sorted[first].len() == depth;
             first += usize::from(is_name);
             let first_child = children.len();
@@ -137,6 +138,8 @@ impl<'n> NameComplement<'n> {
                 let group = &self.sorted[first..end];
                 let len = group.iter().take_while(|name| name[depth] == byte).count();
                 let is_last = len == 1 && group[0].len() == depth + 1;
+                // Where one name ends and no other goes on, the common state after a whole name serves: any
+                // further character makes another name.
                 let to = if is_last { NAME } else { COMMON + states * nodes.len() };
                 if !is_last {
                     nodes.push(node(first..first + len));
@@ -193,7 +196,9 @@ fn write_node(tables: &mut Prebuilt, first: StateId, node: &Node, children: &[Ch
     let has_own = states_of(how) == 2;
     let escape = if has_own { tables.next_state().plus(1).since(first) } else { FREE_ESCAPE };
     ascii(tables, first, escape, children);
+    // No name has a character beyond ASCII, so all of them leave the trie the same way.
     tables.epsilon(first.plus(LEADS));
+    // The fragment reads the texts that are *not* names.
     tables.end_state(if node.is_name { Ending::Inner } else { Ending::Final });
     if !has_own {
         return;

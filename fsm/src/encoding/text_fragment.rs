@@ -74,6 +74,7 @@ pub(crate) fn write_text_fragment(
         arcs.clear();
         arcs.extend(dfa.arcs(state).iter().map(|arc| (arc.to, arc.lo, arc.hi)));
         arcs.sort_unstable();
+        // All letters that lead to one state are one class: it is spelled once, however many ranges it has.
         for group in arcs.chunk_by(|left, right| left.0 == right.0) {
             letters.clear();
             letters.extend(group.iter().map(|arc| (arc.1, arc.2)));
@@ -91,6 +92,7 @@ pub(crate) fn write_text_fragment(
         rows.push(ways.len());
     }
     let ways = |state: TextStateId| &ways[rows.of(state)];
+    // First the numbers of all states, because edges lead forwards and backwards.
     let mut number: IdVec<TextStateId, usize> = IdVec::with_capacity(dfa.state_count());
     let (mut count, mut bytes, mut calls) = (0, 0, 0);
     let mut layouts: IdVec<TextStateId, LayoutId> = IdVec::with_capacity(dfa.state_count());
@@ -154,6 +156,7 @@ impl Classes {
     fn layout(&mut self, ways: &[Way]) -> LayoutId {
         let key: SmallVec<[CharClassId; 8]> = ways.iter().map(|way| way.0).collect();
         let fresh = self.layouts.next_id();
+        // States whose arcs have the same classes in the same order differ in their targets alone.
         let number = *self.layout_numbers.entry(key).or_insert(fresh);
         if number == fresh {
             let mut layout = Layout::default();

@@ -90,6 +90,7 @@ impl Utf8Encoder<'_> {
         write: impl FnOnce(&mut Self, DraftStateId) -> DraftStateId,
     ) -> DraftFragmentId {
         let (escapes, ranges) = class;
+        // From the most common class to the general one: everything, one character, a known class.
         if is_class(ranges, escapes.escaped()) {
             return self.escapes.any(self.draft, escapes);
         }
@@ -140,6 +141,7 @@ impl Utf8Encoder<'_> {
         let start = write(self, start, end);
         let entry = &mut self.draft.fragments[fragment];
         (entry.start, entry.name) = (start, Some(FragmentName::fixed(name)));
+        // New states belong to the current fragment, so it is put back before anything else is written.
         self.draft.current = caller;
         fragment
     }
@@ -200,16 +202,20 @@ fn fan(output: &mut Utf8Encoder<'_>, from: DraftStateId, this: Fan, arcs: &[Char
             continue;
         }
         if arc.lo > block {
+            // Blocks without an arc are skipped; the arc begins in the block that is next.
             block += (arc.lo - block) / this.unit * this.unit;
         }
         let byte = this.byte + low_byte((block - this.lo) / this.unit);
         if arc.covers(block, block + this.unit - 1) {
+            // As many whole blocks as the arc covers become one edge, because the rest of a character is the
+            // same in all of them.
             let blocks = (arc.hi.min(this.hi) + 1 - block) / this.unit;
             let target = if this.unit == 1 { arc.to } else { uniform(output, this.inside(block), arc.to) };
             output.draft.bytes(from, byte, byte + low_byte(blocks - 1), target);
             block += blocks * this.unit;
         } else {
             let target = output.draft.state();
+            // The arc ends inside this block, so the next byte decides.
             fan(output, target, this.inside(block), &arcs[index..]);
             output.draft.bytes(from, byte, byte, target);
             block += this.unit;

@@ -29,6 +29,8 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
         if finished.is_some() {
             continue;
         }
+        // Only small fragments that read nothing but bytes. Anything else has been merged as far as the other
+        // passes could.
         if !collect(draft, start, most, &mut number, &mut members) || is_deterministic(draft, &members) {
             continue;
         }
@@ -39,6 +41,7 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
             .determinize(&mut meter)
             .and_then(|dfa| minimize(&dfa, &mut meter))
             .ok()
+            // Determinisation may grow an automaton, or reach its limit. Then the fragment stays as it is.
             .filter(|dfa| dfa.state_count() <= members.len());
         if let Some(dfa) = smaller {
             replace(draft, fragment, &dfa);
@@ -126,5 +129,6 @@ fn replace(draft: &mut Draft, fragment: DraftFragmentId, dfa: &RangeDfa) {
             );
         }
     }
+    // The old states are not reached any more, and emission leaves them out.
     draft.fragments[fragment].start = base;
 }

@@ -34,8 +34,12 @@ pub(crate) struct FragmentNumbers {
 }
 
 pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
+    // Two sweeps: the first one gives every reachable fragment and state its number, in the order in which
+    // the second one writes them. So an edge can be written before its target is.
     let mut numbering = Numbering::new(&draft, parts);
     let linked = numbering.linked(&draft, parts);
+    // Numbers of sub-programs come last of all, after the fragments of linked parts, whose count is known
+    // only now.
     numbering.sub_programs_after(
         parts,
         linked.last().map(|part| part.others.plus(part.program.fragments.len() - 1)),
@@ -95,6 +99,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             push_prebuilt(&mut program, draft.prebuilt.tables(finished.states), (from, first), &numbering);
             continue;
         }
+        // `states` has the states of all fragments in a row; those of this fragment end at its last number.
         while program.states.len() < end.index()
             && let Some(&written) = states.next()
         {
@@ -133,6 +138,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
                     }
                 }
             }
+            // Names become the edges of their first character and of the backslash. Sorting by label puts
+            // byte edges in the order of their starts, as readers expect, and equal edges side by side.
             edges.sort_unstable();
             edges.dedup();
             for &edge in &edges {
@@ -140,12 +147,15 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             }
         }
     }
+    // The roots of linked parts stand in the place of their rules; all their other fragments follow the
+    // fragments of the draft.
     program.fragments.extend(linked.iter().flat_map(Linked::others));
     program.push_row(false);
     program.byte_edges.shrink_to_fit();
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     refer(&mut program, &numbering.sub_programs, parts);
+    // Its memory serves the next compilation.
     draft.put_away();
     let ranges = numbering.fragments.iter().map(|&(_, first, end)| PrebuiltStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
@@ -162,6 +172,8 @@ fn refer(program: &mut Program, sub_programs: &[(DraftFragmentId, PartId)], part
     let mut classes = vec![&program.byte_classes];
     for &(_, part) in sub_programs {
         let Some(unit) = parts.referred(part) else { continue };
+        // Labels are few, so those of sub-programs are copied into the whole, and token sets can be asked for
+        // by one number.
         begin.label = LabelId::from_index(program.labels.len());
         program.labels.extend_from_slice(unit.labels());
         begin = all.push(unit, &unit.footprint().reservation(), begin);
@@ -208,6 +220,7 @@ fn role(role: &DraftRole, numbering: &Numbering) -> Role {
         DraftRole::Permutation(permutation) => {
             let parts = permutation.parts.iter().map(|&part| number(part));
             let separator = number(permutation.separator);
+            // A separator that derives nothing allows one part only.
             let max = if separator.is_some() { permutation.max } else { Some(1) };
             Role::Permutation(Box::new(Permutation {
                 parts: parts.collect(),
@@ -252,6 +265,8 @@ impl Numbering {
             state_number: IdVec::of(StateId::NONE, draft.states.len()),
             sub_programs: Vec::new(),
         };
+        // The root has the number 0. A fragment is numbered when it is first met, and its states when its
+        // turn comes, so that the states of one fragment are neighbours.
         this.reach_fragment(draft, parts, DraftFragmentId::FIRST);
         let mut next = FragmentId::FIRST;
         while let Some(&(old, ..)) = this.fragments.get(next) {
@@ -331,6 +346,8 @@ impl Numbering {
         self.states.push(Written::chain(chain));
         let text = draft.names.text(name);
         self.chain_bytes += text.len();
+        // For each character the state after a backslash, and between two characters the state before the
+        // next one.
         self.next_state = self.next_state.plus(2 * text.len() - 1);
         for &byte in text {
             self.reach_fragment(draft, parts, draft.names.escape(byte));
@@ -338,6 +355,8 @@ impl Numbering {
     }
 
     fn known_chain(&self, name: NameId, to: DraftStateId) -> Option<Chain> {
+        // The chains into one state form a list, which is short: they are the names that lead to the same
+        // member.
         let mut at = self.chain_to[to];
         while let Some(&chain) = self.chains.get(at) {
             if chain.name == name {
@@ -377,6 +396,7 @@ impl Numbering {
         for &(fragment, part) in &self.sub_programs {
             let Some(unit) = parts.referred(part) else { continue };
             let footprint = unit.footprint();
+            // The number so far was a place in the list of sub-programs, which no edge has read yet.
             self.fragment_number[fragment] = next.plus(footprint.root.index());
             next = next.plus(footprint.fragments.index());
         }
@@ -456,10 +476,12 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
     let (bytes, calls) = (program.byte_edges.len(), program.calls.len());
     let behind = |at: usize| chain.behind(at, text, numbering);
     let escape = |at: usize| chain.first.plus(2 * at);
+    // One call a character, in the order of the states after a backslash, so their rows differ by one.
     program.calls.extend(text.iter().enumerate().map(|(at, &byte)| {
         let fragment = numbering.fragment_number[draft.names.escape(byte)];
         Call { fragment, target: behind(at) }
     }));
+    // The first state is the one after a backslash in the state before the chain: it has a call and no bytes.
     program.states.push(row(bytes, calls));
     // The state before the character at `at + 1`, and the one behind a backslash there.
     let inner = &text[1..];
@@ -507,6 +529,7 @@ fn push_prebuilt(
     let calls = Offset::from_index(program.calls.len());
     // No prebuilt fragment reads tokens.
     let tokens = Offset::from_index(program.token_edges.len());
+    // Rows hold places in the prebuilt tables; the difference to the first row is what counts here.
     program.states.extend(tables.rows.iter().map(|row| StateRow {
         tokens,
         bytes: row.bytes.rebased(first.bytes, bytes),
@@ -529,6 +552,7 @@ fn push_prebuilt(
 fn push_edge(program: &mut Program, first: usize, (label, target): (Label, StateId), numbering: &Numbering) {
     if let Some((start, end)) = label.as_bytes() {
         match program.byte_edges[first..].last_mut() {
+            // Edges come sorted, so touching ranges to one target become one edge.
             Some(last) if last.target == target && u16::from(last.end) + 1 == u16::from(start) => {
                 last.end = end;
             }

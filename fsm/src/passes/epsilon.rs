@@ -24,6 +24,8 @@ pub(crate) fn remove_epsilons(draft: &mut Draft) {
     };
     pass.bypass_lone_epsilons();
     pass.count_entering();
+    // Later states first: they mostly are the targets of earlier ones, and what is copied from them is closed
+    // already.
     for state in pass.draft.states.ids().rev() {
         pass.close(state);
     }
@@ -63,6 +65,7 @@ impl EpsilonRemoval<'_> {
             }
             let mut at = state;
             while same[at] != end && same[at] != at && steps <= count {
+                // Every state on the way gets the end, so the whole pass takes linear time.
                 at = std::mem::replace(&mut same[at], end);
             }
         }
@@ -97,6 +100,7 @@ impl EpsilonRemoval<'_> {
             self.entering[edge.to] += 1;
         }
         for start in self.draft.starts() {
+            // Two, so that a start never counts as a state that only one edge leads to.
             self.entering[start] += 2;
         }
     }
@@ -111,6 +115,8 @@ impl EpsilonRemoval<'_> {
             next = edge.next;
             if edge.label == Label::EPSILON {
                 edge.label = Label::DEAD;
+                // Kept up to date, because closing one state can make others disappear, whose edges are free
+                // for the next ones.
                 self.entering[edge.to] -= 1;
             }
         }

@@ -46,6 +46,7 @@ pub(crate) fn lower_left_recursive_counts(
             return Err(LeftRecursiveParts(fragment.rule));
         }
     }
+    // Edges up to here are those of the grammar; the doubling below adds others.
     let old_edges = draft.edges.next_id();
     let mut replacement: IdVec<DraftFragmentId, Option<DraftFragmentId>> = IdVec::of(None, on_cycle.len());
     for (fragment, _) in on_cycle.entries().filter(|(_, is_on_cycle)| **is_on_cycle) {
@@ -102,11 +103,14 @@ impl<'d> Doubling<'d> {
     /// A fragment that reads the body as often as `count` says.
     fn repeat(mut self, count: Count) -> DraftFragmentId {
         let mut calls: Vec<DraftFragmentId> = Vec::new();
+        // The minimum in binary: one power for each bit that is set.
         for bit in (0..u32::BITS).filter(|bit| count.min >> bit & 1 == 1) {
             calls.push(self.power(PowerId::from_raw(bit)));
         }
         let mut rest = u64::from(count.max.unwrap_or(count.min).saturating_sub(count.min));
         while rest > 0 {
+            // The largest range that fits, 2^bits - 1, and then the rest of the optional iterations. The sum
+            // of the ranges is exactly their number, and each of them may be anything from 0.
             let bits = (rest + 1).ilog2();
             calls.push(self.range(PowerId::from_raw(bits)));
             rest -= (1 << bits) - 1;
@@ -115,6 +119,7 @@ impl<'d> Doubling<'d> {
         let (fragment, start) = self.fragment(count.min == 0 || body_is_nullable);
         let end = calls.into_iter().fold(start, |from, callee| self.call(from, callee));
         self.draft.states[end].is_final = true;
+        // Any number of further iterations, as a loop.
         if count.max.is_none() {
             let more = self.call(end, self.body);
             self.draft.epsilon(more, end);
@@ -143,6 +148,7 @@ impl<'d> Doubling<'d> {
             let (fragment, start) = self.fragment(true);
             let middle = if bit == PowerId::FIRST { start } else { self.call(start, smaller) };
             let end = self.call(middle, power);
+            // The power is optional: 0 to 2^k - 1 iterations, and then 2^k or none, are 0 to 2^(k+1) - 1.
             self.draft.epsilon(middle, end);
             self.draft.states[end].is_final = true;
             self.ranges.push(fragment);

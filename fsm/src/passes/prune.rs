@@ -29,6 +29,8 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
     if !productive[DraftFragmentId::FIRST] {
         return Err(EmptyLanguage);
     }
+    // Two directions: reached from a start over productive calls, and leading to an end over them. A state
+    // with both lies on a path that can be read.
     let live = mark_live(draft, &reached, &productive);
     for state in draft.states.ids() {
         let mut next = draft.states[state].head;
@@ -94,6 +96,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
             // A part may be the one that its whole was missing.
             known = missing_parts.learn(draft, fragment).filter(|&whole| !productive[whole]);
         }
+        // Enough to prove that every fragment derives something, which is the usual case.
         if search == Search::UntilProductive && productive[owner] {
             continue;
         }
@@ -103,6 +106,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
             }
             if let Some(callee) = edge.label.as_call() {
                 let optional = draft.fragments[callee].count.is_some_and(|count| count.min == 0);
+                // The search goes on after the call as soon as its fragment is known to be productive.
                 if !productive[callee] && !optional {
                     waiting[callee] = entries.push((edge.to, waiting[callee]));
                     continue;
@@ -192,6 +196,8 @@ fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States 
         }
     }
     let mut live: States = draft.states.iter().map(|state| state.is_final).collect();
+    // Backwards from the final states of all fragments at once: edges do not leave a fragment, except for
+    // calls, which are edges inside the caller.
     let mut stack: Vec<DraftStateId> = draft.states.ids().filter(|&state| live[state]).collect();
     while let Some(state) = stack.pop() {
         let mut next = entering[state];

@@ -27,6 +27,9 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         if !std::mem::replace(&mut seen[start], true) {
             stack.push((start, draft.states[start].head));
         }
+        // A depth-first search with an explicit stack, which lists a state after all that it leads to. Where
+        // a loop makes that impossible, the state that closes it is compared by its number, and may be kept
+        // although it is equal to another.
         while let Some((state, next)) = stack.last_mut() {
             if let Some(edge) = draft.edges.get(*next) {
                 *next = edge.next;
@@ -45,6 +48,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         {
             continue;
         }
+        // States of different fragments are never merged: a final state belongs to its fragment.
         known.clear(order.len());
         for &state in &order {
             let kept = known.find_or_add(draft, state, &same);
@@ -55,6 +59,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     if !is_any {
         return;
     }
+    // All edges once, at the end: states that are not kept are simply not reached any more.
     for edge in draft.edges.iter_mut() {
         edge.to = same[edge.to];
     }
@@ -87,6 +92,8 @@ impl SuffixClasses {
     /// A state with the same edges as this one: an earlier one if there is any.
     fn find_or_add(&mut self, draft: &Draft, state: DraftStateId, same: &SameStates) -> DraftStateId {
         let hash = signature(draft, state, same);
+        // One half finds the slot and the other is compared first, so unequal states are rarely compared edge
+        // by edge.
         let (high, low) = halves(hash);
         let mut slot = high & self.mask;
         loop {
@@ -108,6 +115,7 @@ fn signature(draft: &Draft, state: DraftStateId, same: &SameStates) -> u64 {
     let own = draft.states[state];
     let start = mix(u64::from(own.fragment.raw()) << 1 | u64::from(own.is_final));
     draft.edges(state).fold(start, |sum, edge| {
+        // An edge to the state itself counts as such, so that two loops over the same letters are equal.
         let to = if edge.to == state { DraftStateId::NONE } else { same[edge.to] };
         sum.wrapping_add(mix(u64::from(edge.label.raw()) << 32 | u64::from(to.raw())))
     })

@@ -111,11 +111,14 @@ impl DeferredProgram {
     /// forked while a thread of its parent was compiling the program.
     pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
         if !self.is_compiled() {
+            // Readers of a compiled program never take this lock. Those that come while it is compiled wait
+            // here, and then find the result.
             let mut pending = self.pending.lock();
             if !self.is_compiled() {
                 let _ = self.compiled.set(self.compile_now(std::mem::take(&mut pending)));
             }
         }
+        // Empty only if the lock was that of a forked process, whose thread will never finish here.
         let compiled = self.compiled.get_or_init(|| Err(Failure::LeftBehind.alone()));
         compiled.as_ref().map(|compiled| &compiled.program)
     }
@@ -151,11 +154,15 @@ impl DeferredProgram {
         if self.is_compiled() {
             return StepOutcome::Ready;
         }
+        // `Nothing` takes the place of the job while it runs, so a panic in it leaves an error and no
+        // half-done work.
         let Some(mut pending) = self.pending.try_lock() else { return StepOutcome::Busy };
         match std::mem::replace(&mut *pending, Pending::Nothing) {
             Pending::Job(job) => {
                 *pending = match job.advance(&self.footprint, urgency) {
                     Ok(Progress::Left(job)) => Pending::Job(job),
+                    // Kept here and not published yet: only `program` publishes, so that all its readers go
+                    // the same way.
                     Ok(Progress::Done(program)) => Pending::Done(Ok(Compiled::new(*program))),
                     Err(error) => Pending::Done(Err(error)),
                 };

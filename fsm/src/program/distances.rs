@@ -74,6 +74,8 @@ fn parts_length(
         total = total.saturating_add(part(index)?);
         count += 1;
     }
+    // All required parts, and then the shortest others: a part that occurs once is taken if it is shorter
+    // than the shortest repeatable one, which serves any number of times.
     if count < parts {
         let repeatable = (once..Offset::from_index(permutation.parts.len()).raw()).filter_map(part).min();
         let mut optional: Vec<u64> =
@@ -142,6 +144,7 @@ impl<'p> ShortestLengths<'p> {
         }
         for id in ids() {
             if program.state(id).is_final {
+                // The search runs backwards from the ends of all fragments.
                 search.reach(id, 0);
             }
         }
@@ -150,6 +153,7 @@ impl<'p> ShortestLengths<'p> {
 
     fn run(&mut self) {
         while let Some(Reverse((distance, state))) = self.queue.pop() {
+            // A state may be in the queue several times; its first entry has the least distance.
             if std::mem::replace(&mut self.settled[state], true) {
                 continue;
             }
@@ -163,6 +167,8 @@ impl<'p> ShortestLengths<'p> {
                     self.reach(from, distance.saturating_add(length));
                 }
             }
+            // The distance of a start is the length of its fragment. Only now can the callers whose targets
+            // are settled go on; others do when their target is.
             for place in self.starting.range(state) {
                 let fragment = self.starting.items[place];
                 self.relax_callers(fragment);

@@ -101,6 +101,8 @@ impl ExpandedSuffixes {
         let start = fragment.map_or_else(Vec::new, |fragment| search.close(self.returns(fragment).to_vec()));
         let mut may_follow = Vec::with_capacity(texts.len());
         for &text in texts {
+            // Sorted texts share beginnings with their neighbours, whose sets of states are still on the
+            // path.
             path.truncate(before.iter().zip(text).take_while(|(one, other)| one == other).count());
             for &byte in &text[path.len()..] {
                 let Some(next) = search.step(path.last().unwrap_or(&start), byte) else { break };
@@ -192,8 +194,10 @@ impl SuffixSearch<'_> {
             if state.is_final
                 && let Some(owner) = self.suffixes.owners[id]
             {
+                // Without a stack, the end of a fragment returns to all its callers.
                 open.extend(self.suffixes.returns(owner));
                 let owner = self.program.fragment(owner);
+                // A repeat may go on with another iteration, whatever its count.
                 open.extend(owner.count.map(|_| owner.start));
             }
         }

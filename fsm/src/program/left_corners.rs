@@ -64,6 +64,7 @@ impl LeftCorners {
             }
             end = end.plus(1);
         });
+        // Turned round: callers get smaller numbers than their callees, as prediction needs them.
         for number in component.iter_mut() {
             *number = ComponentId::from_index(end.since(number.plus(1)));
         }
@@ -78,6 +79,7 @@ impl LeftCorners {
                 cycle.calls.push(call);
             }
         }
+        // Only programs with cycles are asked for the component of a state.
         let component_of_state =
             if cycles.is_empty() { IdVec::default() } else { walk.component_of_state(&component) };
         Self { component, cycles, component_of_state }
@@ -160,6 +162,7 @@ impl<'p> Walk<'p> {
                     continue;
                 }
                 calls.push(CornerCall { caller, callee: call.fragment, target: call.target });
+                // A call that may read nothing is skipped, so what comes after it is at the beginning, too.
                 if call.target != first && self.program.fragment(call.fragment).call_is_nullable() {
                     self.visit(call.target);
                 }

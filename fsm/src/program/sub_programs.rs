@@ -128,6 +128,8 @@ impl SubPrograms {
             first_label: begin.label,
             loaded: OnceLock::new(),
         });
+        // The range is that of the reservation, not of the program, which may not exist yet. Numbers that it
+        // does not use belong to nothing.
         FirstIds {
             state: begin.state.plus(states.index()),
             fragment: begin.fragment.plus(fragments.index()),
@@ -179,6 +181,8 @@ impl SubPrograms {
         let first = sub_program.first_fragment;
         let Some(loaded) = self.loaded(sub_program) else { return first.raw() };
         let inside = FragmentId::from_index(id.since(first));
+        // Components of a sub-program follow those of all programs before it. That is a valid order, because
+        // a sub-program calls nothing outside of itself.
         first.raw() + loaded.program.left_corners().own_component(inside).map_or(0, Id::raw)
     }
 
@@ -194,6 +198,8 @@ impl SubPrograms {
     /// The last sub-program that begins before something does, or with it.
     #[inline]
     fn find(&self, begins: impl Fn(&SubProgram) -> bool) -> Option<&SubProgram> {
+        // A hint that all threads share. Relaxed, because any value is right: the sub-program at the place is
+        // checked, and another one is searched if it is the wrong one.
         let last = self.last.0.load(Ordering::Relaxed);
         if let [sub_program, next @ ..] = self.list.get(last..)?
             && begins(sub_program)
@@ -201,6 +207,8 @@ impl SubPrograms {
         {
             return Some(sub_program);
         }
+        // The list is sorted by first ids, so the last sub-program that begins at or before the id has it in
+        // its range.
         let at = self.list.partition_point(begins).checked_sub(1)?;
         self.last.0.store(at, Ordering::Relaxed);
         self.list.get(at)
@@ -212,11 +220,15 @@ impl SubPrograms {
             return Some(loaded);
         }
         match sub_program.source.program() {
+            // `OnceLock` publishes the tables: a thread that finds them sees them whole. Two threads may
+            // renumber at the same time, and one result is kept.
             Ok(program) => Some(sub_program.loaded.get_or_init(|| {
                 let moved = sub_program.moved(program, sub_program.begin());
                 Box::new(Loaded { program: Arc::clone(program), moved })
             })),
             Err(error) => {
+                // Readers of states have no way to report an error, so they see a state that reads nothing,
+                // and the engine asks for the failure before it interns a set.
                 self.failure.get_or_init(|| error.clone());
                 None
             }
@@ -270,8 +282,11 @@ impl SubPrograms {
                 to: begin.fragment,
                 count: counts.1,
             });
+            // Labels of sub-programs are in the tables of the whole already; only states and fragments move.
             begin.label = sub_program.first_label;
             let moved = sub_program.moved(program, begin);
+            // The last row of a table only ends the row before it. The first row of the next program takes
+            // its place, and brings its own last row along.
             let end = whole.states.pop().unwrap_or(StateRow::EMPTY);
             whole.states.extend(states.iter().map(|row| StateRow {
                 bytes: end.bytes.plus(row.bytes.index()),
@@ -321,6 +336,7 @@ impl IdMap {
 
     /// The fragment that has a number in its own tables.
     pub(crate) fn fragment_back(&self, id: FragmentId) -> FragmentId {
+        // Shifts keep the order, so the list is sorted by the new numbers, too.
         let at = self.fragments.partition_point(|moves| moves.to <= id);
         let moves = at.checked_sub(1).and_then(|at| self.fragments.get(at));
         moves.map_or(id, |moves| id.rebased(moves.to, moves.from))
@@ -336,6 +352,8 @@ fn shifted<I: Id>(all: &[IdShift<I>], id: I) -> Option<I> {
 impl Loaded {
     fn state(&self, at: usize) -> Option<State<'_>> {
         let Self { program, moved } = self;
+        // The rows are those of the sub-program's own tables: they hold places in tables, which the
+        // renumbered copies share.
         let (row, next) = (program.states.get(at)?, program.states.get(at + 1)?);
         Some(State {
             is_final: row.is_final,

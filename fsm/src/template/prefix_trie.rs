@@ -37,6 +37,8 @@ impl<'b> Sorted<'b> {
                 Some(last) => last.begin().common(branch.begin()),
                 None => 0,
             };
+            // Equal branches are neighbours after the sort. Each branch that stays has its common length with
+            // the one before it that stays, since a copy shares all of its beginning.
             if !this.branches.last().is_some_and(|last| last.is_same(branch)) {
                 this.branches.push(branch);
                 this.common.push(Offset::from_index(common));
@@ -74,12 +76,14 @@ fn order<'t>(count: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<(u64, TextId
         for (number, at) in &mut *group {
             *number = number_at(rest(*at), common);
         }
+        // By the eight bytes as one number, and by place. Big-endian numbers compare like the bytes.
         group.sort_unstable();
         let (depth, mut at) = (depth + common + 8, range.start);
         for same in group.chunk_by_mut(|one, other| one.0 == other.0) {
             let next = at + same.len();
             match same {
                 [_] => {}
+                // Eight equal bytes, and some text goes on: the group is sorted by the bytes after them.
                 _ if same.iter().any(|&(_, at)| length(at) > depth) => groups.push((at..next, depth)),
                 // Texts seem to continue with zeros after their ends: of those that really do none is
                 // shorter.
@@ -113,11 +117,15 @@ pub(crate) fn write(
     program.fragments[gap.index()].start = first;
     // The state in which a branch was read follows the root.
     let done = first.plus(1);
+    // A node has at least two branches or is one whole branch, so there are fewer than twice as many nodes as
+    // branches.
     let mut tree = Tree { sorted, done, nodes: Vec::with_capacity(2 * sorted.branches.len()) };
     program.push_row(false);
     tree.part(program, BranchId::FIRST..sorted.common.next_id(), Offset::FIRST, labels);
     program.push_row(true);
     let mut next = 0;
+    // Breadth first: a node is written after the edge that leads to it, whose target is set here. Within a
+    // node comes the chain of common symbols, then the state in which its branches part.
     while let Some(PrefixNode { range, depth, fork, edge }) = tree.nodes.get(next).cloned() {
         let state = next_state(program);
         edge.lead_to(program, state);
@@ -179,10 +187,13 @@ impl<'t> Tree<'t> {
                 at = at.plus(1);
                 continue;
             };
+            // Branches share the symbol at `depth` as long as each has more than `depth` bytes in common with
+            // the one before it. Since they are sorted, such branches are neighbours.
             let others = self.sorted.common.slice(at.plus(1)..range.end);
             let same = 1 + others.iter().take_while(|&&common| common > depth).count();
             let begun = &others[..same - 1];
             let end = Offset::from_index(self.begin(at).0.len());
+            // The least common length of neighbours is the common length of the whole range.
             let fork = begun.iter().fold(end, |fork, &common| fork.min(common));
             // Where it leads is known when the node is written.
             let edge = push_symbol(program, symbol, self.done, labels);
@@ -227,6 +238,8 @@ fn write_end(program: &mut Program, end: Symbols<'_>, done: StateId, labels: &mu
     let behind = next_state(program);
     let edges = program.byte_edges.last_mut().map(|edge| &mut edge.target);
     let token_edges = program.token_edges[tokens..].last_mut().map(|edge| &mut edge.target);
+    // The last edge is of one of two tables. Only the one that was written last leads to the state that does
+    // not exist.
     for target in edges.into_iter().chain(token_edges) {
         if *target == behind {
             *target = done;
@@ -319,6 +332,7 @@ impl Labels {
 
     /// Where the labels of a unit begin.
     pub(crate) fn of_unit(&mut self, labels: &[TokenLabel]) -> LabelId {
+        // Programs of tools mostly have equal labels, so neighbours share them.
         if !self.all[self.last.clone()].starts_with(labels) {
             self.last = self.all.len()..self.all.len() + labels.len();
             self.all.extend_from_slice(labels);

@@ -64,9 +64,13 @@ impl TemplateArm {
         let mut symbols = push_parts(&mut texts, begin)?;
         let length = u32::try_from(texts.len()).ok().map(Offset::from_raw)?;
         symbols += push_parts(&mut texts, end)?;
+        // A program that may read nothing, or begins with itself, would change facts of the template that
+        // were computed without it.
         if !content.can_be_referred_to() {
             return None;
         }
+        // The classes of bytes of the linked program must be at least as fine as those of every part.
+        // Collecting them here leaves a union for each arm to the linking.
         let mut starts = content.footprint().classes.starts();
         for part in begin.iter().chain(end) {
             if let PatternPart::Text(text) = part {
@@ -130,6 +134,8 @@ impl ProgramTemplate {
         let Some(gap) = number else {
             return Err(Failure::PartBelowOperator.in_rule(grammar.rule(gap).name()));
         };
+        // The gap was compiled with a program in it that no pass can merge with anything, so the passes saw a
+        // call like those of the arms. Now its states go.
         take_out(&mut program, gap, stand_in.state_count());
         Ok(Self { program, gap })
     }
@@ -150,15 +156,22 @@ impl ProgramTemplate {
         }
         // Most branches end alike.
         let symbols = sorted.tree_size() + branches[0].end().0.len();
+        // The tables are extended by hand, so this function keeps the invariants of `emit`. Rows are in the
+        // order of their states, the edges of a state are sorted, a last row ends the others, and byte
+        // classes distinguish what any edge does.
         let mut program = self.program.own_tables();
+        // The last row is pushed again after the tree.
         program.states.pop();
         program.states.reserve(symbols + branches.len() + 3);
         program.byte_edges.reserve(symbols);
         program.calls.reserve(branches.len());
         program.sub_programs = SubPrograms::with_capacity(branches.len());
         let mut labels = Labels::new(&program.labels);
+        // The gap's fragment becomes the tree of all beginnings. Its calls name branches until the numbers of
+        // their programs are known.
         let first_call = prefix_trie::write(&mut program, self.gap, &sorted, &mut labels);
         program.push_row(false);
+        // Only now, because the numbers of sub-programs come after all states and fragments of the whole.
         let roots = push_units(&mut program, branches, &mut labels);
         for call in &mut program.calls[first_call..] {
             call.fragment = roots[call.fragment.index()];
@@ -180,6 +193,8 @@ fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) ->
     for branch in branches {
         let symbols = usize::try_from(branch.symbols).unwrap_or(usize::MAX);
         let (chains, reservation) = (symbols.saturating_add(1), branch.reservation);
+        // Limits are compared with the estimate of what the programs will hold; the range of numbers with
+        // what they reserve.
         states += chains + reservation.likely_states;
         edges += chains + reservation.likely_edges;
         numbers += chains + reservation.states.index().max(reservation.fragments.index());
@@ -204,6 +219,7 @@ fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
     let first = program.fragment(gap).start;
     let end = first.plus(count);
     let (from, to) = (program.states[first.index()], program.states[end.index()]);
+    // The stand-in has byte edges alone, so no other table has rows to remove.
     program.byte_edges.drain(from.bytes.index()..to.bytes.index());
     program.states.drain(first.index()..end.index());
     let gone = to.bytes.since(from.bytes);
@@ -215,6 +231,7 @@ fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
             *id = id.minus(count);
         }
     };
+    // Nothing leads into the removed states but the fragment's start, which linking sets anew.
     program.byte_edges.iter_mut().for_each(|edge| moved(&mut edge.target));
     program.epsilons.iter_mut().for_each(moved);
     program.calls.iter_mut().for_each(|call| moved(&mut call.target));
@@ -232,6 +249,7 @@ fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Lab
         HashMap::with_capacity_and_hasher(branches.len(), Default::default());
     let root = |branch: &&TemplateArm| {
         let TemplateArm { content, reservation, has_labels, .. } = *branch;
+        // Equal programs are one `Arc`, because the caches hand out the same one.
         *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
             begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
             let root = begin.fragment.plus(reservation.root.index());

@@ -103,6 +103,7 @@ impl Refinement {
     fn new(dfa: &RangeDfa, live: &IdVec<TextStateId, bool>) -> Self {
         let count = dfa.state_count();
         let mut members: Vec<TextStateId> = dfa.states().filter(|&state| live[state]).collect();
+        // The first partition: the empty text tells final states from all others.
         members.sort_by_key(|&state| dfa.is_final(state));
         let others = MemberId::from_index(members.partition_point(|&state| !dfa.is_final(state)));
         let mut this = Self {
@@ -117,6 +118,8 @@ impl Refinement {
         for (start, end) in [(MemberId::FIRST, others), (others, this.members.next_id())] {
             if start < end {
                 let block = this.add_block(start, end);
+                // Both blocks are in the work list, which is right for any automaton. Only one of them would
+                // be necessary if it were complete.
                 this.push_work(block);
             }
         }
@@ -139,6 +142,7 @@ impl Refinement {
                 sources.extend_from_slice(self.reverse.entering(state));
             }
             meter.spend(sources.len() + 1)?;
+            // By state: the arcs of one state into the block are neighbours, and so are their ranges.
             sources.sort_unstable();
             letters.clear();
             marked.clear();
@@ -147,6 +151,7 @@ impl Refinement {
                 let state = arcs[0].0;
                 marked.push((self.block_of[state], number, state));
             }
+            // By block, then by letters: the marked states of a block that stay together are neighbours.
             marked.sort_unstable();
             for states in marked.chunk_by(|left, right| left.0 == right.0) {
                 self.split(states);
@@ -161,6 +166,7 @@ impl Refinement {
         let (start, end) = self.blocks[block];
         let unmarked = end.index() - start.index() - marked.len();
         let parts = marked.chunk_by(|left, right| left.1 == right.1);
+        // All states of the block lead into it with the same letters: nothing to split.
         if unmarked == 0 && marked[0].1 == marked[marked.len() - 1].1 {
             return;
         }
@@ -185,6 +191,8 @@ impl Refinement {
             self.blocks[block] = (start, start.plus(unmarked));
         }
         for number in std::iter::once(block).chain(ids_between(first_new..self.blocks.next_id())) {
+            // If the block waited in the list, all of its parts must. Otherwise the largest part can be left
+            // out, because splitting by the whole and by the other parts is enough.
             if number != largest.1 || was_in_work {
                 self.push_work(number);
             }

@@ -93,6 +93,8 @@ impl Nfa {
             let set = subsets.sets.list(TextStateId::from_index(next));
             next += 1;
             let is_final = set.contains(&Self::END);
+            // Sorting the arcs of a large set again for each set is the larger part of the work; ranks turn
+            // it into a counting sort.
             if set.len() < MANY {
                 arcs.extend(set.iter().flat_map(|&state| &self.arcs[rows.of(state)]).map(|&(_, arc)| arc));
                 arcs.sort_unstable();
@@ -123,6 +125,8 @@ impl Nfa {
             active.clear();
             let mut pending = arcs.iter();
             let mut upcoming = pending.next();
+            // A sweep over all ends of ranges: between two neighbouring ends the same arcs are active, so
+            // their targets are one set.
             for range in ends.windows(2) {
                 active.retain(|arc| arc.hi >= range[0]);
                 while let Some(arc) = upcoming.filter(|arc| arc.lo == range[0]) {
