@@ -76,6 +76,8 @@ impl TryFrom<Unchecked> for Program {
 
     fn try_from(read: Unchecked) -> Result<Self, Malformed> {
         let Unchecked { states, byte_edges, epsilons, calls, token_edges, labels, fragments, root } = read;
+        // From here on every range of a row lies within its table. The order of the checks matters: each may
+        // index what those before it have checked.
         check_rows(&states, [byte_edges.len(), epsilons.len(), calls.len(), token_edges.len()])?;
         let last = states.len() - 1;
         let is_state = |state: StateId| state.index() < last;
@@ -109,6 +111,8 @@ impl TryFrom<Unchecked> for Program {
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
         require(state_ids(&program).all(sorted), "the order of byte edges")?;
+        // Indices are right now, so the program can be walked. The checks below are of the invariants on
+        // which exact masks rely.
         let owner = check_owners(&program)?;
         let wholes = PermutationOwners::new(&program)?;
         check_endings(&program, &wholes)?;
@@ -250,6 +254,8 @@ impl PermutationOwners {
             }
             calls += called.len() + back.len();
         }
+        // The calls that belong to wholes were counted above; if there were another one, the numbers would
+        // differ.
         let has_whole = |call: &&Call| this.owner_of[call.fragment].is_some();
         require(program.calls.iter().filter(has_whole).count() == calls, WHAT)?;
         let is_whole = |(fragment, whole): (&Fragment, &Option<FragmentId>)| {
@@ -280,6 +286,7 @@ fn check_endings(program: &Program, wholes: &PermutationOwners) -> Result<(), Ma
     let backwards = Backwards::new(program);
     let ends = backwards.closure(program, wholes, Edges::All);
     require(ends.iter().all(|&ends| ends), "a dead end")?;
+    // Equal, and not only implied: engines skip calls that may be empty, and never complete them.
     let empty = backwards.closure(program, wholes, Edges::Empty);
     let right = |fragment: &Fragment| fragment.nullable == empty[fragment.start];
     require(program.fragments.iter().all(right), "which fragments may be empty")

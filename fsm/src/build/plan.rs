@@ -63,6 +63,7 @@ impl Plan {
                 let Some(id) = rule.rule() else { return };
                 let rule = id.index();
                 if parts.of(id).is_some() {
+                    // A linked part is always a call, and a caller with such a call is no small rule.
                     plan.rules[rule].cost = BIG;
                     return;
                 }
@@ -73,6 +74,7 @@ impl Plan {
                 let entry = &mut plan.rules[rule];
                 if cost <= options.inline_states {
                     (entry.how, entry.cost) = (Reference::InlineSmall, cost);
+                // A rule with one reference is moved into its caller, however large it is.
                 } else if entry.references == 1 {
                     (entry.how, entry.cost) = (Reference::InlineOnce, cost);
                 }
@@ -102,6 +104,7 @@ impl Plan {
         let mut visits = 0;
         while let Some((id, copies)) = stack.pop() {
             visits += 1;
+            // Expressions without states cost visits, too, so that the work is bounded by the budget.
             if visits > 4 * budget + 16 {
                 return None;
             }
@@ -193,10 +196,12 @@ impl Graph {
                 if let Some(target) = grammar.as_rule(id) {
                     let callee = RuleNumber::from(target);
                     let references = &mut graph.references[callee];
+                    // A rule is walked once, when it is first mentioned.
                     if *references == 0 && !is_known(target) {
                         pending.push(target);
                     }
                     *references = references.saturating_add(1);
+                    // A mention is listed each time that it is met, because each is a reference to count.
                     graph.targets.push(callee);
                 } else if !shared {
                     stack.extend_from_slice(grammar.operands(id));

@@ -99,6 +99,8 @@ impl<'p> Parts<'p> {
             {
                 Ok(Decided::Refer(program))
             }
+            // A root with options, or a program that may read nothing, changes facts of the whole that are
+            // found before sub-programs have numbers. Those parts are copied.
             Linking::Refer(program) => Ok(Decided::copy(program.program().map_err(Clone::clone)?.whole()?)),
             Linking::Copy(program) => Ok(Decided::copy(program.whole()?)),
         };
@@ -131,6 +133,7 @@ impl<'p> Parts<'p> {
             return Err(failure.alone());
         }
         let parts = Self { list, of_rule, are_extracted: false };
+        // Found here and not by the build, because the body that the rule has in the grammar is never read.
         match parts.below_operator(grammar) {
             Some(rule) => Err(Failure::PartBelowOperator.in_rule(grammar.rule(rule).name())),
             None => Ok(parts),
@@ -168,6 +171,7 @@ impl<'p> Parts<'p> {
     pub(crate) fn is_nullable(&self, number: PartId) -> bool {
         match &self.list[number] {
             Decided::Copy(program) => program.fragment(program.root).nullable,
+            // A program that may read nothing is never referred to.
             Decided::Refer(_) => false,
         }
     }
@@ -238,6 +242,8 @@ impl<'p> Linked<'p> {
     }
 
     fn fragment(&self, id: FragmentId) -> FragmentId {
+        // The root takes the place of the rule's own fragment. All others follow in their order, without a
+        // gap where the root was.
         match id.cmp(&self.program.root) {
             std::cmp::Ordering::Equal => self.root,
             std::cmp::Ordering::Less => self.others.plus(id.index()),

@@ -39,6 +39,7 @@ pub(crate) fn classes(
         };
         *followed += 1;
         match seen[arc.to] {
+            // A loop: the general way.
             Seen::OnPath => return Ok(None),
             Seen::Not => {
                 seen[arc.to] = Seen::OnPath;
@@ -70,6 +71,7 @@ impl Classes {
         let start = self.arcs.len();
         for arc in dfa.arcs(state) {
             let class = self.class_of[arc.to];
+            // The target is dead, so the arc is, too.
             if class == BlockId::NONE {
                 continue;
             }
@@ -79,6 +81,7 @@ impl Classes {
             }
         }
         let is_final = dfa.is_final(state);
+        // No text is accepted from here: a dead state has no class.
         if !is_final && self.arcs.len() == start {
             return;
         }

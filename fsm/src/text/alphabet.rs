@@ -60,6 +60,7 @@ pub(crate) fn lettered_intersection<D: AsRef<RangeDfa>>(
     operands: &[D],
     meter: &mut Meter,
 ) -> Result<CompressedAlphabet, Failure> {
+    // Letters are common to all operands, so that their automata can be multiplied.
     let (atoms, count) = letters(operands, meter)?;
     let mut result: Option<RangeDfa> = None;
     for operand in operands {
@@ -90,6 +91,8 @@ impl CompressedAlphabet {
         let mut next = 0;
         while let Some(&state) = order.get(next) {
             next += 1;
+            // The arcs are spread over the letters first, since the ranges of one letter lie apart in the
+            // order of characters.
             targets.fill(TextStateId::NONE);
             for arc in self.dfa.arcs(state) {
                 let (first, last) = (LetterId::from_raw(arc.lo), LetterId::from_raw(arc.hi));
@@ -153,6 +156,8 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
             for (lo, hi, letter) in &mut atoms {
                 while arcs.next_if(|arc| arc.hi < *lo).is_some() {}
                 let target = arcs.peek().filter(|arc| arc.lo <= *hi).map_or(TextStateId::NONE, |arc| arc.to);
+                // Characters stay in one letter if they were in one and lead to the same state here. Numbers
+                // are given in the order of the characters.
                 let fresh = LetterId::from_index(split.len());
                 *letter = *split.entry((*letter, target)).or_insert(fresh);
             }

@@ -31,6 +31,8 @@ impl Counted {
     /// The pair of states that represents a pair with the same continuations.
     pub(crate) fn representative(&self, (state, count): Pair) -> Pair {
         let length = count.raw();
+        // The lower bound is met, and the longest continuation stays below the upper one: all such counts
+        // accept the same rest.
         let is_settled = self.longest[state]
             .is_some_and(|longest| length >= self.min && length.saturating_add(longest) <= self.max);
         (state, if is_settled { TextStateId::from_raw(self.min) } else { count })
@@ -69,6 +71,8 @@ fn longest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
     }
     let mut longest = IdVec::of(None, count);
     let mut below: IdVec<TextStateId, u32> = IdVec::of(0, count);
+    // From the states without arcs backwards, each one when all its targets are done. States that can reach a
+    // loop are never done.
     let mut done: Vec<TextStateId> = dfa.states().filter(|&state| open[state] == 0).collect();
     while let Some(state) = done.pop() {
         longest[state] = Some(below[state]);

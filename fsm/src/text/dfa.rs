@@ -119,6 +119,8 @@ impl RangeDfa {
 
     /// All texts that the automaton does not accept.
     pub(crate) fn complement(&self) -> Self {
+        // A missing arc leads to a state that accepts everything. Arcs are sorted, so the gaps between them
+        // are found in one sweep.
         let sink = self.finals.next_id();
         let mut builder = DfaBuilder::with_capacity(self.state_count() + 1, 2 * self.arc_count() + 2);
         for state in self.states() {
@@ -143,6 +145,7 @@ impl RangeDfa {
     /// The texts that both accept: the reachable part of the product.
     pub(crate) fn intersect(&self, other: &Self, meter: &mut Meter) -> Result<Self, Failure> {
         meter.spend(self.arc_count() + other.arc_count())?;
+        // If one side only counts characters, many pairs have the same continuations.
         let counted = Counted::new(self, other);
         if counted.is_none() && Counted::new(other, self).is_some() {
             return other.intersect(self, meter);
@@ -169,6 +172,7 @@ impl RangeDfa {
                     }
                     builder.arc(RangeArc { lo, hi, to: *to });
                 }
+                // The range that ends first is done. Both are if they end together.
                 if first.hi == hi || first.hi < second.lo {
                     lefts = &lefts[1..];
                 }

@@ -114,6 +114,7 @@ pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool>
         }
         let moves: SmallVec<[&Moves; 4]> =
             operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
+        // Past the bound the answer is left to the automata, which minimisation keeps small.
         if looked > MAX_LOOKS {
             return None;
         }
@@ -130,6 +131,8 @@ pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool>
                     if looked > MAX_LOOKS {
                         return None;
                     }
+                    // All operands must read the same character, so a target tuple needs a character that is
+                    // in every range.
                     let both = in_both(ranges, others);
                     if !both.is_empty() {
                         let mut tuple = tuple.clone();

@@ -79,6 +79,8 @@ impl<'g> Evaluator<'g> {
     /// The texts of an expression. Deterministic, not always minimal.
     pub(crate) fn evaluate(&mut self, expr: ExprId) -> Result<Rc<RangeDfa>, Failure> {
         if self.kept > MAX_KEPT {
+            // Forgetting costs time only. The work of making them anew counts against the limit like any
+            // other.
             self.operators.clear();
             self.kept = 0;
         }
@@ -113,6 +115,7 @@ impl<'g> Evaluator<'g> {
                 let value = self.operator(operator, &mut meter)?;
                 self.keep(operator, value);
             }
+            // Only complements need a deterministic automaton. All other operands stay as they are written.
             values.push(match (is_complement, self.literals(inside)) {
                 (true, Some(literals)) => RangeDfa::from_literals(literals.into_iter())?.complement().into(),
                 (true, None) => self.nfa(inside, &mut meter)?.determinize(&mut meter)?.complement().into(),
@@ -130,6 +133,7 @@ impl<'g> Evaluator<'g> {
             Expr::Intersection(operands) if !self.operators.contains_key(&expr) => {
                 let values = operands.iter().map(|&operand| self.operand(operand));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
+                // A large product is taken over letters from the beginning, and its result may stay there.
                 if is_large(&values) {
                     Some(self.metered(|meter| lettered_intersection(&values, meter))?)
                 } else {
@@ -186,6 +190,7 @@ impl<'g> Evaluator<'g> {
                     stack.push(Step::Leave(id));
                     stack.extend(self.grammar.operands(id).iter().map(|&operand| Step::Enter(operand)));
                 }
+                // Operands have their representatives by now, so equal expressions have equal shapes.
                 Step::Leave(id) => {
                     let shape = self.shape(id);
                     let first = *self.shapes.entry(shape).or_insert(id);
@@ -244,6 +249,8 @@ impl<'g> Evaluator<'g> {
                 continue;
             }
             if is_operator(self.grammar.expr(id)) {
+                // Left after its operands, so the list is in the order in which the operators can be
+                // evaluated.
                 stack.push(Step::Leave(id));
             }
             stack.extend(operands.iter().map(|&operand| Step::Enter(operand)));
@@ -269,6 +276,8 @@ impl<'g> Evaluator<'g> {
                 let value = self.value(operand, meter)?;
                 let mut nfa = Nfa::new();
                 let mut speller = JsonEncoder::default();
+                // Each arc becomes its spellings, between the same two states. Different characters have
+                // different spellings, so the result is exact.
                 embed(&value, &mut nfa, Nfa::START, Nfa::END, meter, |nfa, from, arcs| {
                     speller.spell(nfa, from, arcs, Spelling::PLAIN.inside(escapes));
                 })?;

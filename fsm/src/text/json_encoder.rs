@@ -81,6 +81,8 @@ impl<S: Id> JsonEncoder<S> {
     ) {
         let Some(level) = spelling.innermost() else { return output.arcs(from, arcs) };
         let Some(widest) = arcs.iter().max_by_key(|arc| arc.hi - arc.lo) else { return };
+        // The target with the widest arc is "anything else" in most states. Its arcs go to a state of their
+        // own, shared by all states that have the same ones.
         let is_wide = widest.hi - widest.lo >= WIDE;
         if !is_wide || arcs.iter().all(|arc| arc.to == widest.to) {
             return self.spell_here(output, from, arcs, level);
@@ -118,10 +120,12 @@ impl<S: Id> JsonEncoder<S> {
                 hi: arc.hi.min(hi),
                 to: arc.to,
             }));
+            // The backslash comes between the second and the third range, so the arcs stay sorted.
             if lo == 0x23 && escape != S::NONE {
                 spelled.push(single('\\', escape));
             }
         }
+        // The characters of the spelling may stand in a JSON string themselves: one level less.
         self.spell(output, from, &spelled, level.1);
         self.scratch = spelled;
     }
@@ -148,6 +152,7 @@ impl<S: Id> JsonEncoder<S> {
         if escaped.is_empty() {
             return S::NONE;
         }
+        // Inside another string the backslash is spelled, too, so no shared automaton fits.
         if !outer.is_plain() {
             return self.escape(output, &escaped, (escapes, outer));
         }
@@ -211,6 +216,7 @@ impl<S: Id> JsonEncoder<S> {
         let first = arcs.partition_point(|arc| arc.hi < base);
         let arcs = &arcs[first..];
         let Some(&arc) = arcs.first().filter(|arc| arc.lo <= last) else { return S::NONE };
+        // Only a block inside one arc is the same everywhere.
         let key = arc.covers(base, last).then_some((block, outer, arc.to));
         if let Some(&state) = key.and_then(|key| self.blocks.get(&key)) {
             return state;
@@ -233,6 +239,7 @@ impl<S: Id> JsonEncoder<S> {
             Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, outer),
         }
         let mut state = self.digits(output, &digits, outer);
+        // A trail is reached over `\uD` or `\ud`, which is written backwards from its state.
         if block == Block::Trail && state != S::NONE {
             for character in ['D', 'u', '\\'] {
                 let next = output.state();

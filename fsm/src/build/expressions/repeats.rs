@@ -19,6 +19,8 @@ impl<'g> Builder<'g> {
                 self.stack.push(one(from, to, place));
             }
             (1, Some(1)) => self.stack.push(one(from, to, place)),
+            // The loop gets a state of its own: edges into `from` or out of `to` would let other expressions
+            // there repeat, too.
             (0, None) => {
                 let middle = self.draft.state();
                 self.draft.epsilon(from, middle);
@@ -65,6 +67,8 @@ impl<'g> Builder<'g> {
         let place = Place { copies: Copies::Many, ..item.place };
         let chain = max.unwrap_or(min.saturating_sub(1));
         for done in 0..chain {
+            // From here on the iterations are optional: each of them may be skipped together with all after
+            // it.
             if done >= min {
                 self.draft.epsilon(from, to);
             }
@@ -94,6 +98,7 @@ impl<'g> Builder<'g> {
             let part = self.add_fragment(rule, Body::One(part), Spelling::PLAIN, None);
             // The builder of grammars bounds operands far below 2^32.
             self.draft.fragments[part].role = DraftRole::Part(index);
+            // Two states for any number of parts. Which parts were read is for the engine to keep.
             self.draft.edge(before, Label::call(part), after);
             parts.push(part);
         }
