@@ -69,9 +69,13 @@ impl LocalPool {
     /// Takes note that a mask was asked for. The answer about earlier calls may be wrong, because places are shared by hashes.
     pub(crate) fn admit(&self, canonical_form: &[u32]) -> Admission {
         let (place, hash) = self.place(canonical_form);
+        // One atomic word for each place: two threads that ask at the same time cannot both be the first.
+        // Relaxed, because the word is a hint and publishes nothing.
         match place.swap(hash | SEEN, Ordering::Relaxed) {
             before if before == hash | SEEN => Admission::SeenBefore,
             before if before == hash | REJECTED => {
+                // The rejection was overwritten by the swap, so it is put back. A thread in between computes
+                // the part once more.
                 place.store(before, Ordering::Relaxed);
                 Admission::Rejected
             }
@@ -95,6 +99,7 @@ impl LocalPool {
     }
 
     pub(crate) fn keep(&self, canonical_form: Vec<u32>, mask: &Arc<LocalPartMask>) {
+        // The 64 bytes stand for the entry and its slot.
         let size = size_of_val(&*canonical_form) + mask.memory_usage() + 64;
         self.masks.keep(canonical_form.into(), Arc::clone(mask), size);
     }

@@ -80,6 +80,7 @@ impl LocalPool {
     /// saved masks are kept must be trusted.
     pub fn restore(&self, saved: &SavedPool, vocabulary: &Vocabulary) -> Result<usize, SavedPoolError> {
         let read = saved.masks.iter().map(|mask| Ok((mask.structure.clone(), mask.read(vocabulary)?)));
+        // All masks are checked before the first is kept, so an error leaves the pool as it was.
         let read = read.collect::<Result<Vec<_>, SavedPoolError>>()?;
         let count = read.len();
         for (structure, mask) in read {
@@ -111,6 +112,7 @@ impl SavedMask {
                 let id = vocabulary.id(id).ok_or(SavedPoolError { what: "a token" })?;
                 let token = vocabulary.token_bytes(id);
                 let ends = token.len() > bytes.len() && token.ends_with(bytes);
+                // An accepted token is allowed whatever follows, so it cannot be uncertain, too.
                 require(ends && !bits::contains(&words, id.index()), "the token of a suffix")?;
                 left.push((bytes.as_slice(), id));
             }
@@ -128,6 +130,7 @@ fn runs(words: &[u32]) -> Vec<u32> {
     for word in words {
         let (mut bits, mut left) = (*word, u32::BITS);
         while left > 0 {
+            // Runs alternate between zeros and ones, zeros first. A run may go over the end of a word.
             let same = if side == 0 { bits.trailing_zeros() } else { bits.trailing_ones() }.min(left);
             length += same;
             left -= same;
@@ -160,6 +163,7 @@ fn words(runs: &[u32], vocabulary: &Vocabulary) -> Result<Vec<u32>, SavedPoolErr
         }
         place = end;
     }
+    // An invariant of all masks: ids with equal bytes have equal bits.
     let is_equal = |&(first, other): &(TokenId, TokenId)| {
         bits::contains(&words, first.index()) == bits::contains(&words, other.index())
     };

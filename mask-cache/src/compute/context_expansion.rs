@@ -31,6 +31,7 @@ pub(crate) fn expand<B: Backend>(
     let suffixes = mask.suffixes.list();
     let texts: Vec<&[u8]> = suffixes.iter().map(|(bytes, _)| bytes.as_slice()).collect();
     let may_follow = backend.may_follow(local, &texts, fuel);
+    // A missing answer counts as "may follow", which keeps the token.
     let left: Vec<(&[u8], TokenId)> = suffixes
         .iter()
         .zip(may_follow.into_iter().chain(std::iter::repeat(true)))

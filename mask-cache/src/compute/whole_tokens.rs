@@ -28,6 +28,8 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
         if self.is_empty() {
             return mask;
         }
+        // A set of all tokens but a few is most of the vocabulary, so the mask becomes plain words. A few
+        // listed tokens go into the mask's own ids, and the shared part stays shared.
         if self.has_complement() || matches!(mask.form, Form::Words(_)) {
             let mut words = vec![0; words_for(mask.len)];
             mask.write(&mut words);
@@ -44,6 +46,7 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
                 *ids = SparseWords::from_ids(&listed, mask.len, &mut Vec::new());
             }
             Form::Difference { added, removed, .. } => {
+                // The base has the same whole tokens, so these ids must not be part of the difference.
                 for ids in [added, removed] {
                     let left: Vec<u32> = ids.ids().filter(|id| listed.binary_search(id).is_err()).collect();
                     *ids = SparseWords::from_ids(&left, mask.len, &mut Vec::new());
@@ -66,6 +69,8 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
         let mut sets = self.sets();
         match vocabulary.kind(id) {
             TokenKind::Empty => false,
+            // "Everything but" a few tokens does not mean the end of the text; only a set that names a stop
+            // token does.
             TokenKind::Stop => sets.any(|set| set.names(id.get())),
             TokenKind::Text | TokenKind::Special => sets.any(|set| set.contains(id.get())),
         }

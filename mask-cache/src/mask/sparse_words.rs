@@ -38,6 +38,8 @@ impl SparseWords {
         let Some((longest, first)) = others.iter().enumerate().max_by_key(|(_, other)| other.words()) else {
             return Self::from_ids(ids, vocabulary_len, zeros);
         };
+        // `zeros` becomes an index from places to words, and is cleared at the end by the places that were
+        // used, not as a whole.
         if zeros.len() < words_for(vocabulary_len) {
             zeros.resize(words_for(vocabulary_len), 0);
         }

@@ -45,6 +45,8 @@ impl ResidualSuffixes {
             let (length, chars) = prefix_over(class, bytes);
             suffixes.push((&bytes[length..], chars, node.token()));
         }
+        // By suffix first: the tokens of one suffix are neighbours, and the distinct suffixes are in the
+        // order that a trie needs.
         suffixes.sort_unstable();
         let mut distinct: Vec<&[u8]> = Vec::new();
         let mut starts = Vec::new();
@@ -54,6 +56,7 @@ impl ResidualSuffixes {
                 distinct.push(suffix);
                 starts.push(u32::try_from(at).ok()?);
             }
+            // No suffix is empty, because no token of the residual trie is inside the class.
             before[usize::from(*suffix.first()?)] |= count_set(chars..=chars);
         }
         starts.push(u32::try_from(suffixes.len()).ok()?);
@@ -97,6 +100,8 @@ fn prefix_over(class: &CharClass, text: &[u8]) -> (usize, u32) {
 
 /// A set of some numbers of characters.
 pub(crate) fn count_set(chars: RangeInclusive<u32>) -> CharCountSet {
+    // All numbers from 127 on share a bit. A set may so seem to meet another one, which costs a walk and
+    // changes no answer.
     let (first, last) = ((*chars.start()).min(127), (*chars.end()).min(127));
     (CharCountSet::MAX << first) & (CharCountSet::MAX >> (127 - last))
 }

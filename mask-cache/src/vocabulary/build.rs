@@ -96,6 +96,7 @@ impl<'o> VocabularyBuilder<'o> {
         if self.bytes.len() > self.options.max_bytes {
             return Err(VocabularyError::too_many_bytes(self.options.max_bytes));
         }
+        // After the checks, so that a huge id in a file cannot ask for memory.
         if id >= self.spans.len() {
             self.spans.resize(id + 1, (0, 0));
         }
@@ -145,7 +146,9 @@ impl<'o> VocabularyBuilder<'o> {
             self.put(*id, name.as_bytes())?;
             self.mark_special(*id);
         }
+        // Before ids are checked, because the padding that it adds makes ids valid.
         self.apply_size()?;
+        // The kinds decide which bytes are text: names of special and stop tokens are left out of the trie.
         let stop = self.stop_ids()?;
         let special = self.special_ids(&stop)?;
         let names = self.names(&special);
@@ -207,6 +210,8 @@ impl<'o> VocabularyBuilder<'o> {
         let special: Vec<TokenId> =
             self.special.iter().map(|&id| self.checked("special", id)).collect::<Result<_, _>>()?;
         let is_named = |id: TokenId, name: &str| self.token(id) == name.as_bytes();
+        // In Harmony's format the end mark ends a message and not the text, if there is a mark for the
+        // return.
         let has_return = special.iter().any(|&id| is_named(id, RETURN));
         let names = STOP_TOKEN_NAMES.iter().filter(|&&name| name != END || !has_return);
         Ok(special.into_iter().filter(|&id| names.clone().any(|name| is_named(id, name))).collect())

@@ -223,6 +223,8 @@ fn decoder_of(file: &TokenizerFile<'_>) -> Result<Decoder, VocabularyError> {
     if let Some(value) = &file.decoder {
         decoder.steps = decoder_steps(value)?;
     }
+    // The decoder says best how tokens are spelled, the pre-tokenizer second best. The tokens themselves are
+    // asked last.
     if decoder.steps.is_empty()
         && let Some(value) = &file.pre_tokenizer
     {
@@ -386,6 +388,8 @@ fn guess(tokens: &Tokens<'_>) -> TokenCoding {
             shifted_letters += usize::from(only >= ALPHABET_SHIFTED && alphabet_byte(only).is_some());
         }
     }
+    // Byte tokens first: a vocabulary with fallback may contain letters of the other alphabet as ordinary
+    // text.
     if byte_tokens >= BYTE_TOKENS {
         TokenCoding::ByteFallback
     } else if shifted_letters >= SHIFTED_LETTERS {

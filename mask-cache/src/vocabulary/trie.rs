@@ -263,6 +263,7 @@ impl<'a> TrieBuilder<'a> {
 
     fn add(&mut self, id: TokenId, bytes: &'a [u8]) -> Result<(), VocabularyError> {
         let before = self.previous.replace((id, bytes));
+        // The order of the input is what makes one pass enough, so it is checked and not assumed.
         if before.is_some_and(|before| (before.1, before.0) >= (bytes, id)) {
             return Err(VocabularyError::unsorted_tokens(id));
         }
@@ -293,12 +294,14 @@ impl<'a> TrieBuilder<'a> {
 
     /// Appends the nodes for `bytes[from..]`, the token at the last.
     fn descend(&mut self, id: TokenId, bytes: &[u8], from: usize) -> Result<(), VocabularyError> {
+        // Checked before the nodes are pushed, so that skips always fit into their 24 bits.
         if self.trie.nodes.len() + (bytes.len() - from) > Trie::MAX_NODES {
             return Err(VocabularyError::trie_too_large(Trie::MAX_NODES));
         }
         if from == 0 {
             let first = usize::from(bytes[0]);
             let here = self.here();
+            // First bytes without a token begin and end where the next one begins.
             self.trie.first_bytes[self.next_first_byte..=first].fill(here);
             self.next_first_byte = first + 1;
         }

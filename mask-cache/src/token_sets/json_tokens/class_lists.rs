@@ -66,6 +66,8 @@ impl ClassList {
         fuel: &mut Fuel,
     ) -> Option<&SparseWords> {
         let class = self.bytes();
+        // A quick test: if some character of the class is refused at once, no length of text over the class
+        // is certain.
         if (0..2).any(|word| class[word] & !next_bytes[word] != 0) {
             return None;
         }

@@ -61,6 +61,7 @@ fn begins_after(bytes: &[u8], signs: &[u8]) -> bool {
     let mut is_after_sign = false;
     for byte in bytes {
         match byte {
+            // Whitespace may stand between the sign and the value.
             b' ' | b'\t' | b'\n' | b'\r' => {}
             b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'[' | b'{' if is_after_sign => return true,
             byte => is_after_sign = signs.contains(byte),

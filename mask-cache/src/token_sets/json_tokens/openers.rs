@@ -79,6 +79,8 @@ impl JsonOpener {
             }
             match chars_inside(class, text) {
                 None => others.push((id, bytes)),
+                // As for a trie, equal bytes are listed once and long tokens not at all: both are added to
+                // every mask in the same way, whatever found it.
                 Some(chars) if bytes.len() <= Trie::MAX_DEPTH && bytes != last => {
                     inside.push((chars, id.get()));
                     last = bytes;
@@ -98,6 +100,9 @@ impl JsonOpener {
         state: B::State,
         fuel: &mut Fuel,
     ) -> Result<Option<&SparseWords>, StepError> {
+        // The tokens of the list begin with the prefix, and each byte of it may have several spellings, as
+        // the first digit of a number has. They must all lead to one state, from which one question answers
+        // for all.
         let mut at = state;
         for &bytes in self.prefix {
             let Some(next) = only_target(backend, at, bytes, fuel)? else { return Ok(None) };
