@@ -39,6 +39,7 @@ where
             break;
         }
     }
+    // The caller works, too. If all threads are busy it does everything, and never waits for a thread.
     shared.help();
     // Some items are still with a thread, and some were left by a thread that panicked. If their work panics here, too,
     // the caller panics.
@@ -83,6 +84,7 @@ impl<T, R, F: Fn(&T, &Interrupt) -> R> SharedItems<T, R, F> {
     /// Does the work of an item, and sets its result if no other thread was faster.
     fn run(&self, index: usize) {
         let result = (self.work)(&self.items[index], &self.done[index]);
+        // The first result counts. The other one that works on the same item is told to stop.
         if let Some(place @ None) = self.lock().results.get_mut(index) {
             *place = Some(result);
             self.done[index].cancel();

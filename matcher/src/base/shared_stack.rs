@@ -59,6 +59,7 @@ impl<T> SharedStack<T> {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
+        // `Vec` would double its room without end. Here it ends at two blocks, then the lower one is sealed.
         let len = self.top.len();
         if len < 2 * BLOCK {
             self.top.reserve_exact(len.max(4).min(2 * BLOCK - len));
@@ -80,6 +81,8 @@ impl<T> SharedStack<T> {
         let mut begin = self.sealed;
         let mut blocks = Vec::new();
         let mut below = self.below.as_deref();
+        // Blocks only know the one below, so the walk goes down to the first element that is asked for and
+        // then turns round.
         while begin > first
             && let Some(block) = below
         {
@@ -100,6 +103,7 @@ impl<T: Clone> SharedStack<T> {
         let place = len - self.sealed;
         let first = self.top.get(place).cloned();
         self.top.truncate(place);
+        // The last element is always in `top`, for the fast paths of `is_empty` and `pop`.
         if self.top.is_empty() && self.sealed > 0 {
             self.unseal();
         }
@@ -126,6 +130,7 @@ impl<T: Clone> SharedStack<T> {
     fn unseal(&mut self) {
         let block = self.below.take().expect("what is sealed lies in blocks");
         self.top.clear();
+        // Elements are moved if no copy of the stack shares the block, and copied otherwise.
         match Arc::try_unwrap(block) {
             Ok(block) => {
                 self.top.extend(block.elements);
@@ -144,6 +149,7 @@ impl<T> Drop for SharedStack<T> {
     /// One block after the other: each would drop the one below it, as deep as the text is long.
     fn drop(&mut self) {
         let mut below = self.below.take();
+        // A block that others share ends the walk: it and all below it stay with them.
         while let Some(block) = below.and_then(Arc::into_inner) {
             below = block.below;
         }

@@ -74,6 +74,7 @@ impl Threads {
             .build();
         let pool = build.map_err(|source| ThreadsError { threads: self.count, source })?;
         // If another thread was faster, its pool is the one, and this one ends.
+        // The process is noted because a fork has the memory of the pool but none of its threads.
         let _ = self.pool.own().set(ProcessPool { process: std::process::id(), pool: Some(pool) });
         Ok(())
     }

@@ -86,11 +86,12 @@ impl TagCache {
         let prefix = text.as_bytes().get(..PREFIX_LEN)?;
         let hash = content_hash([prefix]);
         let inner = self.lock();
+        // The hash only picks the bucket. A tag counts if its whole text is there.
         inner.bucket(hash)?.iter().find(|tag| text.starts_with(&*tag.text)).cloned()
     }
 
-    /// The tags that are equal to whole texts, if all are known. `found` are the tags [found](Self::tag) at
-    /// the beginning of each.
+    /// For each text, the known tag that is equal to all of it. `found` are the tags [found](Self::tag) at the
+    /// beginning of each.
     pub(crate) fn tags(
         &self,
         texts: &[&str],
@@ -161,6 +162,8 @@ impl TagCacheInner {
             return false;
         }
         if self.bytes + size > max_bytes {
+            // Everything is forgotten at once: no order of use is kept, and a tag that is still in use is
+            // compiled again.
             *self = Self::default();
         }
         self.bytes += size;

@@ -270,9 +270,11 @@ impl<B: Backend> BudgetMember for SharedGrammar<B> {
         span!("evict", bytes = bytes);
         let Ok(engine) = current.engine.fresh() else { return false };
         let fresh = Generation::new(engine, &self.parts);
+        // Nothing would be gained, and the next call of the budget would come here again.
         if fresh.reported_bytes.load(Ordering::Relaxed) >= bytes {
             return false;
         }
+        // Matchers that hold the old tables go on with them, and move over when they next need work.
         current.retired.store(true, Ordering::Relaxed);
         let before = std::mem::replace(&mut *current, Arc::new(fresh));
         drop(current);

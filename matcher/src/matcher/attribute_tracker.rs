@@ -72,6 +72,8 @@ impl AttributeTracker {
         self.tokens -= self.steps.iter_from(steps).filter(is_token).count();
         self.steps.truncate(steps);
         self.bytes.truncate(self.end());
+        // The chart is read on demand and may be behind the text. Only one that is ahead of the new end is
+        // cut, and only then is a shared one copied.
         if let Some(chart) = self.chart.as_mut().filter(|chart| chart.read.len() > steps) {
             Arc::make_mut(chart).truncate(steps);
         }
@@ -100,6 +102,8 @@ impl AttributeTracker {
             Some(chart) => chart,
             None => Arc::new(Chart::new(program, limits, &mut fuel.clone())?),
         };
+        // The chart is put back before an error is returned: the steps that were read stay read, and a second
+        // try begins behind them.
         let read = self.read_on(&mut chart, vocabulary, fuel);
         let chart = self.chart.insert(chart);
         Ok((&chart.derivations, read?))
@@ -121,11 +125,14 @@ impl AttributeTracker {
         if first == self.steps.len() {
             return Ok(exhausted);
         }
+        // A fork that shares the chart keeps it as it was.
         let Chart { derivations, read, starts } = Arc::make_mut(chart);
         let mut begin = match first {
             0 => 0,
             _ => self.steps.iter_from(first - 1).next().map_or(0, |&(_, end)| end),
         };
+        // One walk over the bytes for all steps. To find the place of each step would take its distance from
+        // the top of the stack, again for each.
         let mut unread = self.bytes.iter_from(begin);
         for &(step, end) in self.steps.iter_from(first) {
             let bytes: Vec<u8> = unread.by_ref().take(end - begin).copied().collect();
@@ -143,6 +150,8 @@ impl AttributeTracker {
                 starts.push(start);
             }
             let dropped = self.requested.min_token_bound.is_some() && derivations.spend(starts);
+            // Only the last step counts. The matcher took the drops of earlier steps into its state when it
+            // read them.
             exhausted = if dropped { Exhausted::Some } else { Exhausted::None };
             read.push((derivations.position(), starts.len()));
         }

@@ -100,8 +100,11 @@ impl<B: Backend> Matcher<B> {
         if !tracker.may_exhaust_bounds() {
             return Ok(next);
         }
+        // A state of the backend does not count tokens. Where a bound is used up, the derivations say which
+        // readings are left, and the backend makes the state of those.
         let kept = self.drop_exhausted();
         if kept.is_err() {
+            // The step is not yet in the history, so its length is that of the text before.
             let steps = self.steps();
             if let Some(scopes) = self.scopes.as_deref_mut() {
                 scopes.truncate(steps);

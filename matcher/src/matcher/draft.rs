@@ -107,6 +107,8 @@ impl<'t> DraftTree<'t> {
                 tokens: tokens.len(),
             });
         }
+        // The root is named by nobody, and each other node once at most. So no walk from the root comes to a
+        // node twice. A node that nothing names is allowed: its row stays skipped.
         let mut seen = vec![false; tokens.len()];
         for links in [first_child, next_sibling] {
             for (by, &named) in links.iter().enumerate().filter(|(_, named)| **named != -1) {
@@ -166,6 +168,8 @@ impl<B: Backend> Matcher<B> {
         let generation = Arc::clone(self.generation());
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, interrupt, &mut rows, |matcher, place| {
+            // "Unchanged" tells the caller that the memory of a row already has the mask. Each row here has
+            // its own memory, so each mask counts as new.
             matcher.last_mask = None;
             matcher.fill_mask_words(&mut words[place * stride..][..row_words])
         });
@@ -193,6 +197,7 @@ impl<B: Backend> Matcher<B> {
             return Ok(temperatures);
         }
         let here = self.place();
+        // The rows are only wanted for their errors here.
         let mut rows = vec![DraftRow::Skipped; tree.len()];
         self.walk_draft(tree, &Interrupt::never(), &mut rows, |matcher, place| {
             temperatures[place] = matcher.temperature()?;
@@ -241,6 +246,7 @@ impl<B: Backend> Matcher<B> {
             }
             path.push(place);
             next = tree.child(place);
+            // A stop token has no mask behind it, and its children are all refused when they are tried.
             rows[place] = if self.is_terminated() {
                 DraftRow::Ended
             } else {
@@ -254,6 +260,8 @@ impl<B: Backend> Matcher<B> {
     }
 
     fn accept_raw_id(&mut self, number: i64) -> Result<(), DraftRow> {
+        // A number outside of the vocabulary is a wrong guess of the drafting model and refused like any
+        // other token.
         let id = u32::try_from(number).ok().and_then(|number| self.grammar.vocabulary().id(number));
         match self.accept_token(id.ok_or(DraftRow::Refused)?) {
             Ok(()) => Ok(()),

@@ -56,6 +56,7 @@ impl<B: Backend> Matcher<B> {
                 taken.checked_sub(asked).ok_or(MatchError::RollbackTooFar { asked, taken })?
             }
         };
+        // The text is read by a second matcher, so a failure in the middle leaves this one as it was.
         *self = self.read_again(grammar, first..taken)?;
         Ok(())
     }
@@ -69,10 +70,13 @@ impl<B: Backend> Matcher<B> {
         let limit = grammar.limits().max_work_per_call;
         let mut next = grammar.matcher().with_stop_tokens(self.stop.clone());
         next.interrupt = self.interrupt.clone();
+        // The steps share the work of one call. Otherwise a long text could take this limit once for each of
+        // its tokens.
         next.work_left = Some(limit);
         for (step, read) in steps.clone().zip(self.history.from(steps.start, grammar.vocabulary())) {
             let read = match read {
                 HistoryStep::Token(id) => next.accept_token(id),
+                // Steps stay steps of the same kind, so rolling back counts them as before.
                 HistoryStep::Bytes(bytes) => next.accept_bytes(bytes),
             };
             read.map_err(|error| match error {

@@ -30,6 +30,8 @@ impl<B: Backend> Matcher<B> {
         };
         let mark = scopes.mark();
         let result = self.with_tables(|generation, state, _, fuel| {
+            // A call is repeated after a move to other tables. The try before it may have read half of the
+            // bytes.
             scopes.restore(&mark);
             call(generation, state, &mut scopes, fuel)
         });
@@ -82,6 +84,7 @@ impl<B: Backend> Matcher<B> {
         let read = self.with_scopes(call)?;
         if let (Some(scopes), Some(before)) = (self.scopes.as_deref_mut(), before) {
             match read {
+                // The mark before a step is what rolling it back restores.
                 Ok(_) => scopes.push_step(before),
                 Err(_) => scopes.restore(&before),
             }
@@ -92,6 +95,8 @@ impl<B: Backend> Matcher<B> {
     /// The mask of the parser's state without the tokens that would write something twice. It is kept nowhere.
     pub(super) fn compute_narrowed_mask(&mut self) -> Result<NamedMask, MatchError> {
         let key = self.generation().engine.mask_key(self.state());
+        // The parser's own mask belongs to the state and is cached. The values that have occurred differ from
+        // text to text, so the narrowed mask is not worth a place.
         let known = self.generation().masks.known(&key);
         let mask = match known {
             Some(mask) => {
@@ -129,6 +134,8 @@ impl<B: Backend> Matcher<B> {
                     return Ok(None);
                 }
                 let bytes = scopes.next_bytes(engine, state, fuel)?;
+                // Greedy: the parser's shortest ending may repeat a value, and a search over all endings
+                // would have no bound. A byte that the scopes refuse is not among `bytes`.
                 let mut best: Option<(u64, u8)> = None;
                 for byte in allowed_bytes(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };

@@ -174,6 +174,8 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     fn load_program(&self, program: Program) -> Result<CompiledGrammar<B>, StoreError> {
+        // The hash finds damage, not intent: anyone can write bytes with a right hash. Whatever is used as an
+        // index is checked against this vocabulary.
         let mut ids = program.labels().iter().flat_map(|label| &*label.ids);
         if ids.any(|&id| self.vocabulary().id(id).is_none()) {
             return Err(StoreErrorKind::Token.into());
@@ -197,6 +199,7 @@ fn seal(
     let mut bytes = [MAGIC.as_slice(), &[0; HASH]].concat();
     let whole = ((FORMAT, content, vocabulary.fingerprint()), value);
     bytes = postcard::to_extend(&whole, bytes).map_err(malformed)?;
+    // The hash stands before the bytes that it covers. Room was left for it, so that nothing is moved.
     let (head, rest) = bytes.split_at_mut(MAGIC.len() + HASH);
     head[MAGIC.len()..].copy_from_slice(&xxh3_128(rest).to_le_bytes());
     Ok(bytes)
@@ -208,6 +211,8 @@ fn open<T: DeserializeOwned>(
     bytes: &[u8],
 ) -> Result<T, StoreError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(StoreErrorKind::Foreign)?;
+    // The content is decoded last. Each test before it gives a reason that names the real trouble, where
+    // decoding would only find that something does not fit.
     let (hash, rest) = rest.split_first_chunk().ok_or(StoreErrorKind::Damaged)?;
     if u128::from_le_bytes(*hash) != xxh3_128(rest) {
         return Err(StoreErrorKind::Damaged.into());

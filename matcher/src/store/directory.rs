@@ -134,6 +134,7 @@ impl StoreDirectory {
         }
         count(&self.counts.misses);
         let grammar = compile()?;
+        // A backend that was made by hand has nothing that could be written.
         if grammar.program().is_some() {
             self.write(&name, grammar.to_bytes_with_source(key));
         }
@@ -182,6 +183,7 @@ impl StoreDirectory {
         match read(&bytes) {
             Ok(found) => {
                 // A time that cannot be renewed only changes which file is deleted first.
+                // On the open file, not on its path: another process may have renamed a new file to it.
                 let _ = file.set_modified(SystemTime::now());
                 Some(found)
             }
@@ -201,13 +203,19 @@ impl StoreDirectory {
         let path = self.path.join(name);
         let bytes = match bytes {
             Ok(bytes) if bytes.len() as u64 <= self.max_file_bytes() => bytes,
+            // Too large for the directory. That is no failure: the grammar works, it is compiled anew next
+            // time.
             Ok(_) => return,
             Err(error) => return self.note(&self.counts.unwritable, &path, &error),
         };
+        // Two writers never share an unfinished file, because its name has the id of the process and a number
+        // that counts in it.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let unfinished = self.path.join(format!("{name}.{}-{number}.{UNFINISHED}", std::process::id()));
         let written = File::create_new(&unfinished)
             .and_then(|mut file| file.write_all(&bytes))
+            // No reader sees half of a file. The file is not flushed to the disk first; after a crash a
+            // damaged one fails its hash.
             .and_then(|()| fs::rename(&unfinished, &path));
         if let Err(error) = written {
             let _ = fs::remove_file(&unfinished);
@@ -230,7 +238,10 @@ impl StoreDirectory {
             // Another process may have deleted it by now.
             let Ok(metadata) = fs::metadata(&path) else { continue };
             if is_ours && metadata.is_file() {
+                // Unfinished files count, too. Those of a process that died are the oldest after a while, and
+                // deleted like others.
                 total += metadata.len();
+                // The newest file is kept even if its time is wrong, as on a file system with a coarse clock.
                 if path != newest {
                     files.push((metadata.modified()?, metadata.len(), path));
                 }
@@ -246,6 +257,7 @@ impl StoreDirectory {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
+            // Deleted here or by another process: the bytes are gone.
             total -= length;
         }
         Ok(())

@@ -12,6 +12,8 @@ pub(crate) fn canonical_form(text: &[u8]) -> Vec<u8> {
     let mark = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
     let (mantissa, exponent) = text.split_at(mark);
     let point = mantissa.iter().position(|&byte| byte == b'.');
+    // The number is its digits, read as one integer, times a power of ten. Digits behind the point lower that
+    // power, and zeros cut off the end raise it.
     let places = point.map_or(0, |point| mantissa.len() - point - 1);
     let digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
     let end = digits.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
@@ -41,6 +43,7 @@ pub(crate) fn form_prefixes(text: &[u8]) -> Option<[Vec<u8>; 2]> {
     if begun.len() == sign.len() {
         return None;
     }
+    // Further digits may follow, then all zeros count. Or none but zeros follow, then they go into the power.
     let end = begun.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last + 1);
     let mut whole = begun[..end].to_vec();
     whole.push(b'e');
