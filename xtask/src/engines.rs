@@ -39,7 +39,7 @@ struct Engine {
 }
 
 /// Versions that were run; later ones may do.
-const ENGINES: [Engine; 4] = [
+const ENGINES: [Engine; 6] = [
     Engine {
         name: "vllm",
         environment: "torch",
@@ -71,6 +71,31 @@ const ENGINES: [Engine; 4] = [
         package: "outlines==1.3.3",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
+        gibibytes: 8,
+    },
+    // Batch inference on two nodes of a cluster.
+    Engine {
+        name: "ray",
+        environment: "torch",
+        package: "ray==2.60.0",
+        left_out: &[],
+        requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
+        gibibytes: 8,
+    },
+    // No engine, but function calls by the model over three libraries.
+    Engine {
+        name: "quality",
+        environment: "torch",
+        package: "xgrammar==0.2.8",
+        left_out: &["torch", "transformers"],
+        requirements: &[
+            "torch==2.13.0",
+            "transformers==5.19.0",
+            "accelerate",
+            "gguf",
+            "jsonschema",
+            "llguidance==1.7.6",
+        ],
         gibibytes: 8,
     },
 ];
