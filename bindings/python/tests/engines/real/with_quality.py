@@ -8,6 +8,7 @@ masks and draws alone. The draws of one seed are the same for all settings.
 from __future__ import annotations
 
 import argparse
+import decimal
 import gzip
 import json
 import math
@@ -397,12 +398,19 @@ def prompts(tokenizer: Any, cases: list[Case]) -> list[list[int]]:
     return [tokenizer(text, add_special_tokens=False).input_ids for text in texts]
 
 
+def number(text: str) -> int | float:
+    """A number with a fraction or an exponent. `1e400` is an integer, and infinite as a float."""
+    exact = decimal.Decimal(text)
+    is_whole = exact == 0 or exact.normalize().as_tuple().exponent >= 0
+    return int(exact) if is_whole and exact.adjusted() < 4000 else float(text)
+
+
 def judge(case: Case, text: str, ended: bool) -> dict[str, bool]:
     import jsonschema
 
     found = dict.fromkeys(("ends", "parses", "fits", "tool", "exact"), False) | {"ends": ended}
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=number)
     except ValueError:
         return found
     found["parses"] = True
@@ -532,9 +540,10 @@ def tabulate(chosen: argparse.Namespace, report: Report) -> None:
     """Judges the answers, and writes a table in Markdown beside them."""
     cases = {case.id: case for case in read_cases(chosen.pack, chosen.count)}
     found: dict[tuple[str, str], list[tuple[Case, dict[str, bool], int]]] = {}
-    wrong = []
+    wrong, answered = [], set()
     for line in map(json.loads, chosen.answers.read_text().splitlines()):
         case = cases.get(line["id"])
+        answered.add(line["id"])
         for row in line["answers"] if case is not None else []:
             manner = "greedy" if row["seed"] is None else "sampled"
             judged = judge(case, row["text"], row["ended"])
@@ -567,7 +576,7 @@ def tabulate(chosen: argparse.Namespace, report: Report) -> None:
 
     def valid() -> str:
         assert not wrong, wrong[:3]
-        return f"{len(cases)} questions"
+        return f"{len(answered)} of {len(cases)} questions"
 
     report.check("grammask", "each answer that ends fits its schema", valid)
 
