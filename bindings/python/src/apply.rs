@@ -77,7 +77,7 @@ pub(crate) fn apply_bitmask_array(
     apply_at(dtype, &logits, &masks, width, rows.as_deref()).map(|()| true)
 }
 
-fn address(memory: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn address(memory: &Bound<'_, PyAny>) -> PyResult<usize> {
     match memory.extract::<usize>() {
         Ok(address) => Ok(address),
         Err(_) => memory.call_method0(intern!(memory.py(), "data_ptr"))?.extract(),

@@ -1,98 +1,286 @@
 //! Arguments that several methods share.
 
-use grammask::json_schema::{KeyOrder, Objects, Spelling, Unsupported, Whitespace};
-use grammask::{JsonSchemaOptions, RegexOptions};
+use grammask::ebnf::EbnfLimits;
+use grammask::json_schema::{
+    Escapes, Formats, FreeNames, KeyOrder, Numbers, Objects, Retriever, Spelling, Unsupported, Whitespace,
+};
+use grammask::regex::{Dialect, LetterCase, Matching};
+use grammask::{
+    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions,
+};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::errors::{is_compat, raise};
+use crate::settings::{Setting, Settings, set_fields, wrong_value};
 
 /// Spaces of one level of indentation, at most.
 const WIDEST_INDENT: usize = 64;
 
-/// How deep arrays and objects nest where text is indented: every level has rules of its own.
-const DEEPEST_INDENTED: u32 = 32;
+/// How deep arrays and objects nest where text is indented, unless the caller says so: every level has rules of its own.
+const INDENT_DEPTH: u32 = 32;
+
+/// How xgrammar reads a schema, which is the default here.
+fn usual_json_options() -> JsonSchemaOptions {
+    let whitespace = Whitespace::Free { max_run: None };
+    JsonSchemaOptions::default().objects(Objects::Closed).whitespace(whitespace)
+}
 
 /// The keyword arguments of `from_json_schema` and `compile_json_schema`.
-pub(crate) struct JsonArguments {
-    pub(crate) any_whitespace: bool,
-    pub(crate) indent: Option<i64>,
-    pub(crate) separators: Option<(String, String)>,
-    pub(crate) strict_mode: bool,
-    pub(crate) max_whitespace_cnt: Option<i64>,
-    pub(crate) any_order: bool,
-    pub(crate) spelling: Option<String>,
-    pub(crate) around_root: u32,
+pub(crate) fn json_options(given: &mut Settings<'_>) -> PyResult<JsonSchemaOptions> {
+    let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
+    set_json_options(usual_json_options().unsupported(unsupported), given)
 }
 
-impl JsonArguments {
-    pub(crate) fn options(&self, py: Python<'_>) -> PyResult<JsonSchemaOptions> {
-        let key_order = if self.any_order { KeyOrder::Any } else { KeyOrder::Declared };
-        let objects = if self.strict_mode { Objects::Closed } else { Objects::Open };
-        let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
-        let options = match &self.spelling {
-            None => JsonSchemaOptions::default().whitespace(self.whitespace(py)?),
-            Some(name) => match Spelling::from_name(name) {
-                Some(spelling) => JsonSchemaOptions::default().spelling(spelling),
-                None => {
-                    let message = "`spelling` is \"printed\", \"any\", \"compact\" or \"canonical\"";
-                    return Err(raise(py, "GrammaskError", message));
-                }
-            },
-        };
-        Ok(options
-            .around_root(self.around_root)
-            .objects(objects)
-            .key_order(key_order)
-            .unsupported(unsupported))
-    }
+/// The argument `json_options` of other syntaxes: a dict of the keyword arguments of `compile_json_schema`.
+fn set_embedded_json_options(given: &mut Settings<'_>, options: &mut JsonSchemaOptions) -> PyResult<()> {
+    let mut inner = dict_of(given, "json_options")?;
+    *options = set_json_options(options.clone(), &mut inner)?;
+    inner.finish("json_options")
+}
 
-    fn whitespace(&self, py: Python<'_>) -> PyResult<Whitespace> {
-        if self.any_whitespace {
-            let max_run = match self.max_whitespace_cnt {
-                None => None,
-                Some(count) => match u32::try_from(count) {
-                    Ok(count) if count > 0 => Some(count),
-                    _ => return Err(raise(py, "GrammaskError", "`max_whitespace_cnt` must be positive")),
-                },
-            };
-            return Ok(Whitespace::Free { max_run });
-        }
-        let indent = match self.indent {
+fn set_json_options(base: JsonSchemaOptions, given: &mut Settings<'_>) -> PyResult<JsonSchemaOptions> {
+    let mut options = base;
+    if let Some(whitespace) = whitespace(given)? {
+        options.whitespace = whitespace;
+    }
+    if let Some(spelling) = given.choice("spelling", &spellings())? {
+        options = options.spelling(spelling);
+    }
+    let escapes = [
+        ("printed", Escapes::Printed),
+        ("any", Escapes::Any),
+        ("needed", Escapes::Needed),
+        ("ascii", Escapes::Ascii),
+    ];
+    options.escapes = given.choice("escapes", &escapes)?.unwrap_or(options.escapes);
+    options.numbers = numbers(given)?.unwrap_or(options.numbers);
+    given.set("around_root", &mut options.around_root)?;
+    if let Some(strict) = given.get::<bool>("strict_mode")? {
+        options.objects = if strict { Objects::Closed } else { Objects::Open };
+    }
+    if let Some(any_order) = given.get::<bool>("any_order")? {
+        options.key_order = if any_order { KeyOrder::Any } else { KeyOrder::Declared };
+    }
+    let orders = [
+        ("declared", KeyOrder::Declared),
+        ("required_first", KeyOrder::RequiredFirst),
+        ("any", KeyOrder::Any),
+    ];
+    options.key_order = given.choice("key_order", &orders)?.unwrap_or(options.key_order);
+    let names = [("may_repeat", FreeNames::MayRepeat), ("unique", FreeNames::Unique)];
+    options.free_names = given.choice("free_names", &names)?.unwrap_or(options.free_names);
+    let formats = [("enforced", Formats::Enforced), ("annotation", Formats::Annotation)];
+    options.formats = given.choice("formats", &formats)?.unwrap_or(options.formats);
+    let unsupported = [("refuse", Unsupported::Refuse), ("ignore", Unsupported::Ignore)];
+    options.unsupported = given.choice("unsupported", &unsupported)?.unwrap_or(options.unsupported);
+    if let Some(retriever) = given.take("retriever").filter(|value| !value.is_none()) {
+        options.retriever = Some(self::retriever(&retriever)?);
+    }
+    let mut bounds = dict_of(given, "limits")?;
+    set_fields!(
+        bounds,
+        "",
+        options.limits,
+        schema_bytes,
+        values,
+        goals,
+        work,
+        depth,
+        alternatives,
+        states,
+        digits,
+        expressions,
+        documents
+    );
+    bounds.finish("limits")?;
+    Ok(options)
+}
+
+/// The spellings by their names.
+pub(crate) fn spellings() -> [(&'static str, Spelling); 4] {
+    [Spelling::Printed, Spelling::Any, Spelling::Compact, Spelling::Canonical].map(|it| (it.name(), it))
+}
+
+/// Numbers by a name, or by the most digits of a printed one.
+fn numbers(given: &mut Settings<'_>) -> PyResult<Option<Numbers>> {
+    let Some(value) = given.take("numbers").filter(|value| !value.is_none()) else { return Ok(None) };
+    let by_name = match value.cast::<PyString>() {
+        Ok(name) => match name.to_str()? {
+            "printed" => Some(Numbers::PRINTED),
+            "any" => Some(Numbers::Any),
+            "canonical" => Some(Numbers::Canonical),
+            _ => None,
+        },
+        Err(_) => Some(Numbers::Printed { max_digits: u32::read("numbers", &value)? }),
+    };
+    let message = "`numbers` is \"printed\", \"any\", \"canonical\" or the most digits of a printed number";
+    by_name.map(Some).ok_or_else(|| wrong_value(message))
+}
+
+/// A Python function from a URI to a schema, or to `None`.
+fn retriever(function: &Bound<'_, PyAny>) -> PyResult<Retriever> {
+    if !function.is_callable() {
+        return Err(PyTypeError::new_err("`retriever` must be a function from a URI to a schema"));
+    }
+    let function = function.clone().unbind();
+    Ok(Retriever::new(move |uri| {
+        let text = Python::try_attach(|py| {
+            let schema = function.bind(py).call1((uri,)).map_err(|error| error.to_string())?;
+            match schema.is_none() {
+                true => Err("the retriever has no such document".to_owned()),
+                false => schema_text(&schema).map_err(|error| error.to_string()),
+            }
+        });
+        let text = text.unwrap_or_else(|| Err("the interpreter is at its end".to_owned()))?;
+        serde_json::from_str(&text).map_err(|error| format!("the document is no JSON: {error}"))
+    }))
+}
+
+/// Whitespace as xgrammar's arguments say it; `None` where they say nothing.
+fn whitespace(given: &mut Settings<'_>) -> PyResult<Option<Whitespace>> {
+    let free: Option<bool> = given.get("any_whitespace")?;
+    let indent: Option<i64> = given.get("indent")?;
+    let separators: Option<(String, String)> = given.get("separators")?;
+    let max_run: Option<i64> = given.get("max_whitespace_cnt")?;
+    let depth: u32 = given.get("indent_depth")?.unwrap_or(INDENT_DEPTH);
+    if free.is_none() && max_run.is_none() {
+        return Ok(None);
+    }
+    if free != Some(false) {
+        let max_run = match max_run {
             None => None,
-            Some(indent) => match usize::try_from(indent) {
-                Ok(indent) if indent <= WIDEST_INDENT => Some(" ".repeat(indent)),
-                _ => {
-                    let message = format!("`indent` must be a number of spaces from 0 to {WIDEST_INDENT}");
-                    return Err(raise(py, "GrammaskError", message));
-                }
+            Some(count) => match u32::try_from(count) {
+                Ok(count) if count > 0 => Some(count),
+                _ => return Err(wrong_value("`max_whitespace_cnt` must be positive")),
             },
         };
-        let usual_item = if indent.is_some() { "," } else { ", " };
-        let (item, key) = self.separators.clone().unwrap_or_else(|| (usual_item.to_owned(), ": ".to_owned()));
-        let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
-        if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
-            || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
-        {
-            let message =
-                "`separators` must be a comma and a colon, each with nothing but whitespace around it";
-            return Err(raise(py, "GrammaskError", message));
-        }
-        Ok(match indent {
-            None => Whitespace::Fixed { item_separator: item, key_separator: key },
-            Some(indent) => Whitespace::Indented {
-                indent,
-                item_separator: item,
-                key_separator: key,
-                max_depth: DEEPEST_INDENTED,
-            },
-        })
+        return Ok(Some(Whitespace::Free { max_run }));
     }
+    let indent = match indent {
+        None => None,
+        Some(indent) => match usize::try_from(indent) {
+            Ok(indent) if indent <= WIDEST_INDENT => Some(" ".repeat(indent)),
+            _ => {
+                let message = format!("`indent` must be a number of spaces from 0 to {WIDEST_INDENT}");
+                return Err(wrong_value(message));
+            }
+        },
+    };
+    let usual_item = if indent.is_some() { "," } else { ", " };
+    let (item, key) = separators.unwrap_or_else(|| (usual_item.to_owned(), ": ".to_owned()));
+    let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
+    if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
+        || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
+    {
+        let message = "`separators` must be a comma and a colon, each with nothing but whitespace around it";
+        return Err(wrong_value(message));
+    }
+    Ok(Some(match indent {
+        None => Whitespace::Fixed { item_separator: item, key_separator: key },
+        Some(indent) => {
+            Whitespace::Indented { indent, item_separator: item, key_separator: key, max_depth: depth }
+        }
+    }))
 }
 
-/// How `from_regex` and `compile_regex` read a pattern.
-pub(crate) fn regex_options() -> RegexOptions {
-    RegexOptions { dialect: grammask::regex::Dialect::Ecma, ..RegexOptions::default() }
+/// The keyword arguments of `from_regex` and `compile_regex`.
+pub(crate) fn regex_options(given: &mut Settings<'_>) -> PyResult<RegexOptions> {
+    let mut options = usual_regex_options();
+    let dialects = [("ecma", Dialect::Ecma), ("perl", Dialect::Perl)];
+    options.dialect = given.choice("dialect", &dialects)?.unwrap_or(options.dialect);
+    let matching = [("whole", Matching::Whole), ("search", Matching::Search)];
+    options.matching = given.choice("matching", &matching)?.unwrap_or(options.matching);
+    let cases = [("exact", LetterCase::Exact), ("ignored", LetterCase::Ignored)];
+    options.letter_case = given.choice("letter_case", &cases)?.unwrap_or(options.letter_case);
+    let mut bounds = dict_of(given, "limits")?;
+    set_regex_limits(&mut bounds, &mut options)?;
+    bounds.finish("limits")?;
+    Ok(options)
+}
+
+fn set_regex_limits(bounds: &mut Settings<'_>, options: &mut RegexOptions) -> PyResult<()> {
+    let limits = &mut options.limits;
+    set_fields!(bounds, "", limits, pattern_bytes, nesting, unicode_classes, folded_characters, expressions);
+    Ok(())
+}
+
+/// How a pattern is read by default.
+fn usual_regex_options() -> RegexOptions {
+    RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() }
+}
+
+/// The keyword arguments of `from_ebnf` and `compile_grammar`.
+pub(crate) fn ebnf_options(given: &mut Settings<'_>) -> PyResult<EbnfOptions> {
+    let mut options = EbnfOptions::default();
+    set_ebnf_options(given, &mut options.root, &mut options.limits)?;
+    Ok(options)
+}
+
+/// The keyword arguments of `from_gbnf` and `compile_gbnf`.
+pub(crate) fn gbnf_options(given: &mut Settings<'_>) -> PyResult<GbnfOptions> {
+    let mut options = GbnfOptions::default();
+    set_ebnf_options(given, &mut options.root, &mut options.limits)?;
+    Ok(options)
+}
+
+fn set_ebnf_options(given: &mut Settings<'_>, root: &mut String, limits: &mut EbnfLimits) -> PyResult<()> {
+    given.set("root_rule_name", root)?;
+    let mut bounds = dict_of(given, "limits")?;
+    set_fields!(bounds, "", limits, source_bytes, tokens, nesting, chunks, reports);
+    bounds.finish("limits")
+}
+
+/// The keyword arguments of `from_lark` and `compile_lark`, but for `named_grammars`.
+pub(crate) fn lark_options(given: &mut Settings<'_>) -> PyResult<LarkOptions> {
+    let mut options = LarkOptions::default();
+    given.set("start_rule_name", &mut options.start)?;
+    set_embedded_json_options(given, &mut options.json_schema)?;
+    let mut bounds = dict_of(given, "regex_limits")?;
+    let mut regex = RegexOptions { limits: options.regex, ..RegexOptions::default() };
+    set_regex_limits(&mut bounds, &mut regex)?;
+    options.regex = regex.limits;
+    bounds.finish("regex_limits")?;
+    let mut bounds = dict_of(given, "limits")?;
+    set_fields!(bounds, "", options.limits, source_bytes, tokens, nesting, chunks, ends, reports);
+    bounds.finish("limits")?;
+    Ok(options)
+}
+
+/// How structural tags are read by default.
+pub(crate) fn usual_structural_tag_options() -> StructuralTagOptions {
+    StructuralTagOptions::default().json_schema(usual_json_options())
+}
+
+/// The keyword arguments of `from_structural_tag` and `compile_structural_tag` that are options.
+pub(crate) fn structural_tag_options(given: &mut Settings<'_>) -> PyResult<StructuralTagOptions> {
+    let mut options = usual_structural_tag_options();
+    set_embedded_json_options(given, &mut options.json_schema)?;
+    let mut ebnf = dict_of(given, "ebnf_options")?;
+    set_ebnf_options(&mut ebnf, &mut options.ebnf.root, &mut options.ebnf.limits)?;
+    ebnf.finish("ebnf_options")?;
+    let mut bounds = dict_of(given, "limits")?;
+    set_fields!(bounds, "", options.limits, document_bytes, nesting);
+    bounds.finish("limits")?;
+    Ok(options)
+}
+
+/// The interrupt that a call was given, or one that never comes.
+pub(crate) fn interrupt(given: &mut Settings<'_>) -> PyResult<Interrupt> {
+    let Some(value) = given.take("interrupt").filter(|value| !value.is_none()) else {
+        return Ok(Interrupt::never());
+    };
+    let interrupt = value.cast::<crate::interrupt::Interrupt>();
+    let message = "`interrupt` must be a grammask.Interrupt";
+    interrupt.map(|interrupt| interrupt.get().inner.clone()).map_err(|_| PyTypeError::new_err(message))
+}
+
+/// The names of an argument that is a dict.
+pub(crate) fn dict_of<'py>(given: &mut Settings<'py>, name: &str) -> PyResult<Settings<'py>> {
+    let Some(value) = given.take(name).filter(|value| !value.is_none()) else { return Settings::of(None) };
+    let message = || PyTypeError::new_err(format!("`{name}` must be a dict"));
+    Settings::of(Some(value.cast::<PyDict>().map_err(|_| message())?))
 }
 
 /// A schema as JSON text: a string as it is, a `dict` through `json`, a pydantic model through its schema.
@@ -123,4 +311,9 @@ pub(crate) fn id_list(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResul
         u32::try_from(id).map_err(|_| raise(py, "TokenizerError", message))
     };
     numbers.into_iter().map(check).collect::<PyResult<_>>().map(Some)
+}
+
+/// A JSON value as Python's own.
+pub(crate) fn loads<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }

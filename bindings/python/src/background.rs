@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use grammask::{BackgroundCompile, CompileError, Compiler};
+use grammask::{CompileError, Compiler, Interrupt};
 use pyo3::prelude::*;
 
 use crate::compiled::CompiledGrammar;
-use crate::errors::{Syntax, raise, refused, warn};
+use crate::engines::Engine;
+use crate::errors::{Syntax, interrupted, raise, refused, warn};
 use crate::kept::{Kept, Shelf};
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
@@ -66,29 +67,32 @@ impl Drop for Delivery {
 /// Work that a future stands for.
 #[pyclass(frozen, module = "grammask")]
 pub(crate) struct PendingCompile {
-    work: BackgroundCompile,
+    cancel: Box<dyn Fn() + Send + Sync>,
 }
 
 #[pymethods]
 impl PendingCompile {
     /// Ends the work, if it is not done.
     fn cancel(&self, py: Python<'_>) {
-        py.detach(|| self.work.cancel());
+        py.detach(|| (self.cancel)());
     }
 }
 
 /// Begins to compile, and returns a `CompileFuture`.
-pub(crate) fn begin<'py>(
+pub(crate) fn begin<'py, B: Engine>(
     py: Python<'py>,
-    compiler: &Compiler,
-    shelf: &Arc<Shelf>,
+    (compiler, shelf): (&Compiler<B>, &Arc<Shelf<B>>),
     tokenizer: &Py<TokenizerInfo>,
-    source: Source,
+    (source, interrupt): (Source, Interrupt),
 ) -> PyResult<Bound<'py, PyAny>> {
     let future = py.import("grammask._support")?.getattr("CompileFuture")?.call0()?;
-    let answer = Answer { future: Some(future.clone().unbind()), tokenizer: tokenizer.clone_ref(py) };
+    let answer = Answer {
+        future: Some(future.clone().unbind()),
+        tokenizer: tokenizer.clone_ref(py),
+        interrupt: interrupt.clone(),
+    };
     let shelf = Arc::clone(shelf);
-    let work = compiler.compile_in_background(move |compiler| {
+    let work = compiler.with_interrupt(interrupt).compile_in_background(move |compiler| {
         let syntax = source.syntax();
         let outcome = shelf.get(compiler, source);
         let compiled = outcome.as_ref().map(|kept| kept.compiled.clone()).map_err(CompileError::clone);
@@ -99,24 +103,31 @@ pub(crate) fn begin<'py>(
         // The system has no thread for us.
         let _told = py.detach(|| work.wait());
     }
-    future.setattr("_pending", Bound::new(py, PendingCompile { work })?)?;
+    let pending = PendingCompile { cancel: Box::new(move || work.cancel()) };
+    future.setattr("_pending", Bound::new(py, pending)?)?;
     Ok(future)
 }
 
 /// What the caller of `compile_*` gets.
-pub(crate) fn finish(py: Python<'_>, kept: Kept, tokenizer: &Py<TokenizerInfo>) -> PyResult<CompiledGrammar> {
+pub(crate) fn finish<B: Engine>(
+    py: Python<'_>,
+    kept: Kept<B>,
+    tokenizer: &Py<TokenizerInfo>,
+) -> PyResult<CompiledGrammar> {
     kept.warnings.iter().try_for_each(|message| warn(py, message))?;
-    Ok(CompiledGrammar { compiled: kept.compiled, grammar: kept.grammar, tokenizer: tokenizer.clone_ref(py) })
+    let compiled = B::wrap(kept.compiled);
+    Ok(CompiledGrammar { compiled, grammar: kept.grammar, tokenizer: tokenizer.clone_ref(py) })
 }
 
 /// Whom to tell. If the work goes without an answer, it tells that.
 struct Answer {
     future: Option<Py<PyAny>>,
     tokenizer: Py<TokenizerInfo>,
+    interrupt: Interrupt,
 }
 
 impl Answer {
-    fn give(mut self, outcome: Result<Kept, CompileError>, syntax: Syntax) {
+    fn give<B: Engine>(mut self, outcome: Result<Kept<B>, CompileError>, syntax: Syntax) {
         self.deliver(|py, tokenizer| {
             let kept = outcome.map_err(|error| refused(py, &error, syntax))?;
             finish(py, kept, tokenizer)
@@ -141,6 +152,13 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        self.deliver(|py, _| Err(raise(py, "GrammaskError", "the compilation ended without an answer")));
+        let interrupt = self.interrupt.clone();
+        self.deliver(|py, _| {
+            // Work that is stopped before a thread has begun it is not begun.
+            Err(match interrupt.check() {
+                Err(reason) => interrupted(py, reason),
+                Ok(()) => raise(py, "GrammaskError", "the compilation ended without an answer"),
+            })
+        });
     }
 }

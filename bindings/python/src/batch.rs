@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use grammask::{BatchMatcher, BatchRow, MatchError, StoredMask, Threads};
+use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::engines::{Either, each};
 use crate::errors::{match_error, raise};
 use crate::forks::detach;
-use crate::matcher::GrammarMatcher;
+use crate::matcher::{GrammarMatcher, kind_name};
 use crate::rows::{KnownType, MaskRows};
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.
@@ -57,16 +58,58 @@ impl BatchGrammarMatcher {
         if masks.is_empty() {
             return (masks, Vec::new());
         }
-        let mut left = &mut *masks;
-        let mut rows = Vec::new();
-        for (matcher, _) in matchers.iter_mut().zip(missing()).filter(|(_, missing)| *missing) {
-            let (words, rest) = left.split_at_mut(matcher.words());
-            left = rest;
-            rows.push(BatchRow { matcher: &mut matcher.matcher, words });
-        }
-        let outcomes = detach(py, || self.batch.fill(&mut rows));
+        let missing = matchers.iter_mut().zip(missing()).filter(|(_, missing)| *missing);
+        let outcomes = self.fill(py, missing.map(|(matcher, _)| matcher), &mut masks);
         (masks, outcomes.into_iter().map(|outcome| outcome.map(drop)).collect())
     }
+
+    /// Fills the masks of matchers, one after the other. One answer each, in their order.
+    fn fill<'m, 'py: 'm>(
+        &self,
+        py: Python<'_>,
+        matchers: impl Iterator<Item = &'m mut Borrowed<'py>>,
+        masks: &mut [u32],
+    ) -> Vec<Result<MaskKind, MatchError>> {
+        let (mut earley, mut pda) = (Vec::new(), Vec::new());
+        let (mut left, mut is_pda) = (masks, Vec::new());
+        for matcher in matchers {
+            let (words, rest) = left.split_at_mut(matcher.words());
+            left = rest;
+            is_pda.push(matches!(matcher.matcher, Either::Pda(_)));
+            match &mut matcher.matcher {
+                Either::Earley(matcher) => earley.push(BatchRow { matcher, words }),
+                Either::Pda(matcher) => pda.push(BatchRow { matcher, words }),
+            }
+        }
+        let (earley, pda) = detach(py, || (self.batch.fill(&mut earley), self.batch.fill(&mut pda)));
+        let (mut earley, mut pda) = (earley.into_iter(), pda.into_iter());
+        let next = |is_pda| if is_pda { pda.next() } else { earley.next() };
+        is_pda.into_iter().filter_map(next).collect()
+    }
+}
+
+/// The rows of a batch: `indices`, or as many as there are matchers.
+fn row_numbers(py: Python<'_>, matchers: usize, indices: Option<Vec<i64>>) -> PyResult<Vec<i64>> {
+    let count = i64::try_from(matchers).unwrap_or(i64::MAX);
+    let indices = indices.unwrap_or_else(|| (0..count).collect());
+    same_length(py, matchers, indices.len(), "indices")?;
+    let mut sorted = indices.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(raise(py, "BitmaskError", "two matchers cannot fill the same row"));
+    }
+    Ok(indices)
+}
+
+/// The places of rows in a bitmask.
+fn places(
+    py: Python<'_>,
+    rows: &MaskRows<'_>,
+    borrowed: &[Borrowed<'_>],
+    indices: &[i64],
+) -> PyResult<Vec<usize>> {
+    let places = borrowed.iter().zip(indices);
+    places.map(|(matcher, &row)| rows.check(py, row, matcher.words())).collect()
 }
 
 #[pymethods]
@@ -109,22 +152,15 @@ impl BatchGrammarMatcher {
     ) -> PyResult<()> {
         let _ = debug_print;
         let py = bitmask.py();
-        let count = i64::try_from(matchers.len()).unwrap_or(i64::MAX);
-        let indices = indices.unwrap_or_else(|| (0..count).collect());
-        same_length(py, matchers.len(), indices.len(), "indices")?;
-        let mut sorted = indices.clone();
-        sorted.sort_unstable();
-        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(raise(py, "BitmaskError", "two matchers cannot fill the same row"));
-        }
+        let indices = row_numbers(py, matchers.len(), indices)?;
         let mut borrowed = borrow(&matchers)?;
-        let known: Vec<_> = borrowed.iter().map(|matcher| matcher.matcher.cached_mask()).collect();
+        let known =
+            |matcher: &mut Borrowed<'_>| each!(&mut matcher.matcher, matcher => matcher.cached_mask());
+        let known: Vec<_> = borrowed.iter_mut().map(known).collect();
         let (masks, computed) = self.compute(py, &mut borrowed, &known);
         let (mut masks, mut computed) = (&*masks, computed.into_iter());
         let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
-        let places =
-            borrowed.iter().zip(&indices).map(|(matcher, &row)| rows.check(py, row, matcher.words()));
-        let places = places.collect::<PyResult<Vec<usize>>>()?;
+        let places = places(py, &rows, &borrowed, &indices)?;
         let mut failure = None;
         for ((matcher, known), place) in borrowed.iter_mut().zip(known).zip(places) {
             #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
@@ -141,6 +177,37 @@ impl BatchGrammarMatcher {
             failure = failure.or(written.err());
         }
         failure.map_or(Ok(()), |error| Err(match_error(py, &error)))
+    }
+
+    /// As `batch_fill_next_token_bitmask`, with what `GrammarMatcher.fill_mask_kind` says of each mask. Rows of the answer
+    /// `"unchanged"` need no second transfer to a device.
+    #[pyo3(signature = (matchers, bitmask, indices=None))]
+    fn batch_fill_mask_kinds(
+        &self,
+        matchers: Vec<Bound<'_, GrammarMatcher>>,
+        bitmask: &Bound<'_, PyAny>,
+        indices: Option<Vec<i64>>,
+    ) -> PyResult<Vec<&'static str>> {
+        let py = bitmask.py();
+        let indices = row_numbers(py, matchers.len(), indices)?;
+        let mut borrowed = borrow(&matchers)?;
+        let mut masks = vec![0; borrowed.iter().map(|matcher| matcher.words()).sum()];
+        let kinds = self.fill(py, borrowed.iter_mut(), &mut masks);
+        let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
+        let places = places(py, &rows, &borrowed, &indices)?;
+        let mut left = &*masks;
+        for ((matcher, place), kind) in borrowed.iter().zip(places).zip(&kinds) {
+            let (mask, rest) = left.split_at(matcher.words());
+            left = rest;
+            if kind.is_ok() {
+                #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
+                // SAFETY: no Python code is called in this loop.
+                let row = unsafe { rows.row(place) };
+                row.copy_from_slice(mask);
+            }
+        }
+        let kinds = kinds.into_iter().map(|kind| kind.map(kind_name));
+        kinds.collect::<Result<_, _>>().map_err(|error| match_error(py, &error))
     }
 
     /// Writes the temperature of every matcher into `temperatures`, at `indices[i]` or at `i`; -1 for one that has none.

@@ -4,13 +4,16 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use grammask::Compiler;
+use grammask::{Compiler, EbnfOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::arguments::loads;
+use crate::engines::{AnyGrammar, Either, Engine, each};
 use crate::errors::{raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, hash_rules};
+use crate::interrupt::{Interrupt, given};
 use crate::source::{LazyGrammar, Source};
 use crate::tokenizer::TokenizerInfo;
 
@@ -20,13 +23,13 @@ use crate::tokenizer::TokenizerInfo;
 /// grammar and tokenizer, hash, pickle and deep-copy.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct CompiledGrammar {
-    pub(crate) compiled: grammask::CompiledGrammar,
+    pub(crate) compiled: AnyGrammar,
     pub(crate) grammar: Arc<LazyGrammar>,
     pub(crate) tokenizer: Py<TokenizerInfo>,
 }
 
 /// Bytes of memory that a compiled grammar holds now.
-pub(crate) fn size(compiled: &grammask::CompiledGrammar, grammar: &LazyGrammar) -> usize {
+pub(crate) fn size<B: Engine>(compiled: &grammask::CompiledGrammar<B>, grammar: &LazyGrammar) -> usize {
     let usage = compiled.usage();
     usage.table_bytes + usage.mask_bytes + grammar.memory_usage()
 }
@@ -61,19 +64,42 @@ impl CompiledGrammar {
     /// Bytes of memory held now. Grows while new parts of the grammar are reached, up to a limit.
     #[getter]
     fn memory_size_bytes(&self) -> usize {
-        size(&self.compiled, &self.grammar)
+        each!(&self.compiled, compiled => size(compiled, &self.grammar))
     }
 
     /// A number of 128 bits that says what is allowed: equal in every process of this version for grammars with
     /// equal automata over equal vocabularies. For sending equal requests to the same machine.
     #[getter]
     fn fingerprint(&self) -> Option<u128> {
-        self.compiled.fingerprint()
+        each!(&self.compiled, compiled => compiled.fingerprint())
+    }
+
+    /// What the grammar did and holds, as a dict: `fingerprint`, `compile_ns`, `texts` (`steps`, `hits` and `misses` of masks), `masks`
+    /// (how they were computed), `tables`, `usage` in bytes, and more. Texts in progress may lack their last steps.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &each!(&self.compiled, compiled => compiled.stats().to_json()))
+    }
+
+    /// Computes at most `masks` masks near the beginning of a text, those first that are likely to save most. Returns how
+    /// many. For idle time before the first token: 16 to 64 are useful numbers.
+    #[pyo3(signature = (masks, *, interrupt=None))]
+    fn warm_up(&self, py: Python<'_>, masks: usize, interrupt: Option<&Bound<'_, Interrupt>>) -> usize {
+        let interrupt = given(interrupt);
+        detach(py, || each!(&self.compiled, compiled => compiled.warm_up(masks, &interrupt)))
+    }
+
+    /// The name of the parser backend: `"earley"` or `"pda"`.
+    #[getter]
+    fn backend(&self) -> &'static str {
+        match self.compiled {
+            Either::Earley(_) => "earley",
+            Either::Pda(_) => "pda",
+        }
     }
 
     /// The automata as bytes, which belong to the text that is given.
     fn _to_bytes<'py>(&self, py: Python<'py>, ebnf: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = detach(py, || self.compiled.to_bytes_with_source(ebnf));
+        let bytes = detach(py, || each!(&self.compiled, compiled => compiled.to_bytes_with_source(ebnf)));
         let bytes = bytes.map_err(|error| raise(py, "GrammaskError", error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -89,13 +115,13 @@ impl CompiledGrammar {
     ) -> PyResult<Option<Self>> {
         let vocabulary = Arc::clone(&tokenizer_info.get().vocabulary);
         let compiled = match detach(py, || Compiler::new(vocabulary).load_with_source(bytes, &ebnf)) {
-            Ok(compiled) => compiled,
+            Ok(compiled) => Either::Earley(compiled),
             Err(error) if error.is_other_source() => {
                 return Err(raise(py, "DeserializeFormatError", error.to_string()));
             }
             Err(_) => return Ok(None),
         };
-        let source = Source::Ebnf { text: ebnf, root: "root".to_owned() };
+        let source = Source::Ebnf { text: ebnf, options: EbnfOptions::default() };
         let grammar = Arc::new(LazyGrammar::new(source));
         Ok(Some(Self { compiled, grammar, tokenizer: tokenizer_info.clone().unbind() }))
     }
@@ -130,7 +156,7 @@ impl CompiledGrammar {
     }
 
     fn __repr__(&self) -> String {
-        format!("<CompiledGrammar {:032x}>", self.compiled.fingerprint().unwrap_or_default())
+        format!("<CompiledGrammar {:032x}>", self.fingerprint().unwrap_or_default())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

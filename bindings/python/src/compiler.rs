@@ -2,25 +2,38 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-use grammask::{CompileCache, Compiler, Limits, StoreDirectory, Threads};
-use pyo3::exceptions::PyValueError;
+use grammask::{
+    Clock, CompileCache, CompileOptions, Compiler, Interrupt, Limits, MaskOptions, StoreDirectory, Threads,
+    earley, pda,
+};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::arguments::{JsonArguments, schema_text};
+use crate::arguments::{
+    dict_of, ebnf_options, gbnf_options, interrupt, json_options, loads, regex_options, schema_text,
+};
 use crate::background::{begin, finish};
+use crate::budget::Budget;
 use crate::compiled::CompiledGrammar;
-use crate::errors::{Syntax, raise, refused};
+use crate::engines::{Either, Engine, each};
+use crate::errors::{Syntax, interrupted, raise, refused};
 use crate::forks::detach;
-use crate::grammar::{Grammar, named_grammars, read_lark, structural_tag_text};
+use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
 use crate::kept::{Kept, Shelf};
+use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
 /// Compiles grammars for one tokenizer. Any number of threads may use one at once; compiling gives up the
 /// interpreter's lock.
+///
+/// Every `compile_*` method takes `interrupt`, an `Interrupt` that stops it; `limits`, a dict of bounds on the source, which
+/// the method of the same name of `Grammar` lists; and has a twin whose name ends in `_async`, which compiles on the threads
+/// of the compiler and returns a `CompileFuture`, to be waited for or awaited.
 ///
 /// Parameters
 /// ----------
@@ -37,182 +50,395 @@ use crate::tokenizer::TokenizerInfo;
 ///     write there. `save_cache` also keeps the masks that grammars share.
 /// cache_dir_limit_bytes : int
 ///     Most bytes in the directory; what was not used for longest goes first.
+/// limits : dict, optional
+///     Bounds on memory and work: `max_table_bytes` and `max_mask_bytes` of one grammar, `max_pool_bytes`,
+///     `max_total_bytes` and `max_cache_bytes` of all, `max_items_per_set`, `max_distinct_bytes`, and `max_work_per_call` in
+///     units of about 50 ns. A call that reaches one of the last three raises `IndeterminateError`.
+/// budget : Budget, optional
+///     The bytes that tables and masks count for, shared with other compilers, in place of `max_total_bytes`.
+/// backend : str
+///     The parser below the masks: `"earley"`, or `"pda"`, which refuses left recursion. Masks do not depend on it.
+/// automata, masks : dict, optional
+///     Which passes run on automata, and which ways to a mask are taken: the fields of Rust's `CompileOptions` and
+///     `MaskOptions` by their names, for measuring. Masks do not depend on them.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct GrammarCompiler {
-    compiler: Compiler,
+    workshop: Either<Workshop<earley::Engine>, Workshop<pda::Engine>>,
     tokenizer: Py<TokenizerInfo>,
-    /// Shared with the threads that compile in the background.
-    shelf: Arc<Shelf>,
     cache_limit_bytes: i64,
-    cache_dir_limit_bytes: u64,
+    /// The keyword arguments that it was made with.
+    settings: Py<PyDict>,
+}
+
+/// A compiler and what it keeps, which is shared with the threads that compile in the background.
+struct Workshop<B: Engine> {
+    compiler: Compiler<B>,
+    shelf: Arc<Shelf<B>>,
 }
 
 /// More could only hurt.
 const MAX_THREADS: usize = 1024;
 
-impl GrammarCompiler {
-    fn compile(&self, py: Python<'_>, source: Source) -> PyResult<CompiledGrammar> {
+impl<B: Engine> Workshop<B> {
+    fn compile(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Py<TokenizerInfo>,
+        (source, callers): (Source, Interrupt),
+    ) -> PyResult<CompiledGrammar> {
         let syntax = source.syntax();
         let signals = Signals::new();
-        let compiler = self.compiler.with_interrupt(signals.interrupt());
+        let compiler = self.compiler.with_interrupt(signals.interrupt(&callers));
         let kept = py.detach(|| self.shelf.get(&compiler, source));
         signals.raised()?;
-        finish(py, kept.map_err(|error| refused(py, &error, syntax))?, &self.tokenizer)
-    }
-
-    fn begin<'py>(&self, py: Python<'py>, source: Source) -> PyResult<Bound<'py, PyAny>> {
-        begin(py, &self.compiler, &self.shelf, &self.tokenizer, source)
+        let kept = kept.map_err(|error| match (error.interrupted(), callers.check()) {
+            // Of the two interrupts the caller's tells why.
+            (Some(_), Err(reason)) => interrupted(py, reason),
+            _ => refused(py, &error, syntax),
+        })?;
+        finish(py, kept, tokenizer)
     }
 }
 
-fn json_source(schema: &Bound<'_, PyAny>, arguments: &JsonArguments) -> PyResult<Source> {
-    Ok(Source::Json { text: schema_text(schema)?, options: arguments.options(schema.py())? })
+impl GrammarCompiler {
+    fn compile(&self, py: Python<'_>, work: (Source, Interrupt)) -> PyResult<CompiledGrammar> {
+        each!(&self.workshop, workshop => workshop.compile(py, &self.tokenizer, work))
+    }
+
+    fn directory(&self) -> Option<&StoreDirectory> {
+        each!(&self.workshop, workshop => workshop.shelf.directory.as_ref())
+    }
+
+    fn begin<'py>(&self, py: Python<'py>, work: (Source, Interrupt)) -> PyResult<Bound<'py, PyAny>> {
+        let tokenizer = &self.tokenizer;
+        each!(&self.workshop, workshop => begin(py, (&workshop.compiler, &workshop.shelf), tokenizer, work))
+    }
+}
+
+/// A method's options, and its interrupt, out of its keyword arguments.
+fn arguments<'py, O>(
+    function: &str,
+    given: Option<&Bound<'py, PyDict>>,
+    read: impl FnOnce(&mut Settings<'py>) -> PyResult<O>,
+) -> PyResult<(O, Interrupt)> {
+    let mut given = Settings::of(given)?;
+    let read = (read(&mut given)?, interrupt(&mut given)?);
+    given.finish_arguments(function)?;
+    Ok(read)
+}
+
+fn json_source(
+    schema: &Bound<'_, PyAny>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Source, Interrupt)> {
+    let (options, interrupt) = arguments("compile_json_schema", given, json_options)?;
+    Ok((Source::Json { text: schema_text(schema)?, options }, interrupt))
+}
+
+fn regex_source(pattern: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
+    let (options, interrupt) = arguments("compile_regex", given, regex_options)?;
+    Ok((Source::Regex { pattern, options }, interrupt))
 }
 
 /// The argument `grammar` of `compile_grammar`: a `Grammar`, or EBNF.
-fn grammar_source(grammar: &Bound<'_, PyAny>, root: &str) -> PyResult<Source> {
+fn grammar_source(
+    grammar: &Bound<'_, PyAny>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Source, Interrupt)> {
+    let (options, interrupt) = arguments("compile_grammar", given, ebnf_options)?;
     if let Ok(text) = grammar.cast::<PyString>() {
-        return Ok(Source::Ebnf { text: text.to_str()?.to_owned(), root: root.to_owned() });
+        return Ok((Source::Ebnf { text: text.to_str()?.to_owned(), options }, interrupt));
     }
-    Ok(Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)))
+    Ok((Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)), interrupt))
 }
 
-fn lark_source(py: Python<'_>, text: &str, named: Option<&Bound<'_, PyDict>>) -> PyResult<Source> {
-    let named = named_grammars(named)?;
-    if named.is_empty() {
-        return Ok(Source::Lark { text: text.to_owned(), named });
+fn gbnf_source(text: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
+    let (options, interrupt) = arguments("compile_gbnf", given, gbnf_options)?;
+    Ok((Source::Gbnf { text, options }, interrupt))
+}
+
+fn lark_source(
+    py: Python<'_>,
+    text: String,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Source, Interrupt)> {
+    let (options, interrupt) = arguments("compile_lark", given, lark_arguments)?;
+    if options.named.is_empty() {
+        return Ok((Source::Lark { text, options }, interrupt));
     }
     // What the names stand for is part of what is compiled, and the grammar that results says all of it.
-    let read = py.detach(|| read_lark(text, &named));
+    let read = py.detach(|| read_lark(&text, &options));
     let (grammar, _) = read.map_err(|error| refused(py, &error, Syntax::Lark))?;
-    Ok(Source::Grammar(Arc::new(grammar)))
+    Ok((Source::Grammar(Arc::new(grammar)), interrupt))
+}
+
+fn tag_source(args: &Bound<'_, PyTuple>, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
+    let (text, options, interrupt) = structural_tag_arguments(args, given)?;
+    Ok((Source::Tag { text, options }, interrupt))
+}
+
+fn choices_source(
+    choices: &Bound<'_, PyAny>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Source, Interrupt)> {
+    let ((), interrupt) = arguments("compile_choices", given, |_| Ok(()))?;
+    let grammar = choices.py().get_type::<Grammar>().call_method1("from_choices", (choices,))?;
+    Ok((Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)), interrupt))
+}
+
+/// The settings of a compiler as Rust has them.
+struct Parts {
+    threads: usize,
+    limits: Limits,
+    automata: CompileOptions,
+    masks: MaskOptions,
+    budget: Option<Arc<grammask::Budget>>,
+    max_cache_bytes: Option<Option<usize>>,
+    directory: Option<StoreDirectory>,
+}
+
+impl Parts {
+    fn build<B: Engine>(self, py: Python<'_>, tokenizer: &TokenizerInfo) -> Workshop<B> {
+        let vocabulary = Arc::clone(&tokenizer.vocabulary);
+        let Self { threads, limits, automata, masks, budget, max_cache_bytes, directory } = self;
+        let memory = max_cache_bytes.map(CompileCache::new);
+        let start = Instant::now();
+        // Tables that depend on the vocabulary alone are made now; the first text would wait for them otherwise.
+        let compiler = detach(py, || {
+            let builder = Compiler::builder(vocabulary).limits(limits).automata(automata).masks(masks);
+            let builder = builder.clock(Clock::new(move || start.elapsed()));
+            let builder = builder.threads(Arc::new(Threads::new(threads)));
+            match budget {
+                Some(budget) => builder.budget(budget),
+                None => builder,
+            }
+            .backend::<B>()
+            .build()
+        });
+        if let Some(directory) = &directory {
+            py.detach(|| directory.load_pool(&compiler));
+        }
+        Workshop { compiler, shelf: Arc::new(Shelf { memory, directory }) }
+    }
+}
+
+fn limits(given: &mut Settings<'_>) -> PyResult<Limits> {
+    let (mut limits, mut bounds) = (Limits::default(), dict_of(given, "limits")?);
+    set_fields!(
+        bounds,
+        "",
+        limits,
+        max_table_bytes,
+        max_mask_bytes,
+        max_pool_bytes,
+        max_total_bytes,
+        max_cache_bytes,
+        max_items_per_set,
+        max_distinct_bytes,
+        max_work_per_call
+    );
+    bounds.finish("limits")?;
+    Ok(limits)
+}
+
+fn automata(given: &mut Settings<'_>) -> PyResult<CompileOptions> {
+    let (mut options, mut names) = (CompileOptions::default(), dict_of(given, "automata")?);
+    set_fields!(
+        names,
+        "",
+        options,
+        literal_tries,
+        inlining,
+        epsilon_removal,
+        prefix_merging,
+        suffix_merging,
+        shared_rules,
+        determinization,
+        deferred_programs,
+        deferred_min_states,
+        inline_states,
+        expand_states,
+        determinize_states,
+        max_states,
+        max_edges
+    );
+    set_fields!(names, "text_", options.text, max_states, max_steps, max_total_steps);
+    names.finish("automata")?;
+    Ok(options)
+}
+
+fn masks(given: &mut Settings<'_>) -> PyResult<MaskOptions> {
+    let (mut options, mut names) = (MaskOptions::default(), dict_of(given, "masks")?);
+    set_fields!(
+        names,
+        "",
+        options,
+        memo,
+        slices,
+        local_parts,
+        context_expansion,
+        differences,
+        cross_grammar,
+        precompile
+    );
+    names.finish("masks")?;
+    Ok(options)
 }
 
 #[pymethods]
 impl GrammarCompiler {
     #[new]
-    #[pyo3(signature = (tokenizer_info, *, max_threads=8, cache_enabled=true, cache_limit_bytes=-1,
-                        cache_dir=None, cache_dir_limit_bytes=1 << 30),
+    #[pyo3(signature = (tokenizer_info, **options),
            text_signature = "(tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1, \
-                             cache_dir=None, cache_dir_limit_bytes=1073741824)")]
-    fn new(
-        tokenizer_info: &Bound<'_, PyAny>,
-        max_threads: i64,
-        cache_enabled: bool,
-        cache_limit_bytes: i64,
-        cache_dir: Option<PathBuf>,
-        cache_dir_limit_bytes: u64,
-    ) -> PyResult<Self> {
+                             cache_dir=None, cache_dir_limit_bytes=1073741824, limits=None, budget=None, \
+                             backend='earley', automata=None, masks=None)")]
+    fn new(tokenizer_info: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let py = tokenizer_info.py();
         let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
-            return Err(PyValueError::new_err("`tokenizer_info` must be a TokenizerInfo"));
+            let message = "`tokenizer_info` must be a TokenizerInfo; make one of a tokenizer with \
+                           `TokenizerInfo.from_huggingface(tokenizer)`";
+            return Err(pyo3::exceptions::PyValueError::new_err(message));
         };
-        let threads = usize::try_from(max_threads).ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+        let mut given = Settings::of(options)?;
+        let threads = given.get::<i64>("max_threads")?.unwrap_or(8);
+        let threads = usize::try_from(threads).ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
         let message = format!("`max_threads` must be a number from 1 to {MAX_THREADS}");
         let threads = threads.ok_or_else(|| raise(py, "GrammaskError", message))?;
+        let cache_limit_bytes = given.get::<i64>("cache_limit_bytes")?.unwrap_or(-1);
         let max_bytes = match cache_limit_bytes {
             -1 => None,
             bytes => Some(usize::try_from(bytes).map_err(|_| {
                 raise(py, "GrammaskError", "`cache_limit_bytes` must be -1 (no limit) or a number of bytes")
             })?),
         };
-        let directory =
-            cache_dir.map(|path| StoreDirectory::open(path, cache_dir_limit_bytes)).transpose()?;
-        let memory = cache_enabled.then(|| CompileCache::new(max_bytes));
-        // Tables that depend on the vocabulary alone are made now; the first text would wait for them otherwise.
-        let vocabulary = Arc::clone(&tokenizer.get().vocabulary);
+        let cache_enabled = given.get("cache_enabled")?.unwrap_or(true);
+        let directory = given.take("cache_dir").filter(|path| !path.is_none());
+        let directory = directory.map(|path| path.extract::<PathBuf>()).transpose()?;
+        let directory_bytes = given.get::<u64>("cache_dir_limit_bytes")?.unwrap_or(1 << 30);
+        let limits = limits(&mut given)?;
         // Parts of structural tags are kept beside whole structures.
-        let limits = Limits::default();
         let parts = if cache_enabled { max_bytes.unwrap_or(usize::MAX) } else { 0 };
         let limits = Limits { max_cache_bytes: limits.max_cache_bytes.min(parts), ..limits };
-        let compiler = detach(py, || {
-            let threads = Arc::new(Threads::new(threads));
-            Compiler::builder(vocabulary).limits(limits).threads(threads).build()
-        });
-        if let Some(directory) = &directory {
-            py.detach(|| directory.load_pool(&compiler));
-        }
-        Ok(Self {
-            compiler,
-            tokenizer: tokenizer.clone().unbind(),
-            shelf: Arc::new(Shelf { memory, directory }),
-            cache_limit_bytes,
-            cache_dir_limit_bytes,
-        })
+        let budget = given.take("budget").filter(|budget| !budget.is_none());
+        let budget = match &budget {
+            None => None,
+            Some(budget) => match budget.cast::<Budget>() {
+                Ok(budget) => Some(Arc::clone(&budget.get().inner)),
+                Err(_) => return Err(PyTypeError::new_err("`budget` must be a grammask.Budget")),
+            },
+        };
+        let is_pda = given.choice("backend", &[("earley", false), ("pda", true)])?.unwrap_or(false);
+        let (automata, masks) = (automata(&mut given)?, masks(&mut given)?);
+        given.finish_arguments("GrammarCompiler")?;
+        let directory = directory.map(|path| StoreDirectory::open(path, directory_bytes)).transpose()?;
+        let max_cache_bytes = cache_enabled.then_some(max_bytes);
+        let parts = Parts { threads, limits, automata, masks, budget, max_cache_bytes, directory };
+        let info = tokenizer.get();
+        let workshop = match is_pda {
+            false => Either::Earley(parts.build(py, info)),
+            true => Either::Pda(parts.build(py, info)),
+        };
+        let settings = options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy())?.unbind();
+        Ok(Self { workshop, tokenizer: tokenizer.clone().unbind(), cache_limit_bytes, settings })
     }
 
-    /// Compiles a JSON Schema: JSON text, a `dict`, or a pydantic model.
+    /// Compiles a JSON Schema: JSON text, a `dict`, a pydantic model, or what pydantic makes a schema of (`list[int]`, a
+    /// dataclass, an `Enum`).
     ///
     /// With `strict_mode` (the default) objects that declare members allow no others; `any_whitespace=False`
     /// allows exactly the `separators`, `(", ", ": ")` by default. With `indent`, a number of spaces from 0 to 64, it
-    /// allows what `json.dumps(value, indent=indent)` writes, with at most 32 arrays and objects one inside the other.
+    /// allows what `json.dumps(value, indent=indent)` writes, with at most `indent_depth` (128 at most) arrays and objects one
+    /// inside the other.
     ///
     /// Strings and numbers are spelled as serialisers print them. `spelling` chooses all of it, whitespace too:
-    /// `"printed"`, `"any"` (what JSON allows), `"compact"` or `"canonical"` (one text for a value). `around_root` is how
-    /// much whitespace there may be before the value, and after it.
+    /// `"printed"`, `"any"` (what JSON allows), `"compact"` or `"canonical"` (one text for a value). `escapes` chooses that of
+    /// strings (`"printed"`, `"any"`, `"needed"`, `"ascii"`), `numbers` that of numbers (`"printed"`, `"any"`, `"canonical"`, or the most
+    /// digits of a printed one). `around_root` is how much whitespace there may be before the value, and after it.
+    ///
+    /// `key_order` is `"declared"`, `"required_first"` or `"any"`, which `any_order=True` means too. `free_names="unique"` forbids
+    /// that a name which the schema does not declare occurs twice. `formats="annotation"` enforces no `format`.
+    /// `unsupported="ignore"` ignores with a warning what cannot be enforced, in place of `"refuse"`. `retriever` is a function
+    /// from the URI of a document that a `$ref` leads to, to its schema; it may raise. `limits` is a dict of bounds:
+    /// `schema_bytes`, `values`, `goals`, `work`, `depth`, `alternatives`, `states`, `digits`, `expressions`, `documents`.
     ///
     /// Raises `InvalidSchemaError` or `UnsupportedError`, with `pointer`.
-    #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, any_order=false, spelling=None, around_root=0))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
+    #[pyo3(signature = (schema, **options),
+           text_signature = "($self, schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, \
+                             max_whitespace_cnt=None, any_order=False, spelling=None, around_root=0, \
+                             indent_depth=32, key_order=None, free_names='may_repeat', escapes=None, numbers=None, \
+                             formats='enforced', unsupported=None, retriever=None, limits=None, interrupt=None)")]
     fn compile_json_schema(
         &self,
         schema: &Bound<'_, PyAny>,
-        any_whitespace: bool,
-        indent: Option<i64>,
-        separators: Option<(String, String)>,
-        strict_mode: bool,
-        max_whitespace_cnt: Option<i64>,
-        any_order: bool,
-        spelling: Option<String>,
-        around_root: u32,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        let arguments = JsonArguments {
-            any_whitespace,
-            indent,
-            separators,
-            strict_mode,
-            max_whitespace_cnt,
-            any_order,
-            spelling,
-            around_root,
-        };
-        self.compile(schema.py(), json_source(schema, &arguments)?)
+        self.compile(schema.py(), json_source(schema, options)?)
     }
 
     /// Compiles the grammar of any JSON object or array.
     fn compile_builtin_json_grammar(&self, py: Python<'_>) -> PyResult<CompiledGrammar> {
-        self.compile(py, Source::BuiltinJson)
+        self.compile(py, (Source::BuiltinJson, Interrupt::never()))
     }
 
-    /// Compiles a regular expression, which the whole text must match.
-    fn compile_regex(&self, py: Python<'_>, regex: String) -> PyResult<CompiledGrammar> {
-        self.compile(py, Source::Regex(regex))
+    /// Compiles a regular expression, which the whole text must match; see `Grammar.from_regex` for the options.
+    #[pyo3(signature = (regex, **options),
+           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', limits=None, \
+                             interrupt=None)")]
+    fn compile_regex(
+        &self,
+        py: Python<'_>,
+        regex: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CompiledGrammar> {
+        self.compile(py, regex_source(regex, options)?)
     }
 
     /// Compiles a `Grammar`, or EBNF.
     ///
     /// Raises `InvalidGrammarError` with `line` and `column`.
-    #[pyo3(signature = (grammar, *, root_rule_name="root"))]
-    fn compile_grammar(&self, grammar: &Bound<'_, PyAny>, root_rule_name: &str) -> PyResult<CompiledGrammar> {
-        self.compile(grammar.py(), grammar_source(grammar, root_rule_name)?)
+    #[pyo3(signature = (grammar, **options),
+           text_signature = "($self, grammar, *, root_rule_name='root', limits=None, interrupt=None)")]
+    fn compile_grammar(
+        &self,
+        grammar: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CompiledGrammar> {
+        self.compile(grammar.py(), grammar_source(grammar, options)?)
+    }
+
+    /// Compiles GBNF; see `Grammar.from_gbnf`.
+    #[pyo3(signature = (gbnf_string, **options),
+           text_signature = "($self, gbnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
+    fn compile_gbnf(
+        &self,
+        py: Python<'_>,
+        gbnf_string: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CompiledGrammar> {
+        self.compile(py, gbnf_source(gbnf_string, options)?)
     }
 
     /// Compiles the grammar of some strings, one of which is to be written.
-    fn compile_choices(&self, choices: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
-        let grammar = choices.py().get_type::<Grammar>().call_method1("from_choices", (choices,))?;
-        self.compile_grammar(&grammar, "root")
+    #[pyo3(signature = (choices, **options), text_signature = "($self, choices, *, interrupt=None)")]
+    fn compile_choices(
+        &self,
+        choices: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CompiledGrammar> {
+        self.compile(choices.py(), choices_source(choices, options)?)
     }
 
     /// Compiles a grammar in Lark's notation; see `Grammar.from_lark`.
-    #[pyo3(signature = (lark_string, *, named_grammars=None))]
+    #[pyo3(signature = (lark_string, **options),
+           text_signature = "($self, lark_string, *, named_grammars=None, start_rule_name='start', \
+                             json_options=None, regex_limits=None, limits=None, interrupt=None)")]
     fn compile_lark(
         &self,
         py: Python<'_>,
-        lark_string: &str,
-        named_grammars: Option<&Bound<'_, PyDict>>,
+        lark_string: String,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        self.compile(py, lark_source(py, lark_string, named_grammars)?)
+        self.compile(py, lark_source(py, lark_string, options)?)
     }
 
     /// Compiles a structural tag; see `Grammar.from_structural_tag`.
@@ -223,70 +449,88 @@ impl GrammarCompiler {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<CompiledGrammar> {
-        self.compile(py, Source::Tag(structural_tag_text(args, kwargs)?))
+        self.compile(py, tag_source(args, kwargs)?)
     }
 
-    /// `compile_json_schema` on the threads of the compiler; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, any_order=false, spelling=None, around_root=0))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
+    /// `compile_json_schema` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (schema, **options),
+           text_signature = "($self, schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, \
+                             max_whitespace_cnt=None, any_order=False, spelling=None, around_root=0, \
+                             indent_depth=32, key_order=None, free_names='may_repeat', escapes=None, numbers=None, \
+                             formats='enforced', unsupported=None, retriever=None, limits=None, interrupt=None)")]
     fn compile_json_schema_async<'py>(
         &self,
         schema: &Bound<'py, PyAny>,
-        any_whitespace: bool,
-        indent: Option<i64>,
-        separators: Option<(String, String)>,
-        strict_mode: bool,
-        max_whitespace_cnt: Option<i64>,
-        any_order: bool,
-        spelling: Option<String>,
-        around_root: u32,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arguments = JsonArguments {
-            any_whitespace,
-            indent,
-            separators,
-            strict_mode,
-            max_whitespace_cnt,
-            any_order,
-            spelling,
-            around_root,
-        };
-        self.begin(schema.py(), json_source(schema, &arguments)?)
+        self.begin(schema.py(), json_source(schema, options)?)
     }
 
-    /// `compile_builtin_json_grammar` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    /// `compile_builtin_json_grammar` on the threads of the compiler; returns a `CompileFuture`.
     fn compile_builtin_json_grammar_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(py, Source::BuiltinJson)
+        self.begin(py, (Source::BuiltinJson, Interrupt::never()))
     }
 
-    /// `compile_regex` on the threads of the compiler; returns a `concurrent.futures.Future`.
-    fn compile_regex_async<'py>(&self, py: Python<'py>, regex: String) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(py, Source::Regex(regex))
+    /// `compile_regex` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (regex, **options),
+           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', limits=None, \
+                             interrupt=None)")]
+    fn compile_regex_async<'py>(
+        &self,
+        py: Python<'py>,
+        regex: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, regex_source(regex, options)?)
     }
 
-    /// `compile_grammar` on the threads of the compiler; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (grammar, *, root_rule_name="root"))]
+    /// `compile_grammar` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (grammar, **options),
+           text_signature = "($self, grammar, *, root_rule_name='root', limits=None, interrupt=None)")]
     fn compile_grammar_async<'py>(
         &self,
         grammar: &Bound<'py, PyAny>,
-        root_rule_name: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(grammar.py(), grammar_source(grammar, root_rule_name)?)
+        self.begin(grammar.py(), grammar_source(grammar, options)?)
     }
 
-    /// `compile_lark` on the threads of the compiler; returns a `concurrent.futures.Future`.
-    #[pyo3(signature = (lark_string, *, named_grammars=None))]
+    /// `compile_gbnf` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (gbnf_string, **options),
+           text_signature = "($self, gbnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
+    fn compile_gbnf_async<'py>(
+        &self,
+        py: Python<'py>,
+        gbnf_string: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, gbnf_source(gbnf_string, options)?)
+    }
+
+    /// `compile_choices` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (choices, **options), text_signature = "($self, choices, *, interrupt=None)")]
+    fn compile_choices_async<'py>(
+        &self,
+        choices: &Bound<'py, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(choices.py(), choices_source(choices, options)?)
+    }
+
+    /// `compile_lark` on the threads of the compiler; returns a `CompileFuture`.
+    #[pyo3(signature = (lark_string, **options),
+           text_signature = "($self, lark_string, *, named_grammars=None, start_rule_name='start', \
+                             json_options=None, regex_limits=None, limits=None, interrupt=None)")]
     fn compile_lark_async<'py>(
         &self,
         py: Python<'py>,
-        lark_string: &str,
-        named_grammars: Option<&Bound<'py, PyDict>>,
+        lark_string: String,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(py, lark_source(py, lark_string, named_grammars)?)
+        self.begin(py, lark_source(py, lark_string, options)?)
     }
 
-    /// `compile_structural_tag` on the threads of the compiler; returns a `concurrent.futures.Future`.
+    /// `compile_structural_tag` on the threads of the compiler; returns a `CompileFuture`.
     #[pyo3(signature = (*args, **kwargs))]
     fn compile_structural_tag_async<'py>(
         &self,
@@ -294,27 +538,64 @@ impl GrammarCompiler {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(py, Source::Tag(structural_tag_text(args, kwargs)?))
+        self.begin(py, tag_source(args, kwargs)?)
+    }
+
+    /// `CompiledGrammar.warm_up` on the threads of the compiler. `False` where there are no threads: nothing happens then.
+    fn warm_up_in_background(
+        &self,
+        compiled_grammar: &Bound<'_, CompiledGrammar>,
+        masks: usize,
+    ) -> PyResult<bool> {
+        match (&self.workshop, &compiled_grammar.get().compiled) {
+            (Either::Earley(workshop), Either::Earley(grammar)) => {
+                Ok(workshop.compiler.warm_up_in_background(grammar, masks))
+            }
+            (Either::Pda(workshop), Either::Pda(grammar)) => {
+                Ok(workshop.compiler.warm_up_in_background(grammar, masks))
+            }
+            _ => {
+                let message = "the grammar was compiled for the other backend";
+                Err(raise(compiled_grammar.py(), "GrammaskError", message))
+            }
+        }
+    }
+
+    /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`), `schemas` of structural tags, `pool` (masks
+    /// that grammars share) and `budget` (`bytes`, `max_bytes`, `evicted`).
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let stats = each!(&self.workshop, workshop => {
+            let mut stats = workshop.compiler.stats();
+            // Whole structures are kept here, before the compiler is asked.
+            let memory = workshop.shelf.memory.as_ref();
+            (stats.cache_hits, stats.cache_misses) =
+                memory.map_or((0, 0), |memory| memory.hits_and_misses());
+            stats.cache_entries = memory.map_or(0, |memory| memory.len());
+            stats
+        });
+        loads(py, &stats.to_json())
     }
 
     /// Writes the masks that the grammars of this compiler share into `cache_dir`, from where the next compiler
     /// for this tokenizer reads them. Without a directory, does nothing.
     fn save_cache(&self, py: Python<'_>) {
-        if let Some(directory) = &self.shelf.directory {
-            py.detach(|| directory.save_pool(&self.compiler));
-        }
+        each!(&self.workshop, workshop => {
+            if let Some(directory) = &workshop.shelf.directory {
+                py.detach(|| directory.save_pool(&workshop.compiler));
+            }
+        });
     }
 
     /// The directory that compiled grammars are kept in.
     #[getter]
     fn cache_dir(&self) -> Option<&Path> {
-        self.shelf.directory.as_ref().map(StoreDirectory::path)
+        self.directory().map(StoreDirectory::path)
     }
 
     /// How the directory has served: numbers of `hits`, `misses`, files that were `unreadable`, `unwritable` or
     /// `evicted`, and the `last_error` as text. `None` without a directory.
     fn cache_dir_usage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(directory) = &self.shelf.directory else { return Ok(None) };
+        let Some(directory) = self.directory() else { return Ok(None) };
         let usage = directory.usage();
         let counts = [
             ("hits", usage.hits),
@@ -331,15 +612,19 @@ impl GrammarCompiler {
 
     /// Drops all that is kept. Compiled grammars that are in use stay valid.
     fn clear_cache(&self) {
-        if let Some(cache) = &self.shelf.memory {
-            cache.clear();
-        }
-        self.compiler.clear_cache();
+        each!(&self.workshop, workshop => {
+            if let Some(cache) = &workshop.shelf.memory {
+                cache.clear();
+            }
+            workshop.compiler.clear_cache();
+        });
     }
 
     /// Bytes that the cache holds now.
     fn get_cache_size_bytes(&self) -> usize {
-        self.shelf.memory.as_ref().map_or(0, |cache| cache.memory_usage(Kept::size))
+        each!(&self.workshop, workshop => {
+            workshop.shelf.memory.as_ref().map_or(0, |cache| cache.memory_usage(Kept::size))
+        })
     }
 
     /// Most bytes that the cache holds, -1 for any number.
@@ -355,21 +640,13 @@ impl GrammarCompiler {
     }
 
     fn __repr__(&self) -> String {
-        format!("<GrammarCompiler for {} tokens>", self.compiler.vocabulary().len())
+        format!("<GrammarCompiler for {} tokens>", self.tokenizer.get().vocabulary.len())
     }
 
-    /// A compiler with the same settings and an empty cache.
+    /// A compiler with the same settings and an empty cache. A budget stays behind.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let this = slf.get();
-        let settings = (
-            &this.tokenizer,
-            this.compiler.threads().count(),
-            this.shelf.memory.is_some(),
-            this.cache_limit_bytes,
-            this.cache_dir(),
-            this.cache_dir_limit_bytes,
-        );
-        slf.py().import("grammask._support")?.call_method1("reduce_compiler", settings)
+        let (this, support) = (slf.get(), slf.py().import("grammask._support")?);
+        support.call_method1("reduce_compiler", (&this.tokenizer, &this.settings))
     }
 
     fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {

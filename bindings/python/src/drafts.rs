@@ -1,13 +1,12 @@
 //! Drafts and forced text: what speculating engines ask of a matcher.
 
-use std::time::{Duration, Instant};
-
-use grammask::{DraftError, DraftRow, DraftTree, Interrupt, Matcher, OtherRows, TokenId};
+use grammask::{Backend, DraftError, DraftRow, DraftTree, Interrupt, Matcher, OtherRows, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{is_compat, match_error, raise};
 use crate::forks::detach;
+use crate::interrupt::deadline;
 use crate::rows::MaskRows;
 
 /// A tree of draft tokens as engines encode it.
@@ -28,10 +27,10 @@ impl Tree {
 
     /// Fills the rows of the nodes that can be accepted. Says what became of each node, and whether the time was
     /// enough. The masks are computed into memory of this call, since nobody keeps that of the rows meanwhile.
-    pub(crate) fn fill<'py>(
+    pub(crate) fn fill<'py, B: Backend>(
         &self,
         py: Python<'py>,
-        matcher: &mut Matcher,
+        matcher: &mut Matcher<B>,
         mut rows: impl FnMut() -> PyResult<MaskRows<'py>>,
         words: usize,
         seconds: f64,
@@ -42,7 +41,7 @@ impl Tree {
             raise(py, name, error.to_string())
         };
         let tree = DraftTree::new(&self.child, &self.sibling, &self.token).map_err(wrong)?;
-        let interrupt = deadline(seconds);
+        let interrupt = deadline(seconds).unwrap_or_else(Interrupt::never);
         // As many rows as there is room for: a tree with more nodes is refused for it.
         let count = rows()?.count_of(py, words)?.min(self.token.len());
         let mut masks = vec![0; count * words];
@@ -77,21 +76,14 @@ impl Tree {
 
 impl Tree {
     /// The temperatures of rules behind each node.
-    pub(crate) fn temperatures(&self, py: Python<'_>, matcher: &mut Matcher) -> PyResult<Vec<Option<f32>>> {
+    pub(crate) fn temperatures<B: Backend>(
+        &self,
+        py: Python<'_>,
+        matcher: &mut Matcher<B>,
+    ) -> PyResult<Vec<Option<f32>>> {
         let tree = DraftTree::new(&self.child, &self.sibling, &self.token)
             .map_err(|error| raise(py, "MatcherError", error.to_string()))?;
         matcher.draft_temperatures(&tree).map_err(|error| match_error(py, &error))
-    }
-}
-
-/// An interrupt after so many seconds; never for a negative number or one that is none.
-fn deadline(seconds: f64) -> Interrupt {
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(limit) => {
-            let start = Instant::now();
-            Interrupt::after(limit, move || start.elapsed())
-        }
-        Err(_) => Interrupt::never(),
     }
 }
 
@@ -104,8 +96,8 @@ fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 }
 
 /// The tokens of the forced text that the model would write in any case, as a `ForcedTokens`.
-pub(crate) fn forced_tokens<'py>(
-    matcher: &mut Matcher,
+pub(crate) fn forced_tokens<'py, B: Backend>(
+    matcher: &mut Matcher<B>,
     encode: &Bound<'py, PyAny>,
     context: &[i64],
 ) -> PyResult<Bound<'py, PyAny>> {

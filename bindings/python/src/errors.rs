@@ -5,7 +5,9 @@
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use grammask::{CompileError, Diagnostic, Diagnostics, GrammarError, MatchError, VocabularyError};
+use grammask::{
+    CompileError, Diagnostic, Diagnostics, GrammarError, Interrupted, MatchError, VocabularyError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -27,6 +29,7 @@ pub(crate) fn is_compat() -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Ebnf,
+    Gbnf,
     Lark,
     Regex,
     JsonSchema,
@@ -40,7 +43,9 @@ impl Syntax {
         match self {
             Syntax::JsonSchema => "InvalidSchemaError",
             Syntax::StructuralTag => "InvalidStructuralTagError",
-            Syntax::Ebnf | Syntax::Lark | Syntax::Regex | Syntax::Grammar => "InvalidGrammarError",
+            Syntax::Ebnf | Syntax::Gbnf | Syntax::Lark | Syntax::Regex | Syntax::Grammar => {
+                "InvalidGrammarError"
+            }
         }
     }
 }
@@ -63,11 +68,27 @@ pub(crate) fn raise(py: Python<'_>, name: &str, message: impl AsRef<str>) -> PyE
 
 /// What a frontend or the compiler refused, with its places as attributes.
 pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
+    if let Some(reason) = error.interrupted() {
+        return interrupted(py, reason);
+    }
     let Some(diagnostics) = error.diagnostics() else {
         return raise(py, syntax.exception(), error.to_string());
     };
     match located(py, diagnostics, syntax) {
         Ok(error) | Err(error) => error,
+    }
+}
+
+/// Work that was stopped from outside.
+pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
+    let code = match reason {
+        Interrupted::Deadline => "interrupted/deadline",
+        _ => "interrupted/cancelled",
+    };
+    let details = PyDict::new(py);
+    match details.set_item("code", code) {
+        Ok(()) => exception(py, "IndeterminateError", &reason.to_string(), Some(&details)),
+        Err(error) => error,
     }
 }
 

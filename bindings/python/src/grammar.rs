@@ -1,24 +1,27 @@
 //! `Grammar`: a structure before it meets a vocabulary.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use grammask::ir::passes;
 use grammask::json_schema;
-use grammask::lark::{self, LarkOptions, NamedGrammar};
 use grammask::tool_formats::{Markers, Reasoning};
 use grammask::{
-    CompileError, EbnfOptions, GrammarError, JsonSchemaOptions, StructuralTag, StructuralTagOptions,
-    ToolFormat, ToolRequest, ebnf, regex,
+    CompileError, EbnfOptions, GbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions,
+    NamedGrammar, RegexOptions, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, ebnf, gbnf,
+    lark, regex,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{JsonArguments, regex_options, schema_text};
+use crate::arguments::{
+    ebnf_options, gbnf_options, interrupt, json_options, lark_options, loads, regex_options, schema_text,
+    spellings, structural_tag_options,
+};
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
+use crate::settings::Settings;
 
 /// A structure: the set of texts that a model may write. Immutable.
 ///
@@ -32,85 +35,105 @@ pub(crate) struct Grammar {
 /// A grammar, and what its reader has to say about it.
 pub(crate) type Read = (grammask::Grammar, Vec<String>);
 
-/// Reads EBNF. Whatever the start rule is called in the source, it is `root` in the grammar, so that the printed
-/// grammar needs no second piece of information.
-pub(crate) fn read_ebnf(source: &str, root: &str) -> Result<Read, CompileError> {
-    let options = EbnfOptions { root: root.to_owned(), ..EbnfOptions::default() };
-    let grammar = ebnf::parse(source, &options)?;
+/// Reads EBNF.
+pub(crate) fn read_ebnf(source: &str, options: &EbnfOptions) -> Result<Read, CompileError> {
+    Ok((with_root(ebnf::parse(source, options)?, &options.root), Vec::new()))
+}
+
+/// Reads GBNF.
+pub(crate) fn read_gbnf(source: &str, options: &GbnfOptions) -> Result<Read, CompileError> {
+    Ok((with_root(gbnf::parse(source, options)?, &options.root), Vec::new()))
+}
+
+/// Whatever the start rule is called in the source, it is `root` in the grammar, so that the printed grammar needs no
+/// second piece of information.
+fn with_root(grammar: grammask::Grammar, root: &str) -> grammask::Grammar {
     if root == "root" {
-        return Ok((grammar, Vec::new()));
+        return grammar;
     }
     // One grammar more than fits the ids of the one that was just read is the only way to fail.
-    let renamed = passes::union(&[&grammar]).unwrap_or(grammar);
-    Ok((renamed, Vec::new()))
+    passes::union(&[&grammar]).unwrap_or(grammar)
 }
 
 /// Reads Lark's notation, with grammars that `@name` stands for.
-pub(crate) fn read_lark(source: &str, named: &BTreeMap<String, NamedGrammar>) -> Result<Read, CompileError> {
-    let options = LarkOptions { named: named.clone(), ..LarkOptions::default() };
-    Ok((lark::parse(source, &options)?, Vec::new()))
+pub(crate) fn read_lark(source: &str, options: &LarkOptions) -> Result<Read, CompileError> {
+    Ok((lark::parse(source, options)?, Vec::new()))
 }
 
-/// The argument `named_grammars`: a dict of `Grammar` objects and sources.
-pub(crate) fn named_grammars(named: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, NamedGrammar>> {
-    let mut grammars = BTreeMap::new();
-    for (name, grammar) in named.into_iter().flatten() {
-        let grammar = match grammar.cast::<Grammar>() {
-            Ok(grammar) => NamedGrammar::Grammar((*grammar.get().inner).clone()),
-            Err(_) => NamedGrammar::Lark(grammar.extract()?),
-        };
-        grammars.insert(name.extract()?, grammar);
+/// The keyword arguments of Lark's methods, `named_grammars` among them: a dict of `Grammar` objects and sources.
+pub(crate) fn lark_arguments(given: &mut Settings<'_>) -> PyResult<LarkOptions> {
+    let named = given.take("named_grammars").filter(|named| !named.is_none());
+    let mut options = lark_options(given)?;
+    if let Some(named) = named {
+        for (name, grammar) in named.cast::<PyDict>()? {
+            let grammar = match grammar.cast::<Grammar>() {
+                Ok(grammar) => NamedGrammar::Grammar((*grammar.get().inner).clone()),
+                Err(_) => NamedGrammar::Lark(grammar.extract()?),
+            };
+            options.named.insert(name.extract()?, grammar);
+        }
     }
-    Ok(grammars)
-}
-
-/// How structural tags are read.
-pub(crate) fn structural_tag_options() -> StructuralTagOptions {
-    let whitespace = json_schema::Whitespace::Free { max_run: None };
-    let schemas = JsonSchemaOptions::default().objects(json_schema::Objects::Closed).whitespace(whitespace);
-    StructuralTagOptions::default().json_schema(schemas)
+    Ok(options)
 }
 
 /// Reads a structural tag given as JSON text.
-pub(crate) fn read_structural_tag(document: &str) -> Result<Read, CompileError> {
-    let options = structural_tag_options();
-    Ok((StructuralTag::parse(document, &options)?.grammar(&options)?, Vec::new()))
+pub(crate) fn read_structural_tag(
+    document: &str,
+    options: &StructuralTagOptions,
+) -> Result<Read, CompileError> {
+    Ok((StructuralTag::parse(document, options)?.grammar(options)?, Vec::new()))
 }
 
 /// The arguments of `from_structural_tag` and `compile_structural_tag` as JSON text.
-pub(crate) fn structural_tag_text(
+pub(crate) fn structural_tag_arguments(
     args: &Bound<'_, PyTuple>,
     kwargs: Option<&Bound<'_, PyDict>>,
-) -> PyResult<String> {
-    args.py().import("grammask._support")?.call_method("structural_tag_text", args, kwargs)?.extract()
+) -> PyResult<(String, StructuralTagOptions, Interrupt)> {
+    const OPTIONS: [&str; 4] = ["json_options", "ebnf_options", "limits", "interrupt"];
+    let py = args.py();
+    let (tag, options) = (PyDict::new(py), PyDict::new(py));
+    for (name, value) in kwargs.into_iter().flatten() {
+        let is_option = name.extract::<&str>().is_ok_and(|name| OPTIONS.contains(&name));
+        (if is_option { &options } else { &tag }).set_item(name, value)?;
+    }
+    let text = py.import("grammask._support")?.call_method("structural_tag_text", args, Some(&tag))?;
+    let mut options = Settings::of(Some(&options))?;
+    Ok((text.extract()?, structural_tag_options(&mut options)?, interrupt(&mut options)?))
 }
 
 /// The structural tag of a model family for a request, both as JSON text.
 #[pyfunction]
+#[pyo3(signature = (model, request, **options))]
 pub(crate) fn model_structural_tag(
     py: Python<'_>,
     model: &str,
     request: &str,
-    reasoning: &str,
-    exclude_markers: bool,
-    max_whitespace: Option<u32>,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
+    let mut given = Settings::of(options)?;
+    let reasoning = [
+        ("enabled", Reasoning::Enabled),
+        ("disabled", Reasoning::Disabled),
+        ("auto", Reasoning::Auto),
+        ("empty", Reasoning::Empty),
+    ];
+    let reasoning = given.choice("reasoning", &reasoning)?.unwrap_or_default();
+    let reasoning_chars = given.get("max_reasoning_chars")?;
+    let excludes = given.get("exclude_special_tokens")?.unwrap_or(true);
+    let markers = if excludes { Markers::Excluded } else { Markers::Allowed };
+    let max_whitespace = given.get("max_whitespace_cnt")?;
+    let spelling = given.choice("spelling", &spellings())?;
+    given.finish_arguments("get_model_structural_tag")?;
     let make = || -> Result<String, CompileError> {
-        let format = ToolFormat::named(model)?;
-        let reasoning = match reasoning {
-            "disabled" => Reasoning::Disabled,
-            "auto" => Reasoning::Auto,
-            _ => Reasoning::Enabled,
-        };
-        let markers = if exclude_markers { Markers::Excluded } else { Markers::Allowed };
-        let request = ToolRequest::parse(request)?.reasoning(reasoning).markers(markers);
-        Ok(format.structure(&request.max_whitespace(max_whitespace))?.to_value().to_string())
+        let request = ToolRequest::parse(request)?.reasoning(reasoning).reasoning_chars(reasoning_chars);
+        let request = request.markers(markers).max_whitespace(max_whitespace).spelling(spelling);
+        Ok(ToolFormat::named(model)?.structure(&request)?.to_value().to_string())
     };
     make().map_err(|error| refused(py, &error, Syntax::StructuralTag))
 }
 
-pub(crate) fn read_regex(pattern: &str) -> Result<Read, CompileError> {
-    Ok((regex::parse(pattern, &regex_options())?, Vec::new()))
+pub(crate) fn read_regex(pattern: &str, options: &RegexOptions) -> Result<Read, CompileError> {
+    Ok((regex::parse(pattern, options)?, Vec::new()))
 }
 
 pub(crate) fn read_json_schema(schema: &str, options: &JsonSchemaOptions) -> Result<Read, CompileError> {
@@ -148,98 +171,131 @@ impl Grammar {
         Ok(Self { inner: Arc::new(joined) })
     }
 
+    /// The grammar itself, printed first where the caller wants that.
+    fn printed(self, py: Python<'_>, prints: bool) -> PyResult<Self> {
+        if prints {
+            py.import("builtins")?.call_method1("print", (self.text(py)?,))?;
+        }
+        Ok(self)
+    }
+
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         grammask::ir::print(&self.inner, &grammask::ir::PrintOptions::default())
             .map_err(|error| raise(py, "GrammaskError", error.to_string()))
     }
 }
 
-fn print_text(grammar: &Grammar, py: Python<'_>) -> PyResult<()> {
-    py.import("builtins")?.call_method1("print", (grammar.text(py)?,)).map(drop)
+/// The treatment of every keyword of a schema: dicts with the keys `pointer`, `keyword`, `treatment` and, where there is one,
+/// `note`. `treatment` is `"enforced"`, `"annotation"`, `"other-draft"`, `"ignored"` or `"refused"`; a schema that would be refused has
+/// all that is in the way. The options are those of `GrammarCompiler.compile_json_schema`.
+///
+/// Raises `InvalidSchemaError` where the schema is malformed, refers to nothing or has no text, or passes a bound.
+#[pyfunction]
+#[pyo3(signature = (schema, **options))]
+pub(crate) fn schema_report<'py>(
+    schema: &Bound<'py, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = schema.py();
+    let mut given = Settings::of(options)?;
+    let (options, interrupt) = (json_options(&mut given)?, interrupt(&mut given)?);
+    given.finish_arguments("schema_report")?;
+    let (text, options) = (schema_text(schema)?, options.interrupt(interrupt));
+    let report = py.detach(|| json_schema::report(&text, &options));
+    let report = report.map_err(|error| refused(py, &error.into(), Syntax::JsonSchema))?;
+    loads(py, &report.to_json())
 }
 
 #[pymethods]
 impl Grammar {
-    /// Reads EBNF.
+    /// Reads EBNF. `limits` is a dict of bounds: `source_bytes`, `tokens`, `nesting`, `chunks`, `reports`.
     ///
     /// Raises `InvalidGrammarError` with `line` and `column`.
     #[staticmethod]
-    #[pyo3(signature = (ebnf_string, *, root_rule_name="root"))]
-    fn from_ebnf(py: Python<'_>, ebnf_string: &str, root_rule_name: &str) -> PyResult<Self> {
-        Self::new(py, Syntax::Ebnf, || read_ebnf(ebnf_string, root_rule_name))
+    #[pyo3(signature = (ebnf_string, **options),
+           text_signature = "(ebnf_string, *, root_rule_name='root', limits=None)")]
+    fn from_ebnf(py: Python<'_>, ebnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut given = Settings::of(options)?;
+        let options = ebnf_options(&mut given)?;
+        given.finish_arguments("from_ebnf")?;
+        Self::new(py, Syntax::Ebnf, || read_ebnf(ebnf_string, &options))
     }
 
-    /// Turns a JSON Schema into a grammar of the JSON texts that obey it.
+    /// Reads GBNF, the notation of llama.cpp. `limits` as for `from_ebnf`.
+    ///
+    /// Raises `InvalidGrammarError` with `line` and `column`.
+    #[staticmethod]
+    #[pyo3(signature = (gbnf_string, **options),
+           text_signature = "(gbnf_string, *, root_rule_name='root', limits=None)")]
+    fn from_gbnf(py: Python<'_>, gbnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut given = Settings::of(options)?;
+        let options = gbnf_options(&mut given)?;
+        given.finish_arguments("from_gbnf")?;
+        Self::new(py, Syntax::Gbnf, || read_gbnf(gbnf_string, &options))
+    }
+
+    /// Turns a JSON Schema into a grammar of the JSON texts that obey it; the options are those of
+    /// `GrammarCompiler.compile_json_schema`.
     ///
     /// `schema` is JSON text, a `dict`, or a pydantic model. Raises `InvalidSchemaError` or, for keywords that
     /// cannot be enforced, `UnsupportedError`, with `pointer`.
     #[staticmethod]
-    #[pyo3(signature = (schema, *, any_whitespace=true, indent=None, separators=None, strict_mode=true,
-                        max_whitespace_cnt=None, print_converted_ebnf=false, any_order=false, spelling=None,
-                        around_root=0))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
-    fn from_json_schema(
-        schema: &Bound<'_, PyAny>,
-        any_whitespace: bool,
-        indent: Option<i64>,
-        separators: Option<(String, String)>,
-        strict_mode: bool,
-        max_whitespace_cnt: Option<i64>,
-        print_converted_ebnf: bool,
-        any_order: bool,
-        spelling: Option<String>,
-        around_root: u32,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (schema, **options),
+           text_signature = "(schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, \
+                             max_whitespace_cnt=None, print_converted_ebnf=False, any_order=False, spelling=None, \
+                             around_root=0, indent_depth=32, key_order=None, free_names='may_repeat', escapes=None, \
+                             numbers=None, formats='enforced', unsupported=None, retriever=None, limits=None, \
+                             interrupt=None)")]
+    fn from_json_schema(schema: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let py = schema.py();
-        let arguments = JsonArguments {
-            any_whitespace,
-            indent,
-            separators,
-            strict_mode,
-            max_whitespace_cnt,
-            any_order,
-            spelling,
-            around_root,
-        };
-        let (text, options) = (schema_text(schema)?, arguments.options(py)?);
-        let grammar = Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?;
-        if print_converted_ebnf {
-            print_text(&grammar, py)?;
-        }
-        Ok(grammar)
+        let mut given = Settings::of(options)?;
+        let prints = given.get("print_converted_ebnf")?.unwrap_or(false);
+        let (options, interrupt) = (json_options(&mut given)?, interrupt(&mut given)?);
+        given.finish_arguments("from_json_schema")?;
+        let (text, options) = (schema_text(schema)?, options.interrupt(interrupt));
+        Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?.printed(py, prints)
     }
 
-    /// The texts that a regular expression matches from end to end (ECMA-262 syntax).
+    /// The texts that a regular expression matches. `dialect` is `"ecma"` (ECMA-262) or `"perl"`, `matching` is
+    /// `"whole"` or `"search"` (anywhere in the text), `letter_case` is `"exact"` or `"ignored"`; `limits` is a dict of bounds:
+    /// `pattern_bytes`, `nesting`, `unicode_classes`, `folded_characters`, `expressions`.
     #[staticmethod]
-    #[pyo3(signature = (regex_string, *, print_converted_ebnf=false))]
-    fn from_regex(py: Python<'_>, regex_string: &str, print_converted_ebnf: bool) -> PyResult<Self> {
-        let grammar = Self::new(py, Syntax::Regex, || read_regex(regex_string))?;
-        if print_converted_ebnf {
-            print_text(&grammar, py)?;
-        }
-        Ok(grammar)
+    #[pyo3(signature = (regex_string, **options),
+           text_signature = "(regex_string, *, print_converted_ebnf=False, dialect='ecma', matching='whole', \
+                             letter_case='exact', limits=None)")]
+    fn from_regex(py: Python<'_>, regex_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut given = Settings::of(options)?;
+        let prints = given.get("print_converted_ebnf")?.unwrap_or(false);
+        let options = regex_options(&mut given)?;
+        given.finish_arguments("from_regex")?;
+        Self::new(py, Syntax::Regex, || read_regex(regex_string, &options))?.printed(py, prints)
     }
 
     /// A grammar in Lark's notation (llguidance's dialect). `named_grammars` are what `@name` stands for: `Grammar`
     /// objects, or sources. Names of special tokens are looked up when the grammar is compiled, so that
     /// `tokenizer_info` is not needed.
     ///
+    /// `json_options` is a dict of the options of `from_json_schema`, for `%json`. `limits` (`source_bytes`, `tokens`, `nesting`,
+    /// `chunks`, `ends`, `reports`) and `regex_limits` (as for `from_regex`) are dicts of bounds.
+    ///
     /// Raises `InvalidGrammarError` with `line` and `column`.
     #[staticmethod]
-    #[pyo3(signature = (lark_string, *, tokenizer_info=None, named_grammars=None))]
-    fn from_lark(
-        py: Python<'_>,
-        lark_string: &str,
-        tokenizer_info: Option<&Bound<'_, PyAny>>,
-        named_grammars: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let _ = tokenizer_info;
-        let named = self::named_grammars(named_grammars)?;
-        Self::new(py, Syntax::Lark, || read_lark(lark_string, &named))
+    #[pyo3(signature = (lark_string, **options),
+           text_signature = "(lark_string, *, tokenizer_info=None, named_grammars=None, start_rule_name='start', \
+                             json_options=None, regex_limits=None, limits=None)")]
+    fn from_lark(py: Python<'_>, lark_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut given = Settings::of(options)?;
+        let _ = given.take("tokenizer_info");
+        let options = lark_arguments(&mut given)?;
+        given.finish_arguments("from_lark")?;
+        Self::new(py, Syntax::Lark, || read_lark(lark_string, &options))
     }
 
     /// Reads a structural tag: a `StructuralTag`, a `dict` or JSON text; or a list of `StructuralTagItem` and a
     /// list of triggers. Names of tokens are looked up when the grammar is compiled.
+    ///
+    /// `json_options` is a dict of the options of `from_json_schema`, `ebnf_options` one of those of `from_ebnf`, both for
+    /// what the tag embeds; `limits` is a dict of bounds: `document_bytes`, `nesting`.
     ///
     /// Raises `InvalidStructuralTagError`, `InvalidJSONError` or `UnsupportedError`, with `pointer`.
     #[staticmethod]
@@ -249,8 +305,9 @@ impl Grammar {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let text = structural_tag_text(args, kwargs)?;
-        Self::new(py, Syntax::StructuralTag, || read_structural_tag(&text))
+        let (text, mut options, interrupt) = structural_tag_arguments(args, kwargs)?;
+        options.json_schema.interrupt = interrupt;
+        Self::new(py, Syntax::StructuralTag, || read_structural_tag(&text, &options))
     }
 
     /// Any JSON object or array.

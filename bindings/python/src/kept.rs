@@ -2,56 +2,68 @@
 
 use std::sync::Arc;
 
-use grammask::{CompileCache, CompileError, Compiler, StoreDirectory};
+use grammask::{CompileCache, CompileError, CompiledGrammar, Compiler, StoreDirectory};
 
 use crate::compiled::size;
-use crate::grammar::structural_tag_options;
+use crate::engines::Engine;
 use crate::source::{LazyGrammar, Source};
 
 /// Files of this version only: another one may read the same source as another grammar.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A compiled structure.
-#[derive(Clone)]
-pub(crate) struct Kept {
-    pub(crate) compiled: grammask::CompiledGrammar,
+pub(crate) struct Kept<B: Engine> {
+    pub(crate) compiled: CompiledGrammar<B>,
     pub(crate) grammar: Arc<LazyGrammar>,
     pub(crate) warnings: Arc<[String]>,
 }
 
-impl Kept {
+impl<B: Engine> Clone for Kept<B> {
+    fn clone(&self) -> Self {
+        let Self { compiled, grammar, warnings } = self;
+        Self { compiled: compiled.clone(), grammar: Arc::clone(grammar), warnings: Arc::clone(warnings) }
+    }
+}
+
+impl<B: Engine> Kept<B> {
     pub(crate) fn size(&self) -> usize {
         size(&self.compiled, &self.grammar)
     }
 }
 
 /// Where compiled structures are kept. Shared with the threads that compile in the background.
-pub(crate) struct Shelf {
-    pub(crate) memory: Option<CompileCache<Kept>>,
+pub(crate) struct Shelf<B: Engine> {
+    pub(crate) memory: Option<CompileCache<Kept<B>>>,
     pub(crate) directory: Option<StoreDirectory>,
 }
 
 /// Why nothing is written to the directory.
-enum Unwritten {
+enum Unwritten<B: Engine> {
     Failed(CompileError),
     /// Warnings would be lost when it is read back.
-    WithWarnings(Box<Kept>),
+    WithWarnings(Box<Kept<B>>),
 }
 
-impl Shelf {
+impl<B: Engine> Shelf<B> {
     /// What is kept under the source's content, or what is compiled now.
-    pub(crate) fn get(&self, compiler: &Compiler, source: Source) -> Result<Kept, CompileError> {
+    pub(crate) fn get(&self, compiler: &Compiler<B>, source: Source) -> Result<Kept<B>, CompileError> {
         let key = (self.memory.is_some() || self.directory.is_some()).then(|| source.key()).flatten();
         let Some(key) = key else { return compile(compiler, source) };
         match &self.memory {
             Some(memory) => {
-                memory.get_or_compile(&key, Kept::size, || self.read_or_compile(compiler, &key, source))
+                let compile = || self.read_or_compile(compiler, &key, source);
+                memory.get_or_compile_until(&key, compiler.interrupt(), Kept::size, compile)
             }
             None => self.read_or_compile(compiler, &key, source),
         }
     }
 
-    fn read_or_compile(&self, compiler: &Compiler, key: &str, source: Source) -> Result<Kept, CompileError> {
+    fn read_or_compile(
+        &self,
+        compiler: &Compiler<B>,
+        key: &str,
+        source: Source,
+    ) -> Result<Kept<B>, CompileError> {
         let Some(directory) = &self.directory else { return compile(compiler, source) };
         let grammar = Arc::new(LazyGrammar::new(source));
         let key = format!("{VERSION} {key}");
@@ -70,14 +82,17 @@ impl Shelf {
     }
 }
 
-fn compile(compiler: &Compiler, source: Source) -> Result<Kept, CompileError> {
+fn compile<B: Engine>(compiler: &Compiler<B>, source: Source) -> Result<Kept<B>, CompileError> {
     compile_into(compiler, &Arc::new(LazyGrammar::new(source)))
 }
 
-fn compile_into(compiler: &Compiler, grammar: &Arc<LazyGrammar>) -> Result<Kept, CompileError> {
+fn compile_into<B: Engine>(
+    compiler: &Compiler<B>,
+    grammar: &Arc<LazyGrammar>,
+) -> Result<Kept<B>, CompileError> {
     // Not by way of its grammar: tags that another structure had are known, and schemas wait until they are called.
-    if let Source::Tag(document) = grammar.source() {
-        let compiled = compiler.structural_tag(document, &structural_tag_options())?;
+    if let Source::Tag { text, options } = grammar.source() {
+        let compiled = compiler.structural_tag(text, options)?;
         return Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: Arc::default() });
     }
     let (read, warnings) = grammar.source().read(compiler.interrupt())?;

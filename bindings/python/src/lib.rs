@@ -11,15 +11,20 @@ mod apply;
 mod arguments;
 mod background;
 mod batch;
+mod budget;
+mod choose;
 mod compiled;
 mod compiler;
 mod drafts;
+mod engines;
 mod errors;
 mod forks;
 mod grammar;
+mod interrupt;
 mod kept;
 mod matcher;
 mod rows;
+mod settings;
 mod signals;
 mod source;
 mod tokenizer;
@@ -36,6 +41,10 @@ mod _native {
     #[pymodule_export]
     use crate::batch::BatchGrammarMatcher;
     #[pymodule_export]
+    use crate::budget::Budget;
+    #[pymodule_export]
+    use crate::choose::choose_tokens;
+    #[pymodule_export]
     use crate::compiled::CompiledGrammar;
     #[pymodule_export]
     use crate::compiler::GrammarCompiler;
@@ -46,7 +55,9 @@ mod _native {
     #[pymodule_export]
     use crate::grammar::Grammar;
     #[pymodule_export]
-    use crate::grammar::model_structural_tag;
+    use crate::grammar::{model_structural_tag, schema_report};
+    #[pymodule_export]
+    use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]

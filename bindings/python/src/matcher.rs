@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grammask::{
-    CaptureEnds, DraftRow, Explanation, MatchError, Matcher, Replay, StopTokens, StoredMask, TokenId,
+    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StopTokens, StoredMask, TokenId,
     TokenKind,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::arguments::{id_list, text_bytes};
+use crate::arguments::{id_list, loads, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
+use crate::engines::{AnyGrammar, AnyMatcher, Either, each};
 use crate::errors::{is_compat, match_error, raise, warn};
 use crate::forks::detach;
+use crate::interrupt::{Interrupt, given};
 use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
 
@@ -37,7 +39,7 @@ use crate::tokenizer::TokenizerInfo;
 ///     The value of `temperature` where no rule of the grammar has one; finite, and not negative.
 #[pyclass(module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
-    pub(crate) matcher: Matcher,
+    pub(crate) matcher: AnyMatcher,
     tokenizer: Py<TokenizerInfo>,
     words: usize,
     ends_when_whole: bool,
@@ -64,10 +66,10 @@ impl GrammarMatcher {
         index: i64,
         rows: impl FnOnce(&mut KnownType) -> PyResult<MaskRows<'py>>,
     ) -> PyResult<bool> {
-        if self.matcher.is_terminated() {
+        if self.is_at_end() {
             return Err(match_error(py, &MatchError::Terminated));
         }
-        let known = match self.matcher.cached_mask() {
+        let known = match each!(&mut self.matcher, matcher => matcher.cached_mask()) {
             Some(mask) => Ok(mask),
             None => self.compute(py),
         };
@@ -85,9 +87,9 @@ impl GrammarMatcher {
         known: Result<Arc<StoredMask>, MatchError>,
         row: &mut [u32],
     ) -> Result<bool, MatchError> {
-        if *self.matcher.stop_tokens() != StopTokens::Vocabulary {
+        if *self.stop_tokens() != StopTokens::Vocabulary {
             // Errors of the mask by the vocabulary's stop tokens need not be errors by this matcher's own.
-            return self.matcher.fill_mask_words(row).map(|_| true);
+            return self.fill_words(row).map(|_| true);
         }
         let mask = known?;
         mask.write(row);
@@ -101,25 +103,37 @@ impl GrammarMatcher {
         let matcher = &mut self.matcher;
         let mut timed = || {
             let start = Instant::now();
-            (matcher.mask(), start.elapsed())
+            (each!(&mut *matcher, matcher => matcher.mask()), start.elapsed())
         };
         let (mask, time) = if self.is_slow { detach(py, timed) } else { timed() };
         self.is_slow = time > HELD;
         mask
     }
 
+    pub(crate) fn fill_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
+        each!(&mut self.matcher, matcher => matcher.fill_mask_words(words))
+    }
+
+    fn is_at_end(&self) -> bool {
+        each!(&self.matcher, matcher => matcher.is_terminated())
+    }
+
+    fn stop_tokens(&self) -> &StopTokens {
+        each!(&self.matcher, matcher => matcher.stop_tokens())
+    }
+
     pub(crate) fn accept(&mut self, py: Python<'_>, token_id: i64) -> PyResult<bool> {
-        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.grammar().vocabulary().id(id));
+        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         let Some(id) = id else {
             warn(py, &format!("token {token_id} is not in the vocabulary"))?;
             return Ok(false);
         };
-        match self.matcher.accept_token(id) {
+        match each!(&mut self.matcher, matcher => matcher.accept_token(id)) {
             Ok(()) => Ok(true),
             Err(MatchError::TokenRefused(_)) => {
-                let vocabulary = self.matcher.grammar().vocabulary();
+                let vocabulary = self.matcher.vocabulary();
                 if matches!(vocabulary.kind(id), TokenKind::Empty | TokenKind::Special)
-                    && !matches!(self.matcher.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
+                    && !matches!(self.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
                 {
                     warn(
                         py,
@@ -137,7 +151,8 @@ impl GrammarMatcher {
     }
 
     pub(crate) fn accept_text(&mut self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-        match self.matcher.accept_bytes(text_bytes(text)?) {
+        let bytes = text_bytes(text)?;
+        match each!(&mut self.matcher, matcher => matcher.accept_bytes(bytes)) {
             Ok(()) => Ok(true),
             Err(MatchError::ByteRefused { .. }) => Ok(false),
             Err(MatchError::Terminated) => {
@@ -151,17 +166,18 @@ impl GrammarMatcher {
     pub(crate) fn roll_back(&mut self, py: Python<'_>, steps: i64) -> PyResult<()> {
         let message = "the number of steps to roll back must not be negative";
         let steps = usize::try_from(steps).map_err(|_| raise(py, "MatcherError", message))?;
-        self.matcher.rollback(steps).map_err(|error| match_error(py, &error))
+        each!(&mut self.matcher, matcher => matcher.rollback(steps)).map_err(|error| match_error(py, &error))
     }
 
     /// The temperature of the rule that is open, or the one that the caller gave.
     pub(crate) fn temperature(&mut self, py: Python<'_>) -> PyResult<Option<f64>> {
-        let of_rule = self.matcher.temperature().map_err(|error| match_error(py, &error))?;
+        let of_rule = each!(&mut self.matcher, matcher => matcher.temperature());
+        let of_rule = of_rule.map_err(|error| match_error(py, &error))?;
         Ok(written(of_rule).or(self.temperature))
     }
 
     fn id(&self, py: Python<'_>, token_id: i64) -> PyResult<TokenId> {
-        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.grammar().vocabulary().id(id));
+        let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         id.ok_or_else(|| raise(py, "MatcherError", format!("token {token_id} is not in the vocabulary")))
     }
 }
@@ -175,7 +191,7 @@ fn no_end(py: Python<'_>) -> PyResult<()> {
 
 fn stop_policy(
     py: Python<'_>,
-    compiled: &grammask::CompiledGrammar,
+    compiled: &AnyGrammar,
     own: Option<Vec<u32>>,
     ends_when_whole: bool,
 ) -> PyResult<StopTokens> {
@@ -235,7 +251,10 @@ impl GrammarMatcher {
         let own = id_list(py, override_stop_tokens)?;
         let stop = stop_policy(py, &grammar.compiled, own, terminate_without_stop_token)?;
         Ok(Self {
-            matcher: grammar.compiled.matcher().with_stop_tokens(stop),
+            matcher: match grammar.compiled.matcher() {
+                Either::Earley(matcher) => Either::Earley(matcher.with_stop_tokens(stop)),
+                Either::Pda(matcher) => Either::Pda(matcher.with_stop_tokens(stop)),
+            },
             words: grammar.tokenizer.get().words(),
             tokenizer: grammar.tokenizer.clone_ref(py),
             ends_when_whole: terminate_without_stop_token,
@@ -296,10 +315,50 @@ impl GrammarMatcher {
         self.fill(py, row, |_| MaskRows::at(py, address, index, words))
     }
 
+    /// As `fill_next_token_bitmask`, with an answer that says more: `"all"` (every id is allowed), `"single"` (one is), `"some"`,
+    /// or `"unchanged"`: the mask equals the one that this method wrote last for this matcher, so that a copy on a device still
+    /// holds. The row is written in any case.
+    #[pyo3(signature = (bitmask, index=0))]
+    fn fill_mask_kind(
+        &mut self,
+        py: Python<'_>,
+        bitmask: &Bound<'_, PyAny>,
+        index: i64,
+    ) -> PyResult<&'static str> {
+        let mut mask = vec![0; self.words];
+        let kind = detach(py, || self.fill_words(&mut mask)).map_err(|error| match_error(py, &error))?;
+        let mut rows = MaskRows::of(bitmask, &mut self.known_type)?;
+        let place = rows.check(py, index, self.words)?;
+        #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
+        // SAFETY: what is called meanwhile is no Python code.
+        let row = unsafe { rows.row(place) };
+        row.copy_from_slice(&mask);
+        Ok(kind_name(kind))
+    }
+
+    /// Computes at most `masks` masks that the next token may lead to, those first that most tokens lead to. Returns how
+    /// many. For idle time between two tokens; a second call goes on with what is left.
+    fn warm_next(&mut self, py: Python<'_>, masks: usize) -> usize {
+        let matcher = &mut self.matcher;
+        detach(py, || each!(matcher, matcher => matcher.warm_next(masks)))
+    }
+
+    /// Stops calls of this matcher from outside; `None` for never. A call that is stopped raises `IndeterminateError`.
+    #[pyo3(signature = (interrupt))]
+    fn set_interrupt(&mut self, interrupt: Option<&Bound<'_, Interrupt>>) {
+        each!(&mut self.matcher, matcher => matcher.set_interrupt(given(interrupt)));
+    }
+
+    /// The numbers of this text as a dict: `steps`, masks that were known (`hits`), computed (`misses`) or `unchanged`, and more.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &each!(&self.matcher, matcher => matcher.stats().to_json()))
+    }
+
     /// The mask of the next token as a list of ids. For looking at; slow.
     fn allowed_token_ids(&mut self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        let mut mask = grammask::TokenMask::new(self.matcher.grammar().vocabulary().len());
-        self.matcher.fill_mask(&mut mask).map_err(|error| match_error(py, &error))?;
+        let mut mask = grammask::TokenMask::new(self.matcher.vocabulary().len());
+        let filled = each!(&mut self.matcher, matcher => matcher.fill_mask(&mut mask));
+        filled.map_err(|error| match_error(py, &error))?;
         Ok(mask.iter().map(TokenId::get).collect())
     }
 
@@ -326,9 +385,11 @@ impl GrammarMatcher {
         let tree = Tree::of(retrieve_next_token, retrieve_next_sibling, draft_tokens)?;
         let known = &mut self.known_type;
         let rows = || MaskRows::of(token_bitmask, known);
-        let (filled, is_whole) = tree.fill(py, &mut self.matcher, rows, self.words, time_threshold)?;
+        let words = self.words;
+        let (filled, is_whole) =
+            each!(&mut self.matcher, matcher => tree.fill(py, matcher, rows, words, time_threshold))?;
         if let Some(temperatures) = temperatures {
-            let of_rules = tree.temperatures(py, &mut self.matcher)?;
+            let of_rules = each!(&mut self.matcher, matcher => tree.temperatures(py, matcher))?;
             let filled = filled.iter().map(|row| matches!(row, DraftRow::Filled(_)));
             for (place, (of_rule, is_filled)) in of_rules.into_iter().zip(filled).enumerate() {
                 if let (Some(temperature), true) = (written(of_rule).or(self.temperature), is_filled) {
@@ -342,10 +403,11 @@ impl GrammarMatcher {
     /// The longest text that every way on begins with; empty if there is a choice. May be accepted with
     /// `accept_string`.
     fn find_jump_forward_string(&mut self, py: Python<'_>) -> PyResult<String> {
-        if self.matcher.is_terminated() {
+        if self.is_at_end() {
             return Err(match_error(py, &MatchError::Terminated));
         }
-        let forced = self.matcher.jump_forward().map_err(|error| match_error(py, &error))?;
+        let forced = each!(&mut self.matcher, matcher => matcher.jump_forward());
+        let forced = forced.map_err(|error| match_error(py, &error))?;
         // A character is text only when it is whole.
         let whole = match std::str::from_utf8(&forced) {
             Ok(text) => text,
@@ -370,18 +432,19 @@ impl GrammarMatcher {
         encode: &Bound<'py, PyAny>,
         context: Vec<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if self.matcher.is_terminated() {
+        if self.is_at_end() {
             return Err(match_error(encode.py(), &MatchError::Terminated));
         }
-        forced_tokens(&mut self.matcher, encode, &context)
+        each!(&mut self.matcher, matcher => forced_tokens(matcher, encode, &context))
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
     fn validate_tokens(&mut self, py: Python<'_>, token_ids: Vec<i64>) -> PyResult<usize> {
-        let vocabulary = self.matcher.grammar().vocabulary();
+        let vocabulary = self.matcher.vocabulary();
         let known = |id: &i64| u32::try_from(*id).ok().and_then(|id| vocabulary.id(id));
         let ids: Vec<TokenId> = token_ids.iter().map_while(known).collect();
-        self.matcher.validate_tokens(&ids).map_err(|error| match_error(py, &error))
+        let valid = each!(&mut self.matcher, matcher => matcher.validate_tokens(&ids));
+        valid.map_err(|error| match_error(py, &error))
     }
 
     /// Why a token is refused: at which of its bytes, and what was possible there. `None` if it is allowed.
@@ -391,13 +454,11 @@ impl GrammarMatcher {
         token_id: i64,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let id = self.id(py, token_id)?;
-        let explanation = self.matcher.explain(id).map_err(|error| match_error(py, &error))?;
+        let explanation = each!(&mut self.matcher, matcher => matcher.explain(id));
+        let explanation = explanation.map_err(|error| match_error(py, &error))?;
         let details = PyDict::new(py);
         details.set_item("token_id", token_id)?;
-        details.set_item(
-            "token",
-            pyo3::types::PyBytes::new(py, self.matcher.grammar().vocabulary().token_bytes(id)),
-        )?;
+        details.set_item("token", PyBytes::new(py, self.matcher.vocabulary().token_bytes(id)))?;
         match explanation {
             Explanation::Allowed => return Ok(None),
             Explanation::Terminated => details.set_item("reason", "terminated")?,
@@ -426,7 +487,7 @@ impl GrammarMatcher {
 
     /// Goes back to the beginning of the text.
     fn reset(&mut self) {
-        self.matcher.reset();
+        each!(&mut self.matcher, matcher => matcher.reset());
     }
 
     /// Goes on with the text under another compiled grammar, over the same tokenizer: to add tools to a conversation, or
@@ -461,7 +522,16 @@ impl GrammarMatcher {
         };
         let grammar = compiled_grammar.get();
         let matcher = &mut self.matcher;
-        match detach(py, || matcher.switch_to(&grammar.compiled, replay)) {
+        let switched = match (matcher, &grammar.compiled) {
+            (Either::Earley(matcher), Either::Earley(other)) => {
+                detach(py, || matcher.switch_to(other, replay))
+            }
+            (Either::Pda(matcher), Either::Pda(other)) => detach(py, || matcher.switch_to(other, replay)),
+            _ => {
+                return Err(raise(py, "MatcherError", "the other grammar was compiled for the other backend"));
+            }
+        };
+        match switched {
             Ok(()) => {
                 self.words = grammar.tokenizer.get().words();
                 self.tokenizer = grammar.tokenizer.clone_ref(py);
@@ -476,7 +546,10 @@ impl GrammarMatcher {
     /// A matcher at the same place, independent from here on.
     fn fork(&self, py: Python<'_>) -> Self {
         Self {
-            matcher: self.matcher.fork(),
+            matcher: match &self.matcher {
+                Either::Earley(matcher) => Either::Earley(matcher.fork()),
+                Either::Pda(matcher) => Either::Pda(matcher.fork()),
+            },
             tokenizer: self.tokenizer.clone_ref(py),
             words: self.words,
             ends_when_whole: self.ends_when_whole,
@@ -489,12 +562,12 @@ impl GrammarMatcher {
     /// Whether the text has ended: a stop token was accepted, or (with `terminate_without_stop_token`) the text
     /// is whole.
     fn is_terminated(&self) -> bool {
-        if self.ends_when_whole { self.matcher.is_completed() } else { self.matcher.is_terminated() }
+        if self.ends_when_whole { self.is_completed() } else { self.is_at_end() }
     }
 
     /// Whether the text is whole: it may end here.
     fn is_completed(&self) -> bool {
-        self.matcher.is_completed()
+        each!(&self.matcher, matcher => matcher.is_completed())
     }
 
     /// The parts of the text that rules with the option `capture` have read, as pairs of a name and bytes, by where they
@@ -502,7 +575,8 @@ impl GrammarMatcher {
     #[pyo3(signature = (*, deduplicate=true))]
     fn get_captures<'py>(&mut self, py: Python<'py>, deduplicate: bool) -> PyResult<Bound<'py, PyList>> {
         let ends = if deduplicate { CaptureEnds::Longest } else { CaptureEnds::All };
-        let captures = self.matcher.captures(ends).map_err(|error| match_error(py, &error))?;
+        let captures = each!(&mut self.matcher, matcher => matcher.captures(ends));
+        let captures = captures.map_err(|error| match_error(py, &error))?;
         PyList::new(py, captures.iter().map(|capture| (&capture.name, PyBytes::new(py, &capture.bytes))))
     }
 
@@ -522,9 +596,9 @@ impl GrammarMatcher {
     /// The ids that end this text.
     #[getter]
     fn stop_token_ids(&self) -> Vec<u32> {
-        let ids = match self.matcher.stop_tokens() {
+        let ids = match self.stop_tokens() {
             StopTokens::Own(ids) => ids,
-            StopTokens::Vocabulary => self.matcher.grammar().vocabulary().stop_tokens(),
+            StopTokens::Vocabulary => self.matcher.vocabulary().stop_tokens(),
             _ => &[],
         };
         ids.iter().map(|id| id.get()).collect()
@@ -533,15 +607,15 @@ impl GrammarMatcher {
     /// Number of steps taken.
     #[getter]
     fn num_steps(&self) -> usize {
-        self.matcher.steps()
+        each!(&self.matcher, matcher => matcher.steps())
     }
 
     fn _debug_print_internal_state(&self) -> String {
-        format!("{:?}", self.matcher)
+        each!(&self.matcher, matcher => format!("{matcher:?}"))
     }
 
     fn __repr__(&self) -> String {
-        format!("<GrammarMatcher after {} steps>", self.matcher.steps())
+        format!("<GrammarMatcher after {} steps>", self.num_steps())
     }
 
     fn __copy__(&self, py: Python<'_>) -> Self {
@@ -556,6 +630,16 @@ impl GrammarMatcher {
         Err(PyTypeError::new_err(
             "a matcher cannot be pickled; send the compiled grammar and the accepted tokens instead",
         ))
+    }
+}
+
+/// What Python calls a kind of mask.
+pub(crate) fn kind_name(kind: MaskKind) -> &'static str {
+    match kind {
+        MaskKind::All => "all",
+        MaskKind::Unchanged => "unchanged",
+        MaskKind::Single(_) => "single",
+        MaskKind::Some => "some",
     }
 }
 

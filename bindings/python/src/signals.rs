@@ -28,13 +28,16 @@ impl Signals {
         Self { looked: Arc::new(Mutex::new(Looked { last: Instant::now(), raised: None })) }
     }
 
-    /// An interrupt that stops the work after a signal handler has raised an exception.
-    pub(crate) fn interrupt(&self) -> Interrupt {
-        let looked = Arc::clone(&self.looked);
-        Interrupt::when(move || match looked.try_lock() {
-            Ok(mut looked) => looked.has_raised(),
-            // Another thread of the work is looking.
-            Err(_) => false,
+    /// An interrupt that stops the work after a signal handler has raised an exception, and when that of the caller comes.
+    pub(crate) fn interrupt(&self, callers: &Interrupt) -> Interrupt {
+        let (looked, callers) = (Arc::clone(&self.looked), callers.clone());
+        Interrupt::when(move || {
+            callers.check().is_err()
+                || match looked.try_lock() {
+                    Ok(mut looked) => looked.has_raised(),
+                    // Another thread of the work is looking.
+                    Err(_) => false,
+                }
         })
     }
 

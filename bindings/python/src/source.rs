@@ -1,13 +1,16 @@
 //! What a compiler is asked for: a structure in some syntax, with the options that it is read with.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use grammask::{CompileError, Interrupt, JsonSchemaOptions, NamedGrammar};
+use grammask::{
+    CompileError, EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions,
+    StructuralTagOptions,
+};
 
 use crate::errors::Syntax;
 use crate::grammar::{
-    Read, read_builtin_json, read_ebnf, read_json_schema, read_lark, read_regex, read_structural_tag,
+    Read, read_builtin_json, read_ebnf, read_gbnf, read_json_schema, read_lark, read_regex,
+    read_structural_tag,
 };
 
 /// A structure, not read yet.
@@ -15,10 +18,11 @@ use crate::grammar::{
 pub(crate) enum Source {
     Json { text: String, options: JsonSchemaOptions },
     BuiltinJson,
-    Regex(String),
-    Ebnf { text: String, root: String },
-    Lark { text: String, named: BTreeMap<String, NamedGrammar> },
-    Tag(String),
+    Regex { pattern: String, options: RegexOptions },
+    Ebnf { text: String, options: EbnfOptions },
+    Gbnf { text: String, options: GbnfOptions },
+    Lark { text: String, options: LarkOptions },
+    Tag { text: String, options: StructuralTagOptions },
     Grammar(Arc<grammask::Grammar>),
 }
 
@@ -27,25 +31,35 @@ impl Source {
     pub(crate) fn syntax(&self) -> Syntax {
         match self {
             Source::Json { .. } => Syntax::JsonSchema,
-            Source::Regex(_) => Syntax::Regex,
+            Source::Regex { .. } => Syntax::Regex,
             Source::Ebnf { .. } => Syntax::Ebnf,
+            Source::Gbnf { .. } => Syntax::Gbnf,
             Source::Lark { .. } => Syntax::Lark,
-            Source::Tag(_) => Syntax::StructuralTag,
+            Source::Tag { .. } => Syntax::StructuralTag,
             Source::BuiltinJson | Source::Grammar(_) => Syntax::Grammar,
         }
     }
 
-    /// The content as text, equal for equal structures only; `None` where the text is too long to be written.
+    /// The content as text, equal for equal structures only; `None` where options hold functions, and where the text is
+    /// too long to be written.
     pub(crate) fn key(&self) -> Option<String> {
+        let has_function = |options: &JsonSchemaOptions| options.retriever.is_some();
         Some(match self {
+            Source::Json { options, .. } if has_function(options) => return None,
             Source::Json { text, options } => format!("json {options:?} {text}"),
             Source::BuiltinJson => "builtin json".to_owned(),
-            Source::Regex(pattern) => format!("regex {pattern}"),
-            Source::Ebnf { text, root } => format!("ebnf {root:?} {text}"),
-            Source::Lark { text, named } if named.is_empty() => format!("lark {text}"),
-            // What the names stand for is part of what is compiled; such sources are read first.
-            Source::Lark { .. } => return None,
-            Source::Tag(text) => format!("tag {text}"),
+            Source::Regex { pattern, options } => format!("regex {options:?} {pattern}"),
+            Source::Ebnf { text, options } => format!("ebnf {options:?} {text}"),
+            Source::Gbnf { text, options } => format!("gbnf {options:?} {text}"),
+            // What names stand for is part of what is compiled; such sources are read first.
+            Source::Lark { options, .. }
+                if !options.named.is_empty() || has_function(&options.json_schema) =>
+            {
+                return None;
+            }
+            Source::Lark { text, options } => format!("lark {options:?} {text}"),
+            Source::Tag { options, .. } if has_function(&options.json_schema) => return None,
+            Source::Tag { text, options } => format!("tag {options:?} {text}"),
             Source::Grammar(grammar) => {
                 let text = grammar.to_string();
                 // A comment stands for what is too much to print.
@@ -61,10 +75,19 @@ impl Source {
                 read_json_schema(text, &options.clone().interrupt(interrupt.clone()))
             }
             Source::BuiltinJson => read_builtin_json(),
-            Source::Regex(pattern) => read_regex(pattern),
-            Source::Ebnf { text, root } => read_ebnf(text, root),
-            Source::Lark { text, named } => read_lark(text, named),
-            Source::Tag(text) => read_structural_tag(text),
+            Source::Regex { pattern, options } => read_regex(pattern, options),
+            Source::Ebnf { text, options } => read_ebnf(text, options),
+            Source::Gbnf { text, options } => read_gbnf(text, options),
+            Source::Lark { text, options } => {
+                let mut options = options.clone();
+                options.json_schema.interrupt = interrupt.clone();
+                read_lark(text, &options)
+            }
+            Source::Tag { text, options } => {
+                let mut options = options.clone();
+                options.json_schema.interrupt = interrupt.clone();
+                read_structural_tag(text, &options)
+            }
             Source::Grammar(grammar) => Ok(((**grammar).clone(), Vec::new())),
         }
     }

@@ -1,5 +1,6 @@
 //! `TokenizerInfo`: a vocabulary and what xgrammar's users ask of it.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
@@ -9,10 +10,11 @@ use std::sync::Arc;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::arguments::id_list;
 use crate::errors::{raise, vocabulary_error};
+use crate::settings::Settings;
 
 /// Tokens with these texts are taken for stop tokens where the caller names none.
 const STOP_TOKENS: [&str; 8] = [
@@ -42,6 +44,10 @@ const STOP_TOKENS: [&str; 8] = [
 ///     Ids that end a text. Default: the tokens whose text is that of a common end token, which may be none.
 /// add_prefix_space : bool
 ///     Whether the tokenizer puts a space before the text. Kept for its readers; masks do not depend on it.
+/// special_token_ids : list of int, optional
+///     Ids that match no text, though they have one. Grammars name them by it.
+/// max_tokens, max_bytes : int
+///     Bounds on the number of ids and on the bytes of all tokens together; at most 1 GiB.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct TokenizerInfo {
     pub(crate) vocabulary: Arc<Vocabulary>,
@@ -99,7 +105,11 @@ fn decode(token: &Bound<'_, PyAny>, coding: TokenCoding) -> PyResult<Vec<u8>> {
 impl TokenizerInfo {
     #[new]
     #[pyo3(signature = (encoded_vocab, vocab_type=None, *, vocab_size=None, stop_token_ids=None,
-                        add_prefix_space=false, _special_token_ids=None))]
+                        add_prefix_space=false, special_token_ids=None, max_tokens=1 << 22, max_bytes=64 << 20),
+           text_signature = "(encoded_vocab, vocab_type=None, *, vocab_size=None, stop_token_ids=None, \
+                             add_prefix_space=False, special_token_ids=None, max_tokens=4194304, \
+                             max_bytes=67108864)")]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn new(
         py: Python<'_>,
         encoded_vocab: &Bound<'_, PyAny>,
@@ -107,7 +117,9 @@ impl TokenizerInfo {
         vocab_size: Option<usize>,
         stop_token_ids: Option<&Bound<'_, PyAny>>,
         add_prefix_space: bool,
-        _special_token_ids: Option<Vec<u32>>,
+        special_token_ids: Option<Vec<u32>>,
+        max_tokens: usize,
+        max_bytes: usize,
     ) -> PyResult<Self> {
         let (vocab_type, coding) =
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
@@ -122,7 +134,9 @@ impl TokenizerInfo {
                 .collect(),
         };
         let options = VocabularyOptions::default()
-            .special_ids(_special_token_ids.unwrap_or_default())
+            .special_ids(special_token_ids.unwrap_or_default())
+            .max_tokens(max_tokens)
+            .max_bytes(max_bytes)
             .stop_ids(stop)
             .size(vocab_size.unwrap_or(tokens.len()));
         let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
@@ -151,22 +165,48 @@ impl TokenizerInfo {
     ///
     /// Special tokens match no text. `vocab_size` is the width of the model's logits, if that is more than the file has
     /// tokens; `stop_token_ids` are the ids that end a text, if the file does not say so.
+    ///
+    /// `special_token_ids` are ids that are special besides those that the file marks; `special_tokens` is a dict of names and
+    /// ids of such that the file does not have. `vocab_type` says how a `tokenizer.json` spells bytes, if its decoder does not.
+    /// `max_tokens` and `max_bytes` are bounds, as for `TokenizerInfo`.
     #[staticmethod]
-    #[pyo3(signature = (path, *, vocab_size=None, stop_token_ids=None))]
-    fn from_file(
-        py: Python<'_>,
-        path: PathBuf,
-        vocab_size: Option<usize>,
-        stop_token_ids: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (path, **options),
+           text_signature = "(path, *, vocab_size=None, stop_token_ids=None, special_token_ids=None, \
+                             special_tokens=None, vocab_type=None, max_tokens=4194304, max_bytes=67108864)")]
+    fn from_file(py: Python<'_>, path: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut given = Settings::of(options)?;
         let special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
+        let mut special: Vec<(u32, String)> =
+            special.into_iter().map(|(id, name)| (id, name.to_string())).collect();
+        if let Some(named) = given.take("special_tokens").filter(|named| !named.is_none()) {
+            special
+                .extend(named.extract::<BTreeMap<String, u32>>()?.into_iter().map(|(name, id)| (id, name)));
+        }
         let mut options = VocabularyOptions::default().special_tokens(special);
-        if let Some(size) = vocab_size {
+        if let Some(size) = given.get("vocab_size")? {
             options = options.size(size);
         }
-        if let Some(ids) = id_list(py, stop_token_ids)? {
+        let of_kind = |name| match given.take(name) {
+            Some(ids) if !ids.is_none() => id_list(py, Some(&ids)),
+            _ => Ok(None),
+        };
+        let [stop, special] = ["stop_token_ids", "special_token_ids"].map(of_kind);
+        if let Some(ids) = stop? {
             options = options.stop_ids(ids);
         }
+        if let Some(ids) = special? {
+            options = options.special_ids(ids);
+        }
+        if let Some(vocab_type) = given.take("vocab_type").filter(|vocab_type| !vocab_type.is_none()) {
+            options = options.coding(coding(py, &vocab_type)?.1);
+        }
+        if let Some(most) = given.get("max_tokens")? {
+            options = options.max_tokens(most);
+        }
+        if let Some(most) = given.get("max_bytes")? {
+            options = options.max_bytes(most);
+        }
+        given.finish_arguments("from_file")?;
         let file = File::open(&path)?;
         let vocabulary = py.detach(|| vocabularies::load(file, &options));
         let vocabulary = Arc::new(

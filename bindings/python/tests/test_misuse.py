@@ -11,7 +11,7 @@ from conftest import STOP, VOCAB_SIZE
 
 import grammask
 
-EXPECTED = (TypeError, ValueError, RuntimeError, OverflowError, IndexError, AttributeError, ImportError)
+EXPECTED = (TypeError, ValueError, RuntimeError, OverflowError, IndexError, AttributeError, ImportError, OSError)
 
 
 class Liar:

@@ -53,7 +53,8 @@ def test_signatures():
         value = grammask
         for name in path.split("."):
             value = getattr(value, name)
-        assert str(inspect.signature(value)) == signature, path
+        # Further keyword arguments may follow, which code written for xgrammar does not know.
+        assert str(inspect.signature(value)).startswith(signature.removesuffix(")")), path
 
 
 def test_importing_it_imports_no_framework():

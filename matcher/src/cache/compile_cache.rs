@@ -106,6 +106,21 @@ impl<V: Clone> CompileCache<V> {
         self.get_or_compile_key(SourceKey::of_text(key), size, compile)
     }
 
+    /// As [`get_or_compile`](Self::get_or_compile); waits for another's compilation no longer than until the interrupt.
+    ///
+    /// # Errors
+    ///
+    /// Those of `compile`, and where the interrupt comes first.
+    pub fn get_or_compile_until<E: From<Interrupted>>(
+        &self,
+        key: &str,
+        interrupt: &Interrupt,
+        size: impl Fn(&V) -> usize,
+        compile: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.get_or_compile_key_until(SourceKey::of_text(key), interrupt, size, compile)
+    }
+
     fn get_or_compile_key<E>(
         &self,
         key: SourceKey<'_>,
@@ -119,9 +134,8 @@ impl<V: Clone> CompileCache<V> {
         self.fill(hash, &slot, value, size, compile)
     }
 
-    /// As [`get_or_compile`](Self::get_or_compile); waits for another's compilation no longer than until the
-    /// interrupt.
-    pub(crate) fn get_or_compile_until<E: From<Interrupted>>(
+    /// As [`get_or_compile_until`](Self::get_or_compile_until), under a key of several parts.
+    pub(crate) fn get_or_compile_key_until<E: From<Interrupted>>(
         &self,
         key: SourceKey<'_>,
         interrupt: &Interrupt,

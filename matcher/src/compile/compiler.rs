@@ -200,7 +200,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let Some(options) = options.filter(|_| self.caches_sources()) else { return compile() };
         let key = SourceKey([syntax, options, source]);
-        self.cache.get_or_compile_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
+        self.cache.get_or_compile_key_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
     }
 
     /// Compiles a grammar, some of whose rules were compiled before.

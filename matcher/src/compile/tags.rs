@@ -256,7 +256,7 @@ impl TagCompiler {
             Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
         };
         match self.key(schema) {
-            Some(key) => self.schemas.get_or_compile_until(
+            Some(key) => self.schemas.get_or_compile_key_until(
                 key,
                 &self.interrupt,
                 |program| program.memory_usage(),

@@ -68,12 +68,14 @@ impl<B: Backend> Matcher<B> {
 
     /// The mask of the next token if it was computed before, in this text or another; as [`mask`](Self::mask),
     /// without ever working for long. For callers that hold a lock others wait for.
-    pub fn cached_mask(&self) -> Option<Arc<StoredMask>> {
+    pub fn cached_mask(&mut self) -> Option<Arc<StoredMask>> {
         if self.terminated {
             return None;
         }
         let name = self.mask_name();
-        if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) }
+        let mask = if name.0 == NARROWED { None } else { self.generation().masks.known(&name.1) };
+        self.counts.unpublished.hits += u64::from(mask.is_some());
+        mask
     }
 
     /// Fails if this number of bits cannot hold a mask.

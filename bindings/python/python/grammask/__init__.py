@@ -28,17 +28,21 @@ from typing import TYPE_CHECKING, Any
 from . import config, exception
 from ._native import (
     BatchGrammarMatcher,
+    Budget,
     CompiledGrammar,
     Grammar,
     GrammarCompiler,
     GrammarMatcher,
+    Interrupt,
     TokenizerInfo,
+    schema_report,
 )
 from ._plugins import install_as_xgrammar
 from ._support import CompileFuture, ForcedTokens, Rejection, VocabType
 from .bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
+    choose_tokens,
     get_bitmask_shape,
     reset_token_bitmask,
 )
@@ -86,6 +90,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
+    "Budget",
     "CompileFuture",
     "CompiledGrammar",
     "DeserializeFormatError",
@@ -97,6 +102,7 @@ __all__ = [
     "GrammaskError",
     "GrammaskWarning",
     "IndeterminateError",
+    "Interrupt",
     "InvalidGrammarError",
     "InvalidJSONError",
     "InvalidSchemaError",
@@ -112,6 +118,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "choose_tokens",
     "config",
     "exception",
     "get_bitmask_shape",
@@ -125,6 +132,7 @@ __all__ = [
     "normalize_tool_choice",
     "register_model_structural_tag",
     "reset_token_bitmask",
+    "schema_report",
     "set_max_recursion_depth",
     "structural_tag",
     "testing",

@@ -9,10 +9,12 @@ from ._support import CompileFuture, ForcedTokens, Rejection, VocabType
 
 __all__ = [
     "BatchGrammarMatcher",
+    "Budget",
     "CompiledGrammar",
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",
+    "Interrupt",
     "PendingCompile",
     "TokenizerInfo",
     "after_fork",
@@ -20,14 +22,19 @@ __all__ = [
     "apply_bitmask_array",
     "apply_bitmask_cuda",
     "before_fork",
+    "choose_tokens",
     "finish_background",
     "forget_deliveries",
     "model_structural_tag",
+    "schema_report",
     "set_compat",
 ]
 
-_Schema = str | dict[str, Any] | type[Any]
-"""JSON text, a dict, or a pydantic model."""
+_Schema = Any
+"""JSON text, a dict, a pydantic model, or what pydantic makes a schema of: `list[int]`, a dataclass, an `Enum`."""
+_Limits = dict[str, int] | None
+_Options = dict[str, Any] | None
+_Retriever = Callable[[str], Any] | None
 
 def after_fork() -> None: ...
 def before_fork() -> None: ...
@@ -64,7 +71,9 @@ class TokenizerInfo:
         vocab_size: int | None = None,
         stop_token_ids: int | list[int] | None = None,
         add_prefix_space: bool = False,
-        _special_token_ids: list[int] | None = None,
+        special_token_ids: list[int] | None = None,
+        max_tokens: int = 1 << 22,
+        max_bytes: int = 64 << 20,
     ) -> TokenizerInfo: ...
     @staticmethod
     def from_huggingface(
@@ -76,6 +85,11 @@ class TokenizerInfo:
         *,
         vocab_size: int | None = None,
         stop_token_ids: int | list[int] | None = None,
+        special_token_ids: int | list[int] | None = None,
+        special_tokens: dict[str, int] | None = None,
+        vocab_type: VocabType | None = None,
+        max_tokens: int = 1 << 22,
+        max_bytes: int = 64 << 20,
     ) -> TokenizerInfo: ...
     @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo: ...
@@ -117,7 +131,9 @@ class TokenizerInfo:
 @final
 class Grammar:
     @staticmethod
-    def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar: ...
+    def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root", limits: _Limits = None) -> Grammar: ...
+    @staticmethod
+    def from_gbnf(gbnf_string: str, *, root_rule_name: str = "root", limits: _Limits = None) -> Grammar: ...
     @staticmethod
     def from_json_schema(
         schema: _Schema,
@@ -129,20 +145,51 @@ class Grammar:
         max_whitespace_cnt: int | None = None,
         print_converted_ebnf: bool = False,
         any_order: bool = False,
-        spelling: str | None = None,
+        spelling: Literal["printed", "any", "compact", "canonical"] | None = None,
         around_root: int = 0,
+        indent_depth: int = 32,
+        key_order: Literal["declared", "required_first", "any"] | None = None,
+        free_names: Literal["may_repeat", "unique"] = "may_repeat",
+        escapes: Literal["printed", "any", "needed", "ascii"] | None = None,
+        numbers: Literal["printed", "any", "canonical"] | int | None = None,
+        formats: Literal["enforced", "annotation"] = "enforced",
+        unsupported: Literal["refuse", "ignore"] | None = None,
+        retriever: _Retriever = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> Grammar: ...
     @staticmethod
-    def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar: ...
+    def from_regex(
+        regex_string: str,
+        *,
+        print_converted_ebnf: bool = False,
+        dialect: Literal["ecma", "perl"] = "ecma",
+        matching: Literal["whole", "search"] = "whole",
+        letter_case: Literal["exact", "ignored"] = "exact",
+        limits: _Limits = None,
+    ) -> Grammar: ...
     @staticmethod
     def from_lark(
         lark_string: str,
         *,
         tokenizer_info: TokenizerInfo | None = None,
         named_grammars: dict[str, Grammar | str] | None = None,
+        start_rule_name: str = "start",
+        json_options: _Options = None,
+        regex_limits: _Limits = None,
+        limits: _Limits = None,
     ) -> Grammar: ...
     @staticmethod
-    def from_structural_tag(structural_tag: Any = None, triggers: Any = None, *, tags: Any = None) -> Grammar: ...
+    def from_structural_tag(
+        structural_tag: Any = None,
+        triggers: Any = None,
+        *,
+        tags: Any = None,
+        json_options: _Options = None,
+        ebnf_options: _Options = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> Grammar: ...
     @staticmethod
     def builtin_json_grammar() -> Grammar: ...
     @staticmethod
@@ -169,6 +216,10 @@ class CompiledGrammar:
     def memory_size_bytes(self) -> int: ...
     @property
     def fingerprint(self) -> int | None: ...
+    def stats(self) -> dict[str, Any]: ...
+    def warm_up(self, masks: int, *, interrupt: Interrupt | None = None) -> int: ...
+    @property
+    def backend(self) -> str: ...
     def _to_bytes(self, ebnf: str) -> bytes: ...
     @staticmethod
     def _from_bytes(bytes: bytes, ebnf: str, tokenizer_info: TokenizerInfo) -> CompiledGrammar | None: ...
@@ -181,6 +232,23 @@ class CompiledGrammar:
     def __deepcopy__(self, _memo: Any) -> CompiledGrammar: ...
 
 @final
+class Budget:
+    def __new__(cls, max_bytes: int) -> Budget: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def used_bytes(self) -> int: ...
+    @property
+    def evicted(self) -> int: ...
+
+@final
+class Interrupt:
+    def __new__(cls, timeout: float | None = None) -> Interrupt: ...
+    def cancel(self) -> None: ...
+    @property
+    def has_come(self) -> bool: ...
+
+@final
 class GrammarCompiler:
     def __new__(
         cls,
@@ -191,6 +259,11 @@ class GrammarCompiler:
         cache_limit_bytes: int = -1,
         cache_dir: str | PathLike[str] | None = None,
         cache_dir_limit_bytes: int = 1 << 30,
+        limits: _Limits = None,
+        budget: Budget | None = None,
+        backend: Literal["earley", "pda"] = "earley",
+        automata: _Options = None,
+        masks: dict[str, bool] | None = None,
     ) -> GrammarCompiler: ...
     def compile_json_schema(
         self,
@@ -202,8 +275,18 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
-        spelling: str | None = None,
+        spelling: Literal["printed", "any", "compact", "canonical"] | None = None,
         around_root: int = 0,
+        indent_depth: int = 32,
+        key_order: Literal["declared", "required_first", "any"] | None = None,
+        free_names: Literal["may_repeat", "unique"] = "may_repeat",
+        escapes: Literal["printed", "any", "needed", "ascii"] | None = None,
+        numbers: Literal["printed", "any", "canonical"] | int | None = None,
+        formats: Literal["enforced", "annotation"] = "enforced",
+        unsupported: Literal["refuse", "ignore"] | None = None,
+        retriever: _Retriever = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompiledGrammar: ...
     def compile_json_schema_async(
         self,
@@ -215,30 +298,131 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
-        spelling: str | None = None,
+        spelling: Literal["printed", "any", "compact", "canonical"] | None = None,
         around_root: int = 0,
+        indent_depth: int = 32,
+        key_order: Literal["declared", "required_first", "any"] | None = None,
+        free_names: Literal["may_repeat", "unique"] = "may_repeat",
+        escapes: Literal["printed", "any", "needed", "ascii"] | None = None,
+        numbers: Literal["printed", "any", "canonical"] | int | None = None,
+        formats: Literal["enforced", "annotation"] = "enforced",
+        unsupported: Literal["refuse", "ignore"] | None = None,
+        retriever: _Retriever = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompileFuture: ...
     def compile_builtin_json_grammar(self) -> CompiledGrammar: ...
     def compile_builtin_json_grammar_async(self) -> CompileFuture: ...
-    def compile_regex(self, regex: str) -> CompiledGrammar: ...
-    def compile_regex_async(self, regex: str) -> CompileFuture: ...
-    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar: ...
-    def compile_grammar_async(
-        self, grammar: Grammar | str, *, root_rule_name: str = "root"
+    def compile_regex(
+        self,
+        regex: str,
+        *,
+        dialect: Literal["ecma", "perl"] = "ecma",
+        matching: Literal["whole", "search"] = "whole",
+        letter_case: Literal["exact", "ignored"] = "exact",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> CompiledGrammar: ...
+    def compile_regex_async(
+        self,
+        regex: str,
+        *,
+        dialect: Literal["ecma", "perl"] = "ecma",
+        matching: Literal["whole", "search"] = "whole",
+        letter_case: Literal["exact", "ignored"] = "exact",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompileFuture: ...
-    def compile_choices(self, choices: list[str]) -> CompiledGrammar: ...
+    def compile_grammar(
+        self,
+        grammar: Grammar | str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> CompiledGrammar: ...
+    def compile_grammar_async(
+        self,
+        grammar: Grammar | str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> CompileFuture: ...
+    def compile_gbnf(
+        self,
+        gbnf_string: str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> CompiledGrammar: ...
+    def compile_gbnf_async(
+        self,
+        gbnf_string: str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> CompileFuture: ...
+    def compile_choices(
+        self,
+        choices: list[str],
+        *,
+        interrupt: Interrupt | None = None,
+    ) -> CompiledGrammar: ...
+    def compile_choices_async(
+        self,
+        choices: list[str],
+        *,
+        interrupt: Interrupt | None = None,
+    ) -> CompileFuture: ...
     def compile_lark(
-        self, lark_string: str, *, named_grammars: dict[str, Grammar | str] | None = None
+        self,
+        lark_string: str,
+        *,
+        named_grammars: dict[str, Grammar | str] | None = None,
+        start_rule_name: str = "start",
+        json_options: _Options = None,
+        regex_limits: _Limits = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompiledGrammar: ...
     def compile_lark_async(
-        self, lark_string: str, *, named_grammars: dict[str, Grammar | str] | None = None
+        self,
+        lark_string: str,
+        *,
+        named_grammars: dict[str, Grammar | str] | None = None,
+        start_rule_name: str = "start",
+        json_options: _Options = None,
+        regex_limits: _Limits = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompileFuture: ...
     def compile_structural_tag(
-        self, structural_tag: Any = None, triggers: Any = None, *, tags: Any = None
+        self,
+        structural_tag: Any = None,
+        triggers: Any = None,
+        *,
+        tags: Any = None,
+        json_options: _Options = None,
+        ebnf_options: _Options = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompiledGrammar: ...
     def compile_structural_tag_async(
-        self, structural_tag: Any = None, triggers: Any = None, *, tags: Any = None
+        self,
+        structural_tag: Any = None,
+        triggers: Any = None,
+        *,
+        tags: Any = None,
+        json_options: _Options = None,
+        ebnf_options: _Options = None,
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
     ) -> CompileFuture: ...
+    def warm_up_in_background(self, compiled_grammar: CompiledGrammar, masks: int) -> bool: ...
+    def stats(self) -> dict[str, Any]: ...
     def save_cache(self) -> None: ...
     def cache_dir_usage(self) -> dict[str, Any] | None: ...
     @property
@@ -268,6 +452,12 @@ class GrammarMatcher:
         self, bitmask: Any, index: SupportsIndex = 0, *, debug_print: bool = False
     ) -> bool: ...
     def fill_next_token_bitmask_ptr(self, address: int, words: int, index: int = 0) -> bool: ...
+    def fill_mask_kind(
+        self, bitmask: Any, index: SupportsIndex = 0
+    ) -> Literal["all", "single", "some", "unchanged"]: ...
+    def warm_next(self, masks: int) -> int: ...
+    def set_interrupt(self, interrupt: Interrupt | None) -> None: ...
+    def stats(self) -> dict[str, int]: ...
     def allowed_token_ids(self) -> list[int]: ...
     def traverse_draft_tree(
         self,
@@ -315,6 +505,9 @@ class BatchGrammarMatcher:
         indices: list[int] | None = None,
         debug_print: bool = False,
     ) -> None: ...
+    def batch_fill_mask_kinds(
+        self, matchers: list[GrammarMatcher], bitmask: Any, indices: list[int] | None = None
+    ) -> list[Literal["all", "single", "some", "unchanged"]]: ...
     @staticmethod
     def batch_fill_temperature(
         matchers: list[GrammarMatcher], temperatures: Any, indices: list[int] | None = None
@@ -331,5 +524,42 @@ class BatchGrammarMatcher:
     def batch_rollback(matchers: list[GrammarMatcher], num_tokens: int | list[int] = 1) -> None: ...
 
 def model_structural_tag(
-    model: str, request: str, reasoning: str, exclude_markers: bool, max_whitespace: int | None
+    model: str,
+    request: str,
+    *,
+    reasoning: str = "enabled",
+    max_reasoning_chars: int | None = None,
+    exclude_special_tokens: bool = True,
+    max_whitespace_cnt: int | None = None,
+    spelling: str | None = None,
 ) -> str: ...
+def choose_tokens(
+    dtype: str,
+    logits: tuple[Any, int, int, int],
+    masks: tuple[Any, int, int],
+    width: int,
+    rows: list[int] | None,
+    draws: list[tuple[Any, ...]],
+) -> list[int]: ...
+def schema_report(
+    schema: _Schema,
+    *,
+    any_whitespace: bool = True,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    strict_mode: bool = True,
+    max_whitespace_cnt: int | None = None,
+    any_order: bool = False,
+    spelling: Literal["printed", "any", "compact", "canonical"] | None = None,
+    around_root: int = 0,
+    indent_depth: int = 32,
+    key_order: Literal["declared", "required_first", "any"] | None = None,
+    free_names: Literal["may_repeat", "unique"] = "may_repeat",
+    escapes: Literal["printed", "any", "needed", "ascii"] | None = None,
+    numbers: Literal["printed", "any", "canonical"] | int | None = None,
+    formats: Literal["enforced", "annotation"] = "enforced",
+    unsupported: Literal["refuse", "ignore"] | None = None,
+    retriever: _Retriever = None,
+    limits: _Limits = None,
+    interrupt: Interrupt | None = None,
+) -> list[dict[str, str]]: ...

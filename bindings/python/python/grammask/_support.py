@@ -161,23 +161,9 @@ class ForcedTokens(NamedTuple):
     """How many of the last tokens of the text to take back first."""
 
 
-def reduce_compiler(
-    info: TokenizerInfo,
-    max_threads: int,
-    cache_enabled: bool,
-    cache_limit_bytes: int,
-    cache_dir: Any,
-    cache_dir_limit_bytes: int,
-) -> Any:
-    """What pickle keeps of a compiler: its settings."""
-    settings = {
-        "max_threads": max_threads,
-        "cache_enabled": cache_enabled,
-        "cache_limit_bytes": cache_limit_bytes,
-        "cache_dir": cache_dir,
-        "cache_dir_limit_bytes": cache_dir_limit_bytes,
-    }
-    return (_compiler, (info, settings))
+def reduce_compiler(info: TokenizerInfo, settings: dict[str, Any]) -> Any:
+    """What pickle keeps of a compiler: its settings, but for a budget, which is one of this process."""
+    return (_compiler, (info, {name: value for name, value in settings.items() if name != "budget"}))
 
 
 def _compiler(info: TokenizerInfo, settings: dict[str, Any]) -> GrammarCompiler:

@@ -112,7 +112,7 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
         vocab_size=size,
         stop_token_ids=stop_token_ids,
         add_prefix_space=metadata["add_prefix_space"],
-        _special_token_ids=[] if get_compat() else _special_ids(tokenizer, size),
+        special_token_ids=[] if get_compat() else _special_ids(tokenizer, size),
     )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib.util
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _native
 from ._native import apply_bitmask, apply_bitmask_array, apply_bitmask_cuda
 from .exception import GrammaskWarning, spell
 
@@ -20,6 +22,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "choose_tokens",
     "get_bitmask_shape",
     "reset_token_bitmask",
 ]
@@ -110,6 +113,84 @@ def apply_token_bitmask_inplace(
     if backend in ("cuda", "triton") and logits.device.type != "cuda":
         raise ValueError(f"backend {backend!r} needs logits on a CUDA device, not on {logits.device}")
     _apply_torch(logits, bitmask, vocab_size, indices, backend)
+
+
+def choose_tokens(
+    logits: Any,
+    bitmask: Any,
+    *,
+    temperature: float | Sequence[float] = 1.0,
+    top_k: int | Sequence[int] = 0,
+    top_p: float | Sequence[float] = 1.0,
+    seed: int | Sequence[int] = 0,
+    step: int | Sequence[int] = 0,
+    vocab_size: int | None = None,
+    indices: Any = None,
+) -> Any:
+    """Chooses one allowed token for each row, from logits and masks at once. Neither is written.
+
+    Parameters
+    ----------
+    logits : array or tensor of float32, float16 or bfloat16 in CPU memory, shape (batch, vocab) or (vocab,)
+    bitmask : array or tensor of int32, shape (rows, words) or (words,)
+    temperature : float or one a row
+        Logits are divided by it; 0 takes the best token.
+    top_k : int or one a row
+        Only so many of the best tokens are kept; 0 keeps all.
+    top_p : float or one a row
+        Of those, the best whose probabilities just reach this share; above 0.
+    seed, step : int or one a row
+        The same seed and step draw the same: give each request a seed, and count its steps.
+    vocab_size, indices
+        As for ``apply_token_bitmask_inplace``.
+
+    Returns a numpy array of int64 with as many ids as rows. Raises ``ValueError`` where a mask allows nothing, all that it
+    allows is minus infinity or NaN, or a setting is out of its range.
+    """
+    logits, bitmask = (value.detach() if hasattr(value, "detach") else value for value in (logits, bitmask))
+    dtype, shape = str(logits.dtype).removeprefix("torch."), tuple(logits.shape)
+    is_array = isinstance(logits, np.ndarray)
+    if not is_array and logits.device.type != "cpu":
+        raise ValueError(f"logits on {logits.device} are not taken; apply the bitmask and use the framework's sampler")
+    if str(bitmask.dtype).removeprefix("torch.") not in ("int32", "uint32"):
+        raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
+    if len(shape) not in (1, 2) or len(bitmask.shape) not in (1, 2):
+        raise ValueError("logits and bitmask must have one dimension or two")
+    logits = np.ascontiguousarray(logits) if is_array else logits.contiguous()
+    if isinstance(bitmask, np.ndarray):
+        bitmask = np.ascontiguousarray(bitmask)
+    else:
+        bitmask = bitmask.contiguous()
+    count, columns = shape if len(shape) == 2 else (1, *shape)
+    masks, words = tuple(bitmask.shape) if len(bitmask.shape) == 2 else (1, *bitmask.shape)
+    width = _width(columns, words, vocab_size)
+    rows = _row_list(indices, count, masks)
+    drawn = count if rows is None else len(rows)
+    settings = [_each(value, drawn) for value in (temperature, top_k, top_p, seed, step)]
+    chosen = _native.choose_tokens(
+        dtype,
+        (_memory(logits), count, columns, columns),
+        (_memory(bitmask), masks, words),
+        width,
+        rows,
+        list(zip(*settings, strict=True)),
+    )
+    return np.array(chosen, np.int64)
+
+
+def _memory(value: Any) -> Any:
+    """What the native half asks for an address: a tensor itself, of an array the address."""
+    return value.ctypes.data if isinstance(value, np.ndarray) else value
+
+
+def _each(value: Any, count: int) -> list[Any]:
+    """A setting for each row."""
+    if not hasattr(value, "__len__"):
+        return [value] * count
+    values = value.tolist() if hasattr(value, "tolist") else list(value)
+    if len(values) != count:
+        raise ValueError(f"there are settings for {len(values)} rows, and {count} rows to choose for")
+    return values
 
 
 def _width(logits: int, words: int, vocab_size: int | None) -> int:

@@ -291,18 +291,26 @@ def get_model_structural_tag(
     exclude_special_tokens: bool = True,
     max_whitespace_cnt: int | None = None,
     parallel_tool_calls: bool = True,
+    *,
+    max_reasoning_chars: int | None = None,
+    response_format: dict[str, Any] | None = None,
+    spelling: str | None = None,
 ) -> StructuralTag:
     """What a model of a family may answer to a request with tools.
 
-    ``reasoning`` is ``"enabled"``, ``"disabled"``, ``"auto"`` or a bool. Raises ``ValueError`` where the choice names a
+    ``reasoning`` is ``"enabled"``, ``"disabled"``, ``"auto"``, ``"empty"`` (its marks, and nothing between them) or a bool;
+    ``max_reasoning_chars`` ends it after so many characters. ``response_format`` is that of OpenAI's requests, for the answer
+    without a call. ``spelling`` is that of arguments, as for ``compile_json_schema``.
+
+    Raises ``ValueError`` where the choice names a
     tool that is not there, and ``InvalidStructuralTagError`` where the family or a tool is refused.
     """
     del force_reasoning
     functions, builtins, mode = normalize_tool_choice(tools, tool_choice)
     if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
-    if reasoning not in ("enabled", "disabled", "auto"):
-        raise ValueError('`reasoning` must be "enabled", "disabled", "auto" or a bool')
+    if reasoning not in ("enabled", "disabled", "auto", "empty"):
+        raise ValueError('`reasoning` must be "enabled", "disabled", "auto", "empty" or a bool')
     if model in _registered:
         return _registered[model](
             functions,
@@ -321,7 +329,17 @@ def get_model_structural_tag(
         named = {"type": "function", "function": {"name": offered[0].get("function", offered[0]).get("name")}}
         choice = named if kind == "function" else {"type": kind}
     request = {"tools": offered, "tool_choice": choice, "parallel_tool_calls": parallel_tool_calls}
-    text = model_structural_tag(model, json.dumps(request), reasoning, exclude_special_tokens, max_whitespace_cnt)
+    if response_format is not None:
+        request["response_format"] = response_format
+    text = model_structural_tag(
+        model,
+        json.dumps(request),
+        reasoning=reasoning,
+        max_reasoning_chars=max_reasoning_chars,
+        exclude_special_tokens=exclude_special_tokens,
+        max_whitespace_cnt=max_whitespace_cnt,
+        spelling=spelling,
+    )
     tag = json.loads(text)
     if any_order:
         _set_any_order(tag)

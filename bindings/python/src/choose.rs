@@ -1,0 +1,94 @@
+//! Tokens chosen from logits and masks in one pass, in CPU memory.
+#![expect(unsafe_code, reason = "the memory of arrays and tensors is reached through their addresses")]
+
+use grammask::apply::{ApplyError, Layout, Logit, Processor, Rows, Sampling, half, sample};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::apply::address;
+
+/// How one row is drawn: temperature, `top_k`, `top_p`, seed, step.
+type Draw = (f32, u32, f32, u64, u64);
+
+/// Draws a token for each row. `grammask.choose_tokens` calls it with arrays or tensors of its own, whose columns follow one
+/// another: address or tensor, rows, columns and the stride from row to row for logits, address or tensor, rows and words for
+/// masks.
+#[pyfunction]
+pub(crate) fn choose_tokens(
+    dtype: &str,
+    logits: (Bound<'_, PyAny>, usize, usize, usize),
+    masks: (Bound<'_, PyAny>, usize, usize),
+    width: usize,
+    rows: Option<Vec<u32>>,
+    draws: Vec<Draw>,
+) -> PyResult<Vec<u32>> {
+    let (tensor, count, columns, stride) = logits;
+    let layout = Layout::new(count, columns)
+        .row_stride(isize::try_from(stride)?)
+        .mask_stride(masks.2)
+        .vocabulary(width)
+        .select(rows.as_deref().map_or(Rows::All, Rows::Same));
+    let settings = draws.into_iter().map(|(temperature, top_k, top_p, seed, step)| Sampling {
+        temperature,
+        top_k,
+        top_p,
+        seed,
+        step,
+    });
+    let settings: Vec<Sampling> = settings.collect();
+    if settings.len() != layout.selected() {
+        return Err(PyValueError::new_err("there must be settings for each row"));
+    }
+    if count == 0 || columns == 0 || stride < columns {
+        return Err(PyValueError::new_err("the logits must have columns, and rows that do not overlap"));
+    }
+    let elements = (count - 1).checked_mul(stride).and_then(|before| before.checked_add(columns));
+    let words = masks.1.checked_mul(masks.2);
+    let (Some(elements), Some(words)) = (elements, words) else {
+        return Err(PyValueError::new_err("there are too many logits"));
+    };
+    let place = Place { masks: address(&masks.0)?, words, logits: address(&tensor)?, elements };
+    let mut chosen = vec![0; settings.len()];
+    let outcome = match dtype {
+        "float32" => place.draw::<f32>(&layout, &settings, &mut chosen),
+        "float16" => place.draw::<half::f16>(&layout, &settings, &mut chosen),
+        "bfloat16" => place.draw::<half::bf16>(&layout, &settings, &mut chosen),
+        _ => return Err(PyValueError::new_err(format!("logits of dtype {dtype} are not supported"))),
+    };
+    outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(chosen)
+}
+
+/// Where logits and masks lie, and how many elements each has.
+struct Place {
+    logits: usize,
+    elements: usize,
+    masks: usize,
+    words: usize,
+}
+
+impl Place {
+    fn draw<T: Logit>(
+        &self,
+        layout: &Layout<'_>,
+        settings: &[Sampling],
+        chosen: &mut [u32],
+    ) -> Result<(), ApplyError> {
+        // SAFETY: the arrays or tensors named these addresses and shapes just now, and the interpreter's lock is held, so
+        // that nobody frees the memory. What is not aligned gets an empty slice, which the layout does not fit.
+        let (logits, masks) =
+            unsafe { (slice::<T>(self.logits, self.elements), slice::<u32>(self.masks, self.words)) };
+        sample(Processor::default(), logits, masks, layout, settings, chosen)
+    }
+}
+
+/// # Safety
+///
+/// So many elements lie at the address, unless it is null or not aligned to them.
+unsafe fn slice<'m, T>(address: usize, length: usize) -> &'m [T] {
+    if address == 0 || !address.is_multiple_of(align_of::<T>()) {
+        return &[];
+    }
+    // SAFETY: the caller vouches for it.
+    unsafe { std::slice::from_raw_parts(address as *const T, length) }
+}
