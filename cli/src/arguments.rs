@@ -45,6 +45,7 @@ pub(crate) enum Syntax {
     Gbnf,
     Lark,
     Regex,
+    StructuralTag,
     /// A request with tools.
     Tools,
 }
@@ -57,6 +58,7 @@ impl Syntax {
             Self::Gbnf => "GBNF",
             Self::Lark => "Lark grammar",
             Self::Regex => "regular expression",
+            Self::StructuralTag => "structural tag",
             Self::Tools => "request",
         }
     }
@@ -105,6 +107,12 @@ pub(crate) struct StructureArguments {
     /// A regular expression, which the whole text must match
     #[arg(long, value_name = "PATTERN", help_heading = "Structure (exactly one)")]
     regex_text: Option<String>,
+    /// A structural tag: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
+    tag: Option<String>,
+    /// A structural tag, as text
+    #[arg(long, value_name = "JSON", help_heading = "Structure (exactly one)")]
+    tag_text: Option<String>,
 }
 
 /// A structure as it was read.
@@ -117,13 +125,14 @@ pub(crate) struct StructureText {
 
 impl StructureArguments {
     pub(crate) fn read(&self) -> Result<StructureText> {
-        use Syntax::{Ebnf, Gbnf, JsonSchema, Lark, Regex};
+        use Syntax::{Ebnf, Gbnf, JsonSchema, Lark, Regex, StructuralTag};
         let inline = [
             (JsonSchema, &self.schema_text, "--schema-text"),
             (Ebnf, &self.ebnf_text, "--ebnf-text"),
             (Gbnf, &self.gbnf_text, "--gbnf-text"),
             (Lark, &self.lark_text, "--lark-text"),
             (Regex, &self.regex_text, "--regex-text"),
+            (StructuralTag, &self.tag_text, "--tag-text"),
         ];
         for (syntax, text, option) in inline {
             if let Some(text) = text {
@@ -136,6 +145,7 @@ impl StructureArguments {
             (Gbnf, &self.gbnf, "--gbnf-text"),
             (Lark, &self.lark, "--lark-text"),
             (Regex, &self.regex, "--regex-text"),
+            (StructuralTag, &self.tag, "--tag-text"),
         ];
         for (syntax, name, inline) in files {
             let Some(name) = name else { continue };
@@ -171,7 +181,7 @@ pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
     fs::read(name).with_context(|| format!("cannot read `{name}`"))
 }
 
-/// How a JSON Schema is read; other structures are not affected.
+/// How a JSON Schema is read, alone or in a structural tag; other structures are not affected.
 #[derive(clap::Args)]
 pub(crate) struct SchemaArguments {
     /// Which texts stand for a value: those that serialisers print, all that JSON allows, those printed without whitespace,
@@ -234,6 +244,13 @@ pub(crate) enum Numbers {
 pub(crate) enum KeyOrder {
     Declared,
     RequiredFirst,
+    Any,
+}
+
+/// The order of the members of a call's arguments.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ArgumentOrder {
+    Declared,
     Any,
 }
 

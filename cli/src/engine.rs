@@ -13,6 +13,7 @@ use grammask::gbnf::{self, GbnfOptions};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
+use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::Reasoning;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{
@@ -218,10 +219,19 @@ fn compile<B: BuildBackend>(
                     )),
                 });
         }
-        let grammar = parse(text, schema)?;
-        compiler
-            .grammar(&grammar)
-            .with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))
+        let compiled = match text.syntax {
+            // Not by way of its grammar: marks that spell special tokens of the vocabulary stand for those.
+            Syntax::StructuralTag => {
+                compiler.structural_tag(&text.text, &tag_options(schema)).map_err(|error| {
+                    match error.diagnostics() {
+                        Some(diagnostics) => reject(text, diagnostics).into(),
+                        None => anyhow!(error),
+                    }
+                })
+            }
+            _ => Ok(compiler.grammar(&parse(text, schema)?)?),
+        };
+        compiled.with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))
     };
     let Some(path) = &engine.cache else { return Ok(Box::new(compile()?)) };
     let directory = StoreDirectory::open(path, MAX_CACHE_BYTES)
@@ -324,6 +334,7 @@ impl ToolStructure {
         model: &str,
         request: &StructureText,
         reasoning: arguments::Reasoning,
+        key_order: arguments::ArgumentOrder,
     ) -> Result<Self> {
         let format = ToolFormat::named(model).map_err(|error| anyhow!("{error}"))?;
         let read = ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?;
@@ -332,6 +343,10 @@ impl ToolStructure {
             arguments::Reasoning::Disabled => Reasoning::Disabled,
             arguments::Reasoning::Auto => Reasoning::Auto,
             arguments::Reasoning::Empty => Reasoning::Empty,
+        });
+        let read = read.member_order(match key_order {
+            arguments::ArgumentOrder::Declared => MemberOrder::Declared,
+            arguments::ArgumentOrder::Any => MemberOrder::Any,
         });
         let tag = format.structure(&read).map_err(|error| reject(request, &error))?;
         Ok(Self { tag })
@@ -367,9 +382,34 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
         Syntax::Gbnf => gbnf::parse(source, &GbnfOptions::default()),
         Syntax::Lark => lark::parse(source, &LarkOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
+        Syntax::StructuralTag => {
+            let options = tag_options(schema);
+            StructuralTag::parse(source, &options).and_then(|tag| tag.grammar(&options))
+        }
         Syntax::Tools => bail!("requests with tools need a model family; use `grammask tools`"),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
+}
+
+/// How structural tags are read: objects in them that declare members allow no others.
+fn tag_options(arguments: &SchemaArguments) -> StructuralTagOptions {
+    StructuralTagOptions::default().json_schema(schema_options(arguments).objects(Objects::Closed))
+}
+
+/// The treatment of every keyword of a schema: pointer, keyword, treatment and note. The second part says whether the schema
+/// is refused for one of them.
+pub(crate) fn schema_report(
+    text: &StructureText,
+    schema: &SchemaArguments,
+) -> Result<(Vec<[String; 4]>, bool, serde_json::Value)> {
+    let report = json_schema::report(&text.text, &schema_options(schema));
+    let report = report.map_err(|diagnostics| reject(text, &diagnostics))?;
+    let row = |entry: &json_schema::ReportEntry| {
+        let json_schema::ReportEntry { pointer, keyword, treatment, note } = entry;
+        [pointer.clone(), keyword.clone(), treatment.name().to_owned(), note.clone().unwrap_or_default()]
+    };
+    let is_refused = report.with_treatment(json_schema::Treatment::Refused).next().is_some();
+    Ok((report.entries().iter().map(row).collect(), is_refused, report.to_json()))
 }
 
 fn schema_options(arguments: &SchemaArguments) -> JsonSchemaOptions {

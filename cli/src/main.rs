@@ -33,7 +33,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const EXIT_CODES: &str = "\
 Exit status:
   0  done; for `check`: the text obeys the structure
-  1  `check`: the text does not obey the structure
+  1  `check`: the text does not obey the structure; `report`: the schema is refused
   2  wrong arguments, an unreadable file, or a structure that cannot be compiled
   3  a limit on work or memory was reached, so that nothing can be said
 
@@ -63,6 +63,8 @@ enum Command {
     Viz(command::viz::VizArguments),
     /// Shows what a model may answer to a request with tools, writes such an answer, or checks one
     Tools(command::tools::ToolsArguments),
+    /// Shows the treatment of every keyword of a JSON Schema
+    Report(command::report::ReportArguments),
     /// Describes a vocabulary, or some of its tokens
     Vocab(command::vocab::VocabArguments),
 }
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => command::convert::run(&global, arguments),
         Command::Viz(arguments) => command::viz::run(&global, arguments),
         Command::Tools(arguments) => command::tools::run(&global, arguments),
+        Command::Report(arguments) => command::report::run(&global, arguments),
         Command::Vocab(arguments) => command::vocab::run(&global, arguments),
     };
     match result {

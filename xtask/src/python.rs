@@ -14,7 +14,15 @@ use crate::shell::run as run_command;
 use crate::workspace::Workspace;
 
 /// The packages that the checks need; the package itself needs numpy alone.
-const REQUIREMENTS: [&str; 5] = ["maturin>=1.9,<2", "mypy>=1.11", "numpy>=1.25", "pydantic>=2", "pytest>=8"];
+const REQUIREMENTS: [&str; 7] = [
+    "maturin>=1.9,<2",
+    "mypy>=1.11",
+    "numpy>=1.25",
+    "pydantic>=2",
+    "pytest>=8",
+    "sentencepiece>=0.2",
+    "tiktoken>=0.7",
+];
 
 #[derive(clap::Args, Default)]
 pub(crate) struct Arguments {

@@ -8,7 +8,7 @@ use grammask::{
     Clock, CompileCache, CompileOptions, Compiler, Interrupt, Limits, MaskOptions, StoreDirectory, Threads,
     earley, pda,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
@@ -295,9 +295,10 @@ impl GrammarCompiler {
     fn new(tokenizer_info: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let py = tokenizer_info.py();
         let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
-            let message = "`tokenizer_info` must be a TokenizerInfo; make one of a tokenizer with \
-                           `TokenizerInfo.from_huggingface(tokenizer)`";
-            return Err(pyo3::exceptions::PyValueError::new_err(message));
+            let kind = tokenizer_info.get_type();
+            let message = "`tokenizer_info` must be a TokenizerInfo, which \
+                           `TokenizerInfo.from_huggingface(tokenizer)` makes of a tokenizer, not";
+            return Err(PyValueError::new_err(format!("{message} {}", kind.name()?)));
         };
         let mut given = Settings::of(options)?;
         let threads = given.get::<i64>("max_threads")?.unwrap_or(8);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use grammask::ir::passes;
 use grammask::json_schema;
+use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::{Markers, Reasoning};
 use grammask::{
     CompileError, EbnfOptions, GbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions,
@@ -122,11 +123,14 @@ pub(crate) fn model_structural_tag(
     let excludes = given.get("exclude_special_tokens")?.unwrap_or(true);
     let markers = if excludes { Markers::Excluded } else { Markers::Allowed };
     let max_whitespace = given.get("max_whitespace_cnt")?;
+    let any_order = given.get("any_order")?.unwrap_or(false);
+    let order = if any_order { MemberOrder::Any } else { MemberOrder::Declared };
     let spelling = given.choice("spelling", &spellings())?;
     given.finish_arguments("get_model_structural_tag")?;
     let make = || -> Result<String, CompileError> {
         let request = ToolRequest::parse(request)?.reasoning(reasoning).reasoning_chars(reasoning_chars);
-        let request = request.markers(markers).max_whitespace(max_whitespace).spelling(spelling);
+        let request = request.markers(markers).max_whitespace(max_whitespace);
+        let request = request.member_order(order).spelling(spelling);
         Ok(ToolFormat::named(model)?.structure(&request)?.to_value().to_string())
     };
     make().map_err(|error| refused(py, &error, Syntax::StructuralTag))
@@ -332,7 +336,13 @@ impl Grammar {
 
     /// One of the strings, as they are.
     #[staticmethod]
-    fn from_choices(py: Python<'_>, choices: Vec<String>) -> PyResult<Self> {
+    fn from_choices(choices: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = choices.py();
+        let Ok(choices) = choices.extract::<Vec<String>>() else {
+            let kind = choices.get_type();
+            let message = format!("`choices` must be a list of strings, not {}", kind.name()?);
+            return Err(PyTypeError::new_err(message));
+        };
         if choices.is_empty() {
             return Err(PyTypeError::new_err("`choices` must hold at least one string"));
         }

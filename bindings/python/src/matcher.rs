@@ -230,12 +230,18 @@ impl GrammarMatcher {
                              max_rollback_tokens=-1, default_temperature=None)")]
     fn new(
         py: Python<'_>,
-        compiled_grammar: &Bound<'_, CompiledGrammar>,
+        compiled_grammar: &Bound<'_, PyAny>,
         override_stop_tokens: Option<&Bound<'_, PyAny>>,
         terminate_without_stop_token: bool,
         max_rollback_tokens: i64,
         default_temperature: Option<f64>,
     ) -> PyResult<Self> {
+        let Ok(compiled_grammar) = compiled_grammar.cast::<CompiledGrammar>() else {
+            let kind = compiled_grammar.get_type();
+            let message = "`compiled_grammar` must be a CompiledGrammar, which a GrammarCompiler makes \
+                           (`compiler.compile_grammar(grammar)`), not";
+            return Err(PyTypeError::new_err(format!("{message} {}", kind.name()?)));
+        };
         let grammar = compiled_grammar.get();
         if max_rollback_tokens != -1 {
             let category = py.get_type::<pyo3::exceptions::PyDeprecationWarning>();
@@ -528,7 +534,11 @@ impl GrammarMatcher {
             }
             (Either::Pda(matcher), Either::Pda(other)) => detach(py, || matcher.switch_to(other, replay)),
             _ => {
-                return Err(raise(py, "MatcherError", "the other grammar was compiled for the other backend"));
+                return Err(raise(
+                    py,
+                    "MatcherError",
+                    "the other grammar was compiled for the other backend",
+                ));
             }
         };
         match switched {

@@ -160,6 +160,33 @@ impl TokenizerInfo {
         loader.call_method1("from_huggingface", (tokenizer, vocab_size, stop_token_ids))
     }
 
+    /// Reads a `tiktoken.Encoding`. Its special tokens match no text; `<|endoftext|>` ends one, unless `stop_token_ids` says
+    /// otherwise. `vocab_size` is the width of the model's logits, if that is more than the encoding has ids.
+    #[staticmethod]
+    #[pyo3(signature = (encoding, *, vocab_size=None, stop_token_ids=None))]
+    fn from_tiktoken<'py>(
+        encoding: &Bound<'py, PyAny>,
+        vocab_size: Option<usize>,
+        stop_token_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let loader = encoding.py().import("grammask._tokenizers")?;
+        loader.call_method1("from_tiktoken", (encoding, vocab_size, stop_token_ids))
+    }
+
+    /// Reads a `sentencepiece.SentencePieceProcessor`. Its control pieces match no text; the one of `eos_id()` ends one,
+    /// unless `stop_token_ids` says otherwise. `vocab_size` is the width of the model's logits, if that is more than there are
+    /// pieces.
+    #[staticmethod]
+    #[pyo3(signature = (processor, *, vocab_size=None, stop_token_ids=None))]
+    fn from_sentencepiece<'py>(
+        processor: &Bound<'py, PyAny>,
+        vocab_size: Option<usize>,
+        stop_token_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let loader = processor.py().import("grammask._tokenizers")?;
+        loader.call_method1("from_sentencepiece", (processor, vocab_size, stop_token_ids))
+    }
+
     /// Reads the file of a tokenizer: `tokenizer.json`, `tekken.json`, a GGUF or SentencePiece model, or a rank file of
     /// tiktoken with the name of its encoding, such as `cl100k_base.tiktoken`.
     ///

@@ -68,6 +68,7 @@ PYTHON = {
         "reasoning_chars": "max_reasoning_chars",
         "markers": "exclude_special_tokens",
         "response": "response_format",
+        "member_order": "any_order",
         "spelling": "spelling",
         "max_whitespace": "max_whitespace_cnt",
     },
@@ -627,6 +628,7 @@ TOOLS = [
     ({"parallel_tool_calls": False}, None),
     ({"response_format": {"type": "json_object"}}, None),
     ({"spelling": "any"}, None),
+    ({"any_order": True}, None),
     ({"max_whitespace_cnt": 2}, None),
     ({"exclude_special_tokens": False}, None),
 ]

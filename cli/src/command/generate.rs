@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments};
+use crate::arguments::{
+    EngineArguments, Global, SchemaArguments, StructureArguments, Syntax, VocabularyArguments,
+};
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
 use crate::style;
@@ -40,7 +42,11 @@ pub(crate) struct GenerateArguments {
 
 pub(crate) fn run(global: &Global, arguments: &GenerateArguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
-    let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
+    let mut vocabulary = Vocabulary::load(&arguments.vocabulary)?;
+    if text.syntax == Syntax::StructuralTag {
+        // Marks that are special tokens have no bytes to show, so that they are written as text.
+        vocabulary = vocabulary.of_text()?;
+    }
     let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;
     let writer = Writer::new(&vocabulary);
     for number in 0..arguments.count {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
+    ArgumentOrder, Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
 };
 use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families};
 use crate::style;
@@ -32,6 +32,9 @@ pub(crate) struct ToolsArguments {
     /// Whether the model thinks first
     #[arg(long, value_name = "WHEN", default_value = "enabled")]
     reasoning: Reasoning,
+    /// The order of the members of arguments: as their schemas declare them, or any
+    #[arg(long, value_name = "ORDER", default_value = "declared")]
+    key_order: ArgumentOrder,
     /// Writes so many random answers in place of the structure
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", conflicts_with = "check")]
     sample: Option<u64>,
@@ -57,7 +60,7 @@ pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCod
         return Ok(ExitCode::SUCCESS);
     };
     let request = request(tools, arguments)?;
-    let made = ToolStructure::make(model, &request, arguments.reasoning)?;
+    let made = ToolStructure::make(model, &request, arguments.reasoning, arguments.key_order)?;
     if let Some(file) = &arguments.check {
         let mut answer = read_bytes(file)?;
         trim(&mut answer);

@@ -117,3 +117,34 @@ fn a_grammar_that_the_backend_declines_is_an_error() {
     assert!(stacks.code > 1 && stacks.err.contains("`root` begins with itself"), "{}", stacks.err);
     assert_eq!(run_with(&["check", "--ebnf-text", grammar], "1+1").code, 0);
 }
+
+const TAG: &str = r#"{"type": "structural_tag", "format": {"type": "tag", "begin": "<f>", "end": "</f>",
+    "content": {"type": "json_schema", "json_schema": {"properties": {"a": {"type": "integer"}}, "type": "object"}}}}"#;
+
+#[test]
+fn structural_tags_are_structures() {
+    for (text, code) in
+        [("<f>{\"a\": 1}</f>", 0), ("<f>{\"a\": true}</f>", 1), ("<f>{\"b\": 1}</f>", 1), ("{}", 1)]
+    {
+        let run = run(&["check", "--tag-text", TAG, "--text", text]);
+        assert_eq!(run.code, code, "{text}: {run:?}");
+    }
+    let spelled = "<f>{\"a\":1}</f>";
+    assert_eq!(run(&["check", "--tag-text", TAG, "--compact", "--text", spelled]).code, 0);
+    assert_eq!(run(&["check", "--tag-text", TAG, "--compact", "--text", "<f>{\"a\": 1}</f>"]).code, 1);
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tag.json");
+    std::fs::write(&file, TAG).expect("the file can be written");
+    let file = file.to_str().expect("the path is UTF-8");
+    let written =
+        run(&["generate", "--tag", file, "--seed", "5", "--tokenizer", crate::program::tokenizer()]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    assert_eq!(run_with(&["check", "--tag", file], &written.out).code, 0, "{}", written.out);
+    let wrong = run(&[
+        "check",
+        "--tag-text",
+        r#"{"type": "structural_tag", "format": {"type": "nothing"}}"#,
+        "--text",
+        "",
+    ]);
+    assert!(wrong.code == 2 && wrong.err.contains("/format"), "{wrong:?}");
+}

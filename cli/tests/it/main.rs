@@ -6,5 +6,6 @@ mod convert;
 mod generate;
 mod mask;
 mod program;
+mod report;
 mod tools;
 mod vocab;

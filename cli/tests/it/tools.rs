@@ -72,3 +72,22 @@ fn families_are_listed_and_unknown_ones_refused() {
     assert_eq!(broken.code, 2);
     assert!(broken.err.contains("a tool needs a name"), "{}", broken.err);
 }
+
+#[test]
+fn arguments_in_any_order() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ordered.json");
+    let parameters =
+        r#"{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}"#;
+    let tool =
+        format!(r#"[{{"type": "function", "function": {{"name": "f", "parameters": {parameters}}}}}]"#);
+    std::fs::write(&file, tool).expect("the file can be written");
+    let file = file.to_str().expect("the path is UTF-8");
+    let request = ["tools", "--model", "qwen_3", "--tools", file, "--reasoning", "disabled"];
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"b\": 1, \"a\": 2}}\n</tool_call>";
+    for (order, code) in [("declared", 1), ("any", 0)] {
+        let check = run_with(&[&request[..], &["--key-order", order, "--check", "-"]].concat(), call);
+        assert_eq!(check.code, code, "{order}: {}", check.out);
+        let printed = run(&[&request[..], &["--key-order", order]].concat()).out;
+        assert_eq!(printed.contains("any_order"), code == 0, "{printed}");
+    }
+}

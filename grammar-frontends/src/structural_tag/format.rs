@@ -151,11 +151,13 @@ impl Style {
     }
 }
 
-/// The order of an object's keys.
+/// In which order the members of an object come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum MemberOrder {
+pub enum MemberOrder {
+    /// As the options of the structural tag say: as the schema declares them, unless they say otherwise.
     #[default]
     Declared,
+    /// In any order.
     Any,
 }
 

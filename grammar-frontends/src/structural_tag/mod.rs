@@ -79,6 +79,7 @@ mod triggers;
 mod write;
 
 pub use embedded_schema::{EmbeddedSchema, GrammarSkeleton};
+pub use format::MemberOrder;
 pub use options::{StructuralTagLimits, StructuralTagOptions};
 pub use schema_cache::SchemaCache;
 pub use split_tags::SplitTags;

@@ -19,6 +19,7 @@ pub(super) fn schema_format(
 ) -> Format {
     let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
     format.origin = Some(origin.into());
+    format.key_order = request.member_order;
     format.spelling = request.spelling;
     format.max_whitespace = request.max_whitespace;
     Format::JsonSchema(format)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
+use crate::structural_tag::MemberOrder;
 
 /// Tools, which of them may be called, and what else the answer may hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +19,7 @@ pub struct ToolRequest {
     pub(super) reasoning_chars: Option<u32>,
     pub(super) markers: Markers,
     pub(super) response: Option<Arc<JsonValue>>,
+    pub(super) member_order: MemberOrder,
     pub(super) spelling: Option<Spelling>,
     pub(super) max_whitespace: Option<u32>,
 }
@@ -143,6 +145,13 @@ impl ToolRequest {
     #[must_use]
     pub fn max_whitespace(mut self, most: Option<u32>) -> Self {
         self.max_whitespace = most;
+        self
+    }
+
+    /// In which order the members of arguments come. Default: as their schemas declare them.
+    #[must_use]
+    pub fn member_order(mut self, order: MemberOrder) -> Self {
+        self.member_order = order;
         self
     }
 

@@ -23,7 +23,14 @@ gaps instead. ``grammask.install_as_xgrammar()`` puts the package in the place o
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+if "t" in getattr(sys, "abiflags", "") or "free-threading" in sys.version:
+    raise ImportError(
+        "grammask is not tested on free-threaded builds of Python, and would switch the lock on again for the whole "
+        "process; use a build with the lock"
+    )
 
 from . import config, exception
 from ._native import (

@@ -80,6 +80,14 @@ class TokenizerInfo:
         tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: int | list[int] | None = None
     ) -> TokenizerInfo: ...
     @staticmethod
+    def from_tiktoken(
+        encoding: Any, *, vocab_size: int | None = None, stop_token_ids: int | list[int] | None = None
+    ) -> TokenizerInfo: ...
+    @staticmethod
+    def from_sentencepiece(
+        processor: Any, *, vocab_size: int | None = None, stop_token_ids: int | list[int] | None = None
+    ) -> TokenizerInfo: ...
+    @staticmethod
     def from_file(
         path: str | PathLike[str],
         *,
@@ -531,6 +539,7 @@ def model_structural_tag(
     max_reasoning_chars: int | None = None,
     exclude_special_tokens: bool = True,
     max_whitespace_cnt: int | None = None,
+    any_order: bool = False,
     spelling: str | None = None,
 ) -> str: ...
 def choose_tokens(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import enum
+import importlib
 import json
 import os
+import typing
+from collections.abc import Generator
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,12 +70,56 @@ def _spell(possible: list[int]) -> str:
 
 
 def schema_text(schema: Any) -> str:
-    """A schema as JSON text."""
+    """A schema as JSON text: that of a dict, of a pydantic model or ``TypeAdapter``, or of a type."""
+    if not isinstance(schema, dict | bool):
+        schema = _schema_of(schema)
+    try:
+        return json.dumps(schema, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        pointer, value = _no_json(schema)
+        kind = type(value).__name__
+        raise TypeError(f"the schema holds a {kind} at `{pointer}`, which is no JSON: {spell(value)}") from error
+
+
+def _schema_of(schema: Any) -> Any:
+    """What pydantic makes of a type."""
     if hasattr(schema, "model_json_schema"):
-        schema = schema.model_json_schema()
-    elif not isinstance(schema, dict | bool):
-        raise ValueError(f"a schema is JSON text, a dict or a pydantic model, not {type(schema).__name__}")
-    return json.dumps(schema, ensure_ascii=False)
+        return schema.model_json_schema()
+    if type(schema).__name__ == "TypeAdapter" and hasattr(schema, "json_schema"):
+        return schema.json_schema()
+    is_type = isinstance(schema, type) or typing.get_origin(schema) is not None
+    if not is_type:
+        wanted = "JSON text, a dict, a pydantic model or TypeAdapter, or a type such as list[int]"
+        raise ValueError(f"a schema is {wanted}, not {type(schema).__name__}")
+    try:
+        adapter = importlib.import_module("pydantic").TypeAdapter
+    except ImportError as error:
+        raise ImportError("schemas of types need pydantic: pip install 'grammask[tool-calls]'") from error
+    try:
+        return adapter(schema).json_schema()
+    except Exception as error:
+        # pydantic has classes of its own for what it cannot do.
+        raise ValueError(f"pydantic makes no schema of {spell(schema)}: {error}") from error
+
+
+def _no_json(value: Any) -> tuple[str, Any]:
+    """The place of the first value that JSON does not have."""
+    stack: list[tuple[str, Any, int]] = [("", value, 0)]
+    while stack:
+        pointer, value, depth = stack.pop()
+        if isinstance(value, dict) and depth < _DEEPEST:
+            keys = ((str(key).replace("~", "~0").replace("/", "~1"), inner) for key, inner in value.items())
+            stack.extend((f"{pointer}/{key}", inner, depth + 1) for key, inner in reversed(list(keys)))
+        elif isinstance(value, list | tuple) and depth < _DEEPEST:
+            inner = [(f"{pointer}/{place}", item, depth + 1) for place, item in enumerate(value)]
+            stack.extend(reversed(inner))
+        elif not isinstance(value, str | int | float | None):
+            return pointer, value
+    return "", value
+
+
+_DEEPEST = 100
+"""A schema that contains itself has no end."""
 
 
 def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tags: Any = None) -> str:
@@ -136,6 +183,10 @@ class CompileFuture(Future["CompiledGrammar"]):
         if self._pending is not None:
             self._pending.cancel()
         return True
+
+    def __await__(self) -> Generator[Any, None, CompiledGrammar]:
+        """``await compiler.compile_json_schema_async(schema)``. Cancelling the task ends the work."""
+        return importlib.import_module("asyncio").wrap_future(self).__await__()  # type: ignore[no-any-return]
 
     def deliver(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
         """Called by the thread that compiled. Who has cancelled wants no answer."""

@@ -103,10 +103,11 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
     for token, number in vocab.items():
         if number < size:
             encoded[number] = token
+    asked = stop_token_ids is not None
     if stop_token_ids is None:
         end = getattr(tokenizer, "eos_token_id", None)
         stop_token_ids = end if isinstance(end, int) and end < size else None
-    return TokenizerInfo(
+    info = TokenizerInfo(
         encoded,
         metadata["vocab_type"],
         vocab_size=size,
@@ -114,6 +115,74 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
         add_prefix_space=metadata["add_prefix_space"],
         special_token_ids=[] if get_compat() else _special_ids(tokenizer, size),
     )
+    return info if asked else _with_end(info)
+
+
+def _with_end(info: TokenizerInfo) -> TokenizerInfo:
+    """Warns of a tokenizer that does not say which token ends a text."""
+    if not info.stop_token_ids:
+        message = "the tokenizer has no end token, so that no text could end; give `stop_token_ids`, or `[]` for none"
+        warnings.warn(message, GrammaskWarning, stacklevel=3)
+    return info
+
+
+def from_tiktoken(encoding: Any, vocab_size: int | None, stop_token_ids: int | list[int] | None) -> TokenizerInfo:
+    """See ``TokenizerInfo.from_tiktoken``."""
+    try:
+        special = {name: encoding.encode_single_token(name) for name in encoding.special_tokens_set}
+        size = max(encoding.n_vocab, vocab_size or 0)
+        tokens = [_tiktoken_bytes(encoding, number) for number in range(size)]
+    except AttributeError as error:
+        raise TypeError(f"`encoding` must be a tiktoken.Encoding, not {type(encoding).__name__}") from error
+    asked = stop_token_ids is not None
+    if stop_token_ids is None:
+        stop_token_ids = special.get("<|endoftext|>", [])
+    info = TokenizerInfo(
+        tokens,
+        VocabType.RAW,
+        vocab_size=size,
+        stop_token_ids=stop_token_ids,
+        special_token_ids=sorted(special.values()),
+    )
+    return info if asked else _with_end(info)
+
+
+def _tiktoken_bytes(encoding: Any, number: int) -> bytes:
+    try:
+        return bytes(encoding.decode_single_token_bytes(number))
+    except KeyError:
+        # Encodings have gaps between their ranks and their special tokens.
+        return b""
+
+
+def from_sentencepiece(processor: Any, vocab_size: int | None, stop_token_ids: int | list[int] | None) -> TokenizerInfo:
+    """See ``TokenizerInfo.from_sentencepiece``."""
+    try:
+        pieces = [processor.id_to_piece(number) for number in range(processor.get_piece_size())]
+        special = [
+            number
+            for number in range(len(pieces))
+            if processor.is_control(number) or processor.is_unknown(number) or processor.is_unused(number)
+        ]
+        has_bytes = any(processor.is_byte(number) for number in range(len(pieces)))
+    except AttributeError as error:
+        kind = type(processor).__name__
+        raise TypeError(f"`processor` must be a sentencepiece.SentencePieceProcessor, not {kind}") from error
+    asked = stop_token_ids is not None
+    if stop_token_ids is None:
+        end = processor.eos_id()
+        stop_token_ids = end if end >= 0 else []
+    # Without bytes among the pieces a `<0x0A>` is text.
+    tokens = pieces if has_bytes else [piece.replace("\u2581", " ") for piece in pieces]
+    info = TokenizerInfo(
+        tokens,
+        VocabType.BYTE_FALLBACK if has_bytes else VocabType.RAW,
+        vocab_size=max(len(pieces), vocab_size or 0),
+        stop_token_ids=stop_token_ids,
+        add_prefix_space=True,
+        special_token_ids=special,
+    )
+    return info if asked else _with_end(info)
 
 
 def _vocabulary(tokenizer: Any) -> dict[str | bytes, int]:

@@ -223,6 +223,8 @@ def _row_list(indices: Any, logits: int, bitmask: int) -> list[int] | None:
 
 
 def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
+    if logits.dtype.kind != "f":
+        raise TypeError(f"logits must be floats, which can be minus infinity, not {logits.dtype}")
     if logits.ndim not in (1, 2) or bitmask.ndim not in (1, 2):
         raise ValueError("logits and bitmask must have one dimension or two")
     width = _width(logits.shape[-1], bitmask.shape[-1], vocab_size)
@@ -242,6 +244,8 @@ def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
 
 def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any, backend: str) -> None:
     torch = importlib.import_module("torch")
+    if "float" not in str(logits.dtype):
+        raise TypeError(f"logits must be floats, which can be minus infinity, not {logits.dtype}")
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
     device = logits.device.type

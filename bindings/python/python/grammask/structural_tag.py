@@ -338,12 +338,10 @@ def get_model_structural_tag(
         max_reasoning_chars=max_reasoning_chars,
         exclude_special_tokens=exclude_special_tokens,
         max_whitespace_cnt=max_whitespace_cnt,
+        any_order=any_order,
         spelling=spelling,
     )
-    tag = json.loads(text)
-    if any_order:
-        _set_any_order(tag)
-    return StructuralTag.model_validate(tag)
+    return StructuralTag.model_validate_json(text)
 
 
 def get_builtin_structural_tag(
@@ -375,15 +373,3 @@ def _plain(tool: Any) -> dict[str, Any]:
     plain: dict[str, Any] = tool.model_dump(mode="json", exclude_none=True) if hasattr(tool, "model_dump") else tool
     return plain
 
-
-def _set_any_order(value: Any) -> None:
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            if item.get("type") == "json_schema" and "json_schema" in item:
-                item["any_order"] = True
-                continue
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
