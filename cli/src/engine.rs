@@ -401,7 +401,7 @@ fn tag_options(arguments: &SchemaArguments) -> StructuralTagOptions {
 pub(crate) fn schema_report(
     text: &StructureText,
     schema: &SchemaArguments,
-) -> Result<(Vec<[String; 4]>, bool, serde_json::Value)> {
+) -> Result<(Vec<[String; 4]>, bool, JsonValue)> {
     let report = json_schema::report(&text.text, &schema_options(schema));
     let report = report.map_err(|diagnostics| reject(text, &diagnostics))?;
     let row = |entry: &json_schema::ReportEntry| {

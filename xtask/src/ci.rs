@@ -152,15 +152,5 @@ fn examples(workspace: &Workspace) -> Result<Outcome> {
             run_command(command.current_dir(workspace.root()))?;
         }
     }
-    done(package_outside(workspace, "examples/backend"))
-}
-
-/// A package of its own sees what is published, as anybody's would. It borrows the lock file and the target folder, so
-/// that nothing is fetched and what the workspace has built is not built again.
-pub(crate) fn package_outside(workspace: &Workspace, folder: &str) -> Result<()> {
-    let folder = workspace.root().join(folder);
-    std::fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))
-        .context("it cannot have the lock file of the workspace")?;
-    let mut test = cargo(workspace, ["test", "--offline", "--quiet", "--manifest-path"]);
-    run_command(test.arg(folder.join("Cargo.toml")).arg("--target-dir").arg(workspace.target()))
+    done(test::package_outside(workspace, "examples/backend"))
 }

@@ -4,12 +4,12 @@ use anyhow::Result;
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{ci, hostile};
+use crate::{hostile, test};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // Suites that take smaller inputs where code is not optimised.
     let bounds = ["test", "--release", "--locked", "--package", "grammask", "--test", "it", "bounds"];
     run_command(&mut cargo(workspace, bounds))?;
-    ci::package_outside(workspace, "grammask/tests/host")?;
+    test::package_outside(workspace, "grammask/tests/host")?;
     hostile::run(workspace, &hostile::Arguments::default())
 }

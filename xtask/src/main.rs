@@ -13,12 +13,13 @@ mod codegen;
 mod corpus;
 mod gpu;
 mod hostile;
-mod full;
 mod graph;
 mod oracle;
 mod python;
 mod engines;
 mod test;
+mod full;
+mod check;
 mod vocabularies;
 mod ci;
 
@@ -40,6 +41,8 @@ struct Arguments {
 enum Verb {
     /// Runs everything that continuous integration runs, and prints a timed list of the steps.
     Ci(ci::Arguments),
+    /// Runs tidy, format, Clippy and the tests of what has changed and of what links it.
+    Check(check::Arguments),
     /// Runs the tests: libraries, programs, integration tests, then documentation examples.
     Test(test::Arguments),
     /// Checks layers, the code map, stale files and house rules. Compiles nothing.
@@ -82,6 +85,7 @@ fn run(verb: Verb) -> Result<()> {
     let workspace = Workspace::load()?;
     match verb {
         Verb::Ci(arguments) => ci::run(&workspace, &arguments),
+        Verb::Check(arguments) => check::run(&workspace, &arguments),
         Verb::Test(arguments) => test::run(&workspace, &arguments),
         Verb::Tidy(arguments) => tidy::run(&workspace, &arguments),
         Verb::Graph(arguments) => graph::run(&workspace, &arguments),

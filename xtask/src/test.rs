@@ -1,6 +1,6 @@
 //! `cargo xtask test`: all tests, or those of some packages.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
@@ -12,6 +12,13 @@ pub(crate) struct Arguments {
     package: Vec<String>,
     /// Only tests whose names contain this.
     filter: Option<String>,
+}
+
+impl Arguments {
+    /// All tests of these packages.
+    pub(crate) fn of(packages: impl IntoIterator<Item = String>) -> Self {
+        Self { package: packages.into_iter().collect(), filter: None }
+    }
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -48,4 +55,14 @@ fn start(workspace: &Workspace, arguments: &Arguments, targets: &[&str]) -> Resu
         command.args(["--", filter]);
     }
     run_command(&mut command)
+}
+
+/// A package of its own sees what is published, as anybody's would. It borrows the lock file and the target folder, so
+/// that nothing is fetched and what the workspace has built is not built again.
+pub(crate) fn package_outside(workspace: &Workspace, folder: &str) -> Result<()> {
+    let folder = workspace.root().join(folder);
+    std::fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))
+        .context("it cannot have the lock file of the workspace")?;
+    let mut test = cargo(workspace, ["test", "--offline", "--quiet", "--manifest-path"]);
+    run_command(test.arg(folder.join("Cargo.toml")).arg("--target-dir").arg(workspace.target()))
 }

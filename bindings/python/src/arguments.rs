@@ -6,7 +6,8 @@ use grammask::json_schema::{
 };
 use grammask::regex::{Dialect, LetterCase, Matching};
 use grammask::{
-    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions,
+    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, JsonValue, LarkOptions, RegexOptions,
+    StructuralTagOptions,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -134,7 +135,7 @@ fn retriever(function: &Bound<'_, PyAny>) -> PyResult<Retriever> {
             }
         });
         let text = text.unwrap_or_else(|| Err("the interpreter is at its end".to_owned()))?;
-        serde_json::from_str(&text).map_err(|error| format!("the document is no JSON: {error}"))
+        text.parse().map_err(|error| format!("the document is no JSON: {error}"))
     }))
 }
 
@@ -314,6 +315,6 @@ pub(crate) fn id_list(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResul
 }
 
 /// A JSON value as Python's own.
-pub(crate) fn loads<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn loads<'py>(py: Python<'py>, value: &JsonValue) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -11,8 +11,8 @@ use crate::apply::address;
 type Draw = (f32, u32, f32, u64, u64);
 
 /// Draws a token for each row. `grammask.choose_tokens` calls it with arrays or tensors of its own, whose columns follow one
-/// another: address or tensor, rows, columns and the stride from row to row for logits, address or tensor, rows and words for
-/// masks.
+/// another. Logits come with their address or tensor, rows, columns and the stride from row to row. Masks come with their
+/// address or tensor, rows and words.
 #[pyfunction]
 pub(crate) fn choose_tokens(
     dtype: &str,
@@ -75,7 +75,7 @@ impl Place {
         chosen: &mut [u32],
     ) -> Result<(), ApplyError> {
         // SAFETY: the arrays or tensors named these addresses and shapes just now, and the interpreter's lock is held, so
-        // that nobody frees the memory. What is not aligned gets an empty slice, which the layout does not fit.
+        // that nobody frees the memory. Unaligned data gets an empty slice, which the layout does not fit.
         let (logits, masks) =
             unsafe { (slice::<T>(self.logits, self.elements), slice::<u32>(self.masks, self.words)) };
         sample(Processor::default(), logits, masks, layout, settings, chosen)

@@ -74,8 +74,8 @@ impl CompiledGrammar {
         each!(&self.compiled, compiled => compiled.fingerprint())
     }
 
-    /// What the grammar did and holds, as a dict: `fingerprint`, `compile_ns`, `texts` (`steps`, `hits` and `misses` of masks), `masks`
-    /// (how they were computed), `tables`, `usage` in bytes, and more. Texts in progress may lack their last steps.
+    /// Counters and sizes of the grammar, as a dict: `fingerprint`, `compile_ns`, `texts` (`steps`, `hits` and `misses` of
+    /// masks), `masks` (how they were computed), `tables`, `usage` in bytes, and more. Texts in progress may lack their last steps.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         loads(py, &each!(&self.compiled, compiled => compiled.stats().to_json()))
     }
@@ -131,7 +131,7 @@ impl CompiledGrammar {
         slf.py().import("grammask._serialize")?.call_method1("serialize_compiled", (slf,))?.extract()
     }
 
-    /// What `serialize_json` wrote, for a tokenizer with the same metadata.
+    /// Reads the text that `serialize_json` wrote, for a tokenizer with the same metadata.
     #[staticmethod]
     fn deserialize_json<'py>(
         json_str: &str,

@@ -31,9 +31,9 @@ use crate::tokenizer::TokenizerInfo;
 /// Compiles grammars for one tokenizer. Any number of threads may use one at once; compiling gives up the
 /// interpreter's lock.
 ///
-/// Every `compile_*` method takes `interrupt`, an `Interrupt` that stops it; `limits`, a dict of bounds on the source, which
-/// the method of the same name of `Grammar` lists; and has a twin whose name ends in `_async`, which compiles on the threads
-/// of the compiler and returns a `CompileFuture`, to be waited for or awaited.
+/// Every `compile_*` method takes `interrupt`, an `Interrupt` that stops it. Its `limits` is a dict of bounds on the source,
+/// which the method of the same name of `Grammar` lists. Its twin whose name ends in `_async` compiles on the threads of the
+/// compiler, and returns a `CompileFuture`.
 ///
 /// Parameters
 /// ----------
@@ -41,26 +41,27 @@ use crate::tokenizer::TokenizerInfo;
 /// max_threads : int
 ///     Most threads of the `compile_*_async` methods. One grammar compiles on one thread.
 /// cache_enabled : bool
-///     Whether what was compiled is kept under its content (source and options).
+///     Whether compiled grammars are kept under their content (source and options).
 /// cache_limit_bytes : int
-///     Most bytes kept; what was not used for longest goes first. -1 for any number.
+///     Most bytes kept, or -1 for any number. The grammar that was not used for longest goes first.
 /// cache_dir : str or path, optional
-///     A directory in which compiled grammars are kept as files, for the next process. Files that are damaged or
+///     A directory for compiled grammars, which the next process finds there. Files that are damaged or
 ///     of another version or tokenizer are compiled anew. Only those who may change the program should be able to
 ///     write there. `save_cache` also keeps the masks that grammars share.
 /// cache_dir_limit_bytes : int
-///     Most bytes in the directory; what was not used for longest goes first.
+///     Most bytes in the directory. The file that was not used for longest goes first.
 /// limits : dict, optional
-///     Bounds on memory and work: `max_table_bytes` and `max_mask_bytes` of one grammar, `max_pool_bytes`,
-///     `max_total_bytes` and `max_cache_bytes` of all, `max_items_per_set`, `max_distinct_bytes`, and `max_work_per_call` in
-///     units of about 50 ns. A call that reaches one of the last three raises `IndeterminateError`.
+///     Bounds on memory and work. Those of one grammar are `max_table_bytes` and `max_mask_bytes`. Those of all are
+///     `max_pool_bytes`, `max_total_bytes` and `max_cache_bytes`. A call that reaches `max_items_per_set`,
+///     `max_distinct_bytes` or `max_work_per_call` raises `IndeterminateError`. A unit of work takes about 50 ns.
 /// budget : Budget, optional
-///     The bytes that tables and masks count for, shared with other compilers, in place of `max_total_bytes`.
+///     Bytes for tables and masks, shared with other compilers, in place of `max_total_bytes`.
 /// backend : str
-///     The parser below the masks: `"earley"`, or `"pda"`, which refuses left recursion. Masks do not depend on it.
+///     The parser below the masks: `"earley"`, or `"pda"`, which refuses left recursion.
+///     Masks do not depend on it.
 /// automata, masks : dict, optional
-///     Which passes run on automata, and which ways to a mask are taken: the fields of Rust's `CompileOptions` and
-///     `MaskOptions` by their names, for measuring. Masks do not depend on them.
+///     The passes on automata and the ways to a mask, for measuring. Their keys are the fields of Rust's
+///     `CompileOptions` and `MaskOptions`. Masks do not depend on them.
 #[pyclass(frozen, module = "grammask", weakref)]
 pub(crate) struct GrammarCompiler {
     workshop: Either<Workshop<earley::Engine>, Workshop<pda::Engine>>,

@@ -5,7 +5,7 @@
 
 use grammask::{BuildBackend, CompiledGrammar, earley, pda};
 
-/// What is there for either backend.
+/// A thing that exists for either backend.
 #[derive(Clone)]
 pub(crate) enum Either<E, P> {
     Earley(E),

@@ -260,8 +260,8 @@ impl Grammar {
         Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?.printed(py, prints)
     }
 
-    /// The texts that a regular expression matches. `dialect` is `"ecma"` (ECMA-262) or `"perl"`, `matching` is
-    /// `"whole"` or `"search"` (anywhere in the text), `letter_case` is `"exact"` or `"ignored"`; `limits` is a dict of bounds:
+    /// The texts that a regular expression matches. `dialect` is `"ecma"` (ECMA-262) or `"perl"`. `matching` is
+    /// `"whole"` or `"search"` (anywhere in the text). `letter_case` is `"exact"` or `"ignored"`. `limits` is a dict of bounds:
     /// `pattern_bytes`, `nesting`, `unicode_classes`, `folded_characters`, `expressions`.
     #[staticmethod]
     #[pyo3(signature = (regex_string, **options),

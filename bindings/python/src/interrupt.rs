@@ -50,7 +50,7 @@ impl Interrupt {
     }
 }
 
-/// An interrupt after so many seconds; `None` for a negative number or one that is none. What no clock counts never comes.
+/// An interrupt after so many seconds; `None` for a negative number or one that is none. A time that no clock counts never comes.
 pub(crate) fn deadline(seconds: f64) -> Option<grammask::Interrupt> {
     if seconds.is_nan() || seconds < 0.0 {
         return None;

@@ -29,8 +29,8 @@ use crate::tokenizer::TokenizerInfo;
 /// ----------
 /// compiled_grammar : CompiledGrammar
 /// override_stop_tokens : int or list of int, optional
-///     Stop tokens of this text, in place of those of the tokenizer. Where the tokenizer has none, the matcher is
-///     refused without them, unless `terminate_without_stop_token` is set.
+///     Stop tokens of this text, in place of those of the tokenizer. A tokenizer without stop tokens needs them,
+///     unless `terminate_without_stop_token` is set.
 /// terminate_without_stop_token : bool
 ///     Whether the text ends as soon as it is whole; stop tokens are then never allowed.
 /// max_rollback_tokens : int
@@ -97,8 +97,8 @@ impl GrammarMatcher {
     }
 
     /// Most masks that have to be computed take some ten microseconds, and one in a thousand takes milliseconds. Giving
-    /// up the lock for the short ones made sixteen threads slower on two cores than on one, so that it is given up for
-    /// the first mask of a text, and after one that took long.
+    /// up the lock for the short ones made sixteen threads slower on two cores than on one. So it is given up for the
+    /// first mask of a text, and after one that took long.
     fn compute(&mut self, py: Python<'_>) -> Result<Arc<StoredMask>, MatchError> {
         let matcher = &mut self.matcher;
         let mut timed = || {
@@ -321,9 +321,9 @@ impl GrammarMatcher {
         self.fill(py, row, |_| MaskRows::at(py, address, index, words))
     }
 
-    /// As `fill_next_token_bitmask`, with an answer that says more: `"all"` (every id is allowed), `"single"` (one is), `"some"`,
-    /// or `"unchanged"`: the mask equals the one that this method wrote last for this matcher, so that a copy on a device still
-    /// holds. The row is written in any case.
+    /// As `fill_next_token_bitmask`, with an answer that says more: `"all"` (every id is allowed), `"single"` (one is),
+    /// `"some"` or `"unchanged"`. A mask is unchanged if it equals the one that this method wrote last for this matcher:
+    /// a copy on a device still holds. The row is written in any case.
     #[pyo3(signature = (bitmask, index=0))]
     fn fill_mask_kind(
         &mut self,
@@ -426,8 +426,8 @@ impl GrammarMatcher {
     /// `rollback`. Nothing is accepted.
     ///
     /// `encode` turns text into ids as the model's tokenizer does inside a text, without special tokens. `context`
-    /// is the last few tokens of the text, without which the first forced token may be cut in another way than the
-    /// model would: take back `rollback` tokens first, then accept `tokens`. With an empty context, encoding begins
+    /// is the last few tokens of the text. Without them the first forced token may be cut in another way than the
+    /// model would. Take back `rollback` tokens first, then accept `tokens`. With an empty context, encoding begins
     /// with the forced text, as is right at the beginning of a text.
     ///
     /// Only what holds for every way on that the grammar allows is in `tokens`: no token of them could be merged
@@ -499,10 +499,10 @@ impl GrammarMatcher {
     /// Goes on with the text under another compiled grammar, over the same tokenizer: to add tools to a conversation, or
     /// to take some away. Only what is new in a set of tools is compiled.
     ///
-    /// The other grammar reads the text again, or the part that `replay` says: `"all"` of it, what was read
-    /// `"since_return"` to the state in which the text began (since the last finished call in free text, so that
-    /// calls of tools that are taken away may stand before), or a number of steps. What was not read again cannot be
-    /// rolled back.
+    /// The other grammar reads the text again, or the part that `replay` says: `"all"` of it, the part
+    /// `"since_return"` to the state in which the text began, or a number of steps. In free text that is the part since
+    /// the last finished call, so that calls of tools that are taken away may stand before. Steps before that part
+    /// cannot be rolled back.
     ///
     /// `False` if the other grammar does not allow the text, as in the midst of a call of a tool that was taken away;
     /// the matcher is then as it was.
@@ -643,7 +643,7 @@ impl GrammarMatcher {
     }
 }
 
-/// What Python calls a kind of mask.
+/// The name of a kind of mask in Python.
 pub(crate) fn kind_name(kind: MaskKind) -> &'static str {
     match kind {
         MaskKind::All => "all",

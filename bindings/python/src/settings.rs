@@ -71,7 +71,7 @@ impl<'py> Settings<'py> {
     }
 }
 
-/// What a value can be read as.
+/// A type that a value can be read as.
 pub(crate) trait Setting: Sized {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self>;
 }

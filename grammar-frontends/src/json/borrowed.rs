@@ -1,10 +1,10 @@
 //! JSON values that borrow from their text.
 //!
 //! A schema is read once, walked and dropped. A general tree owns each name and each text and hashes the names of
-//! every object, which together takes as long as to lower the schema: here what has no escapes is borrowed, the members
-//! of an object lie side by side, and only large objects have their names sorted. What is not borrowed stands in an
-//! arena, in the order in which it was read, so that dropping a tree is dropping a few blocks of memory, which had taken
-//! two thirds of the time of reading it.
+//! every object, which together takes as long as to lower the schema. Here texts without escapes are borrowed, the
+//! members of an object lie side by side, and only large objects have their names sorted. Everything else stands in an
+//! arena, in the order in which it was read. So to drop a tree is to drop a few blocks of memory. That had taken two
+//! thirds of the time of reading it.
 
 use bumpalo::Bump;
 

@@ -117,7 +117,7 @@ fn the_older_form_is_read() {
         {"type": "tag", "begin": "<f=a>", "content": {"type": "json_schema", "json_schema": {"type": "null"}},
          "end": "</f>"},
     ]}});
-    assert_eq!(read(&old.to_string()).unwrap().to_value(), new.into());
+    assert_eq!(read(&old.to_string()).unwrap().to_value(), JsonValue::from(new));
     let broken = json!({
         "structures": [{"begin": "<f=a>", "schema": {"type": "nul"}, "end": "</f>"}],
         "triggers": ["<f="],

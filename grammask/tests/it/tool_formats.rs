@@ -39,7 +39,8 @@ pub(crate) fn tools() -> Value {
 
 fn choice(family: &str, choice: Value, reasoning: Reasoning, parallel: ParallelCalls) -> CompiledGrammar {
     let request = json!({"tools": tools(), "tool_choice": choice});
-    let request = ToolRequest::from_value(&request).unwrap().reasoning(reasoning).parallel(parallel);
+    let request =
+        ToolRequest::from_value(&request.clone().into()).unwrap().reasoning(reasoning).parallel(parallel);
     compiled(family, &request)
 }
 
@@ -152,17 +153,17 @@ fn reasoning() {
             let no_thought = choice(family, json!(mode), Reasoning::Empty, Allowed);
             check(family, &no_thought, &[&empty], &[&both, &one]);
         }
-        let request = ToolRequest::from_value(&tools()).unwrap().reasoning_chars(Some(3));
+        let request = ToolRequest::from_value(&tools().into()).unwrap().reasoning_chars(Some(3));
         let bounded = compiled(family, &request);
         let long = both.replacen("Hm.", "Hmm.", 1);
         check(family, &bounded, &[&both, &empty], &[&long]);
         let response =
             json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "null"}}}});
-        let request = ToolRequest::from_value(&response).unwrap();
+        let request = ToolRequest::from_value(&response.clone().into()).unwrap();
         let answer = format!("{thoughts}null");
         check(family, &compiled(family, &request), &[&answer], &["null", &both, thoughts]);
         let either = json!({"tools": tools(), "response_format": {"type": "json_object"}});
-        let request = ToolRequest::from_value(&either).unwrap();
+        let request = ToolRequest::from_value(&either.clone().into()).unwrap();
         let answer = format!("{thoughts}{{\"a\": 1}}");
         check(family, &compiled(family, &request), &[&answer, &both], &["{}", &format!("{thoughts}Hello.")]);
     }
@@ -216,11 +217,11 @@ fn harmony() {
         choice(family, json!({"type": "function", "function": {"name": "now"}}), Reasoning::Enabled, Allowed);
     check(family, &named, &[&now, &row(&[thoughts, &now])], &[&one, &row(&[&now, &now])]);
     let builtin = json!({"tools": [{"type": "browser", "name": "browser.search"}]});
-    let builtin = compiled(family, &ToolRequest::from_value(&builtin).unwrap());
+    let builtin = compiled(family, &ToolRequest::from_value(&builtin.clone().into()).unwrap());
     let search = call("<|channel|>analysis to=browser.search code", r#"{"query": "weather"}"#);
     check(family, &builtin, &[&search], &[&one]);
     let typed = json!({"response_format": {"type": "json_object"}});
-    let typed = compiled(family, &ToolRequest::from_value(&typed).unwrap());
+    let typed = compiled(family, &ToolRequest::from_value(&typed.clone().into()).unwrap());
     let object = "<|channel|>final <|constrain|>json<|message|>{}<|return|>";
     check(family, &typed, &[object, &row(&[thoughts, object])], &[answer]);
 }
@@ -275,7 +276,7 @@ pub(crate) fn notation_tools() -> Value {
 #[test]
 fn values_in_other_notations() {
     let request = json!({"tools": notation_tools(), "tool_choice": "required"});
-    let request = ToolRequest::from_value(&request).unwrap().reasoning(Reasoning::Disabled);
+    let request = ToolRequest::from_value(&request.clone().into()).unwrap().reasoning(Reasoning::Disabled);
     let mut compared = 0;
     let mut check_values = |family: &str, (open, close): (&str, &str), right: &[&str], wrong: &[&str]| {
         let compiled = compiled(family, &request);
@@ -390,7 +391,7 @@ fn names_that_cannot_be_written() {
     ] {
         let schema = json!({"type": "object", "properties": {property: {"type": "string"}}});
         let request = json!([{"type": "function", "name": name, "parameters": schema}]);
-        let request = ToolRequest::from_value(&request).unwrap();
+        let request = ToolRequest::from_value(&request.clone().into()).unwrap();
         let format = ToolFormat::named(family).unwrap();
         match compiler().tools(format, &request, &StructuralTagOptions::default()) {
             Ok(_) => assert_eq!(place, "", "{family}"),
@@ -441,22 +442,26 @@ fn marked_answers() {
         let call = calls(case, &[case.weather]);
         for parallel in [Allowed, Off] {
             let auto = json!({"tools": tools()});
-            let auto =
-                ToolRequest::from_value(&auto).unwrap().reasoning(Reasoning::Disabled).parallel(parallel);
+            let auto = ToolRequest::from_value(&auto.clone().into())
+                .unwrap()
+                .reasoning(Reasoning::Disabled)
+                .parallel(parallel);
             for text in [&answer, &call, &format!("{open}Let me see.{close}{call}"), "Hello."] {
                 assert!(reads(&auto, text), "{family} {parallel:?} {text}");
             }
             assert_eq!(reads(&auto, &format!("{call}{answer}")), parallel == Allowed);
             let required = json!({"tools": tools(), "tool_choice": "required"});
-            let required =
-                ToolRequest::from_value(&required).unwrap().reasoning(Reasoning::Disabled).parallel(parallel);
+            let required = ToolRequest::from_value(&required.clone().into())
+                .unwrap()
+                .reasoning(Reasoning::Disabled)
+                .parallel(parallel);
             assert!(reads(&required, &call) && !reads(&required, &answer), "{family}");
             assert_eq!(reads(&required, &format!("{call}{answer}")), parallel == Allowed);
         }
         let none = ToolRequest::new().reasoning(Reasoning::Disabled);
         assert!(reads(&none, &answer) && reads(&none, "Hello.") && !reads(&none, &call));
         let typed = json!({"response_format": {"type": "json_object"}});
-        let typed = ToolRequest::from_value(&typed).unwrap().reasoning(Reasoning::Disabled);
+        let typed = ToolRequest::from_value(&typed.clone().into()).unwrap().reasoning(Reasoning::Disabled);
         assert!(
             reads(&typed, "{}") && reads(&typed, &format!("{open}{{}}{close}")) && !reads(&typed, &answer)
         );
@@ -478,7 +483,7 @@ fn lines_before_a_required_call() {
 
 #[test]
 fn requests_are_refused_at_their_places() {
-    let refusal = |request: Value| ToolRequest::from_value(&request).unwrap_err().to_string();
+    let refusal = |request: Value| ToolRequest::from_value(&request.clone().into()).unwrap_err().to_string();
     let tools = tools();
     for (request, place) in [
         (json!(3), "at the root"),
@@ -502,10 +507,10 @@ fn requests_are_refused_at_their_places() {
         assert!(refusal.starts_with(place), "{refusal}");
     }
     assert!(ToolFormat::named("qwen3").unwrap_err().to_string().contains("did you mean `qwen_3`?"));
-    let builtin = ToolRequest::from_value(&json!([{"type": "web_search"}])).unwrap();
+    let builtin = ToolRequest::from_value(&json!([{"type": "web_search"}]).into()).unwrap();
     assert!(ToolFormat::named("llama").unwrap().structure(&builtin).is_err());
     let schema = json!([{"type": "function", "name": "a", "parameters": {"type": "text"}}]);
-    let request = ToolRequest::from_value(&schema).unwrap();
+    let request = ToolRequest::from_value(&schema.clone().into()).unwrap();
     let error =
         compiler().tools(ToolFormat::named("llama").unwrap(), &request, &StructuralTagOptions::default());
     assert!(error.unwrap_err().to_string().contains("/0/parameters/type"));

@@ -318,7 +318,7 @@ fn masks_of_all_families_equal_the_oracle() {
     let mut compared = 0;
     for (seed, answer) in answers.iter().enumerate() {
         let request = json!({"tools": answer.tools, "tool_choice": answer.choice});
-        let request = ToolRequest::from_value(&request).unwrap();
+        let request = ToolRequest::from_value(&request.clone().into()).unwrap();
         let request = request.reasoning(answer.reasoning).parallel(answer.parallel);
         let options = StructuralTagOptions::default();
         let tag = ToolFormat::named(answer.family).unwrap().structure(&request).unwrap();
