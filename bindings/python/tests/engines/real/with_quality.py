@@ -13,6 +13,7 @@ import gzip
 import json
 import math
 import os
+import re
 import time
 import zlib
 from collections.abc import Callable
@@ -104,9 +105,28 @@ def closed(schema: Any, reverse: bool) -> Any:
     return result
 
 
-def read_cases(pack: Path, count: int | None) -> list[Case]:
-    with gzip.open(pack, "rt", encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["category"] in ("simple", "multiple")]
+def prices() -> list[dict[str, Any]]:
+    """Questions with prices that end with a zero, as prices do and as no serialiser prints them."""
+    members = {"item": {"type": "string", "description": "What is sold."},
+               "price": {"type": "number", "description": "The price in dollars."}}
+    tool = {"name": "record_price", "description": "Records the price of an item.",
+            "parameters": {"type": "object", "properties": members, "required": ["item", "price"]}}
+    rows = []
+    for at, item in enumerate(["tea", "bread", "soap", "paint", "rope", "a lamp", "a chair", "a map", "salt", "wool"] * 6):
+        price = f"{1 + 37 * at % 120}.{1 + at % 9}0"
+        call = {"name": "record_price", "arguments": {"item": item.removeprefix("a "), "price": float(price)}}
+        question = f"Record the price of {item}: {price} dollars."
+        rows.append({"id": f"price-{at}", "category": "prices", "question": [{"content": question}],
+                     "tools": [{"function": tool}], "calls": [call]})
+    return rows
+
+
+def read_cases(pack: Path | None, count: int | None) -> list[Case]:
+    if pack is None:
+        rows = prices()
+    else:
+        with gzip.open(pack, "rt", encoding="utf-8") as lines:
+            rows = [row for row in map(json.loads, lines) if row["category"] in ("simple", "multiple")]
     if count is not None:
         # Evenly from the whole, so that a part of the pack is like the whole.
         rows = [rows[at * len(rows) // count] for at in range(count)]
@@ -408,11 +428,19 @@ def number(text: str) -> int | float:
 def judge(case: Case, text: str, ended: bool) -> dict[str, bool]:
     import jsonschema
 
-    found = dict.fromkeys(("ends", "parses", "fits", "tool", "exact"), False) | {"ends": ended}
+    found = dict.fromkeys(("ends", "parses", "fits", "tool", "exact", "odd"), False) | {"ends": ended}
+    numbers: list[str] = []
+
+    def seen(text: str) -> int | float:
+        numbers.append(text)
+        return number(text)
+
     try:
-        value = json.loads(text, parse_float=number)
+        value = json.loads(text, parse_float=seen, parse_int=seen)
     except ValueError:
         return found
+    # Nobody asks for numbers of so many digits, nor writes so large ones in questions.
+    found["odd"] = any(re.search("[eE]|[0-9]{16}", text.replace(".", "")) is not None for text in numbers)
     found["parses"] = True
     found["fits"] = jsonschema.Draft202012Validator(case.schema()).is_valid(value)
     if case.call is not None and isinstance(value, dict):
@@ -556,23 +584,32 @@ def tabulate(chosen: argparse.Namespace, report: Report) -> None:
             if "grammask" in row["setting"] and row["ended"] and not judged["fits"]:
                 wrong.append(f"{row['setting']}, {case.id}: {row['text']}")
     names = ("ends", "parses", "fits", "tool", "exact")
-    table = ["| setting | answers | ends | parses | fits | right tool | exactly right | tokens |", "|" + "---|" * 8]
+    table = ["| setting | answers | ends | parses | fits | right tool | exactly right | odd numbers | tokens |",
+             "|" + "---|" * 9]
     for (setting, manner), rows in found.items():
-        for category in ("simple", "multiple", "both"):
-            part = [row for row in rows if category in (row[0].category, "both")]
-            if not part:
-                continue
+        kinds = list(dict.fromkeys(row[0].category for row in rows))
+        for category in [*kinds, "all"] if len(kinds) > 1 else kinds:
+            part = [row for row in rows if category in (row[0].category, "all")]
             shares = {}
             for name in names:
                 # A question without a call in the pack has no right answer.
                 counted = [row for row in part if row[0].call is not None or name in ("ends", "parses", "fits")]
                 shares[name] = wilson(sum(judged[name] for _, judged, _ in counted), len(counted))
             tokens = sum(tokens for *_, tokens in part) / len(part)
+            odd = sum(judged["odd"] for _, judged, _ in part)
             report.add(f"{manner}, {category}", setting, "measured", f"{len(part)} answers: "
-                       + ", ".join(f"{name} {share}" for name, share in shares.items()) + f", {tokens:.1f} tokens")
-            cells = [f"{setting}; {manner}, {category}", str(len(part)), *shares.values(), f"{tokens:.1f}"]
+                       + ", ".join(f"{name} {share}" for name, share in shares.items())
+                       + f", {odd} with a number of 16 digits or an exponent, {tokens:.1f} tokens")
+            cells = [f"{setting}; {manner}, {category}", str(len(part)), *shares.values(), str(odd), f"{tokens:.1f}"]
             table.append(f"| {' | '.join(cells)} |")
     chosen.answers.with_suffix(".md").write_text("\n".join(table) + "\n")
+
+    right = {key: {case.id for case, judged, _ in rows if judged["exact"]} for key, rows in found.items()}
+    for setting, manner in found:
+        usual = right[("libraries: grammask, defaults", manner)]
+        here = right[(setting, manner)]
+        report.add("paired", f"{setting}; {manner}", "measured", f"exactly right here alone {len(here - usual)}, "
+                   f"with the defaults of grammask alone {len(usual - here)}")
 
     def valid() -> str:
         assert not wrong, wrong[:3]
@@ -583,7 +620,7 @@ def tabulate(chosen: argparse.Namespace, report: Report) -> None:
 
 def main() -> None:
     parser = arguments()
-    parser.add_argument("--pack", type=Path, required=True, help="function calls of BFCL, one a line, compressed")
+    parser.add_argument("--pack", type=Path, help="function calls of BFCL, one a line, compressed; else own questions")
     parser.add_argument("--answers", type=Path, required=True, help="the file of answers; it is gone on with")
     parser.add_argument("--count", type=int, help="only so many questions")
     parser.add_argument("--seeds", type=int, default=1, help="how many answers are sampled beside the greedy one")
