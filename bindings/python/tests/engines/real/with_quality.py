@@ -632,6 +632,8 @@ def main() -> None:
     chosen = parser.parse_args()
     offline_settings()
     report = Report("quality", ["xgrammar", "llguidance", "torch", "transformers"])
+    report.add("settings", "questions", "measured", f"{'the pack' if chosen.pack else 'own, about prices'}, "
+               f"{chosen.seeds} sampled at temperature {TEMPERATURE}, at most {chosen.limit} tokens")
     if chosen.only != ["table"]:
         write_answers(chosen, report)
     tabulate(chosen, report)
