@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::engines::{Either, each};
 use crate::errors::{match_error, raise};
@@ -18,7 +18,7 @@ use crate::rows::{KnownType, MaskRows};
 /// ----------
 /// max_threads : int or "auto"
 ///     Most threads; "auto" is half of the machine's.
-#[pyclass(frozen, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref)]
 pub(crate) struct BatchGrammarMatcher {
     batch: BatchMatcher,
 }
@@ -136,6 +136,10 @@ impl BatchGrammarMatcher {
         // The caller's thread is one of them.
         Ok(Self { batch: BatchMatcher::new(Arc::new(Threads::new(threads - 1))) })
     }
+
+    /// What `__new__` has done.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
     /// Writes the mask of every matcher into its row of `bitmask`: row `indices[i]`, or row `i`.
     ///

@@ -62,7 +62,7 @@ use crate::tokenizer::TokenizerInfo;
 /// automata, masks : dict, optional
 ///     The passes on automata and the ways to a mask, for measuring. Their keys are the fields of Rust's
 ///     `CompileOptions` and `MaskOptions`. Masks do not depend on them.
-#[pyclass(frozen, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref)]
 pub(crate) struct GrammarCompiler {
     workshop: Either<Workshop<earley::Engine>, Workshop<pda::Engine>>,
     tokenizer: Py<TokenizerInfo>,
@@ -343,6 +343,10 @@ impl GrammarCompiler {
         let settings = options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy())?.unbind();
         Ok(Self { workshop, tokenizer: tokenizer.clone().unbind(), cache_limit_bytes, settings })
     }
+
+    /// What `__new__` has done.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
     /// Compiles a JSON Schema: JSON text, a `dict`, a pydantic model, or what pydantic makes a schema of (`list[int]`, a
     /// dataclass, an `Enum`).

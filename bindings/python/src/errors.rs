@@ -122,15 +122,30 @@ fn attributes<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'
 
 /// Code written for xgrammar looks for its prefixes.
 fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
-    let place = diagnostics.iter().next().and_then(Diagnostic::line_and_column);
-    match (is_compat(), syntax, place) {
-        (true, Syntax::Ebnf, Some((line, column))) => {
-            format!("EBNF parser error at line {line}, column {column}: {diagnostics}")
+    if !is_compat() {
+        return diagnostics.to_string();
+    }
+    let first = diagnostics.iter().next();
+    let code = first.map_or("", Diagnostic::code);
+    match (syntax, first.and_then(Diagnostic::line_and_column)) {
+        (Syntax::Ebnf, Some((line, column))) => {
+            // Literals and classes are read by its lexer.
+            let reader = if matches!(code, "ebnf/string" | "ebnf/class") { "lexer" } else { "parser" };
+            format!("EBNF {reader} error at line {line}, column {column}: {diagnostics}")
         }
-        (true, Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
-        (true, Syntax::Regex, Some((_, column))) => {
+        (Syntax::Lark, Some((line, column))) => {
+            format!("Lark error at line {line}, column {column}: {diagnostics}")
+        }
+        (Syntax::Regex, Some((_, column))) => {
             format!("Regex parsing error at position {column}: {diagnostics}")
         }
+        (Syntax::JsonSchema, _) if code == "json-schema/syntax" => {
+            format!("Failed to parse JSON: {diagnostics}")
+        }
+        (Syntax::StructuralTag, _) if code == "structural-tag/syntax" => {
+            format!("Invalid JSON error: Failed to parse JSON: {diagnostics}")
+        }
+        (Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
         _ => diagnostics.to_string(),
     }
 }

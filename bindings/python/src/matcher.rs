@@ -9,7 +9,7 @@ use grammask::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::arguments::{id_list, loads, text_bytes};
 use crate::compiled::CompiledGrammar;
@@ -37,7 +37,7 @@ use crate::tokenizer::TokenizerInfo;
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
 ///     The value of `temperature` where no rule of the grammar has one; finite, and not negative.
-#[pyclass(module = "grammask", weakref)]
+#[pyclass(subclass, module = "grammask", weakref)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: AnyMatcher,
     tokenizer: Py<TokenizerInfo>,
@@ -269,6 +269,10 @@ impl GrammarMatcher {
             is_slow: true,
         })
     }
+
+    /// What `__new__` has done.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
     /// Accepts a token. `False` if it is not allowed; the matcher is then as it was.
     #[pyo3(signature = (token_id, *, debug_print=false))]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::arguments::id_list;
 use crate::errors::{raise, vocabulary_error};
@@ -48,7 +48,7 @@ const STOP_TOKENS: [&str; 8] = [
 ///     Ids that match no text, though they have one. Grammars name them by it.
 /// max_tokens, max_bytes : int
 ///     Bounds on the number of ids and on the bytes of all tokens together; at most 1 GiB.
-#[pyclass(frozen, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref)]
 pub(crate) struct TokenizerInfo {
     pub(crate) vocabulary: Arc<Vocabulary>,
     /// Keeps what is computed from the vocabulary, for all compilers that come and go.
@@ -143,6 +143,10 @@ impl TokenizerInfo {
         let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
         Ok(Self { _token_sets: TokenSets::shared(&vocabulary), vocabulary, vocab_type, add_prefix_space })
     }
+
+    /// What `__new__` has done.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
     /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
     ///

@@ -92,6 +92,22 @@ _TAGS = (
     "register_model_structural_tag",
 )
 
+_MODULES = (
+    "_version",
+    "base",
+    "builtin_structural_tag",
+    "compiler",
+    "contrib",
+    "grammar",
+    "kernels",
+    "load_binding",
+    "matcher",
+    "openai_tool_call_schema",
+    "structural_tag",
+    "testing",
+    "tokenizer_info",
+)
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -154,8 +170,12 @@ def __getattr__(name: str) -> Any:
         return bitmask.bitmask_dtype
     if name in _TAGS:
         return getattr(importlib.import_module(f"{__name__}.structural_tag"), name)
-    if name in ("testing", "contrib", "kernels", "structural_tag"):
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "hf":
         return importlib.import_module(f"{__name__}.contrib.hf")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

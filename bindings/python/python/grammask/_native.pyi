@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, final
+from typing import Any, Literal, Self, SupportsIndex, final
 
 from ._support import CompileFuture, ForcedTokens, Rejection, VocabType
 
@@ -61,7 +61,6 @@ def apply_bitmask_cuda(
 class PendingCompile:
     def cancel(self) -> None: ...
 
-@final
 class TokenizerInfo:
     def __new__(
         cls,
@@ -74,7 +73,19 @@ class TokenizerInfo:
         special_token_ids: list[int] | None = None,
         max_tokens: int = 1 << 22,
         max_bytes: int = 64 << 20,
-    ) -> TokenizerInfo: ...
+    ) -> Self: ...
+    def __init__(
+        self,
+        encoded_vocab: Sequence[str | bytes],
+        vocab_type: VocabType | None = None,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | list[int] | None = None,
+        add_prefix_space: bool = False,
+        special_token_ids: list[int] | None = None,
+        max_tokens: int = 1 << 22,
+        max_bytes: int = 64 << 20,
+    ) -> None: ...
     @staticmethod
     def from_huggingface(
         tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: int | list[int] | None = None
@@ -136,7 +147,6 @@ class TokenizerInfo:
     def __copy__(self) -> TokenizerInfo: ...
     def __deepcopy__(self, _memo: Any) -> TokenizerInfo: ...
 
-@final
 class Grammar:
     @staticmethod
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root", limits: _Limits = None) -> Grammar: ...
@@ -214,7 +224,6 @@ class Grammar:
     def __copy__(self) -> Grammar: ...
     def __deepcopy__(self, _memo: Any) -> Grammar: ...
 
-@final
 class CompiledGrammar:
     @property
     def grammar(self) -> Grammar: ...
@@ -256,7 +265,6 @@ class Interrupt:
     @property
     def has_come(self) -> bool: ...
 
-@final
 class GrammarCompiler:
     def __new__(
         cls,
@@ -272,7 +280,22 @@ class GrammarCompiler:
         backend: Literal["earley", "pda"] = "earley",
         automata: _Options = None,
         masks: dict[str, bool] | None = None,
-    ) -> GrammarCompiler: ...
+    ) -> Self: ...
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_dir_limit_bytes: int = 1 << 30,
+        limits: _Limits = None,
+        budget: Budget | None = None,
+        backend: Literal["earley", "pda"] = "earley",
+        automata: _Options = None,
+        masks: dict[str, bool] | None = None,
+    ) -> None: ...
     def compile_json_schema(
         self,
         schema: _Schema,
@@ -443,7 +466,6 @@ class GrammarCompiler:
     def tokenizer_info(self) -> TokenizerInfo: ...
     def __deepcopy__(self, _memo: Any) -> GrammarCompiler: ...
 
-@final
 class GrammarMatcher:
     def __new__(
         cls,
@@ -453,7 +475,16 @@ class GrammarMatcher:
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
-    ) -> GrammarMatcher: ...
+    ) -> Self: ...
+    def __init__(
+        self,
+        compiled_grammar: CompiledGrammar,
+        *,
+        override_stop_tokens: int | list[int] | None = None,
+        terminate_without_stop_token: bool = False,
+        max_rollback_tokens: int = -1,
+        default_temperature: float | None = None,
+    ) -> None: ...
     def accept_token(self, token_id: SupportsIndex, *, debug_print: bool = False) -> bool: ...
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool: ...
     def fill_next_token_bitmask(
@@ -503,9 +534,9 @@ class GrammarMatcher:
     def __copy__(self) -> GrammarMatcher: ...
     def __deepcopy__(self, _memo: Any) -> GrammarMatcher: ...
 
-@final
 class BatchGrammarMatcher:
-    def __new__(cls, max_threads: int | str = "auto") -> BatchGrammarMatcher: ...
+    def __new__(cls, max_threads: int | str = "auto") -> Self: ...
+    def __init__(self, max_threads: int | str = "auto") -> None: ...
     def batch_fill_next_token_bitmask(
         self,
         matchers: list[GrammarMatcher],

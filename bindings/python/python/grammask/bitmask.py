@@ -41,6 +41,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+
 def get_bitmask_shape(batch_size: int, vocab_size: int) -> tuple[int, int]:
     """``(batch_size, ceil(vocab_size / 32))``."""
     return (batch_size, (vocab_size + 31) // 32)

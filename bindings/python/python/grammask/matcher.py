@@ -33,3 +33,7 @@ def __getattr__(name: str) -> Any:
 
         return bitmask.bitmask_dtype
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

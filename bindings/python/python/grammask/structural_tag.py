@@ -18,6 +18,26 @@ from ._native import model_structural_tag
 from .tool_choice import normalize_tool_choice
 
 
+Style = Literal[
+    "json",
+    "qwen_xml",
+    "minimax_xml",
+    "minimax_m3_xml",
+    "deepseek_xml",
+    "deepseek_v4_1_xml",
+    "glm_xml",
+    "kimi_k3_xml",
+    "cohere_xml",
+    "step_3_xml",
+    "atem_xml",
+    "pythonic",
+    "olmo_3",
+    "gemma_3",
+    "gemma_4",
+]
+"""How a value is written: as JSON, or in the notation of a model family."""
+
+
 class AnyTextFormat(BaseModel):
     """Free text."""
 
@@ -61,7 +81,7 @@ class JSONSchemaFormat(BaseModel):
 
     type: Literal["json_schema"] = "json_schema"
     json_schema: bool | dict[str, Any]
-    style: str = "json"
+    style: Style = "json"
     any_order: bool = False
     max_whitespace_cnt: int | None = None
     excludes: list[str] = []
@@ -322,6 +342,33 @@ def get_model_structural_tag(
             max_whitespace_cnt=max_whitespace_cnt,
             parallel_tool_calls=parallel_tool_calls,
         )
+    return structural_tag_of(
+        model,
+        functions,
+        builtins,
+        mode,
+        parallel_tool_calls=parallel_tool_calls,
+        response_format=response_format,
+        reasoning=reasoning,
+        max_reasoning_chars=max_reasoning_chars,
+        exclude_special_tokens=exclude_special_tokens,
+        max_whitespace_cnt=max_whitespace_cnt,
+        any_order=any_order,
+        spelling=spelling,
+    )
+
+
+def structural_tag_of(
+    model: str,
+    functions: list[Any],
+    builtins: list[Any],
+    mode: str,
+    *,
+    parallel_tool_calls: bool,
+    response_format: dict[str, Any] | None = None,
+    **options: Any,
+) -> StructuralTag:
+    """What a model of a built-in family may answer, once it is known which tools are offered: ``normalize_tool_choice``."""
     offered = [_plain(tool) for tool in [*functions, *builtins]]
     choice: Any = mode
     if mode == "forced":
@@ -331,16 +378,7 @@ def get_model_structural_tag(
     request = {"tools": offered, "tool_choice": choice, "parallel_tool_calls": parallel_tool_calls}
     if response_format is not None:
         request["response_format"] = response_format
-    text = model_structural_tag(
-        model,
-        json.dumps(request),
-        reasoning=reasoning,
-        max_reasoning_chars=max_reasoning_chars,
-        exclude_special_tokens=exclude_special_tokens,
-        max_whitespace_cnt=max_whitespace_cnt,
-        any_order=any_order,
-        spelling=spelling,
-    )
+    text = model_structural_tag(model, json.dumps(request), **options)
     return StructuralTag.model_validate_json(text)
 
 

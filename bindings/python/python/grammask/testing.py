@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import time
 from typing import Any
 
 import numpy as np
 
 from ._native import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from ._support import schema_text
 
 __all__ = ["GrammarFunctor", "bitmask_to_bool_mask", "bool_mask_to_bitmask"]
 
@@ -20,9 +23,15 @@ def _json_schema_to_ebnf(
     separators: tuple[str, str] | None = None,
     max_whitespace_cnt: int | None = None,
     strict_mode: bool = True,
+    json_format: str = "json",
     any_order: bool = False,
 ) -> str:
-    """The grammar of a JSON Schema as text."""
+    """The grammar of a JSON Schema as text. ``json_format`` is one of the styles of ``JSONSchemaFormat``."""
+    if json_format != "json":
+        # Other notations have no whitespace and no indentation of their own choosing.
+        content = {"type": "json_schema", "json_schema": json.loads(_text(schema)), "style": json_format}
+        tag = {"type": "structural_tag", "format": content | {"any_order": any_order}}
+        return str(Grammar.from_structural_tag(tag, json_options={"strict_mode": strict_mode}))
     grammar = Grammar.from_json_schema(
         schema,
         any_whitespace=any_whitespace,
@@ -86,30 +95,39 @@ def _as_words(bitmask: Any) -> Any:
     return np.ascontiguousarray(array).view(np.uint8)
 
 
+def _text(schema: Any) -> str:
+    return schema if isinstance(schema, str) else schema_text(schema)
+
+
+def _like(result: Any, given: Any) -> Any:
+    """A numpy array as what was given: a tensor for a tensor."""
+    return importlib.import_module("torch").from_numpy(result) if type(given).__module__ == "torch" else result
+
+
 def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
-    """A bitmask as a numpy array of bools, of shape (rows, tokens) or (tokens,)."""
+    """A bitmask as bools, of shape (rows, tokens) or (tokens,): a torch tensor for a torch tensor, else a numpy array."""
     bits = np.unpackbits(_as_words(bit_mask), axis=-1, bitorder="little")
-    return bits[..., :vocab_size].astype(bool)
+    return _like(bits[..., :vocab_size].astype(bool), bit_mask)
 
 
 def bool_mask_to_bitmask(bool_mask: Any) -> Any:
-    """An array of bools as a bitmask: a numpy array of int32."""
+    """Bools as a bitmask of int32: a torch tensor for a torch tensor, else a numpy array."""
     mask = np.asarray(bool_mask).astype(bool)
     padding = [(0, 0)] * (mask.ndim - 1) + [(0, -mask.shape[-1] % 32)]
     packed = np.packbits(np.pad(mask, padding), axis=-1, bitorder="little")
-    return np.ascontiguousarray(packed).view(np.int32)
+    return _like(np.ascontiguousarray(packed).view(np.int32), bool_mask)
 
 
 def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> list[int]:
     """The ids that a row forbids."""
-    row = bitmask_to_bool_mask(bitmask, vocab_size)
+    row = np.asarray(bitmask_to_bool_mask(bitmask, vocab_size))
     row = row[index] if row.ndim == 2 else row
     return [int(token) for token in np.flatnonzero(~row)]
 
 
 def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> tuple[bool, int]:
     """Whether a row allows one id, and which; -1 if not."""
-    row = bitmask_to_bool_mask(bitmask, vocab_size)
+    row = np.asarray(bitmask_to_bool_mask(bitmask, vocab_size))
     row = row[index] if row.ndim == 2 else row
     allowed = np.flatnonzero(row)
     return (True, int(allowed[0])) if len(allowed) == 1 else (False, -1)

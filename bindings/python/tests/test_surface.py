@@ -1,0 +1,176 @@
+"""Names, modules and messages that programs written for xgrammar know."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import typing
+
+import numpy as np
+import pytest
+
+import grammask
+from grammask import testing
+from grammask.testing import _is_grammar_accept_string as accepts
+
+pydantic = pytest.importorskip("pydantic")
+
+FAMILIES = (
+    "cohere deepseek_r1 deepseek_v3_1 deepseek_v3_2 deepseek_v4 deepseek_v4_1 exaone glm_4_7 harmony kimi kimi_k3 llama "
+    "mimo minimax minimax_m3 qwen_3 qwen_3_5 qwen_3_coder"
+).split()
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+MODULES = (
+    "_version base builtin_structural_tag compiler config contrib exception grammar kernels load_binding matcher "
+    "openai_tool_call_schema structural_tag testing tokenizer_info"
+).split()
+KERNELS = ("cpu", "cuda", "torch", "torch_compile", "triton")
+
+
+def test_modules_are_there_and_dir_names_them():
+    names = dir(grammask)
+    for module in MODULES:
+        assert getattr(grammask, module) is importlib.import_module(f"grammask.{module}") and module in names
+    assert set(grammask.__all__) <= set(names)
+    for module in ("bitmask", "matcher"):
+        module = importlib.import_module(f"grammask.{module}")
+        assert set(module.__all__) <= set(dir(module))
+    assert grammask._version.version == grammask._version.__version__ == "0.2.8" != grammask.__version__
+    assert grammask.load_binding.LIB.Grammar is grammask.Grammar
+
+
+def test_the_base_class(compiler, info):
+    compiled = compiler.compile_regex("a")
+    for value in (compiler, info, compiled, compiled.grammar, grammask.GrammarMatcher(compiled)):
+        assert isinstance(value, grammask.base.XGRObject)
+    assert not isinstance("a", grammask.base.XGRObject)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels(name):
+    function = f"apply_token_bitmask_inplace_{name}"
+    module = importlib.import_module(f"grammask.kernels.{function}")
+    apply = getattr(module, function)
+    assert apply is getattr(grammask.kernels, function)
+    assert list(inspect.signature(apply).parameters) == ["logits", "bitmask", "vocab_size", "indices"]
+    logits, mask = np.ones((2, 33), np.float32), np.array([[5, 0], [-1, 1]], np.int32)
+    apply(logits, mask, 32, [0])
+    assert np.isfinite(logits[0]).tolist() == [True, False, True] + [False] * 29 + [True]
+    assert np.isfinite(logits[1]).all()
+
+
+class Named(grammask.GrammarMatcher):
+    """A matcher with a name, as engines write it."""
+
+    def __new__(cls, compiled, name, **options):
+        return super().__new__(cls, compiled, **options)
+
+    def __init__(self, compiled, name, **options):
+        super().__init__(compiled, **options)
+        self.name = name
+
+
+def test_classes_can_be_subclassed(compiler, info):
+    matcher = Named(compiler.compile_regex("ab"), "first", terminate_without_stop_token=True)
+    assert matcher.name == "first" and matcher.accept_string("ab") and matcher.is_terminated()
+    rows = grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy")
+    grammask.BatchGrammarMatcher(1).batch_fill_next_token_bitmask([Named(compiler.compile_regex("a"), "x")], rows)
+
+    class Compiler(grammask.GrammarCompiler):
+        def compile_regex(self, regex, **options):
+            self.asked = regex
+            return super().compile_regex(regex, **options)
+
+    own = Compiler(info, max_threads=1)
+    assert own.compile_regex("a") == compiler.compile_regex("a") and own.asked == "a"
+
+    class Info(grammask.TokenizerInfo):
+        pass
+
+    same = Info([b"a", b"</s>"])
+    assert same == grammask.TokenizerInfo([b"a", b"</s>"]) and grammask.GrammarCompiler(same).tokenizer_info is same
+    for cls in (grammask.Grammar, grammask.CompiledGrammar, grammask.BatchGrammarMatcher):
+        type("Sub", (cls,), {})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_functions_of_families(family):
+    make = getattr(grammask.builtin_structural_tag, f"get_{family}_structural_tag")
+    assert make.__name__ == f"get_{family}_structural_tag"
+    usual = {"minimax_m3": "auto"}.get(family, "enabled")
+    parameters = inspect.signature(make).parameters
+    assert list(parameters)[:3] == ["tools", "builtin_tools", "tool_choice"]
+    assert parameters["reasoning"].default == usual
+    of_model = grammask.get_model_structural_tag
+    assert make([TOOL]) == of_model(family, [TOOL], reasoning=usual)
+    forced = {"type": "function", "function": {"name": "f"}}
+    assert make([TOOL], tool_choice="forced", any_order=True) == of_model(
+        family, [TOOL], tool_choice=forced, reasoning=usual, any_order=True
+    )
+    assert make([TOOL], tool_choice="required") == of_model(family, [TOOL], "required", reasoning=usual)
+    for wrong in ({"tool_choice": "none"}, {"tool_choice": "forced", "tools": []}):
+        with pytest.raises(ValueError):
+            make(**wrong)
+
+
+def test_styles_are_checked_and_are_those_of_the_reader():
+    from grammask.structural_tag import JSONSchemaFormat, Style
+
+    with pytest.raises(pydantic.ValidationError, match="style"):
+        JSONSchemaFormat(json_schema={}, style="odd")
+    styles = typing.get_args(Style)
+    wrong = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {}, "style": "odd"}}
+    with pytest.raises(grammask.InvalidStructuralTagError) as caught:
+        grammask.Grammar.from_structural_tag(wrong)
+    named = str(caught.value).split("style must be ")[1]
+    assert all(f'"{style}"' in named for style in styles) and named.count('"') == 2 * len(styles)
+
+
+def test_schemas_in_other_notations():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    to_ebnf = testing._json_schema_to_ebnf
+    assert accepts(to_ebnf(schema), '{"a": "x"}')
+    xml = to_ebnf(schema, json_format="qwen_xml")
+    assert accepts(xml, "<parameter=a>x</parameter>") and not accepts(xml, '{"a": "x"}')
+    assert accepts(to_ebnf(schema, json_format="minimax_xml", strict_mode=False), '<parameter name="a">x</parameter>')
+
+
+class Tensor(np.ndarray):
+    """An array whose type says that it is torch's."""
+
+
+Tensor.__module__ = "torch"
+
+
+def test_masks_of_tensors_are_tensors(monkeypatch):
+    torch = type("torch", (), {"from_numpy": staticmethod(lambda array: array.view(Tensor))})
+    monkeypatch.setitem(__import__("sys").modules, "torch", torch)
+    bools = np.array([[True] * 33, [False] * 33])
+    mask = testing.bool_mask_to_bitmask(bools.view(Tensor))
+    assert type(mask) is Tensor and mask.dtype == np.int32 and type(testing.bitmask_to_bool_mask(mask)) is Tensor
+    assert (testing.bitmask_to_bool_mask(mask, 33) == bools).all()
+    assert type(testing.bool_mask_to_bitmask(bools)) is np.ndarray
+
+
+MESSAGES = [
+    ("from_ebnf", "root ::= missing", "EBNF parser error at line 1, column 10: "),
+    ("from_ebnf", 'root ::= "a', "EBNF lexer error at line 1, column "),
+    ("from_ebnf", "root ::= [a", "EBNF lexer error at line 1, column "),
+    ("from_lark", "start: missing", "Lark error at line 1, column 8: "),
+    ("from_regex", "(", "Regex parsing error at position "),
+    ("from_json_schema", "{", "Failed to parse JSON: "),
+    ("from_structural_tag", "{", "Invalid JSON error: Failed to parse JSON: "),
+    ("from_structural_tag", "{}", "Invalid structural tag error: "),
+]
+
+
+@pytest.mark.parametrize(("method", "source", "beginning"), MESSAGES)
+def test_messages_begin_as_programs_expect(method, source, beginning):
+    read = getattr(grammask.Grammar, method)
+    with pytest.raises(RuntimeError) as exact:
+        read(source)
+    assert not str(exact.value).startswith(beginning)
+    grammask.config.set_compat(True)
+    with pytest.raises(RuntimeError) as caught:
+        read(source)
+    assert str(caught.value).startswith(beginning), str(caught.value)
