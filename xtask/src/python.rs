@@ -14,10 +14,11 @@ use crate::shell::run as run_command;
 use crate::workspace::Workspace;
 
 /// The packages that the checks need; the package itself needs numpy alone.
-const REQUIREMENTS: [&str; 7] = [
+const REQUIREMENTS: [&str; 8] = [
     "maturin>=1.9,<2",
     "mypy>=1.11",
     "numpy>=1.25",
+    "prometheus-client>=0.20",
     "pydantic>=2",
     "pytest>=8",
     "sentencepiece>=0.2",

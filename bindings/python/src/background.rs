@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use grammask::{CompileError, Compiler, Interrupt};
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use crate::compiled::CompiledGrammar;
 use crate::engines::Engine;
 use crate::errors::{Syntax, interrupted, raise, refused, warn};
 use crate::kept::{Kept, Shelf};
+use crate::metrics::COMPILE_SECONDS;
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
@@ -94,7 +95,9 @@ pub(crate) fn begin<'py, B: Engine>(
     let shelf = Arc::clone(shelf);
     let work = compiler.with_interrupt(interrupt).compile_in_background(move |compiler| {
         let syntax = source.syntax();
+        let start = Instant::now();
         let outcome = shelf.get(compiler, source);
+        COMPILE_SECONDS.observe(start.elapsed());
         let compiled = outcome.as_ref().map(|kept| kept.compiled.clone()).map_err(CompileError::clone);
         answer.give(outcome, syntax);
         compiled

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::engines::{Either, each};
-use crate::errors::{match_error, raise};
+use crate::errors::{match_error, raise, warn};
 use crate::forks::detach;
-use crate::matcher::{GrammarMatcher, kind_name};
+use crate::matcher::{GrammarMatcher, is_empty_mask, kind_name};
 use crate::rows::{KnownType, MaskRows};
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.
@@ -165,7 +165,7 @@ impl BatchGrammarMatcher {
         let (mut masks, mut computed) = (&*masks, computed.into_iter());
         let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
         let places = places(py, &rows, &borrowed, &indices)?;
-        let mut failure = None;
+        let (mut failure, mut empty) = (None, None);
         for ((matcher, known), place) in borrowed.iter_mut().zip(known).zip(places) {
             #[expect(unsafe_code, reason = "the rows lie in memory that Python owns")]
             // SAFETY: no Python code is called in this loop; the first failure is told after it.
@@ -178,9 +178,16 @@ impl BatchGrammarMatcher {
                     computed.next().unwrap_or(Err(MatchError::Terminated)).map(|()| row.copy_from_slice(mask))
                 }
             };
-            failure = failure.or(written.err());
+            match written {
+                Err(error) if is_empty_mask(&error) => {
+                    row.fill(0);
+                    empty = Some(error);
+                }
+                written => failure = failure.or(written.err()),
+            }
         }
-        failure.map_or(Ok(()), |error| Err(match_error(py, &error)))
+        failure.map_or(Ok(()), |error| Err(match_error(py, &error)))?;
+        empty.map_or(Ok(()), |error| warn(py, &error.to_string()))
     }
 
     /// As `batch_fill_next_token_bitmask`, with what `GrammarMatcher.fill_mask_kind` says of each mask. Rows of the answer

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use grammask::{
@@ -23,6 +24,7 @@ use crate::errors::{Syntax, interrupted, raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
 use crate::kept::{Kept, Shelf};
+use crate::metrics::COMPILE_SECONDS;
 use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
 use crate::source::Source;
@@ -75,6 +77,8 @@ pub(crate) struct GrammarCompiler {
 struct Workshop<B: Engine> {
     compiler: Compiler<B>,
     shelf: Arc<Shelf<B>>,
+    /// What the budget had dropped when the log was last written.
+    evicted: AtomicU64,
 }
 
 /// More could only hurt.
@@ -90,7 +94,10 @@ impl<B: Engine> Workshop<B> {
         let syntax = source.syntax();
         let signals = Signals::new();
         let compiler = self.compiler.with_interrupt(signals.interrupt(&callers));
+        let start = Instant::now();
         let kept = py.detach(|| self.shelf.get(&compiler, source));
+        COMPILE_SECONDS.observe(start.elapsed());
+        self.log_evicted(py)?;
         signals.raised()?;
         let kept = kept.map_err(|error| match (error.interrupted(), callers.check()) {
             // Of the two interrupts the caller's tells why.
@@ -98,6 +105,19 @@ impl<B: Engine> Workshop<B> {
             _ => refused(py, &error, syntax),
         })?;
         finish(py, kept, tokenizer)
+    }
+}
+
+impl<B: Engine> Workshop<B> {
+    /// Says in the log that something was dropped since the last look.
+    fn log_evicted(&self, py: Python<'_>) -> PyResult<()> {
+        let evicted = self.compiler.budget().evicted();
+        let before = self.evicted.swap(evicted, Ordering::Relaxed);
+        if evicted <= before {
+            return Ok(());
+        }
+        let budget = self.compiler.budget().max_bytes();
+        py.import("grammask._support")?.call_method1("log_evicted", (evicted - before, budget)).map(drop)
     }
 }
 
@@ -219,7 +239,8 @@ impl Parts {
         if let Some(directory) = &directory {
             py.detach(|| directory.load_pool(&compiler));
         }
-        Workshop { compiler, shelf: Arc::new(Shelf { memory, directory }) }
+        let evicted = AtomicU64::new(compiler.budget().evicted());
+        Workshop { compiler, shelf: Arc::new(Shelf { memory, directory }), evicted }
     }
 }
 

@@ -4,9 +4,10 @@ use grammask::{Backend, DraftError, DraftRow, DraftTree, Interrupt, Matcher, Oth
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{is_compat, match_error, raise};
+use crate::errors::{is_compat, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::deadline;
+use crate::matcher::is_empty_mask;
 use crate::rows::MaskRows;
 
 /// A tree of draft tokens as engines encode it.
@@ -56,6 +57,7 @@ impl Tree {
         let is_written = |row: &DraftRow| match row {
             DraftRow::Filled(_) => true,
             DraftRow::Refused => is_compat(),
+            DraftRow::Failed(error) => is_empty_mask(error),
             _ => false,
         };
         for (place, _) in filled.iter().enumerate().filter(|(_, row)| is_written(row)) {
@@ -65,8 +67,10 @@ impl Tree {
             row.copy_from_slice(&masks[place * words..][..words]);
         }
         for row in &filled {
-            if let DraftRow::Failed(error) = row {
-                return Err(match_error(py, error));
+            match row {
+                DraftRow::Failed(error) if is_empty_mask(error) => warn(py, &error.to_string())?,
+                DraftRow::Failed(error) => return Err(match_error(py, error)),
+                _ => {}
             }
         }
         let is_whole = interrupt.check().is_ok() || !filled.contains(&DraftRow::Skipped);

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use grammask::{
     CompileError, Diagnostic, Diagnostics, GrammarError, Interrupted, MatchError, VocabularyError,
 };
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+
+use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED};
 
 /// Whether gaps of xgrammar that its users' code depends on are imitated.
 static COMPAT: AtomicBool = AtomicBool::new(false);
@@ -71,11 +74,22 @@ pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> P
     if let Some(reason) = error.interrupted() {
         return interrupted(py, reason);
     }
-    let Some(diagnostics) = error.diagnostics() else {
-        return raise(py, syntax.exception(), error.to_string());
+    COMPILE_REFUSED.count();
+    let raised = match error.diagnostics() {
+        None => raise(py, syntax.exception(), error.to_string()),
+        Some(diagnostics) => located(py, diagnostics, syntax).unwrap_or_else(|error| error),
     };
-    match located(py, diagnostics, syntax) {
-        Ok(error) | Err(error) => error,
+    log(py, "log_refused", &raised);
+    raised
+}
+
+/// Writes a log record about an exception. What goes wrong with that is no reason to raise another one.
+fn log(py: Python<'_>, function: &str, raised: &PyErr) {
+    let written = py
+        .import(intern!(py, "grammask._support"))
+        .and_then(|support| support.call_method1(function, (raised.value(py),)));
+    if let Err(error) = written {
+        error.write_unraisable(py, None);
     }
 }
 
@@ -87,7 +101,12 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
     };
     let details = PyDict::new(py);
     match details.set_item("code", code) {
-        Ok(()) => exception(py, "IndeterminateError", &reason.to_string(), Some(&details)),
+        Ok(()) => {
+            COMPILE_STOPPED.count();
+            let raised = exception(py, "IndeterminateError", &reason.to_string(), Some(&details));
+            log(py, "log_limit", &raised);
+            raised
+        }
         Err(error) => error,
     }
 }
@@ -159,11 +178,13 @@ pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr
 }
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
-    let name = match error {
-        MatchError::Limit(_) | MatchError::Interrupted => "IndeterminateError",
-        _ => "MatcherError",
-    };
-    raise(py, name, error.to_string())
+    if !error.is_indeterminate() {
+        return raise(py, "MatcherError", error.to_string());
+    }
+    LIMITS_REACHED.count();
+    let raised = raise(py, "IndeterminateError", error.to_string());
+    log(py, "log_limit", &raised);
+    raised
 }
 
 /// A warning through Python's `warnings`, at the line that called into the package.

@@ -23,6 +23,7 @@ mod grammar;
 mod interrupt;
 mod kept;
 mod matcher;
+mod metrics;
 mod rows;
 mod settings;
 mod signals;
@@ -60,6 +61,8 @@ mod _native {
     use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
+    #[pymodule_export]
+    use crate::metrics::process_metrics;
     #[pymodule_export]
     use crate::tokenizer::TokenizerInfo;
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grammask::{
-    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StopTokens, StoredMask, TokenId,
-    TokenKind,
+    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StepError, StopTokens, StoredMask,
+    TokenId, TokenKind,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use crate::engines::{AnyGrammar, AnyMatcher, Either, each};
 use crate::errors::{is_compat, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::{Interrupt, given};
+use crate::metrics::{MASK_SECONDS, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
 
@@ -70,7 +71,10 @@ impl GrammarMatcher {
             return Err(match_error(py, &MatchError::Terminated));
         }
         let known = match each!(&mut self.matcher, matcher => matcher.cached_mask()) {
-            Some(mask) => Ok(mask),
+            Some(mask) => {
+                MASKS_KNOWN.count();
+                Ok(mask)
+            }
             None => self.compute(py),
         };
         let mut rows = rows(&mut self.known_type)?;
@@ -78,7 +82,14 @@ impl GrammarMatcher {
         #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
         // SAFETY: what is called meanwhile is no Python code.
         let row = unsafe { rows.row(place) };
-        self.write(known, row).map_err(|error| match_error(py, &error))
+        match self.write(known, row) {
+            Ok(narrows) => Ok(narrows),
+            Err(error) if is_empty_mask(&error) => {
+                row.fill(0);
+                warn(py, &error.to_string()).map(|()| true)
+            }
+            Err(error) => Err(match_error(py, &error)),
+        }
     }
 
     /// Writes a mask that was found. False if it allows every token.
@@ -106,6 +117,7 @@ impl GrammarMatcher {
             (each!(&mut *matcher, matcher => matcher.mask()), start.elapsed())
         };
         let (mask, time) = if self.is_slow { detach(py, timed) } else { timed() };
+        MASK_SECONDS.observe(time);
         self.is_slow = time > HELD;
         mask
     }
@@ -129,8 +141,12 @@ impl GrammarMatcher {
             return Ok(false);
         };
         match each!(&mut self.matcher, matcher => matcher.accept_token(id)) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                TOKENS_ACCEPTED.count();
+                Ok(true)
+            }
             Err(MatchError::TokenRefused(_)) => {
+                TOKENS_REFUSED.count();
                 let vocabulary = self.matcher.vocabulary();
                 if matches!(vocabulary.kind(id), TokenKind::Empty | TokenKind::Special)
                     && !matches!(self.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
@@ -180,6 +196,12 @@ impl GrammarMatcher {
         let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         id.ok_or_else(|| raise(py, "MatcherError", format!("token {token_id} is not in the vocabulary")))
     }
+}
+
+/// Whether no token is allowed, for want of one that could go on or end the text. xgrammar writes a mask without any token
+/// there; by itself grammask refuses, since nothing could be sampled.
+pub(crate) fn is_empty_mask(error: &MatchError) -> bool {
+    matches!(error, MatchError::Limit(StepError::Unspellable { .. } | StepError::NoStopToken)) && is_compat()
 }
 
 /// A matcher whose text no token could end. xgrammar makes it, and its mask after a complete text allows nothing.
@@ -446,6 +468,24 @@ impl GrammarMatcher {
             return Err(match_error(encode.py(), &MatchError::Terminated));
         }
         each!(&mut self.matcher, matcher => forced_tokens(matcher, encode, &context))
+    }
+
+    /// The shortest text that ends the structure here, as bytes. `None` if it has more than `max_bytes`.
+    #[pyo3(signature = (max_bytes=1 << 20), text_signature = "($self, max_bytes=1048576)")]
+    fn find_shortest_ending<'py>(
+        &mut self,
+        py: Python<'py>,
+        max_bytes: usize,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let matcher = &mut self.matcher;
+        let ending = detach(py, || each!(matcher, matcher => matcher.shortest_ending(max_bytes)));
+        let ending = ending.map_err(|error| match_error(py, &error))?;
+        Ok(ending.map(|ending| PyBytes::new(py, &ending)))
+    }
+
+    /// The bytes that may come next, as numbers, whatever tokens spell them.
+    fn next_bytes(&self) -> Vec<u32> {
+        byte_list(&each!(&self.matcher, matcher => matcher.next_bytes()))
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.

@@ -314,6 +314,18 @@ impl TokenizerInfo {
         special.map(|id| id.get()).collect()
     }
 
+    /// The bytes that no token spells by itself, as numbers. Where there are none, every text can be spelled.
+    #[getter]
+    fn missing_bytes(&self) -> Vec<u32> {
+        self.vocabulary.missing_bytes().iter().copied().map(u32::from).collect()
+    }
+
+    /// A number of 128 bits, equal in every process for equal tokens, special and stop tokens.
+    #[getter]
+    fn fingerprint(&self) -> u128 {
+        self.vocabulary.fingerprint()
+    }
+
     /// Ids that are special though they have a text.
     #[getter]
     fn _named_special_token_ids(&self) -> Vec<u32> {

@@ -1,12 +1,14 @@
 """Calls that users of xgrammar make."""
 
 import copy
+import json
 import math
 
 import numpy as np
 import pytest
 
 import grammask
+from grammask.testing import _is_grammar_accept_string as accepts
 
 
 def matcher(compiler, **options):
@@ -90,3 +92,68 @@ def test_equal_grammars_have_equal_hashes(compiler, info):
     again = grammask.CompiledGrammar.deserialize_json(compiled.serialize_json(), info)
     for other in (again, copy.deepcopy(compiled)):
         assert other == compiled and hash(other) == hash(compiled)
+
+
+def test_equal_grammars_have_equal_fingerprints(compiler, info):
+    tag = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": {}}, "end": "</a>"}
+    for compiled in (
+        compiler.compile_json_schema({"type": "object", "properties": {"a": {"type": "string", "maxLength": 300}}}),
+        compiler.compile_builtin_json_grammar(),
+        compiler.compile_structural_tag({"type": "structural_tag", "format": tag}),
+    ):
+        text = compiled.serialize_json()
+        again = grammask.CompiledGrammar.deserialize_json(text, info)
+        assert again == compiled and hash(again) == hash(compiled) and again.fingerprint == compiled.fingerprint
+        # Without its automata, or with damaged ones, the same grammar is compiled anew.
+        for automata in ("", "AAAA", "no base64", 3, None):
+            made = json.loads(text) | {"automata": automata}
+            assert grammask.CompiledGrammar.deserialize_json(json.dumps(made), info) == compiled
+
+
+def test_text_that_ends_where_something_is_excluded():
+    any_text = {"type": "any_text", "excludes": ["x"]}
+    call = {"type": "tag", "begin": "<b>", "content": {"type": "const_string", "value": "1"}, "end": "</b>"}
+    tags = {"type": "triggered_tags", "triggers": ["<b"], "tags": [call], "excludes": ["x"]}
+    for content, more in ((any_text, "<b"), (tags, "<b>1</b>")):
+        for end in ("", [""]):
+            tag = {"type": "tag", "begin": "<a>", "content": content, "end": end}
+            after = {"type": "const_string", "value": "xy"}
+            whole = {"type": "sequence", "elements": [tag, after]}
+            alone = grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": tag})
+            assert accepts(alone, f"<a>z{more}z") and not accepts(alone, "<a>zxz")
+            followed = grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": whole})
+            assert accepts(followed, f"<a>z{more}xy") and not accepts(followed, "<a>zx")
+    endless = {"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": ""}
+    with pytest.raises(grammask.InvalidStructuralTagError, match="unlimited"):
+        grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": endless})
+
+
+def test_special_tokens_in_reasoning():
+    pytest.importorskip("pydantic")
+    text = "a<think>b</think>\n\nc"
+    for excluded in (True, False):
+        tag = grammask.get_model_structural_tag("qwen_3", [], exclude_special_tokens=excluded)
+        assert accepts(grammask.Grammar.from_structural_tag(tag), text) != excluded
+
+
+def test_masks_without_any_token():
+    info = grammask.TokenizerInfo([b"a", b"b", b"</s>"])
+    compiled = grammask.GrammarCompiler(info).compile_grammar('root ::= "ac"')
+    text = grammask.GrammarMatcher(compiled)
+    assert text.accept_token(0)
+    rows = grammask.allocate_token_bitmask(2, 3, backend="numpy")
+    calls = [
+        lambda: text.fill_next_token_bitmask(rows, 1),
+        lambda: grammask.BatchGrammarMatcher(1).batch_fill_next_token_bitmask([text], rows, [1]),
+        lambda: grammask.GrammarMatcher(compiled).traverse_draft_tree([1, -1], [-1, -1], [0, 0], rows),
+    ]
+    for call in calls:
+        rows[:] = 7
+        with pytest.raises(grammask.IndeterminateError, match="cannot spell"):
+            call()
+        assert rows[1, 0] == 7
+        grammask.config.set_compat(True)
+        with pytest.warns(grammask.GrammaskWarning, match="cannot spell"):
+            call()
+        grammask.config.set_compat(False)
+        assert rows[1, 0] == 0

@@ -268,6 +268,15 @@ pub(crate) struct AnyTokens {
 }
 
 impl Format {
+    /// Whether the format is free text in which some text cannot occur.
+    pub(crate) fn excludes_text(&self) -> bool {
+        match self {
+            Format::AnyText(text) => !text.excludes.is_empty(),
+            Format::TriggeredTags(tags) => !tags.excludes.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Whether the format itself never has to end: what follows it ends it. It then takes over the end of the tag
     /// around it.
     pub(crate) fn is_unlimited(&self) -> bool {

@@ -193,6 +193,12 @@ impl<'o> FormatLowering<'o> {
     /// The content of a tag and its end.
     fn terminated(&mut self, format: &Format, end: &End, place: &Place<'_>) -> Result<ExprId> {
         match (format, end) {
+            // What is excluded is where the text ends at the latest.
+            (Format::AnyText(_) | Format::TriggeredTags(_), End::Texts(ends))
+                if ends.iter().all(|end| end.is_empty()) =>
+            {
+                self.format(format, place)
+            }
             (Format::AnyText(text), End::Texts(ends)) => self.any_text(text, ends, place),
             (Format::TriggeredTags(tags), End::Texts(ends)) => self.triggered_tags(tags, ends, place),
             (Format::AnyTokens(tokens), End::Token(end)) => Ok(self.any_tokens(tokens, Some(end))),

@@ -78,7 +78,7 @@ pub enum Reasoning {
     Empty,
 }
 
-/// Whether the marks of reasoning may occur in the answer as text.
+/// Whether the marks of reasoning may occur as text: both in the answer, and the opening one in the reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Markers {
     /// They may not.

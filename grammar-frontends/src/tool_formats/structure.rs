@@ -63,7 +63,10 @@ fn reasoning(marks: ReasoningMarks, request: &ToolRequest, parts: &mut Vec<Forma
         }
     };
     let thoughts = || {
-        let excludes = vec![marks.open.into()];
+        let excludes = match request.markers {
+            Markers::Excluded => vec![marks.open.into()],
+            Markers::Allowed => Vec::new(),
+        };
         Format::AnyText(AnyText { excludes, max_tokens: None, max_chars: request.reasoning_chars })
     };
     let opener = match marks.opener {

@@ -103,6 +103,7 @@ _MODULES = (
     "load_binding",
     "matcher",
     "openai_tool_call_schema",
+    "operation",
     "structural_tag",
     "testing",
     "tokenizer_info",

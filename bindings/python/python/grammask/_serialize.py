@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 from typing import Any
 
@@ -23,8 +25,10 @@ def deserialize_grammar(text: str) -> Grammar:
 
 def serialize_compiled(compiled: CompiledGrammar) -> str:
     """See ``CompiledGrammar.serialize_json``."""
+    text = str(compiled.grammar)
     read = {
-        "ebnf": str(compiled.grammar),
+        "ebnf": text,
+        "automata": base64.b64encode(compiled._to_bytes(text)).decode(),
         "tokenizer_metadata": json.loads(dump_metadata(compiled.tokenizer_info)),
         "__VERSION__": get_serialization_version(),
     }
@@ -32,29 +36,23 @@ def serialize_compiled(compiled: CompiledGrammar) -> str:
 
 
 def deserialize_compiled(text: str, info: TokenizerInfo) -> CompiledGrammar:
-    """See ``CompiledGrammar.deserialize_json``."""
+    """See ``CompiledGrammar.deserialize_json``. Automata that belong to another grammar are refused."""
     read = _json(text)
-    grammar = _grammar(read)
     if read.get("tokenizer_metadata") != json.loads(dump_metadata(info)):
         raise DeserializeFormatError("the compiled grammar belongs to another tokenizer")
-    return GrammarCompiler(info, cache_enabled=False).compile_grammar(grammar)
+    automata, ebnf = read.get("automata"), read.get("ebnf")
+    if isinstance(automata, str) and isinstance(ebnf, str):
+        with contextlib.suppress(ValueError):
+            compiled = CompiledGrammar._from_bytes(base64.b64decode(automata, validate=True), ebnf, info)
+            if compiled is not None:
+                return compiled
+    # Those of another version, or damaged ones, are made anew.
+    return GrammarCompiler(info, cache_enabled=False).compile_grammar(_grammar(read))
 
 
 def reduce_compiled(compiled: CompiledGrammar) -> Any:
     """What pickle keeps of a compiled grammar: its automata, and the grammar for those who ask for it."""
-    text = serialize_compiled(compiled)
-    automata = compiled._to_bytes(_json(text)["ebnf"])
-    return (load_compiled, (automata, text, compiled.tokenizer_info))
-
-
-def load_compiled(automata: bytes, text: str, info: TokenizerInfo) -> CompiledGrammar:
-    """What ``reduce_compiled`` kept. Automata of another version are compiled anew; those of another grammar are refused."""
-    ebnf = _json(text).get("ebnf")
-    if isinstance(ebnf, str):
-        compiled = CompiledGrammar._from_bytes(automata, ebnf, info)
-        if compiled is not None:
-            return compiled
-    return deserialize_compiled(text, info)
+    return (deserialize_compiled, (serialize_compiled(compiled), compiled.tokenizer_info))
 
 
 def _json(text: str) -> Any:

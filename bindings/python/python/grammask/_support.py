@@ -7,6 +7,7 @@ import contextlib
 import enum
 import importlib
 import json
+import logging
 import os
 import typing
 from collections.abc import Generator
@@ -21,6 +22,25 @@ from .exception import BitmaskError, spell
 
 if TYPE_CHECKING:
     from ._native import CompiledGrammar, GrammarCompiler, PendingCompile, TokenizerInfo
+
+
+logger = logging.getLogger("grammask")
+
+
+def log_refused(error: Any) -> None:
+    """Says that a structure is refused."""
+    place = {"code": error.code, "pointer": error.pointer}
+    logger.info("structure refused (%s): %s", type(error).__name__, spell(str(error)), extra=place)
+
+
+def log_limit(error: Any) -> None:
+    """Says that work was stopped, by a limit or from outside."""
+    logger.warning("nothing was decided: %s", spell(str(error)), extra={"code": error.code})
+
+
+def log_evicted(count: int, budget: int) -> None:
+    """Says that something was dropped."""
+    logger.info("dropped %d grammars or their tables to stay within %d bytes", count, budget)
 
 
 class VocabType(enum.Enum):

@@ -1,0 +1,101 @@
+"""Running grammask in a server: numbers to export, a health call, a check at the start, log records.
+
+Records go to the logger ``grammask``:
+
+* at ``INFO`` a structure that is refused, with the attributes ``code`` and ``pointer``: the client's mistake;
+* at ``WARNING`` a limit that was reached, or work that was stopped, with the attribute ``code``;
+* at ``INFO`` grammars that were dropped to keep a compiler's budget.
+
+Messages do not repeat the structure, but may name its keywords and rules.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from . import _native
+from ._native import CompiledGrammar, GrammarCompiler, GrammarMatcher
+from ._support import logger
+from .bitmask import allocate_token_bitmask
+from .exception import GrammaskError, IndeterminateError
+
+__all__ = ["check_vocabulary", "health", "logger", "metrics"]
+
+
+def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
+    """Numbers of this process, and of compilers.
+
+    Counters, which only grow: ``compile_refused`` (structures), ``compile_stopped`` (by an interrupt), ``masks_known``,
+    ``tokens_accepted``, ``tokens_refused``, ``limits_reached``. Histograms: ``compile_seconds`` of calls that compile, those
+    that found their structure kept included, and ``mask_seconds`` of masks that had to be computed, each with ``buckets`` (an
+    upper bound as a string to the number of values up to it), ``count`` and ``sum``. Batches count masks in
+    ``CompiledGrammar.stats()`` alone.
+
+    With compilers also the sums of what their ``stats()`` say: ``cache_hits``, ``cache_misses``, ``cache_entries``,
+    ``memory_bytes`` and ``evicted``. Compilers that share a budget each count all of it.
+    """
+    numbers: dict[str, Any] = _native.process_metrics()
+    if compilers:
+        stats = [compiler.stats() for compiler in compilers]
+        numbers |= {
+            "cache_hits": sum(one["cache"]["hits"] for one in stats),
+            "cache_misses": sum(one["cache"]["misses"] for one in stats),
+            "cache_entries": sum(one["cache"]["entries"] for one in stats),
+            "memory_bytes": sum(one["budget"]["bytes"] for one in stats),
+            "evicted": sum(one["budget"]["evicted"] for one in stats),
+        }
+    return numbers
+
+
+def check_vocabulary(compiled: CompiledGrammar) -> list[str]:
+    """What stands in the way of a text of the grammar over its vocabulary, as sentences; empty where nothing does.
+
+    Looks at the shortest text of the grammar: whether tokens spell it, and whether a token may end it. For the start of a
+    server, before the first request: it takes some tens of milliseconds. Other texts may need bytes that no token
+    spells; ``TokenizerInfo.missing_bytes`` says whether there are any.
+    """
+    info, problems = compiled.tokenizer_info, []
+    if not info.stop_token_ids:
+        problems.append("the tokenizer has no stop token, so that no text could end")
+    text = GrammarMatcher(compiled, terminate_without_stop_token=True).find_shortest_ending()
+    if text is None:
+        problems.append("no text of the grammar has at most a megabyte")
+    elif info.missing_bytes and not _is_spelled(text, set(info.decoded_vocab)):
+        # A grammar may name special tokens, which spell nothing.
+        problems.append(f"no tokens spell {text[:64]!r}, the shortest text of the grammar")
+    return problems
+
+
+def _is_spelled(text: bytes, tokens: set[bytes]) -> bool:
+    longest = max(map(len, tokens), default=0)
+    ends = {0}
+    for place in range(len(text)):
+        if place in ends:
+            ends |= {place + size for size in range(1, longest + 1) if text[place : place + size] in tokens}
+    return len(text) in ends
+
+
+def health(compiler: GrammarCompiler) -> dict[str, Any]:
+    """Compiles a small structure and follows a text through it, past every cache.
+
+    Returns ``ok``, the ``seconds`` that it took, and ``error``: ``None``, or why it is not well. Never raises because of the
+    engine.
+    """
+    start, error = time.perf_counter(), None
+    try:
+        schema = json.dumps({"enum": [time.monotonic_ns()]})
+        compiled = compiler.compile_json_schema(schema)
+        problems = check_vocabulary(compiled)
+        mask = allocate_token_bitmask(1, compiler.tokenizer_info.vocab_size, backend="numpy")
+        matcher = GrammarMatcher(compiled, terminate_without_stop_token=True)
+        matcher.fill_next_token_bitmask(mask)
+        text = matcher.find_shortest_ending()
+        if problems:
+            error = "; ".join(problems)
+        elif not mask.any() or text is None or not matcher.accept_string(text) or not matcher.is_terminated():
+            error = "a text of a schema is not accepted"
+    except (GrammaskError, IndeterminateError) as raised:
+        error = str(raised)
+    return {"ok": error is None, "seconds": time.perf_counter() - start, "error": error}

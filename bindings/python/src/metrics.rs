@@ -1,0 +1,103 @@
+//! What the package did in this process, in numbers that only grow: for servers that export them.
+//!
+//! Counting happens where the interpreter's lock is held anyway, or where the work counted takes thousands of times as long.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::arguments::loads;
+
+/// Upper bounds in seconds, as strings that Prometheus takes.
+const BOUNDS: [(&str, Duration); 8] = [
+    ("1e-05", Duration::from_micros(10)),
+    ("0.0001", Duration::from_micros(100)),
+    ("0.001", Duration::from_millis(1)),
+    ("0.01", Duration::from_millis(10)),
+    ("0.1", Duration::from_millis(100)),
+    ("1.0", Duration::from_secs(1)),
+    ("10.0", Duration::from_secs(10)),
+    ("+Inf", Duration::MAX),
+];
+
+/// How long things took.
+pub(crate) struct Histogram {
+    /// One for each bound, of what is above the bound before it.
+    counts: [AtomicU64; BOUNDS.len()],
+    nanoseconds: AtomicU64,
+}
+
+/// Something that happened.
+pub(crate) struct Counter(AtomicU64);
+
+impl Histogram {
+    const fn new() -> Self {
+        Self { counts: [const { AtomicU64::new(0) }; BOUNDS.len()], nanoseconds: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn observe(&self, time: Duration) {
+        let place = BOUNDS.iter().position(|(_, bound)| time <= *bound).unwrap_or(BOUNDS.len() - 1);
+        self.counts[place].fetch_add(1, Ordering::Relaxed);
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// Counts up to each bound, as Prometheus has them.
+    fn to_json(&self) -> Value {
+        let mut count = 0;
+        let mut buckets = serde_json::Map::new();
+        for ((name, _), counted) in BOUNDS.iter().zip(&self.counts) {
+            count += counted.load(Ordering::Relaxed);
+            buckets.insert((*name).to_owned(), json!(count));
+        }
+        let seconds = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed)).as_secs_f64();
+        json!({"buckets": buckets, "count": count, "sum": seconds})
+    }
+}
+
+impl Counter {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    pub(crate) fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Calls that compile, those that found their structure kept included.
+pub(crate) static COMPILE_SECONDS: Histogram = Histogram::new();
+/// Those that raised because of the structure.
+pub(crate) static COMPILE_REFUSED: Counter = Counter::new();
+/// Those that were stopped from outside.
+pub(crate) static COMPILE_STOPPED: Counter = Counter::new();
+/// Masks that single calls computed. Those of batches are in the numbers of grammars.
+pub(crate) static MASK_SECONDS: Histogram = Histogram::new();
+/// Masks that were known.
+pub(crate) static MASKS_KNOWN: Counter = Counter::new();
+pub(crate) static TOKENS_ACCEPTED: Counter = Counter::new();
+pub(crate) static TOKENS_REFUSED: Counter = Counter::new();
+/// Calls that raised `IndeterminateError`, compilations apart.
+pub(crate) static LIMITS_REACHED: Counter = Counter::new();
+
+/// The numbers of this process. Use `grammask.operation.metrics`.
+#[pyfunction]
+pub(crate) fn process_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let numbers = json!({
+        "compile_seconds": COMPILE_SECONDS.to_json(),
+        "compile_refused": COMPILE_REFUSED.get(),
+        "compile_stopped": COMPILE_STOPPED.get(),
+        "mask_seconds": MASK_SECONDS.to_json(),
+        "masks_known": MASKS_KNOWN.get(),
+        "tokens_accepted": TOKENS_ACCEPTED.get(),
+        "tokens_refused": TOKENS_REFUSED.get(),
+        "limits_reached": LIMITS_REACHED.get(),
+    });
+    loads(py, &numbers)
+}

@@ -1,0 +1,110 @@
+"""Numbers, log records and checks for servers."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from conftest import STOP, VOCAB_SIZE
+
+import grammask
+from grammask import operation
+
+
+def difference(before, after):
+    return {name: after[name] - before[name] for name in after if isinstance(after[name], int)}
+
+
+def test_numbers_of_a_process(info):
+    before = operation.metrics()
+    compiler = grammask.GrammarCompiler(info)
+    text = grammask.GrammarMatcher(compiler.compile_regex("ab"))
+    mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+    for _ in range(2):
+        text.fill_next_token_bitmask(mask)
+    assert text.accept_token(ord("a")) and not text.accept_token(ord("x"))
+    with pytest.raises(grammask.InvalidGrammarError):
+        compiler.compile_regex("(")
+    stop = grammask.Interrupt()
+    stop.cancel()
+    with pytest.raises(grammask.IndeterminateError):
+        compiler.compile_json_schema({"type": "object"}, interrupt=stop)
+    text.set_interrupt(stop)
+    with pytest.raises(grammask.IndeterminateError):
+        text.fill_next_token_bitmask(mask)
+    compiler.compile_regex("ab")
+    compiler.compile_regex_async("ab").result(timeout=30)
+    after = operation.metrics(compiler)
+    assert difference(before, operation.metrics()) == {
+        "compile_refused": 1,
+        "compile_stopped": 1,
+        "masks_known": 1,
+        "tokens_accepted": 1,
+        "tokens_refused": 1,
+        "limits_reached": 1,
+    }
+    assert after["compile_seconds"]["count"] - before["compile_seconds"]["count"] == 5
+    assert after["mask_seconds"]["count"] - before["mask_seconds"]["count"] == 2
+    for name in ("compile_seconds", "mask_seconds"):
+        counts = list(after[name]["buckets"].values())
+        assert counts == sorted(counts) and counts[-1] == after[name]["count"] and after[name]["sum"] > 0
+        assert [float(bound) for bound in after[name]["buckets"]][-1] == float("inf")
+    assert (after["cache_hits"], after["cache_entries"]) == (2, 1) and after["evicted"] == 0
+    assert operation.metrics(compiler, compiler)["cache_hits"] == 4
+
+
+def test_log_records(info, caplog):
+    compiler = grammask.GrammarCompiler(info)
+    with caplog.at_level(logging.INFO, "grammask"):
+        with pytest.raises(grammask.InvalidSchemaError):
+            compiler.compile_json_schema({"properties": {"a": {"type": "no type"}}})
+        with pytest.raises(grammask.IndeterminateError):
+            compiler.compile_json_schema({}, interrupt=grammask.Interrupt(timeout=0))
+    refused, stopped = caplog.records
+    assert (refused.levelname, refused.code, refused.pointer) == (
+        "INFO",
+        "json-schema/malformed",
+        "/properties/a/type",
+    )
+    assert (stopped.levelname, stopped.code) == ("WARNING", "interrupted/deadline")
+    caplog.clear()
+    small = grammask.GrammarCompiler(info, limits={"max_total_bytes": 20_000})
+    mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+    with caplog.at_level(logging.INFO, "grammask"):
+        for number in range(20):
+            compiled = small.compile_json_schema({"type": "object", "properties": {f"name{number}": {}}})
+            text = grammask.GrammarMatcher(compiled)
+            for byte in b'{"name':
+                text.fill_next_token_bitmask(mask)
+                text.accept_token(byte)
+    assert any("dropped" in record.getMessage() for record in caplog.records)
+    assert operation.metrics(small)["evicted"] > 0
+
+
+def test_whether_a_vocabulary_can_spell_a_grammar(info):
+    assert info.missing_bytes == [] and info.fingerprint == grammask.TokenizerInfo(
+        info.decoded_vocab, stop_token_ids=[STOP]
+    ).fingerprint
+    assert operation.check_vocabulary(grammask.GrammarCompiler(info).compile_regex("ab")) == []
+    poor = grammask.TokenizerInfo([b"a", b"bc", b"</s>"], stop_token_ids=[])
+    assert ord("b") in poor.missing_bytes and ord("a") not in poor.missing_bytes
+    compiler = grammask.GrammarCompiler(poor)
+    for pattern, spelled in (("abca?", True), ("ab", False)):
+        problems = operation.check_vocabulary(compiler.compile_regex(pattern))
+        assert "stop token" in problems[0] and len(problems) == (1 if spelled else 2), problems
+    assert poor.fingerprint != info.fingerprint
+
+
+def test_health(info):
+    report = operation.health(grammask.GrammarCompiler(info))
+    assert report["ok"] and report["error"] is None and 0 < report["seconds"] < 30
+    poor = grammask.GrammarCompiler(grammask.TokenizerInfo([b"a", b"</s>"]))
+    report = operation.health(poor)
+    assert not report["ok"] and report["error"]
+
+
+def test_what_can_follow(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_regex("a(bc|d)e*"))
+    assert text.next_bytes() == [ord("a")] and text.find_shortest_ending() == b"ad"
+    assert text.find_shortest_ending(max_bytes=1) is None
+    assert text.accept_string("ab") and text.next_bytes() == [ord("c")] and text.find_shortest_ending() == b"c"
