@@ -313,8 +313,3 @@ pub(crate) fn id_list(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResul
     };
     numbers.into_iter().map(check).collect::<PyResult<_>>().map(Some)
 }
-
-/// A JSON value as Python's own.
-pub(crate) fn loads<'py>(py: Python<'py>, value: &JsonValue) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (value.to_string(),))
-}

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::engines::{Either, each};
-use crate::errors::{match_error, raise, warn};
+use crate::errors::{is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
-use crate::matcher::{GrammarMatcher, is_empty_mask, kind_name};
+use crate::matcher::{GrammarMatcher, kind_name};
 use crate::rows::{KnownType, MaskRows};
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.

@@ -8,12 +8,12 @@ use grammask::{Compiler, EbnfOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::loads;
 use crate::engines::{AnyGrammar, Either, Engine, each};
 use crate::errors::{raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, hash_rules};
 use crate::interrupt::{Interrupt, given};
+use crate::json::loads;
 use crate::source::{LazyGrammar, Source};
 use crate::tokenizer::TokenizerInfo;
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arguments::{
-    dict_of, ebnf_options, gbnf_options, interrupt, json_options, loads, regex_options, schema_text,
+    dict_of, ebnf_options, gbnf_options, interrupt, json_options, regex_options, schema_text,
 };
 use crate::background::{begin, finish};
 use crate::budget::Budget;
@@ -23,6 +23,7 @@ use crate::engines::{Either, Engine, each};
 use crate::errors::{Syntax, interrupted, raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
+use crate::json::loads;
 use crate::kept::{Kept, Shelf};
 use crate::metrics::COMPILE_SECONDS;
 use crate::settings::{Settings, set_fields};

@@ -4,10 +4,9 @@ use grammask::{Backend, DraftError, DraftRow, DraftTree, Interrupt, Matcher, Oth
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{is_compat, match_error, raise, warn};
+use crate::errors::{is_compat, is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::deadline;
-use crate::matcher::is_empty_mask;
 use crate::rows::MaskRows;
 
 /// A tree of draft tokens as engines encode it.

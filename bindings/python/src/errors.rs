@@ -5,6 +5,7 @@
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use grammask::parser_backend::StepError;
 use grammask::{
     CompileError, Diagnostic, Diagnostics, GrammarError, Interrupted, MatchError, VocabularyError,
 };
@@ -185,6 +186,12 @@ pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
     let raised = raise(py, "IndeterminateError", error.to_string());
     log(py, "log_limit", &raised);
     raised
+}
+
+/// Whether no token is allowed, for want of one that could go on or end the text. xgrammar writes a mask without any token
+/// there; by itself grammask refuses, since nothing could be sampled.
+pub(crate) fn is_empty_mask(error: &MatchError) -> bool {
+    matches!(error, MatchError::Limit(StepError::Unspellable { .. } | StepError::NoStopToken)) && is_compat()
 }
 
 /// A warning through Python's `warnings`, at the line that called into the package.

@@ -18,10 +18,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{
-    ebnf_options, gbnf_options, interrupt, json_options, lark_options, loads, regex_options, schema_text,
-    spellings, structural_tag_options,
+    ebnf_options, gbnf_options, interrupt, json_options, lark_options, regex_options, schema_text, spellings,
+    structural_tag_options,
 };
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
+use crate::json::loads;
 use crate::settings::Settings;
 
 /// A structure: the set of texts that a model may write. Immutable.

@@ -21,6 +21,7 @@ mod errors;
 mod forks;
 mod grammar;
 mod interrupt;
+mod json;
 mod kept;
 mod matcher;
 mod metrics;

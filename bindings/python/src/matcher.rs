@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grammask::{
-    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StepError, StopTokens, StoredMask,
-    TokenId, TokenKind,
+    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StopTokens, StoredMask, TokenId,
+    TokenKind,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::arguments::{id_list, loads, text_bytes};
+use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
 use crate::engines::{AnyGrammar, AnyMatcher, Either, each};
-use crate::errors::{is_compat, match_error, raise, warn};
+use crate::errors::{is_compat, is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::{Interrupt, given};
+use crate::json::loads;
 use crate::metrics::{MASK_SECONDS, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
@@ -196,12 +197,6 @@ impl GrammarMatcher {
         let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         id.ok_or_else(|| raise(py, "MatcherError", format!("token {token_id} is not in the vocabulary")))
     }
-}
-
-/// Whether no token is allowed, for want of one that could go on or end the text. xgrammar writes a mask without any token
-/// there; by itself grammask refuses, since nothing could be sampled.
-pub(crate) fn is_empty_mask(error: &MatchError) -> bool {
-    matches!(error, MatchError::Limit(StepError::Unspellable { .. } | StepError::NoStopToken)) && is_compat()
 }
 
 /// A matcher whose text no token could end. xgrammar makes it, and its mask after a complete text allows nothing.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::arguments::loads;
+use crate::json::loads;
 
 /// Upper bounds in seconds, as strings that Prometheus takes.
 const BOUNDS: [(&str, Duration); 8] = [
