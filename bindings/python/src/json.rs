@@ -3,6 +3,6 @@
 use pyo3::prelude::*;
 
 /// Dicts, lists, strings and numbers.
-pub(crate) fn loads<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn loads<'py>(py: Python<'py>, value: &grammask::JsonValue) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
