@@ -278,7 +278,7 @@ pub(crate) fn interrupt(given: &mut Settings<'_>) -> PyResult<Interrupt> {
 }
 
 /// The names of an argument that is a dict.
-pub(crate) fn dict_of<'py>(given: &mut Settings<'py>, name: &str) -> PyResult<Settings<'py>> {
+pub(crate) fn dict_of<'py>(given: &mut Settings<'py>, name: &'static str) -> PyResult<Settings<'py>> {
     let Some(value) = given.take(name).filter(|value| !value.is_none()) else { return Settings::of(None) };
     let message = || PyTypeError::new_err(format!("`{name}` must be a dict"));
     Settings::of(Some(value.cast::<PyDict>().map_err(|_| message())?))

@@ -16,7 +16,7 @@ use crate::errors::raise;
 pub(crate) struct Settings<'py> {
     left: BTreeMap<String, Bound<'py, PyAny>>,
     /// The names that were asked for, for the message that refuses others.
-    known: Vec<String>,
+    known: Vec<&'static str>,
 }
 
 impl<'py> Settings<'py> {
@@ -27,24 +27,28 @@ impl<'py> Settings<'py> {
     }
 
     /// The value of a name, if there is one.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Bound<'py, PyAny>> {
-        self.known.push(name.to_owned());
-        self.left.remove(name)
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<Bound<'py, PyAny>> {
+        self.known.push(name);
+        if self.left.is_empty() { None } else { self.left.remove(name) }
     }
 
     /// The value of a name. `None` is as if there were none.
-    pub(crate) fn get<T: Setting>(&mut self, name: &str) -> PyResult<Option<T>> {
+    pub(crate) fn get<T: Setting>(&mut self, name: &'static str) -> PyResult<Option<T>> {
         let value = self.take(name).filter(|value| !value.is_none());
         value.map(|value| T::read(name, &value)).transpose()
     }
 
     /// Sets what has the name, where a value was given.
-    pub(crate) fn set<T: Setting>(&mut self, name: &str, target: &mut T) -> PyResult<()> {
+    pub(crate) fn set<T: Setting>(&mut self, name: &'static str, target: &mut T) -> PyResult<()> {
         self.get(name).map(|value| value.into_iter().for_each(|value| *target = value))
     }
 
     /// One of several values by its name.
-    pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> PyResult<Option<T>> {
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&str, T)],
+    ) -> PyResult<Option<T>> {
         let Some(given) = self.get::<String>(name)? else { return Ok(None) };
         let found = choices.iter().find(|(choice, _)| *choice == given).map(|(_, value)| *value);
         found.map(Some).ok_or_else(|| {
@@ -135,8 +139,8 @@ impl Setting for Toggle {
 
 /// Sets fields of a struct by their names, after a prefix.
 macro_rules! set_fields {
-    ($settings:expr, $prefix:expr, $target:expr, $($field:ident),* $(,)?) => {{
-        $($settings.set(&format!("{}{}", $prefix, stringify!($field)), &mut $target.$field)?;)*
+    ($settings:expr, $prefix:literal, $target:expr, $($field:ident),* $(,)?) => {{
+        $($settings.set(concat!($prefix, stringify!($field)), &mut $target.$field)?;)*
     }};
 }
 
