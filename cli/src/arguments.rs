@@ -200,12 +200,12 @@ pub(crate) struct SchemaArguments {
     /// The order of an object's members: as declared, required ones first, or any
     #[arg(long, value_enum, default_value_t = KeyOrder::Declared, help_heading = "JSON Schema")]
     pub(crate) key_order: KeyOrder,
-    /// The escapes in strings and names, in place of those of the spelling: those that serialisers print, any, those that
-    /// are needed, or those and all but printable ASCII
+    /// The escapes in strings and names, instead of those of the spelling: those that serialisers print, any,
+    /// those that are needed, or those and all but printable ASCII
     #[arg(long, value_enum, help_heading = "JSON Schema")]
     pub(crate) escapes: Option<Escapes>,
-    /// The spellings of a number, in place of those of the spelling: those that serialisers print, any, or one (no
-    /// exponent, no zeros behind a fraction)
+    /// The spellings of a number, instead of those of the spelling: those that serialisers print, any, or one (no
+    /// exponent, no zeros at the end of a fraction)
     #[arg(long, value_enum, help_heading = "JSON Schema")]
     pub(crate) numbers: Option<Numbers>,
     /// Most digits before the point, and after it, of numbers that are printed

@@ -1,7 +1,7 @@
 //! The `grammask` program: structured generation from the command line.
 //!
 //! Everything that the program knows about grammars and masks comes from the `grammask` crate, through the
-//! module `engine`. The other modules are arguments, output and a sampler in place of a model.
+//! module `engine`. The other modules are arguments, output and a sampler instead of a model.
 
 #[cfg(test)]
 mod agreement;

@@ -15,7 +15,7 @@ pub(crate) struct Place {
     pub(crate) caret: usize,
 }
 
-/// Most characters of the line that are shown before and behind the place.
+/// Most characters of the line that are shown before and after the place.
 const BEFORE: usize = 60;
 const BEHIND: usize = 30;
 

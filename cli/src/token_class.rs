@@ -5,13 +5,13 @@
 pub(crate) enum TokenClass {
     /// A lower-case or capitalised word, or a piece of one.
     Word,
-    /// A word behind a space.
+    /// A word after a space.
     SpacedWord,
     /// Capitals only.
     Capitals,
     /// Digits only.
     Digits,
-    /// Begins with a quote, perhaps behind a space: it opens or closes a string.
+    /// Begins with a quote, perhaps after a space: it opens or closes a string.
     Quote,
     /// Closing brackets only.
     Closer,
@@ -21,7 +21,8 @@ pub(crate) enum TokenClass {
     Punctuation,
     /// One space.
     Space,
-    /// Everything else: escapes, punctuation behind a space, other scripts, pieces of code, runs of whitespace, pieces of characters.
+    /// Everything else: escapes, punctuation after a space, other scripts, pieces of code, runs of
+    /// whitespace, pieces of characters.
     Other,
 }
 

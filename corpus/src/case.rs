@@ -33,13 +33,13 @@ pub enum FrontendOption {
     Compact,
     /// JSON Schema: any amount of whitespace.
     AnyWhitespace,
-    /// JSON Schema: a space behind each comma and colon, none elsewhere.
+    /// JSON Schema: a space after each comma and colon, none elsewhere.
     Spaced,
     /// JSON Schema: objects are closed unless the schema opens them.
     Closed,
     /// JSON Schema: members in any order.
     AnyOrder,
-    /// Regex: ECMA-262 in place of the `regex` crate's syntax.
+    /// Regex: ECMA-262 instead of the `regex` crate's syntax.
     Ecma,
     /// Regex: the pattern may match anywhere in the text.
     Search,
@@ -161,7 +161,7 @@ struct WrittenFile {
     case: Vec<WrittenCase>,
 }
 
-/// All cases, by file and then as they stand in it.
+/// All cases, by file and then in its order.
 pub fn cases() -> Result<Vec<Case>, CorpusError> {
     let folder = corpus_folder().join("cases");
     let entries = std::fs::read_dir(&folder).map_err(|error| CorpusError::new("corpus/cases", error))?;

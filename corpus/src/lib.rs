@@ -23,7 +23,7 @@
 //! forced = [["1+", "1"], ["1", ""]]   # after this text, the longest text that every sentence goes on with
 //! ```
 //!
-//! `error = "..."` in place of texts: the grammar is refused with that in the message, by its frontend or when
+//! `error = "..."` instead of texts: the grammar is refused with that in the message, by its frontend or when
 //! it is compiled. `unescape = true`: backslash escapes in texts are read (`\xFF`, `\n`, `\\`; see
 //! [`unescape`]). `options = [...]`: how a regex or a schema is read, see [`FrontendOption`].
 //!

@@ -13,7 +13,7 @@ struct Arguments {
     /// Only the cases whose id (`file/name`) contains one of these.
     parts: Vec<String>,
 
-    /// Compare this many random grammars with the naive recogniser, in place of the cases.
+    /// Compare this many random grammars with the naive recogniser, not the cases.
     #[arg(long, value_name = "GRAMMARS", conflicts_with = "parts")]
     random: Option<u64>,
 

@@ -193,7 +193,7 @@ fn copy_expr(
         };
         let missing: Vec<ExprId> =
             needed.iter().copied().filter(|operand| copies[operand.index()].is_none()).collect();
-        // A rule's body may stand in place of a reference inside that very body: that would be without end.
+        // A rule's body may not replace a reference inside that very body: that would be without end.
         if missing.iter().any(|operand| stack.contains(operand)) {
             copies[id.index()] = Some(builder.never());
             stack.pop();

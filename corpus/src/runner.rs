@@ -36,7 +36,7 @@ pub fn check_oracle(cases: &[Case]) -> Report {
         let recogniser = Recogniser::new(&grammar);
         if let Expectation::Refusal(_) = case.expectation() {
             return match recogniser.is_language_empty() {
-                // Refusing a grammar without sentences is the business of whoever compiles it.
+                // Refusing a grammar without sentences is the business of the compiler.
                 true => Vec::new(),
                 false => vec!["the frontend takes it, and it has sentences".to_owned()],
             };
@@ -151,7 +151,7 @@ impl<S: Subject> Check<'_, S> {
         }
     }
 
-    /// Every byte but the last must be the only way on; behind the last there must be another, or none.
+    /// Every byte but the last must be the only way on; after the last there must be another, or none.
     fn forced(&mut self, forced: &Forced) {
         let mut state = match self.read(&forced.after) {
             Ok(state) => state,

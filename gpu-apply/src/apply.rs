@@ -119,7 +119,7 @@ unsafe fn run<T: Logit>(processor: Processor, logits: *mut T, masks: *const u32,
     );
 }
 
-/// How many threads to share the rows out between, where each takes at least so many bytes.
+/// How many threads to share the rows out between, where each takes at least this many bytes.
 pub(crate) fn threads<T>(processor: Processor, plan: &Plan<'_>, min_bytes: usize) -> usize {
     let bytes = plan.count.saturating_mul(plan.columns).saturating_mul(size_of::<T>());
     match processor.threads {

@@ -27,7 +27,7 @@ use crate::weights::{self, BLOCK, Cut, Row, Scale};
 pub struct Sampling {
     /// Logits are divided by it. 0 takes the best token, as [`argmax`](crate::argmax) does. Default 1.
     pub temperature: f32,
-    /// Only so many of the best tokens are kept; of equal ones those with smaller ids. 0, the default, keeps
+    /// Only this many of the best tokens are kept; of equal ones those with smaller ids. 0, the default, keeps
     /// all.
     pub top_k: u32,
     /// Of what `top_k` kept, only the best tokens are kept whose probabilities just reach this share of the

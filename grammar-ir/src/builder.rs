@@ -160,7 +160,7 @@ impl GrammarBuilder {
         self.rules[rule.index()].lookahead = Some(lookahead);
     }
 
-    /// Gives a declared rule its options, in place of those it had.
+    /// Gives a declared rule its options, instead of those it had.
     pub fn set_options(&mut self, rule: RuleId, options: RuleOptions) {
         self.rules[rule.index()].options = options;
     }

@@ -124,7 +124,7 @@ impl FreeText {
         self.triggers.iter().map(|(pattern, _)| pattern).chain(&self.stops).chain(&self.excludes)
     }
 
-    /// Whether the last symbol of a free text may stand there, by what has been read alone.
+    /// Whether the last symbol of a free text may occur there, by what has been read alone.
     fn is_possible(&self, text: &[Symbol], is_productive: &dyn Fn(ExprId) -> bool) -> bool {
         if self.excludes.iter().any(|exclude| text.ends_with(exclude)) {
             return false;

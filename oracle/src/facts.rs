@@ -75,8 +75,8 @@ impl Facts {
 
     fn close(&mut self, grammar: &Grammar, reached: &[ExprId], texts: &Texts) {
         loop {
-            // Builders make operands before what they stand in, and rules in either order of reference; one of
-            // the two directions settles most in one round.
+            // Builders make operands before the expressions that contain them, and rules in either order of
+            // reference; one of the two directions settles most in one round.
             let upwards = self.sweep(grammar, reached.iter(), texts);
             let downwards = self.sweep(grammar, reached.iter().rev(), texts);
             if !upwards && !downwards {

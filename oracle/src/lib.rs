@@ -3,7 +3,7 @@
 //! It reads the grammar as it stands: no passes, no automata, nothing shared with an engine but the IR.
 //! Every step is chosen for being easy to believe; speed is only what property tests need (ten thousand small
 //! grammars in a minute). Not for serving: time and memory grow with the text, and with the grammar's counts
-//! where they stand below a regular operator.
+//! where they are below a regular operator.
 //!
 //! # How it decides
 //!

@@ -49,7 +49,7 @@ pub(crate) fn is_whole(permutation: Permutation<'_>, progress: Progress) -> bool
     progress.seen & required == required && progress.count >= permutation.min()
 }
 
-/// Whether a part may be read now: it was not read before, and the rest fits in behind it.
+/// Whether a part may be read now: it was not read before, and the rest fits in after it.
 pub(crate) fn may_read(
     permutation: Permutation<'_>,
     progress: Progress,

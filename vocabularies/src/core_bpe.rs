@@ -5,7 +5,7 @@ use tiktoken_rs::CoreBPE;
 
 use crate::error::LoadError;
 
-/// So many ids in a row without a token end the search.
+/// This many ids in a row without a token end the search.
 const MAX_HOLE: u32 = 1 << 12;
 
 /// The vocabulary of an encoding of the library `tiktoken-rs`, its special tokens included. Needs the feature

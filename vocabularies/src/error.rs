@@ -43,7 +43,7 @@ impl LoadError {
     pub(crate) fn json(format: Format, error: &serde_json::Error) -> Self {
         let full = error.to_string();
         let place = format!("line {} column {}", error.line(), error.column());
-        // The parser appends the place, which stands at the front here.
+        // The parser appends the place, which is at the front here.
         let reason = full.strip_suffix(&format!(" at {place}")).unwrap_or(&full);
         Self::at(format, place, format!("{reason}; fetch the file again"))
     }

@@ -18,7 +18,7 @@ pub(crate) fn byte_token(spelled: &[u8]) -> Option<u8> {
     }
 }
 
-/// Puts the bytes of a token in base64 in place of what `into` holds. There is no token without bytes.
+/// Puts the bytes of a token in base64 instead of what `into` holds. There is no token without bytes.
 pub(crate) fn from_base64(spelled: &[u8], into: &mut Vec<u8>) -> Result<(), String> {
     into.clear();
     STANDARD.decode_vec(spelled, into).map_err(|error| {

@@ -140,7 +140,7 @@ fn licences(workspace: &Workspace) -> Result<Outcome> {
     )))
 }
 
-/// Runs every example of the workspace, and tests the one that stands outside of it. They take no arguments, need no
+/// Runs every example of the workspace, and tests the one that is outside of it. They take no arguments, need no
 /// network and end with status 0.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
     let mut build = cargo(workspace, ["build", "--locked", "--workspace", "--examples", "--quiet"]);

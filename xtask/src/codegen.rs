@@ -48,7 +48,7 @@ enum What {
 
 #[derive(clap::Args)]
 struct PtxArguments {
-    /// Compares with the file that is checked in, in place of writing it.
+    /// Compares with the file that is checked in, instead of writing it.
     #[arg(long)]
     check: bool,
     /// The folder with `bin/nvcc`. By default `$CUDA_HOME`, else the one that `--install` made.

@@ -14,7 +14,7 @@ const PACKAGE: &str = "grammask-gpu-apply";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Fails where there is no device, in place of leaving out what needs one.
+    /// Fails where there is no device, instead of leaving out what needs one.
     #[arg(long)]
     require_device: bool,
     /// Leaves out the times of the CPU.

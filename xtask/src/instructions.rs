@@ -33,7 +33,7 @@ const MEASURED: &str = "counts::measured::";
 #[derive(Default, Parser)]
 #[command(name = "instructions")]
 pub(crate) struct Arguments {
-    /// Writes the baseline in place of comparing with it.
+    /// Writes the baseline instead of comparing with it.
     #[arg(long)]
     write: bool,
 }

@@ -60,7 +60,7 @@ impl Text {
         Self { matcher: grammar.matcher(), mask, words, tokens }
     }
 
-    /// As [`cold`](Self::cold), so many tokens in; their masks are not known.
+    /// As [`cold`](Self::cold), this many tokens in; their masks are not known.
     pub(crate) fn cold_after(tokens: usize) -> Self {
         let mut text = Self::cold();
         for at in 0..tokens {

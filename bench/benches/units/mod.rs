@@ -23,12 +23,12 @@ fn joined(count: usize, separator: &str, item: impl Fn(usize) -> String) -> Stri
     (0..count).map(item).collect::<Vec<_>>().join(separator)
 }
 
-/// A limit of so many units on each call of a matcher.
+/// A limit of this many units on each call of a matcher.
 fn on_calls() -> Limits {
     Limits { max_work_per_call: u64::from(UNITS), ..Limits::default() }
 }
 
-/// The mask behind a text of a grammar.
+/// The mask after a text of a grammar.
 pub(crate) fn mask(source: &str, text: &str) -> Limited {
     let compiler = Compiler::builder(crate::vocabulary()).limits(on_calls()).build();
     let grammar = compiler.ebnf(source, &EbnfOptions::default()).expect("the grammar is sound");

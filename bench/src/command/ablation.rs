@@ -76,7 +76,7 @@ struct Stage {
 enum Beforehand {
     /// As many as the arguments say.
     All,
-    /// So many.
+    /// This many.
     Costliest(usize),
 }
 

@@ -156,8 +156,8 @@ fn answer([printed_only, any]: &[Matcher; 2], test: &Test) -> Answer {
     }
 }
 
-/// The same value with its fractions as serialisers print them: `300.0` in place of `300.00`. Recursion is bounded by that
-/// of the parser.
+/// The same value with its fractions as serialisers print them: `300.0` instead of `300.00`. Recursion is
+/// bounded by that of the parser.
 fn printed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(printed).collect(),

@@ -43,7 +43,7 @@ pub(crate) struct OracleArgs {
     /// The parser backend of our own engine.
     #[arg(long, default_value = "earley")]
     backend: Backend,
-    /// Stop after so many seconds, however many masks have been compared.
+    /// Stop after this many seconds, however many masks have been compared.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
 }
@@ -142,7 +142,7 @@ impl Judge<'_> {
     }
 
     /// An accepted text of the case to walk along, or nothing: then the walk is at random. A walk at random
-    /// soon drowns in free text; one along a text sees what lies behind it.
+    /// soon drowns in free text; one along a text sees what comes after it.
     fn goal(&mut self, case: &Case) -> Vec<u8> {
         match case.expectation() {
             Expectation::Texts { accepted, .. } if !accepted.is_empty() && self.random.below(3) > 0 => {

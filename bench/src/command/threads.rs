@@ -132,7 +132,7 @@ fn on_threads(
     Ok(table.render())
 }
 
-/// Masks a second that so many threads get through, all of them right.
+/// Masks a second that this many threads get through, all of them right.
 fn rate(
     grammar: &CompiledGrammar,
     expected: &[(Vec<TokenId>, u128)],
@@ -233,7 +233,7 @@ fn fill(batch: &BatchMatcher, rows: &mut [Matcher], words: &mut [u32], stride: u
     Ok(())
 }
 
-/// Microseconds of each of so many runs, sorted.
+/// Microseconds of each of this many runs, sorted.
 fn timed(rounds: usize, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
     let mut times = Vec::with_capacity(rounds);
     for _ in 0..rounds.max(1) {

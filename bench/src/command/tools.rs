@@ -42,7 +42,7 @@ pub(crate) struct ToolsArgs {
     /// The engines.
     #[arg(long, default_values_t = [EngineId::Grammask, EngineId::Llguidance])]
     engine: Vec<EngineId>,
-    /// At most so many traces of each pack, 0 for all.
+    /// At most this many traces of each pack, 0 for all.
     #[arg(long, default_value_t = 0)]
     sample: usize,
     /// Seed of the sample and of the order.
@@ -57,7 +57,7 @@ pub(crate) struct ToolsArgs {
     /// How often each set is compiled.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Of so many traces of each pack wrong versions are put to the naive recogniser, which is slow; 0 for all.
+    /// Wrong versions of this many traces of each pack are put to the naive recogniser, which is slow; 0 for all.
     #[arg(long, default_value_t = 20)]
     judged: usize,
     /// Time on the wall, or, on a machine that is not quiet, time on the core.

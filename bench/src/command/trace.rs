@@ -44,7 +44,7 @@ pub(crate) struct TraceArgs {
     /// Time on the core, or on the wall.
     #[arg(long, default_value = "cpu")]
     clock: Clock,
-    /// Only masks at least so many microseconds slow.
+    /// Only masks at least this many microseconds slow.
     #[arg(long, default_value_t = 0.0)]
     slower_than: f64,
 }

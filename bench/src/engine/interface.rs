@@ -108,8 +108,8 @@ pub(crate) trait Engine {
     /// Commits a token.
     fn commit(&mut self, token: u32) -> Result<(), String>;
 
-    /// Uses the time in which nobody waits, as while a model computes logits, for at most so many masks that may be
-    /// needed next. Engines that know no such thing do nothing.
+    /// Uses the time in which nobody waits, as while a model computes logits, for at most this many masks
+    /// that may be needed next. Engines that know no such thing do nothing.
     fn idle(&mut self, masks: usize) -> Result<(), String> {
         let _ = masks;
         Ok(())

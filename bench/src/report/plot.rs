@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use super::statistics::Distribution;
 
-/// How far the axis goes. The position of a percentile is the number of nines in it: 90 % stands at 1, 99 %
+/// How far the axis goes. The position of a percentile is the number of nines in it: 90 % is at 1, 99 %
 /// at 2; the maximum has no place.
 const NINES: u32 = 4;
 const POINTS: u32 = 400;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::python::Random;
 
-/// A schema of the pack, as it stands in the file.
+/// A schema of the pack, as it is in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) id: String,

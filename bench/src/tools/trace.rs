@@ -148,7 +148,7 @@ impl Trace {
         self.calls.iter().any(|call| call.name == name)
     }
 
-    /// The first call's name and arguments as they stand in the text.
+    /// The first call's name and arguments as they are in the text.
     pub(crate) fn first_call(&self) -> Option<(&str, String)> {
         let call = self.calls.first()?;
         Some((&call.name, dumps(&call.arguments)))

@@ -15,14 +15,14 @@ pub(crate) enum Source {
     Ebnf(String),
 }
 
-/// One of so many strings.
+/// One of this many strings.
 pub(crate) fn long_enum(size: usize) -> GrowingCase {
     let words: Vec<String> = (0..size).map(word).collect();
     let text = format!("\"{}\"", words[size / 2]);
     schema(&json!({"enum": words}), text)
 }
 
-/// One of so many objects.
+/// One of this many objects.
 pub(crate) fn any_of(size: usize) -> GrowingCase {
     let object = |number: usize| {
         json!({"type": "object", "properties": {"kind": {"const": word(number)}, "n": {"type": "integer"},
@@ -33,7 +33,7 @@ pub(crate) fn any_of(size: usize) -> GrowingCase {
     schema(&json!({"anyOf": objects}), text)
 }
 
-/// So many optional properties, of which four are written.
+/// This many optional properties, of which four are written.
 pub(crate) fn wide_object(size: usize) -> GrowingCase {
     let properties: Map<String, Value> =
         (0..size).map(|number| (format!("{}_{number}", word(number)), json!({"type": "integer"}))).collect();
@@ -45,21 +45,21 @@ pub(crate) fn wide_object(size: usize) -> GrowingCase {
     schema(&json!({"type": "object", "properties": properties, "additionalProperties": false}), text)
 }
 
-/// A string of at most so many characters.
+/// A string of at most this many characters.
 pub(crate) fn max_length(size: usize) -> GrowingCase {
     // Every size is read up to its bound, but for those that would take minutes.
     let text = "The quick brown fox; ".chars().cycle().take(size.min(65_536)).collect::<String>();
     schema(&json!({"type": "string", "maxLength": size}), format!("\"{text}\""))
 }
 
-/// A list of at most so many integers, full.
+/// A list of at most this many integers, full.
 pub(crate) fn max_items(size: usize) -> GrowingCase {
     let items: Vec<String> = (0..size).map(|number| (number % 100).to_string()).collect();
     let text = format!("[{}]", items.join(", "));
     schema(&json!({"type": "array", "items": {"type": "integer"}, "maxItems": size}), text)
 }
 
-/// At most so many words, full.
+/// At most this many words, full.
 pub(crate) fn nested_repeats(size: usize) -> GrowingCase {
     let text = "abcdef-".repeat(size) + "2026";
     GrowingCase { source: Source::Regex(format!("(?:[a-z]{{2,20}}-){{3,{size}}}[0-9]{{4}}")), text }
@@ -74,12 +74,12 @@ pub(crate) fn nested_arrays(size: usize) -> GrowingCase {
     )
 }
 
-/// A text of so many bytes that can be read in very many ways.
+/// A text of this many bytes that can be read in very many ways.
 pub(crate) fn ambiguous(size: usize) -> GrowingCase {
     GrowingCase { source: Source::Ebnf("root ::= root root | \"a\"".to_owned()), text: "a".repeat(size) }
 }
 
-/// A string of so many bytes.
+/// A string of this many bytes.
 pub(crate) fn long_string(size: usize) -> GrowingCase {
     let text = "The quick brown fox jumps over the lazy dog. ".chars().cycle().take(size).collect::<String>();
     schema(&json!({"type": "string"}), format!("\"{text}\""))

@@ -29,10 +29,10 @@ pub(crate) struct GenerateArguments {
     /// Equal seeds give equal texts
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// After so many tokens the text is steered to its shortest ending
+    /// After this many tokens the text is steered to its shortest ending
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     max_tokens: usize,
-    /// So many texts, with seeds that count up, one on a line
+    /// This many texts, with seeds that count up, one on a line
     #[arg(long, short = 'n', default_value_t = 1, value_name = "COUNT")]
     count: u64,
     /// Shows every step on standard error: token, number of allowed tokens, forced text, microseconds

@@ -32,7 +32,7 @@ pub(crate) struct MaskArguments {
     /// A file with the text so far, or `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
     prefix_file: Option<String>,
-    /// Shows at most so many tokens
+    /// Shows at most this many tokens
     #[arg(long, default_value_t = 40, value_name = "COUNT")]
     limit: usize,
 }

@@ -35,13 +35,13 @@ pub(crate) struct ToolsArguments {
     /// The order of the members of arguments: as their schemas declare them, or any
     #[arg(long, value_name = "ORDER", default_value = "declared")]
     key_order: ArgumentOrder,
-    /// Writes so many random answers in place of the structure
+    /// Writes this many random answers instead of the structure
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", conflicts_with = "check")]
     sample: Option<u64>,
     /// Equal seeds give equal answers
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// After so many tokens an answer is steered to its shortest ending
+    /// After this many tokens an answer is steered to its shortest ending
     #[arg(long, default_value_t = 64, value_name = "COUNT")]
     max_tokens: usize,
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub(crate) struct VocabArguments {
     /// Shows the tokens that hold this text
     #[arg(long, value_name = "TEXT", conflicts_with = "ids")]
     find: Option<String>,
-    /// Shows at most so many tokens in a list
+    /// Shows at most this many tokens in a list
     #[arg(long, default_value_t = 20, value_name = "COUNT")]
     limit: usize,
 }

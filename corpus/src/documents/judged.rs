@@ -40,7 +40,7 @@ fn most_digits(value: &Value) -> usize {
     most
 }
 
-/// Whether a keyword stands anywhere in a schema; names of members count as keywords.
+/// Whether a keyword occurs anywhere in a schema; names of members count as keywords.
 fn mentions(schema: &Value, keyword: &str) -> bool {
     has_object(schema, |members| members.contains_key(keyword))
 }

@@ -38,7 +38,7 @@ pub(crate) fn number(text: &str) -> Value {
     text.parse::<Number>().map_or(Value::Null, Value::Number)
 }
 
-/// Any value, of at most so many levels.
+/// Any value, of at most this many levels.
 pub fn random_value(rng: &mut Rng, depth: usize) -> Value {
     let text = |rng: &mut Rng| Value::from(rng.pick(TEXTS).copied().unwrap_or_default());
     match rng.below(if depth == 0 { 6 } else { 9 }) {

@@ -1,4 +1,4 @@
-//! Whether a document is taken if its members stand in another order.
+//! Whether a document is taken if its members are in another order.
 //!
 //! The naive way writes out every order of every object. Here states walk along: an order is given up at its
 //! first member that is refused, and where it stands as another one did with the same members.
@@ -65,7 +65,7 @@ struct Orders<'s, S: Subject> {
     members: &'s [(String, Spelled)],
     /// The states from which the members that are not in a set were read.
     met: HashMap<u32, Vec<S::State>>,
-    /// The states behind the closing brace.
+    /// The states after the closing brace.
     ends: Vec<S::State>,
 }
 

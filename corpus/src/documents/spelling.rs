@@ -25,7 +25,7 @@ pub enum Spelling<'r> {
     Canonical,
     /// As some serialiser prints it, chosen at random for each text and number.
     Printed(&'r mut Rng),
-    /// Characters escaped at random, some numbers with zeros behind the point.
+    /// Characters escaped at random, some numbers with zeros after the point.
     Random(&'r mut Rng),
 }
 

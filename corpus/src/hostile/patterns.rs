@@ -31,7 +31,7 @@ const PATTERNS: [(&str, [usize; 3], &str); 26] = [
     ("lines", [50, 500, 5_000], "«^a$|»b"),
 ];
 
-/// The pattern stands in place of `@`.
+/// The pattern replaces `@`.
 const HOLDERS: [(&str, Syntax, &str); 6] = [
     ("regex/whole", Syntax::Regex, "@"),
     ("schema/pattern", Syntax::Schema, r#"{"type":"string","pattern":"@"}"#),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Time of one call whose source and text have so many bytes: 1 s and 0.15 s for each megabyte.
+/// Time of one call whose source and text have this many bytes: 1 s and 0.15 s for each megabyte.
 pub fn longest(bytes: usize) -> Duration {
     Duration::from_secs(1) + Duration::from_secs_f64(0.15 * bytes as f64 / 1e6)
 }

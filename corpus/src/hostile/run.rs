@@ -17,7 +17,7 @@ use super::shape::{Calls, Input, Syntax};
 
 /// Sees every call, and may measure it.
 pub trait Meter {
-    /// Runs something that stands for so many calls of that name. Calls of one name are alike.
+    /// Runs something that stands for this many calls of that name. Calls of one name are alike.
     fn measure<T>(&mut self, name: &'static str, calls: usize, run: impl FnOnce() -> T) -> T;
 
     /// Whether enough was seen of calls that are repeated along a text: no further one has to follow.
@@ -184,7 +184,7 @@ impl<B: BuildBackend, M: Meter> Visitor<'_, B, M> {
             Ok(())
         })?;
         let text = self.text;
-        // As much of it as may stand there.
+        // As much of it as is accepted there.
         match self.meter.measure("text", 1, || self.matcher.accept_bytes(text)) {
             Err(MatchError::ByteRefused { offset, .. }) => {
                 self.call("text", |matcher| matcher.accept_bytes(&text[..offset]))?;

@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, Syntax};
 
-/// Where many schemas stand, in place of `@`.
+/// The places for many schemas, at `@`.
 const HOLDERS: [(&str, &str); 14] = [
     ("anyOf", r#"{"anyOf":[«@‖,»]}"#),
     ("oneOf", r#"{"oneOf":[«@‖,»]}"#),

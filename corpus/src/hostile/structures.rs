@@ -18,7 +18,7 @@ const CONTENTS: [(&str, &str); 6] = [
     ("repeat", r#"{"type":"repeat","min":1,"max":9,"content":{"type":"regex","pattern":"[a-z]{§}"}}"#),
 ];
 
-/// Where many tags stand, in place of `@`; the content stands in place of `%`.
+/// The places for many tags, at `@`; the content is put at `%`.
 const HOLDERS: [(&str, &str); 7] = [
     (
         "triggered tags",

@@ -119,7 +119,7 @@ const WALK_BYTES: usize = 60;
 /// Walks through the grammar of one schema.
 const WALKS: usize = 2;
 
-/// Compares on the schemas of consecutive seeds until there are so many pairs.
+/// Compares on the schemas of consecutive seeds until there are this many pairs.
 ///
 /// `judge` makes a judge of a schema, or says that it is none that it takes: such schemas are not counted.
 ///
@@ -354,7 +354,7 @@ impl Trial<'_> {
     }
 }
 
-/// The keywords that stand anywhere in a schema. Names of members are not told from keywords; the names in use
+/// The keywords that occur anywhere in a schema. Names of members are not told from keywords; the names in use
 /// are no keywords.
 fn keywords_of(schema: &Value) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();

@@ -56,7 +56,7 @@ pub const KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Those that hardly stand beside others, so that they are featured oftener.
+/// Those that hardly occur beside others, so that they are featured more often.
 const SELDOM: &[&str] = &[
     "$dynamicRef",
     "$recursiveRef",
@@ -173,7 +173,7 @@ const OF_OBJECTS: &[&str] = &[
 const OF_ALL: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "$ref", "enum", "const"];
 
 impl SchemaWriter<'_> {
-    /// A schema that stands around the one with the featured keyword, or that one.
+    /// A schema that contains the one with the featured keyword, or that one.
     fn wrapped(&mut self, inner: Members) -> Members {
         let mut outer = Members::new();
         let schema = Value::Object(inner);

@@ -49,7 +49,7 @@ fn growth<B: BuildBackend>(shape: &Shape, compiler: &Compiler<B>) -> Option<Stri
     })
 }
 
-/// All shapes take minutes where code is not optimised; one of so many is some seconds.
+/// All shapes take minutes where code is not optimised; one of this many is some seconds.
 const STEP: usize = 13;
 
 /// Shapes that are known to grow faster, until the limit on expressions ends them. Each of many alternatives

@@ -114,7 +114,7 @@ fn runs_tell_the_truth() {
     assert!(known > 30 && at_least > 5, "{known} runs were known, {at_least} as far as it goes");
 }
 
-/// Some texts of so many characters over a class.
+/// Some texts of this many characters over a class.
 fn texts(class: &CharClass, length: usize) -> Vec<String> {
     let mut letters = vec!["a", "b", "ab"];
     if class.contains_ascii(b'c') {

@@ -14,7 +14,7 @@ use grammask_parser_backend::{Backend, BuildError, CharClass, Fuel, MaskKey, Req
 /// Texts whose brackets match.
 #[derive(Clone, Copy, Debug)]
 pub struct BracketCounter {
-    /// The ASCII bytes other than brackets that may stand anywhere: bit `b` for byte `b`.
+    /// The ASCII bytes other than brackets that may occur anywhere: bit `b` for byte `b`.
     inside: u128,
     /// Bytes of the longest token.
     longest_token: u32,
@@ -27,7 +27,7 @@ impl BracketCounter {
     ///
     /// # Errors
     ///
-    /// Where a bracket or a byte above 0x7F is to stand inside: a bracket cannot be told from text then, and texts
+    /// Where a bracket or a byte above 0x7F is to occur inside: a bracket cannot be told from text then, and texts
     /// of lone bytes above 0x7F are not UTF-8.
     pub fn new(inside: &[u8], longest_token: u32) -> Result<Self, BuildError> {
         let mut set = 0;

@@ -256,7 +256,7 @@ impl DispatchBuilder {
         Ok(())
     }
 
-    /// The row of a failure state, with a node's children in place of the moves for the same symbols.
+    /// The row of a failure state, with a node's children instead of the moves for the same symbols.
     fn overlay(
         &mut self,
         (mut below, below_end): (Offset, Offset),

@@ -13,7 +13,7 @@
 //! * In a text that must differ from thirty others, hundreds of states read "this one character" or "anything
 //!   else". The arcs to "anything else" go to a state that is shared by all states with equal wide arcs. The
 //!   escapes of a class are a fragment that all places call ([`Escapes`](crate::encoding::escapes::Escapes)).
-//!   Each such state costs two states and four edges, in place of the whole tree of escapes. Sets of ASCII
+//!   Each such state costs two states and four edges, instead of the whole tree of escapes. Sets of ASCII
 //!   names go further (`other_names`), and so do automata of many states (`text_fragment`).
 
 use grammask_grammar_ir::hash::HashMap;

@@ -147,7 +147,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             }
         }
     }
-    // The roots of linked parts stand in the place of their rules; all their other fragments follow the
+    // The roots of linked parts take the place of their rules; all their other fragments follow the
     // fragments of the draft.
     program.fragments.extend(linked.iter().flat_map(Linked::others));
     program.push_row(false);
@@ -483,7 +483,7 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
     }));
     // The first state is the one after a backslash in the state before the chain: it has a call and no bytes.
     program.states.push(row(bytes, calls));
-    // The state before the character at `at + 1`, and the one behind a backslash there.
+    // The state before the character at `at + 1`, and the one after a backslash there.
     let inner = &text[1..];
     if inner.iter().all(|&byte| is_plain(byte)) {
         program.states.extend((0..inner.len()).flat_map(|at| {

@@ -2,7 +2,7 @@
 //!
 //! Whether a text can be read after a rule has ended depends, in the naive way, on the callers of the rule,
 //! and so on the whole text before. But many texts can follow in no place at all: no letter follows a JSON
-//! string, whoever called it. The first XGrammar paper (section 3.2, algorithm 2) collects, for each rule,
+//! string, whichever rule called it. The first XGrammar paper (section 3.2, algorithm 2) collects, for each rule,
 //! the byte edges after all of its calls into one automaton, the *expanded suffix*. It stops at edges that
 //! call other rules, and at the end of the caller.
 //!

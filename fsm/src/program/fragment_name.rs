@@ -2,7 +2,7 @@
 //!
 //! A name is read for an error or a picture, and every fragment has one. So the names of a program are one
 //! after the other in one text that all of them share. That is one piece of memory to ask for and to give
-//! back, in place of one for each.
+//! back, instead of one for each.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -95,7 +95,7 @@ impl FirstIds {
 const NO_STATE: State<'static> =
     State { is_final: false, bytes: &[], epsilons: &[], calls: &[], tokens: &[] };
 
-/// A fragment that no number belongs to, in place of one that could not be compiled: it reads nothing.
+/// A fragment that no number belongs to, instead of one that could not be compiled: it reads nothing.
 static NO_FRAGMENT: Fragment = Fragment {
     name: FragmentName::fixed("nothing"),
     start: StateId::NEVER,
@@ -315,7 +315,7 @@ pub(crate) struct IdMap {
     fragments: Vec<IdShift<FragmentId>>,
 }
 
-/// So many numbers from one on become others.
+/// This many numbers from one on become others.
 #[derive(Clone, Copy, Debug)]
 struct IdShift<I> {
     from: I,

@@ -125,7 +125,7 @@ impl<S: Id> JsonEncoder<S> {
                 spelled.push(single('\\', escape));
             }
         }
-        // The characters of the spelling may stand in a JSON string themselves: one level less.
+        // The characters of the spelling may be in a JSON string themselves: one level less.
         self.spell(output, from, &spelled, level.1);
         self.scratch = spelled;
     }

@@ -78,7 +78,7 @@ fn after(program: &Program, from: StateId, byte: u8) -> StateId {
     targets[0]
 }
 
-/// So many pieces until the part behind a state is compiled and read.
+/// This many pieces until the part behind a state is compiled and read.
 fn pieces(program: &Program, from: StateId) -> usize {
     assert_eq!(program.sub_program_counts().compiled, 0);
     let pieces = (1..20).find(|_| {

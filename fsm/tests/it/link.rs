@@ -111,7 +111,7 @@ fn linked(outline: &Grammar, grammars: &[Grammar], options: &CompileOptions) -> 
     [copied, made, late]
 }
 
-/// All texts over `a`, `b` and `c` of at most so many bytes.
+/// All texts over `a`, `b` and `c` of at most this many bytes.
 fn texts(most: usize) -> Vec<Vec<u8>> {
     let mut texts = vec![Vec::new()];
     let mut from = 0;

@@ -101,7 +101,7 @@ impl Round<'_> {
     fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, start: usize) -> Ends {
         let mut from = Ends::from([start]);
         let mut done = 0;
-        // After so many iterations nothing changes any more: each one moves on, or may stay where it is.
+        // After this many iterations nothing changes any more: each one moves on, or may stay where it is.
         let enough = self.text.len() as u32 + 2;
         while done < min.min(enough) {
             from = self.after(body, &from);

@@ -1,4 +1,4 @@
-//! Masks on their way to the device, behind the forward pass.
+//! Masks on their way to the device, during the forward pass.
 //!
 //! The naive way copies all masks from ordinary memory just before they are applied: the driver copies them
 //! to pinned memory first, and the stream waits. Here masks are written to pinned memory while the model

@@ -67,7 +67,7 @@ fn bounded<T: Send>(what: &str, run: impl FnOnce() -> T + Send) -> T {
     bounded_by(1, what, run)
 }
 
-/// As [`bounded`], with so many times the time and the memory.
+/// As [`bounded`], with this many times the time and the memory.
 fn bounded_by<T: Send>(times: u32, what: &str, run: impl FnOnce() -> T + Send) -> T {
     if std::thread::current().name() != Some(SMALL) {
         return on_small_stack(|| bounded_by(times, what, run));

@@ -176,7 +176,7 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Adds an entry with its number of bytes, in place of one with the same key. An entry larger than the
+    /// Adds an entry with its number of bytes, instead of one with the same key. An entry larger than the
     /// whole budget is not kept. Returns the number of evicted entries.
     pub(crate) fn keep(&self, key: K, value: V, bytes: usize) -> u64 {
         if bytes > self.max_bytes {

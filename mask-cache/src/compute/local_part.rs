@@ -5,7 +5,7 @@
 //! the same is done for a *local part* of a state ([`Backend::split`]). The tokens that it accepts become
 //! bits, once. Of the uncertain ones only the bytes after the end of the rule matter, and many have these in
 //! common, so the suffixes become a trie of their own. The mask of a state is then the bits, and a walk of
-//! that small trie from the state after the rule. Inside a JSON string it has some hundred nodes in place of
+//! that small trie from the state after the rule. Inside a JSON string it has some hundred nodes instead of
 //! five thousand.
 //!
 //! The continuation of the rule begins with one of a few bytes, a quote mostly, and only tokens that continue

@@ -73,7 +73,7 @@ impl<'o> VocabularyBuilder<'o> {
         self.write(self.spans.len(), |all| all.extend_from_slice(bytes))
     }
 
-    /// Gives an id these bytes, in place of those it had. Ids below it that get none are holes.
+    /// Gives an id these bytes, instead of those it had. Ids below it that get none are holes.
     ///
     /// # Errors
     ///

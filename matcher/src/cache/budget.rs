@@ -66,7 +66,7 @@ pub(crate) enum ReleaseTarget {
 }
 
 impl Budget {
-    /// So many bytes.
+    /// This many bytes.
     pub fn new(max_bytes: usize) -> Self {
         Self {
             max_bytes,

@@ -57,7 +57,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
-    /// The parser backend, in place of the Earley engine. Masks do not depend on it; their cost does, and the
+    /// The parser backend, instead of the Earley engine. Masks do not depend on it; their cost does, and the
     /// set of grammars that are served.
     #[must_use]
     pub fn backend<C: BuildBackend>(self) -> CompilerBuilder<C> {
@@ -68,7 +68,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         CompilerBuilder { compiler: Compiler { parts, cache } }
     }
 
-    /// The budget for which the bytes of tables and masks count, in place of [`Limits::max_total_bytes`] of
+    /// The budget for which the bytes of tables and masks count, instead of [`Limits::max_total_bytes`] of
     /// the compiler's own. Give all compilers of a process the same one.
     #[must_use]
     pub fn budget(mut self, budget: Arc<Budget>) -> Self {

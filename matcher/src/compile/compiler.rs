@@ -97,7 +97,7 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.threads
     }
 
-    /// The same compiler, under an interrupt (in place of one in the options of a call): its compilations end
+    /// The same compiler, under an interrupt (instead of one in the options of a call): its compilations end
     /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a
     /// millisecond after the interrupt comes. Single passes over large automata take some tens of
     /// milliseconds. Reading an EBNF source, 0.1 s for a megabyte, is not interrupted. Everything else is

@@ -30,7 +30,7 @@ use crate::cache::options_key::holds_no_functions;
 use crate::cache::tag_cache::{CachedTag, CachedTemplate};
 use crate::grammar::compiled::CompiledGrammar;
 
-/// So many new schemas, about a millisecond of work where they can wait, are worth a thread.
+/// This many new schemas, about a millisecond of work where they can wait, are worth a thread.
 const MIN_ITEMS_PER_THREAD: usize = 96;
 
 impl<B: BuildBackend> Compiler<B> {

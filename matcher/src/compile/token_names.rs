@@ -23,7 +23,7 @@ impl TokenResolver {
         Self { vocabulary, names }
     }
 
-    /// The grammar with ids in place of tokens' names. Rules keep their numbers.
+    /// The grammar with ids instead of tokens' names. Rules keep their numbers.
     pub(crate) fn resolve<'g>(&self, grammar: &'g Grammar) -> Result<Cow<'g, Grammar>, CompileError> {
         if !mentions_tokens(grammar) {
             return Ok(Cow::Borrowed(grammar));
@@ -40,7 +40,7 @@ impl TokenResolver {
         }
     }
 
-    /// A text of a tag with ids in place of tokens' names. `None` if a token is absent.
+    /// A text of a tag with ids instead of tokens' names. `None` if a token is absent.
     pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
         let names = self.names().ok()?;
         match text {

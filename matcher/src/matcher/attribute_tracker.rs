@@ -72,8 +72,8 @@ impl AttributeTracker {
         self.tokens -= self.steps.iter_from(steps).filter(is_token).count();
         self.steps.truncate(steps);
         self.bytes.truncate(self.end());
-        // The chart is read on demand and may be behind the text. Only one that is ahead of the new end is
-        // cut, and only then is a shared one copied.
+        // The chart is read on demand and may have read less than the text. Only one that is longer than the
+        // new text is cut, and only then is a shared one copied.
         if let Some(chart) = self.chart.as_mut().filter(|chart| chart.read.len() > steps) {
             Arc::make_mut(chart).truncate(steps);
         }
@@ -103,7 +103,7 @@ impl AttributeTracker {
             None => Arc::new(Chart::new(program, limits, &mut fuel.clone())?),
         };
         // The chart is put back before an error is returned: the steps that were read stay read, and a second
-        // try begins behind them.
+        // try begins after them.
         let read = self.read_on(&mut chart, vocabulary, fuel);
         let chart = self.chart.insert(chart);
         Ok((&chart.derivations, read?))

@@ -246,7 +246,7 @@ impl<B: Backend> Matcher<B> {
             }
             path.push(place);
             next = tree.child(place);
-            // A stop token has no mask behind it, and its children are all refused when they are tried.
+            // There is no mask after a stop token, and its children are all refused when they are tried.
             rows[place] = if self.is_terminated() {
                 DraftRow::Ended
             } else {

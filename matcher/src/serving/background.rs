@@ -89,7 +89,7 @@ impl<B: BuildBackend> Compiler<B> {
             done: Condvar::new(),
             interrupt,
         });
-        // The thread may come late, or never: whoever waits then does the work.
+        // The thread may come late, or never: then the caller that waits does the work.
         let work = Arc::clone(&shared);
         self.threads().spawn(move || work.work());
         BackgroundCompile { shared }

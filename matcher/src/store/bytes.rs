@@ -199,7 +199,7 @@ fn seal(
     let mut bytes = [MAGIC.as_slice(), &[0; HASH]].concat();
     let whole = ((FORMAT, content, vocabulary.fingerprint()), value);
     bytes = postcard::to_extend(&whole, bytes).map_err(malformed)?;
-    // The hash stands before the bytes that it covers. Room was left for it, so that nothing is moved.
+    // The hash is before the bytes that it covers. Room was left for it, so that nothing is moved.
     let (head, rest) = bytes.split_at_mut(MAGIC.len() + HASH);
     head[MAGIC.len()..].copy_from_slice(&xxh3_128(rest).to_le_bytes());
     Ok(bytes)

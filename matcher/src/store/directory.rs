@@ -147,7 +147,7 @@ impl StoreDirectory {
         self.read(&pool_name(compiler), |bytes| compiler.load_pool(bytes)).unwrap_or(0)
     }
 
-    /// Keeps the masks that the grammars of a compiler share, in place of those from before.
+    /// Keeps the masks that the grammars of a compiler share, instead of those from before.
     pub fn save_pool<B: BuildBackend>(&self, compiler: &Compiler<B>) {
         self.write(&pool_name(compiler), compiler.pool_to_bytes());
     }

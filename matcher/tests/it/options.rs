@@ -129,7 +129,7 @@ fn what_ends_a_rule_of_lark_is_hidden() {
     assert_eq!(captured(&mut matcher, CaptureEnds::Longest), ["reasoning=so be it@0", "answer=yes@16"]);
 }
 
-/// All texts of at most so many of the letters.
+/// All texts of at most this many of the letters.
 fn texts(letters: &str, most: usize) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut last = all.clone();
@@ -342,7 +342,7 @@ type Reading = (Vec<Todo>, BTreeSet<(u32, usize, usize)>);
 enum Todo {
     Read(u32),
     Bytes(u32, usize),
-    /// At least so many times, at most so many.
+    /// At least this many times, at most this many.
     Repeat(u32, u32, Option<u32>),
     /// The end of a rule, and where it began.
     End(u32, usize),

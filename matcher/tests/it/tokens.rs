@@ -242,7 +242,7 @@ fn named_stop_tokens_are_read_and_end_whole_texts() {
 type Tag = (Option<u32>, Vec<u8>);
 
 /// Four hundred tags of five bytes, `<`, three letters and `>`, each followed by a `7`. Every fourth begins with a
-/// special token in place of `<`.
+/// special token instead of `<`.
 fn many_tags() -> (Grammar, Vec<Tag>) {
     let letters = b"abcdefgh";
     let tags: Vec<Tag> = (0..400_usize)

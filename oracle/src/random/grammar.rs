@@ -107,7 +107,7 @@ impl GrammarOptions {
         Self { tag_weight: 20, ..Self::default() }
     }
 
-    /// With tags, and with tokens that are taken as a whole, of ids below so many.
+    /// With tags, and with tokens that are taken as a whole, of ids below this many.
     pub fn with_tokens(token_ids: u32) -> Self {
         Self { token_weight: 15, token_ids, ..Self::with_tags() }
     }
@@ -152,7 +152,7 @@ fn build(rng: &mut Rng, options: &GrammarOptions) -> Result<Grammar, GrammarErro
     for index in 0..count {
         rules.push(builder.declare(&if index == 0 { "root".to_owned() } else { format!("r{index}") })?);
     }
-    // The last rules are plain text without recursion, fit to stand below regular operators.
+    // The last rules are plain text without recursion, fit for the operands of regular operators.
     let first_text_rule = count - rng.below(count.div_ceil(2));
     for (index, &rule) in rules.iter().enumerate() {
         let place = match index < first_text_rule {
@@ -333,7 +333,8 @@ impl Writer<'_> {
         (0..self.rng.between(2, self.options.parts)).map(|_| self.expr(depth, place)).collect()
     }
 
-    /// Parts in any order. Each begins with a literal: it must not be empty, nor begin with what it stands in.
+    /// Parts in any order. Each begins with a literal: it must not be empty, nor begin with the expression
+    /// that contains it.
     fn permutation(&mut self, depth: u32) -> ExprId {
         let count = self.rng.between(1, self.options.parts + 2);
         let mut parts = Vec::with_capacity(count);

@@ -32,7 +32,7 @@ impl Rng {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True in so many cases of a hundred.
+    /// True in this many cases out of a hundred.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.below(100) < percent as usize
     }

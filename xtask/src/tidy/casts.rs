@@ -1,6 +1,6 @@
-//! Casts between integers stand inside id types, where a constructor says what fits.
+//! Casts between integers belong inside id types, where a constructor says what fits.
 //!
-//! A cast is an `as` with an integer type after it; casts to floats and pointers are left out. It may stand in an
+//! A cast is an `as` with an integer type after it; casts to floats and pointers are left out. It may be in an
 //! `impl` of an id type, which is a tuple struct with one integer field, or in a `macro_rules` that defines a
 //! struct. The others are counted, and a count may only go down.
 

@@ -4,7 +4,7 @@
 //! nearly every place of a JSON text outside of strings allows them. To walk them took half of the time of
 //! such a mask: whitespace is a repeat with an upper bound, and every step counts. So their tokens are kept
 //! as *lists*, shortest first, from which a mask takes a prefix. Each list has a trie of the other tokens
-//! that begin like its own (a space and a word), which the walk goes through in place of the whole one.
+//! that begin like its own (a space and a word), which the walk goes through instead of the whole one.
 //!
 //! A state can use both lists at once, because no token begins like both.
 

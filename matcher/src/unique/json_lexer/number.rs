@@ -12,7 +12,7 @@ pub(crate) fn canonical_form(text: &[u8]) -> Vec<u8> {
     let mark = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
     let (mantissa, exponent) = text.split_at(mark);
     let point = mantissa.iter().position(|&byte| byte == b'.');
-    // The number is its digits, read as one integer, times a power of ten. Digits behind the point lower that
+    // The number is its digits, read as one integer, times a power of ten. Digits after the point lower that
     // power, and zeros cut off the end raise it.
     let places = point.map_or(0, |point| mantissa.len() - point - 1);
     let digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();

@@ -15,7 +15,7 @@ pub(super) struct Level {
     pub(super) path: Vec<String>,
     /// The folder's own module first, then the children as the source lists them.
     pub(super) groups: Vec<Group>,
-    /// Between groups, with all imports and the files they stand in.
+    /// Between groups, with all imports and the files that have them.
     pub(super) arrows: BTreeMap<(usize, usize), Vec<FileImport>>,
 }
 

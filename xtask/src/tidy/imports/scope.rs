@@ -130,7 +130,7 @@ impl<'t> Scope<'t> {
         self.define(module, &name.to_string(), target, matches!(visibility, Visibility::Inherited));
     }
 
-    /// Takes names inside a macro call that stands among items as items which the macro defines, where nothing
+    /// Takes names inside a macro call among items as items which the macro defines, where nothing
     /// else defines them.
     fn define_generated(&mut self) {
         for (index, module) in self.tree.modules.iter().enumerate() {
