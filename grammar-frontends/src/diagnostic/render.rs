@@ -171,7 +171,7 @@ impl Excerpt {
         if to < line.len() {
             self.text.push('…');
         }
-        // The end of the line needs something that a caret can stand under.
+        // The end of the line needs a character above the caret.
         self.text.push(' ');
         self.text.push('\n');
         for (index, _) in spans.iter().enumerate().filter(|&(_, span)| here(span)) {

@@ -24,7 +24,7 @@ pub(super) struct LiteralReader<'a> {
     report: &'a mut dyn FnMut(Fault),
 }
 
-/// Where an escape stands.
+/// The kind of literal that an escape is in.
 #[derive(Clone, Copy, PartialEq)]
 enum LiteralKind {
     String,

@@ -101,7 +101,7 @@ fn shorten(text: &str) -> String {
 }
 
 impl Mistake {
-    /// Code, message and hint. `written` is what stands at the place.
+    /// Code, message and hint. `written` is the text at the place.
     fn explain(self, written: &str, dialect: Dialect) -> (&'static str, String, String) {
         let gbnf = dialect == Dialect::Gbnf;
         let own = |code: &'static str, message: &str, hint: &str| (code, message.to_owned(), hint.to_owned());

@@ -18,7 +18,7 @@ pub(super) struct ExpressionLowering<'a> {
     /// All rules' names, for suggestions.
     pub(super) names: &'a [&'a str],
     pub(super) undefined: Vec<SimpleSpan>,
-    /// Macros that stand where they mean nothing.
+    /// Macros at places where they mean nothing.
     pub(super) misplaced: Vec<SimpleSpan>,
     /// Macros whose arguments are wrong.
     pub(super) faults: Vec<Fault>,

@@ -9,7 +9,7 @@
 //! # The language
 //!
 //! - A rule is `name ::= body` and starts on a line of its own. Names are made of `A-Z a-z 0-9 _ . -` and do
-//!   not start with a digit. Blanks, line breaks and `#` comments stand anywhere else.
+//!   not start with a digit. Blanks, line breaks and `#` comments are allowed anywhere else.
 //! - `"text"` is a literal, `""` the empty text, and so is `()`.
 //! - `[a-z_]` is one character out of a class, `[^a-z]` one outside it; `[]` is none, `[^]` any.
 //! - Escapes: `\" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e`, `\xH...` (any number of digits, one character),
@@ -40,13 +40,13 @@
 //!   changes nothing). With `json_string` it is spelled as the inside of a JSON string, as by `JsonEscaped`.
 //!   The string has escapes of its own: `Regex("\\d+")`.
 //! - `Substring("one ", "two ", "three")` is any stretch of the chunks, from one to a later one, or nothing.
-//! - Options stand between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`.
+//! - Options are written between a rule's name and `::=`, as in `thought[max_tokens=100, capture] ::= ...`.
 //!   `max_tokens=n` bounds the tokens of each place where the rule is read
 //!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how). `capture` or `capture="name"` (with
 //!   `\u005D` for `]`) returns its text, without its last n bytes if `capture_hidden_suffix_bytes=n` is
 //!   beside it. `stop_capture="name", stop_capture_bytes=n` returns those. `temperature=t` is what to sample
 //!   it with. `lazy` keeps the shortest matches, those that do not begin with another one, and `max_chars=n`
-//!   the matches of at most so many characters; both need a body that is regular. `distinct=items` and
+//!   the matches of at most this many characters; both need a body that is regular. `distinct=items` and
 //!   `distinct=names` say of the inside of an array or object of JSON that its items or names do not repeat,
 //!   under the conditions that [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
 //!

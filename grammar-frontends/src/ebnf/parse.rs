@@ -250,7 +250,7 @@ fn parse_bodies(
         if reports.is_full() {
             break;
         }
-        // Where nothing follows, the place is that behind `::=`.
+        // Where nothing follows, the place is that after `::=`.
         let behind = || source[rule.name.end..].find("::=").map_or(0, |at| at + "::=".len());
         let end = rule.body.last().map_or_else(|| rule.name.end + behind(), |(_, span)| span.end);
         let end = SimpleSpan::from(rule.name.start..end);

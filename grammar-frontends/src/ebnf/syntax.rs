@@ -85,7 +85,7 @@ struct Quantifier {
 pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Body, Extra> {
     let choices = choices(source, dialect).boxed();
     let lookahead = lookahead(choices.clone(), dialect).boxed();
-    // A token that ends alternatives ends nothing here: a parenthesis too many, a comma. Go on behind it.
+    // A token that ends alternatives ends nothing here: a parenthesis too many, a comma. Go on after it.
     let wrong_end = select! {
         Token::CloseGroup = extra => Fault::new(extra.span(), Mistake::UnmatchedClose),
         Token::Comma = extra => Fault::new(extra.span(), Mistake::Unexpected),

@@ -9,7 +9,7 @@ use super::retriever::Retriever;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonSchemaOptions {
-    /// Where whitespace may stand between the parts of a text. Default: [`Whitespace::Printed`].
+    /// Where whitespace may occur between the parts of a text. Default: [`Whitespace::Printed`].
     pub whitespace: Whitespace,
     /// Most characters of whitespace before the root value, and after it. Default: 0. Values that are not written as JSON,
     /// and schemas that are parts of other grammars, have none.
@@ -185,7 +185,7 @@ impl Spelling {
     }
 }
 
-/// Where whitespace may stand between the parts of a text.
+/// Where whitespace may occur between the parts of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Whitespace {
@@ -209,8 +209,8 @@ pub enum Whitespace {
     /// Every item and member in a line of its own, as Python's `json.dumps(value, indent=2)` writes; empty arrays
     /// and objects are `[]` and `{}`.
     ///
-    /// How far a line is indented depends on how deep it stands, which no context-free grammar tells for every
-    /// depth. So every depth has rules of its own, and what nests deeper than `max_depth` is no text of the grammar.
+    /// The indentation of a line depends on its depth, and no context-free grammar can count every depth. So
+    /// every depth has rules of its own, and what nests deeper than `max_depth` is no text of the grammar.
     Indented {
         /// The beginning of a line, once for every array and object around it. Spaces or tabs.
         indent: String,
@@ -218,7 +218,7 @@ pub enum Whitespace {
         item_separator: String,
         /// Between a name and its value: `": "`.
         key_separator: String,
-        /// Arrays and objects that stand one inside the other, at most; 128 at most.
+        /// The greatest depth of arrays and objects inside one another; 128 at most.
         max_depth: u32,
     },
 }
@@ -227,7 +227,7 @@ pub enum Whitespace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyOrder {
-    /// As the schema declares them, undeclared ones behind.
+    /// As the schema declares them, undeclared ones after them.
     Declared,
     /// Required ones as the schema declares them, then the other declared ones, then undeclared ones.
     RequiredFirst,

@@ -16,7 +16,7 @@ pub(crate) enum ValueSyntax {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemComparison {
     Possible,
-    /// The schema is a part of something else, in which it may be read beside other things.
+    /// The schema is a part of something else, which may read other things at the same place.
     Impossible,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Notation {
     pub(crate) names: NameSyntax,
     /// The texts that open arguments, separate a name from its value, and close arguments.
     pub(crate) arguments: (&'static str, &'static str, &'static str),
-    /// The blank that may stand around values, where one may.
+    /// The blank that may be written around values, if one may.
     pub(crate) blank: Option<char>,
     /// Characters of bare names beside letters, digits and `_`.
     pub(crate) bare: &'static str,

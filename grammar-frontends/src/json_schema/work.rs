@@ -1,8 +1,8 @@
 //! The work that one schema takes, against its limit.
 //!
-//! A limit on work is a limit on time only where a unit takes about the same time wherever it is charged. So whatever
-//! walks a list charges for its length, at the place where it walks: goals that are conjoined, names that are put to
-//! tests, shapes that are compared. All of them share one count.
+//! A limit on work is a limit on time only where a unit takes about the same time wherever it is charged. So
+//! each walk over a list charges for its length, at the place where it walks: goals that are conjoined, names
+//! that are put to tests, shapes that are compared. All of them share one count.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -12,7 +12,7 @@ pub(crate) fn shortest(builder: &mut GrammarBuilder, language: ExprId) -> ExprId
     builder.intersection([language, others])
 }
 
-/// The texts of a language of at most so many characters.
+/// The texts of a language of at most this many characters.
 pub(crate) fn at_most(builder: &mut GrammarBuilder, language: ExprId, characters: u32) -> ExprId {
     let any = builder.any_char();
     let short = builder.repeat(any, 0, Some(characters));

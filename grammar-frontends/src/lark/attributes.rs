@@ -13,7 +13,7 @@ use super::token::Sort;
 pub(super) struct Attributes {
     /// The shortest match only.
     pub(super) lazy: bool,
-    /// The text behind the body, at whose first occurrence the rule ends: a string or a regular expression.
+    /// The text after the body, at whose first occurrence the rule ends: a string or a regular expression.
     pub(super) end: Option<(Sort, Span)>,
     /// Most characters of the body.
     pub(super) max_chars: Option<u32>,

@@ -93,7 +93,7 @@ pub(super) fn commit(
 struct Lost {
     /// The lazy rules whose texts it loses.
     lazy: Vec<usize>,
-    /// A lost text has at least so many characters after a lazy text.
+    /// A lost text has at least this many characters after a lazy text.
     least: u32,
 }
 

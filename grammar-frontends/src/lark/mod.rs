@@ -12,7 +12,7 @@
 //!
 //! # The language
 //!
-//! - A statement stands on a line of its own; lines that begin with `|`, `&` or `->` go on with the one before.
+//! - Each statement is on a line of its own; lines that begin with `|`, `&` or `->` go on with the one before.
 //!   Comments begin with `//` or `#`. The text is what the rule `start` derives.
 //! - Names in lower case are rules, names in upper case terminals; leading underscores do not count. Terminals
 //!   are made of strings, regular expressions and terminals.
@@ -20,7 +20,7 @@
 //!   `/pattern/flags` in the syntax of the `regex` crate with the flags `i`, `s` and `u`.
 //! - `a b`, `a | b`, `(a)`, `[a]` and `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{,m}`, `a{n,m}`, `a~n`, `a~n..m`. On terminals
 //!   also `a & b` (both match) and `~a` (does not match).
-//! - `%ignore X` lets `X` stand any number of times behind every terminal and literal of a rule; before the
+//! - `%ignore X` allows `X` any number of times after every terminal and literal of a rule; before the
 //!   first one only with `%grammar_options {"allow_initial_skip": true}` (`%llguidance` does the same).
 //! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.
 //! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any.
@@ -33,7 +33,7 @@
 //!   ends. All three *commit*: where such a rule may begin and its text has been read, nothing else that
 //!   could begin there goes on. In `start: call* rest` a text that begins a call is no part of the rest.
 //!   Where that cannot be enforced, the grammar is refused (`lark/lazy`). Attribute `max_chars=n` bounds the
-//!   characters of what stands before that end, or of the whole where there is none.
+//!   characters of the text before that end, or of the whole where there is none.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
@@ -42,7 +42,7 @@
 //! and `max_tokens` one before which the same texts may be whatever its form. Every string is such an end,
 //! and `/[.!?]/`; `/[ab]b/` is not.
 //!
-//! `?` and `!` before a rule's name and `-> name` behind an alternative shape parse trees, which do not exist
+//! `?` and `!` before a rule's name and `-> name` after an alternative shape parse trees, which do not exist
 //! here; they are read and mean nothing.
 //!
 //! # No lexer

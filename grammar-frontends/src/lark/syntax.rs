@@ -29,7 +29,7 @@ pub(super) struct RuleSyntax {
     pub(super) body: Syntax,
 }
 
-/// `name` or `name=value` in the brackets behind a rule's name.
+/// `name` or `name=value` in the brackets after a rule's name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
     pub(super) name: Span,
@@ -229,7 +229,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether a name and what stands behind names of rules comes next, or a directive.
+    /// Whether a name and the text that follows names of rules comes next, or a directive.
     fn begins_statement(&self) -> bool {
         let tokens = &self.reader.tokens[self.position..self.end];
         let is_shape = |token: &LarkToken| matches!(token.sort, Sort::Question | Sort::Bang);
@@ -644,7 +644,7 @@ impl Parser<'_> {
         Some(token.span)
     }
 
-    /// The place of the next token, or behind the last one.
+    /// The place of the next token, or the place after the last one.
     fn here(&self) -> Span {
         match (self.peek(), self.position.checked_sub(1)) {
             (Some(token), _) => token.span,

@@ -13,7 +13,7 @@ use crate::language::{at_most, shortest};
 /// How a rule's texts are put together.
 #[derive(Clone, Copy)]
 enum Concatenation {
-    /// Each text before the end, and each end behind it; where one is captured, its beginning is certain.
+    /// Each text before the end, and each end after it; where one is captured, its beginning is certain.
     Parts,
     /// The shortest of those, as one language.
     Shortest,
@@ -99,7 +99,7 @@ impl Scope<'_, '_> {
         Ok(Terminator::of_pattern(&pattern, &self.regex_options(case)))
     }
 
-    /// The texts before an end with their bounds, and the end behind them, if they do not depend on the end.
+    /// The texts before an end with their bounds, and the end after them, if they do not depend on the end.
     ///
     /// A bound on characters put here takes a fraction of the work and of the states that it takes inside of the shortest
     /// texts. Where tokens are counted, the text is a rule of its own.

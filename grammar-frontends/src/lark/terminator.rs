@@ -9,10 +9,10 @@
 //!   taken out ([`Terminator::by_length`]).
 //! * *Which text may precede the end?* If the rule has the texts of `B E` for some `B`, then `B`. A text of
 //!   `L` followed by an end must not have ended before. It must not have ended inside `L`, so it is none of
-//!   `L E` with anything after it. Nor may an end lie astride the two, where the last characters of one end
+//!   `L E` with anything after it. Nor may an end be astride the two, where the last characters of one end
 //!   are the first ones of another. If that happens before every end (`\n\n` after a text that ends with
 //!   `\n`), the texts that begin an end are taken out, too. If it happens before none (`</think>`), nothing
-//!   is. Where it happens before some (`[ab]b` behind an `a`), what may stand before the end depends on it,
+//!   is. Where it happens before some (`[ab]b` after an `a`), the text that may precede the end depends on it,
 //!   and there is no such `B` ([`Terminator::before`]).
 
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ impl Terminator {
         builder.choice(forms)
     }
 
-    /// The texts of `body` that may stand before each of the ends; `None` where that depends on the end.
+    /// The texts of `body` that may precede each of the ends; `None` where that depends on the end.
     pub(super) fn before(&self, builder: &mut GrammarBuilder, body: ExprId) -> Option<ExprId> {
         let characters: usize = self.0.iter().map(Vec::len).sum();
         if characters > MAX_COMPARED {

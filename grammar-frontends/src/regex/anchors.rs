@@ -4,7 +4,7 @@
 //!
 //! A grammar has no anchors, so `^` and `$` must be turned into languages. At the two ends of a pattern that
 //! is easy: leave them out. A pattern that is searched for gets "any text" on each side that has no anchor.
-//! But they may stand anywhere: `^a|b$`, `(^|x)y`, `(a|$)(^|b)`, `(^a|b)*`.
+//! But they may occur anywhere: `^a|b$`, `(^|x)y`, `(a|$)(^|b)`, `(^a|b)*`.
 //!
 //! # The method
 //!

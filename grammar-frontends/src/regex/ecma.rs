@@ -8,7 +8,7 @@
 //!
 //! The grammar is that of ECMA-262 in Unicode mode (section 22.2.1), as JSON Schema asks for. Of Annex B it
 //! has those additions whose meaning is the one that the author meant. Other readings of Annex B, which
-//! nobody means (`\A` is the letter A there, `\1` without groups is a control character), are refused.
+//! authors do not mean (`\A` is the letter A there, `\1` without groups is a control character), are refused.
 
 use grammask_grammar_ir::Span;
 
@@ -242,7 +242,7 @@ impl<'p> Translator<'p> {
             _ => 0,
         };
         if length == 0 || length == 1 {
-            // Not the form of a repeat: Annex B takes the character as it stands.
+            // Not the form of a repeat: Annex B takes the character as it is.
             self.atom("\\{");
             return Ok(());
         }

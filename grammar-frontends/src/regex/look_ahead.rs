@@ -2,7 +2,7 @@
 //!
 //! # The problem
 //!
-//! `(?=a)` and `(?!a)` say something about all of the text behind them, not about a part of it. No way of
+//! `(?=a)` and `(?!a)` say something about all of the text after them, not about a part of it. No way of
 //! translating a pattern part by part says that.
 //!
 //! # The method
@@ -13,7 +13,7 @@
 //! are taken from the last to the first. `(?=a)` is then an intersection: the rest, and the texts that begin
 //! with what `a` matches. `(?!a)` intersects with the complement of these. `$` is the rest without all texts
 //! that are not empty. `^` needs to know whether something was read before: at the start of the pattern
-//! nothing was, behind a part that cannot be empty something was, and elsewhere it is refused.
+//! nothing was, after a part that cannot be empty something was, and elsewhere it is refused.
 //!
 //! Repeats of parts without look-ahead are repeats. With it, a bounded repeat is written out. An unbounded
 //! one has a closed form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It
@@ -195,7 +195,7 @@ impl LookAheadCompiler<'_> {
             let guard = self.ahead(inner, sense, Position::Anywhere)?;
             bad = self.union([bad, guard]);
         }
-        // A guard stands before a character, not at the end.
+        // A guard comes before a character, not at the end.
         let any = self.character();
         let not_empty = self.builder.repeat(any, 1, None);
         let bad = self.both(bad, Language::Other(not_empty));

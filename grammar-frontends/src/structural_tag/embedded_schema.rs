@@ -26,7 +26,7 @@ pub struct GrammarSkeleton {
 pub struct EmbeddedSchema {
     pub(super) rule: RuleId,
     content: SchemaContent,
-    /// Where the schema stands in the document.
+    /// The place of the schema in the document.
     prefix: Box<str>,
 }
 

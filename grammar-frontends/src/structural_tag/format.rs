@@ -41,7 +41,7 @@ pub(crate) enum Format {
     Plus(Box<Format>),
     /// The content any number of times.
     Star(Box<Format>),
-    /// The content so many times.
+    /// The content, this many times.
     Repeat(Box<Repeat>),
     /// Free text in which strings start formats.
     Dispatch(Dispatch),

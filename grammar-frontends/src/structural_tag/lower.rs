@@ -46,8 +46,8 @@ pub(super) fn skeleton(
     Ok(GrammarSkeleton { grammar, schemas: lowering.separate })
 }
 
-/// The grammar of a format with a rule in place of its tags, of which there is one list. `None` where the list is not of
-/// one trigger or with a separator, or there are schemas beside it.
+/// The grammar of a format with a rule instead of its tags, of which there is one list. `None` where the list
+/// is not of one trigger or with a separator, or there are schemas beside it.
 pub(super) fn template(format: &Format, options: &StructuralTagOptions) -> Option<TagTemplate> {
     let mut lowering =
         FormatLowering { gap: Gap::Expected, ..FormatLowering::new(options, SchemaPlacement::Separate) };
@@ -86,7 +86,7 @@ enum Gap {
     None,
     /// No tags were met.
     Expected,
-    /// It stands there.
+    /// It is placed.
     Placed { rule: RuleId, extent: TagExtent },
 }
 
@@ -276,7 +276,8 @@ impl<'o> FormatLowering<'o> {
         })
     }
 
-    /// Free text of at most so many tokens, and the ends where there are any. The ends are no part of what is counted.
+    /// Free text of at most this many tokens, and the ends where there are any. The ends are no part of what
+    /// is counted.
     fn counted_text(
         &mut self,
         text: &AnyText,
@@ -307,7 +308,7 @@ impl<'o> FormatLowering<'o> {
         Ok(self.with_end(text, ends))
     }
 
-    /// Free text of at most so many characters, and the ends where there are any.
+    /// Free text of at most this many characters, and the ends where there are any.
     fn bounded_text(&mut self, text: &AnyText, ends: &[Box<str>], most: u32) -> ExprId {
         let any = self.builder.any_char();
         let bounded = self.builder.repeat(any, 0, Some(most));
@@ -422,7 +423,8 @@ impl<'o> FormatLowering<'o> {
         })
     }
 
-    /// As [`triggered_tags`](Self::triggered_tags) with one trigger, behind which some expression stands for all tags.
+    /// As [`triggered_tags`](Self::triggered_tags) with one trigger, after which some expression stands for
+    /// all tags.
     fn triggered_gap(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
         let first = match (it.minimum, &*it.triggers) {
             (Minimum::One, [trigger]) => {

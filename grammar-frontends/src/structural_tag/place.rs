@@ -1,4 +1,4 @@
-//! Places in a document, and refusals of what stands there.
+//! Places in a document, and refusals of the content there.
 
 use std::fmt::Write as _;
 
@@ -95,7 +95,7 @@ impl<'p> Place<'p> {
     }
 }
 
-/// A refusal of what stands at a place.
+/// A refusal of the content at a place.
 pub(super) fn malformed(
     place: &Place<'_>,
     message: impl Into<String>,

@@ -1,4 +1,4 @@
-//! A tag and what stands around it, as data.
+//! A tag and the parts around it, as data.
 
 use grammask_grammar_ir::{Grammar, RuleId, TokenRef};
 
@@ -29,7 +29,7 @@ pub enum TagExtent {
     AfterWrittenTrigger(Box<str>),
 }
 
-/// A tag without what stands around it.
+/// A tag without the parts around it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TagArm {

@@ -1,4 +1,4 @@
-//! Which of many texts stand in others.
+//! Which of many texts occur in others.
 //!
 //! Naively each is looked for in each: a minute for 100,000 tags that have a trigger each. For more than a few texts
 //! there is one automaton that looks for all of them, and a sorted list for those that others begin with.
@@ -32,7 +32,7 @@ impl<'t> TextSearch<'t> {
         automaton.map_or(Self::Few(texts), |automaton| Self::Many(Box::new(automaton)))
     }
 
-    /// Whether any of them stands in a text.
+    /// Whether any of them occurs in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
         match self {
             Self::Few(texts) => texts.iter().any(|part| text.contains(part)),
@@ -40,7 +40,7 @@ impl<'t> TextSearch<'t> {
         }
     }
 
-    /// Whether one that is shorter than a text stands in it.
+    /// Whether one that is shorter than a text occurs in it.
     pub(super) fn is_part_in(&self, text: &str) -> bool {
         match self {
             Self::Few(texts) => texts.iter().any(|part| part.len() < text.len() && text.contains(part)),

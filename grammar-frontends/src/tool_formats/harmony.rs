@@ -1,8 +1,8 @@
 //! OpenAI's Harmony response format.
 //!
-//! An answer is a row of messages, each behind `<|start|>assistant` but the first, whose beginning stands in the
-//! prompt. A message has a channel (`analysis`, `commentary`, `final`) and, where it calls a tool, a recipient,
-//! which stands behind the channel or before it, and a content type.
+//! An answer is a row of messages, each after `<|start|>assistant` except the first, whose beginning is in
+//! the prompt. A message has a channel (`analysis`, `commentary`, `final`) and, where it calls a tool, a
+//! recipient, which is after the channel or before it, and a content type.
 
 use super::formats::{literal, response, schema_format};
 use super::request::{Choice, ParallelCalls, Reasoning, ToolRequest};
@@ -116,7 +116,7 @@ fn types(spellings: &[&str]) -> Format {
     Format::Or(spellings.iter().map(|spelling| literal(spelling)).collect())
 }
 
-/// Calls of every tool, with the recipient behind the channel and before it.
+/// Calls of every tool, with the recipient after the channel and before it.
 fn calls(request: &ToolRequest) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut push = |recipient: &str, spellings: &[&str], arguments: Format| {

@@ -96,7 +96,7 @@ fn after_match(request: &ToolRequest) -> AfterMatch {
     }
 }
 
-/// Everything behind the reasoning.
+/// Everything after the reasoning.
 fn answer(family: &Family, request: &ToolRequest) -> Vec<Format> {
     if let Layout::Message { response, open, close, end } = family.layout {
         return message(family, request, response, (open, close), end);
@@ -144,7 +144,7 @@ fn openings(family: &Family) -> Vec<Box<str>> {
     }
 }
 
-/// Marks of answers that are no calls, which may stand anywhere in free text.
+/// Marks of answers that are no calls, which may occur anywhere in free text.
 fn answer_marks(family: &Family) -> impl Iterator<Item = &'static str> {
     family.answer.iter().flat_map(|&(open, close)| [open, close]).filter(|mark| !mark.is_empty())
 }
@@ -207,7 +207,7 @@ fn calls_in_text(family: &Family, request: &ToolRequest, minimum: Minimum) -> Fo
     }
 }
 
-/// A call by itself, or the row that it stands in.
+/// A call by itself, or the row that contains it.
 fn first_call(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Format {
     match family.layout {
         Layout::Section { .. } => Format::Tag(Box::new(section(family, request, after_match))),
@@ -316,7 +316,7 @@ fn call(parts: &[Part], function: &Function, request: &ToolRequest) -> Tag {
     Tag { begin: Begin::Text(begin), content, end: End::Texts(vec![end]) }
 }
 
-/// A message whose parts all stand between marks.
+/// A message whose parts are all between marks.
 fn message(
     family: &Family,
     request: &ToolRequest,

@@ -17,8 +17,8 @@ pub(super) struct Family {
     pub(super) other_calls: &'static [&'static [Part]],
     /// The text that may precede a call that is required.
     pub(super) lead: &'static str,
-    /// Pairs of marks around answers that are no calls; the second one is empty where a mark stands alone. They may
-    /// stand anywhere in free text.
+    /// Pairs of marks around answers that are no calls; the second one is empty if a mark has no partner.
+    /// They may occur anywhere in free text.
     pub(super) answer: &'static [(&'static str, &'static str)],
     pub(super) names: ToolNames,
 }
@@ -38,7 +38,7 @@ pub(super) struct ReasoningMarks {
     pub(super) close: &'static str,
     /// The model's text after the closing mark.
     pub(super) after: &'static str,
-    /// Whether the prompt ends with the opening mark, so that the model's text begins behind it.
+    /// Whether the prompt ends with the opening mark, so that the model's text begins after it.
     pub(super) opener: Opener,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Part {
     Arguments(Style),
 }
 
-/// How calls stand in the answer.
+/// The layout of calls in the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
     /// Each by itself, with free text around them. The triggers are how all of them begin.

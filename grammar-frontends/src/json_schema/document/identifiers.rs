@@ -209,7 +209,7 @@ pub(crate) fn has_dynamic_keywords(root: &Value<'_>) -> bool {
     false
 }
 
-/// Whether a document has at most so many values.
+/// Whether a document has at most this many values.
 pub(crate) fn holds_at_most(root: &Value<'_>, limit: usize) -> bool {
     let (mut stack, mut count) = (vec![root], 0);
     while let Some(value) = stack.pop() {

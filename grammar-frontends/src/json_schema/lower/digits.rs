@@ -89,7 +89,8 @@ impl SplitBound {
     }
 }
 
-/// The edge of a bound from below that is cut: no text lies at it. From above the cut bound itself lies below it.
+/// The edge of a bound from below that is cut: no text is equal to it. From above the cut bound itself lies
+/// below it.
 const CUT_LOWER: Edge = Edge::Exclusive;
 const CUT_UPPER: Edge = Edge::Inclusive;
 
@@ -329,7 +330,7 @@ impl Digits<'_> {
             return prefix;
         }
         let (low, high) = (&low[shared..], &high[shared..]);
-        // A first digit after which all digits may come stands with those between.
+        // A first digit after which all digits may come is grouped with those between.
         let is_low_free = low[1..].iter().all(|&digit| digit == 0);
         let is_high_free = high[1..].iter().all(|&digit| digit == 9);
         let (first, last) = (low[0] + u8::from(!is_low_free), high[0] - u8::from(!is_high_free));
@@ -550,8 +551,8 @@ impl Digits<'_> {
         (!texts.is_empty()).then(|| self.builder.choice(texts))
     }
 
-    /// Digits, possibly none, with `0.digits` not less than (or greater than) `0.low`; after so many digits of the
-    /// fraction.
+    /// Digits, possibly none, with `0.digits` not less than (or greater than) `0.low`; after this many digits
+    /// of the fraction.
     fn fraction_above(&mut self, low: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
         let last = low.last().map_or(last, |&digit| Last::of(digit));
         let mut result = match edge {
@@ -580,8 +581,8 @@ impl Digits<'_> {
         result
     }
 
-    /// Digits, possibly none, with `0.digits` not greater than (or less than) `0.high`; after so many digits of the
-    /// fraction.
+    /// Digits, possibly none, with `0.digits` not greater than (or less than) `0.high`; after this many
+    /// digits of the fraction.
     fn fraction_below(&mut self, high: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
         let has_zeros = self.form.fraction == FractionForm::Any;
         let at_end = high.last().map_or(last, |&digit| Last::of(digit));

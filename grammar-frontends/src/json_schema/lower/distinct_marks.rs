@@ -12,7 +12,7 @@ use crate::json_schema::value_syntax::{ItemComparison, ValueSyntax};
 /// Marked arrays and objects, and the arrays and objects that may contain them.
 pub(super) struct DistinctItems<'s> {
     pub(super) comparison: ItemComparison,
-    /// The marked insides beside which there may be some that are not marked, with the keyword that asks for them.
+    /// The marked insides that may be read beside unmarked ones, with the keyword that asks for them.
     pub(super) marked: HashMap<RuleId, DistinctMark>,
     /// Arrays and objects that are read beside others of their type, with the normal form that lists them.
     pub(super) alternatives: Vec<(Rc<NormalForm<'s>>, Vec<RuleId>)>,

@@ -4,7 +4,7 @@
 //! has. Their exponent is so small or so large that some serialiser writes one. So for each exponent the
 //! mantissa lies between 1 and 10, and an interval of numbers falls apart. Exponents between those of its
 //! bounds have any mantissa; those of the bounds themselves have one between the bounds' digits. A number
-//! with `k` digits behind its point is a multiple of `10^-p` if its exponent is at least `k - p`.
+//! with `k` digits after its point is a multiple of `10^-p` if its exponent is at least `k - p`.
 
 use grammask_grammar_ir::ExprId;
 use smallvec::SmallVec;
@@ -133,8 +133,8 @@ impl Digits<'_> {
         }
     }
 
-    /// Numbers of any mantissa whose exponents lie in one of two ranges, and are not too small for the digits after the
-    /// point. Of the digits, those counts stand together that leave the same exponents.
+    /// Numbers of any mantissa whose exponents lie in one of two ranges, and are not too small for the digits
+    /// after the point. Of the digits, counts that leave the same exponents are grouped.
     fn any_mantissas(
         &mut self,
         form: &ExponentForm,
@@ -145,7 +145,7 @@ impl Digits<'_> {
             let least = places.map_or(i64::MIN, |places| digits - places);
             ranges.map(|(from, to)| (from.max(least), to)).into_iter().filter(|(from, to)| from <= to)
         };
-        // From the most digits down: what may follow after so many. With fewer digits there are more exponents.
+        // From the most digits down: what may follow after this many. With fewer digits there are more exponents.
         let mut rest: Option<ExprId> = None;
         let mut known: Option<(Ranges, ExprId)> = None;
         let mut most = MAX_FRACTION;

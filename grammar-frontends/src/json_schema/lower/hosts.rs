@@ -20,7 +20,7 @@ use crate::json_schema::sets::whole_patterns::whole;
 /// The lengths of the pieces.
 const PIECES: [u32; 6] = [29, 14, 8, 4, 2, 1];
 
-/// Pieces of so many characters are rules, so that callers do not copy them.
+/// Pieces of this many characters are rules, so that callers do not copy them.
 const LONG_PIECE: u32 = 14;
 
 /// Characters of a label that are written before the pieces.
@@ -46,7 +46,7 @@ struct CountedText {
 struct Left {
     /// Most characters.
     most: u32,
-    /// With so many left or fewer the name may end.
+    /// With this many left or fewer the name may end.
     end: u32,
     /// The first piece that may follow, or [`LABEL`].
     from: usize,
@@ -64,7 +64,7 @@ impl Left {
         Self { most, end: end.min(most), from }
     }
 
-    /// A host name of so many characters.
+    /// A host name of this many characters.
     fn host(least: u32, most: u32) -> Self {
         Self::new(most, most.saturating_sub(least.max(1)), LABEL)
     }
@@ -188,7 +188,7 @@ impl<'s> SchemaLowering<'s> {
         }
     }
 
-    /// After a label of so many characters: nothing more, or a dot and another label.
+    /// After a label of this many characters: nothing more, or a dot and another label.
     fn after_label(&mut self, text: &CountedText, left: Left, read: u32) -> ExprId {
         let mut ways = Vec::new();
         if left.most.checked_sub(read).is_some_and(|most| most <= left.end) {
@@ -233,7 +233,7 @@ impl<'s> SchemaLowering<'s> {
         self.builder.choice([with, without])
     }
 
-    /// Mailboxes of at most so many characters.
+    /// Mailboxes of at most this many characters.
     fn mailbox(&mut self, text: &mut CountedText, least: u32, most: u32) -> Result<ExprId> {
         let sign = self.sign("@");
         let mut fixed = |pattern: Option<Grammar>| {
@@ -273,7 +273,7 @@ impl<'s> SchemaLowering<'s> {
         let (plain, printable) =
             (self.builder.class([(' ', '!'), ('#', '['), (']', '~')]), self.builder.class([(' ', '~')]));
         let (plain, printable, backslash) = (self.escaped(plain), self.escaped(printable), self.sign("\\"));
-        // After one and after two characters more: behind a letter, and inside of quotes.
+        // After one and after two characters more: after a letter, and inside of quotes.
         let never = self.builder.never();
         let (mut one, mut two) = ([never; 2], [never; 2]);
         for read in (1..=MAX_LOCAL_PART).rev() {
@@ -303,7 +303,7 @@ impl<'s> SchemaLowering<'s> {
         Ok(self.builder.choice([plain, quoted]))
     }
 
-    /// A host name after so many characters.
+    /// A host name after this many characters.
     fn host_after(&mut self, text: &mut CountedText, read: u32, (least, most): (u32, u32)) -> Result<ExprId> {
         let left = most.saturating_sub(read).min(MAX_HOST);
         let needed = least.saturating_sub(read).max(1);

@@ -1,4 +1,4 @@
-//! Objects whose members are written between marks ([`Markup`]) in place of JSON.
+//! Objects whose members are written between marks ([`Markup`]) instead of JSON.
 //!
 //! Members need no separators, so an object is its members in a row, the optional ones optional. The text of a
 //! string ends at the first closing mark: free strings are a dispatch that the mark stops, constrained ones are

@@ -58,8 +58,8 @@ impl Fractions {
         Some(Self { modulus, of })
     }
 
-    /// Numbers of at most so many places that are multiples of all steps of a shape, and of none of those that it
-    /// excludes. `None` where more than so many remainders and fractions distinguish them.
+    /// Numbers of at most this many places that are multiples of all steps of a shape, and of none of those
+    /// that it excludes. `None` where more than this many remainders and fractions distinguish them.
     fn of_conditions(shape: &NumberShape, places: u32, most: usize) -> Option<Self> {
         let scale = 10u64.checked_pow(places)?;
         let scaled = |step: &Divisor| step.units.checked_mul(10u64.checked_pow(places - step.places)?);
@@ -166,7 +166,7 @@ impl SchemaLowering<'_> {
         Ok(Some((!ways.is_empty()).then(|| self.builder.choice(ways))))
     }
 
-    /// Numbers between the bounds of a shape with another digit than zero after so many places.
+    /// Numbers between the bounds of a shape with another digit than zero after this many places.
     fn beyond_places(&mut self, shape: &NumberShape, places: u32) -> Option<ExprId> {
         let bounds =
             NumberShape { lower: shape.lower.clone(), upper: shape.upper.clone(), ..NumberShape::any() };

@@ -1,10 +1,10 @@
 //! Values in the notations of [`Notation`].
 //!
 //! Arrays, objects and numbers are lowered as JSON is; strings, names and words are not. A string of Python
-//! stands between either kind of quotes. Between double quotes its spellings are those of JSON, except for
-//! two that Python reads otherwise: `\/`, which keeps its backslash, and a pair of escaped surrogates, which
-//! stays a pair. Between single quotes a string with conditions has no escapes, unless its value is given: a
-//! text that needs one uses the other quotes.
+//! is written between either kind of quotes. Between double quotes its spellings are those of JSON, except
+//! for two that Python reads otherwise: `\/`, which keeps its backslash, and a pair of escaped surrogates,
+//! which stays a pair. Between single quotes a string with conditions has no escapes, unless its value is
+//! given. A text that needs an escape uses the other quotes.
 
 use grammask_grammar_ir::{DispatchEnd, ExprId, TagDispatch};
 

@@ -310,7 +310,7 @@ impl SchemaLowering<'_> {
         }
     }
 
-    /// Numbers with at most so many digits after the point, zeros at the end not counted.
+    /// Numbers with at most this many digits after the point, zeros at the end not counted.
     fn with_places(&mut self, interval: ExprId, places: u32) -> ExprId {
         let builder = &mut self.builder;
         let not_point = builder.negated_class([('.', '.')]);

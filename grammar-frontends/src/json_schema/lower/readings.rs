@@ -2,10 +2,10 @@
 //!
 //! Where alternatives of one type are read side by side (`anyOf` of two objects), the parser follows several
 //! readings of one text. The engine needs one answer to whether an array or an object is compared. The naive
-//! way refuses all marks below alternatives. But the readings disagree only where two of them may stand at
-//! the same place, one in a marked array and the other in one that is not. So pairs of goals are followed
-//! that values at one place may be read by: for items those of the same index, for members those of the same
-//! name.
+//! way refuses all marks below alternatives. But the readings disagree only where two of them may be at the
+//! same place, one in a marked array and the other in one that is not. So it is enough to follow the pairs of
+//! goals that may read values at one place. For items these are goals of the same index, for members goals of
+//! the same name.
 //!
 //! Two objects often differ early. If members come as they are declared, and both objects require the same
 //! first members with values that differ (`kind`), one reading is left after these.

@@ -69,7 +69,7 @@ fn enumeration<'s>(
     n.finished(union, node, Some("enum"))
 }
 
-/// Adds a constant that is no array and no object. `false` where it is none, or a number that nobody can write.
+/// Adds a constant that is no array and no object. `false` where it is none, or a number that cannot be written.
 fn add_scalar<'s>(union: &mut Union<'s>, value: &'s Value<'s>) -> bool {
     match value {
         Value::Null => union.add_null(),

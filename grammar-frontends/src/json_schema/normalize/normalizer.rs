@@ -51,7 +51,7 @@ pub(crate) struct Normalizer<'s> {
     type_only_norms: [Option<Rc<NormalForm<'s>>>; TYPE_ONLY.len()],
     /// Where places are asked for.
     pub(crate) rule_origins: Option<RuleOrigins>,
-    /// Set once the caller has interrupted the work. A proof that meets it gives up and goes on; nothing else does.
+    /// Set once the caller has interrupted the work. A proof that finds it set gives up; all other work goes on.
     interrupted: Cell<Option<Interrupted>>,
 }
 
@@ -326,7 +326,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(crate) fn too_many(&mut self, node: NodeId, keyword: Option<&str>) -> Result<()> {
-        // An interrupt that made proofs give up may be the reason why there are so many.
+        // An interrupt that made proofs give up may be the reason why there are very many of them.
         self.check_work()?;
         let limit = self.options.limits.alternatives;
         let reason = format!("written out as alternatives, the combination has more than {limit} of them");

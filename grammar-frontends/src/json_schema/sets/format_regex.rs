@@ -1,6 +1,6 @@
 //! The format `regex` as a pattern over patterns.
 //!
-//! Patterns nest, so that no pattern describes all of them. The parts of an error in a pattern may lie far
+//! Patterns nest, so that no pattern describes all of them. The parts of an error in a pattern may be far
 //! apart (a name given twice, a group referred to that is not there). The set here holds patterns only, and
 //! leaves out what [`NARROWED`] lists.
 
@@ -105,12 +105,12 @@ fn quantifier() -> String {
     format!("(?:(?:[*+?]|\\{{(?:{})\\}})\\??)?", bounds.join("|"))
 }
 
-/// A class. A hyphen that is no range stands first or last, and signs that other dialects read
+/// A class. A hyphen that is no range comes first or last, and signs that other dialects read
 /// as operators inside classes are escaped.
 fn class() -> String {
     let member = r"[^\\\]\[\^&~-]";
     let mut ranges = Vec::new();
-    // Where the signs that are left out lie between two that are not.
+    // The signs that may begin or end a range. Those between two runs are left out.
     const RUNS: [(char, char); 5] = [(' ', '%'), ('\'', ','), ('.', 'Z'), ('_', '}'), ('~', '~')];
     for start in (' '..='}').filter(|&sign| RUNS.iter().any(|&(first, last)| (first..=last).contains(&sign)))
     {

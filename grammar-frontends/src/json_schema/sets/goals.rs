@@ -2,8 +2,8 @@
 //!
 //! A child of a shape (a property's value, an item) is a *conjunction of schemas that are not read yet*.
 //! Conjoining two shapes joins the goals of their children as sets of names, without touching the schemas
-//! behind them. That makes references lazy, recursion harmless and equal parts equal: there are finitely many
-//! schemas, so there are finitely many goals, and each gets one rule.
+//! that they name. That makes references lazy, recursion harmless and equal parts equal: there are finitely
+//! many schemas, so there are finitely many goals, and each gets one rule.
 
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use smallvec::SmallVec;

@@ -36,7 +36,7 @@ pub(crate) enum Labels {
 }
 
 impl Labels {
-    /// The pattern of a label of at most so many characters, six at least; of any number if that is left out.
+    /// The pattern of a label of at most this many characters, six at least; of any number if that is left out.
     fn pattern(self, most: Option<u32>) -> String {
         let (end, inner) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
         let up_to = |others: u32| most.map_or("*".to_owned(), |most| format!("{{0,{}}}", most - others));
@@ -62,12 +62,12 @@ impl Labels {
     }
 }
 
-/// The host names of at most so many characters.
+/// The host names of at most this many characters.
 pub(super) fn all_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
     bounded(builder, &labels.names(Some(MAX_LABEL), "*"), most)
 }
 
-/// Texts of a pattern, with at most so many characters.
+/// Texts of a pattern, with at most this many characters.
 pub(crate) fn bounded(builder: &mut GrammarBuilder, pattern: &str, most: u32) -> Option<ExprId> {
     let texts = part(builder, pattern)?;
     let bound = part(builder, &format!(".{{1,{most}}}"))?;
@@ -77,10 +77,10 @@ pub(crate) fn bounded(builder: &mut GrammarBuilder, pattern: &str, most: u32) ->
 /// How many labels a long host name may have, and how long each may be.
 const LONG_HOSTS: [(u32, u32); 4] = [(2, 63), (3, 63), (8, 30), (25, 9)];
 
-/// No label of a name of so many characters is too long.
+/// No label of a name of this many characters is too long.
 const MAX_SHORT_HOST: u32 = MAX_LABEL;
 
-/// Some of the host names of at most so many characters.
+/// Some of the host names of at most this many characters.
 pub(super) fn some_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
     let mut ways = long_hosts(builder, labels, most)?;
     if most < MAX_HOST {
@@ -128,12 +128,12 @@ pub(crate) fn local_part() -> String {
     format!("(?:{atom}(?:\\.{atom})*|{quoted})")
 }
 
-/// Addresses in place of a host name; they are shorter than short ones.
+/// Addresses instead of a host name; they are shorter than short host names.
 pub(crate) fn literals() -> String {
     format!("\\[(?:{}|IPv6:{})\\]", ipv4(), ipv6())
 }
 
-/// Mailboxes of at most so many characters: with short hosts all of them, others as [`LOCAL_PARTS`] says.
+/// Mailboxes of at most this many characters: with short hosts all of them, others as [`LOCAL_PARTS`] says.
 pub(super) fn mailbox_up_to(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
     // One character, the sign and 64 others, or the reverse: no part is too long.
     let is_short = most <= 2 + MAX_LOCAL_PART;

@@ -79,7 +79,7 @@ impl NumberShape {
         Self { values: Some(values), ..Self::any() }
     }
 
-    /// The numbers of a finite set, or the whole ones between bounds; `None` where they are more than so many.
+    /// The numbers of a finite set, or the whole ones between bounds; `None` where they are more than this many.
     pub(crate) fn enumerated(&self, most: usize) -> Option<Vec<Decimal>> {
         if let Some(values) = &self.values {
             return (values.len() <= most).then(|| values.clone());

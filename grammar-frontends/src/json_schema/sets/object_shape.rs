@@ -391,7 +391,7 @@ struct ByName<'p, 's> {
 const MAX_SCANNED_NAMES: usize = 4;
 
 impl<'p, 's> ByName<'p, 's> {
-    /// Of so many names.
+    /// Of this many names.
     fn of(properties: &'p [Property<'s>], names: usize) -> Self {
         let index = (names > MAX_SCANNED_NAMES && properties.len() > MAX_SCANNED_NAMES)
             .then(|| properties.iter().enumerate().map(|(at, property)| (property.name, at)).collect());

@@ -418,7 +418,7 @@ fn looping_weight(grammar: &Grammar, id: ExprId, tail: Tail) -> u64 {
     }
 }
 
-/// How many characters can follow a place inside behind which there is no repeat without a bound. Nesting is bounded
+/// How many characters can follow a place inside, if no unbounded repeat comes after it. Nesting is bounded
 /// by the regex frontend.
 fn longest_end(grammar: &Grammar, id: ExprId) -> u64 {
     if let Some((_, Some(longest))) = length_range(grammar, id) {
@@ -575,7 +575,7 @@ fn fixed(grammar: &Grammar, id: ExprId) -> Option<Vec<TestPlaces>> {
     })
 }
 
-/// The product in place of the first operand. Where the second one is single, nothing is copied that is there.
+/// Replaces the first operand by the product. If the second one has a single element, nothing is copied.
 fn append(into: &mut Vec<TestPlaces>, fixed: Vec<TestPlaces>) -> Option<()> {
     match fixed.as_slice() {
         [only] => into.iter_mut().for_each(|places| places.extend_from_slice(only)),

@@ -23,7 +23,7 @@ pub(super) fn ipv4() -> String {
     format!("(?:{byte}\\.){{3}}{byte}")
 }
 
-/// RFC 4291, section 2.2, by how many groups stand after `::`.
+/// RFC 4291, section 2.2, by the number of groups after `::`.
 pub(super) fn ipv6() -> String {
     let group = "[0-9A-Fa-f]{1,4}";
     let last = format!("(?:{group}:{group}|{})", ipv4());

@@ -1,4 +1,4 @@
-//! How models write arguments in place of JSON: each member between marks.
+//! How models write arguments that are not JSON: each member between marks.
 
 use crate::json_schema::value_syntax::{Markup, NestedValues, TypeAttribute};
 
@@ -45,7 +45,7 @@ pub(crate) static DEEPSEEK_V4_1: Markup = Markup {
     ..PLAIN
 };
 
-/// GLM 4.5 and later. Whitespace may stand between name and value.
+/// GLM 4.5 and later. Whitespace may be written between name and value.
 pub(crate) static GLM: Markup =
     Markup { open: "<arg_key>$NAME</arg_key>$SPACE<arg_value>", close: "</arg_value>", ..PLAIN };
 
