@@ -92,6 +92,8 @@ impl SimpleSchema {
             limits,
             interrupt: _,
         } = options;
+        // The estimate promises success under the default limits. Smaller ones may refuse a schema that it
+        // lets pass.
         let least = JsonSchemaLimits::default();
         matches!(whitespace, Whitespace::Printed | Whitespace::Free { .. })
             && *around_root == 0
@@ -100,6 +102,7 @@ impl SimpleSchema {
             && matches!(escapes, Escapes::Printed | Escapes::Any)
             && matches!(numbers, Numbers::Printed { .. } | Numbers::Any)
             && limits.schema_bytes >= MAX_BYTES
+            // Each value takes a byte of the text at least.
             && limits.values >= MAX_BYTES
             && limits.goals >= least.goals
             && limits.work >= least.work
@@ -121,6 +124,8 @@ impl SimpleSchema {
         let mut is_open = None;
         let mut kind = None;
         let mut lists_texts = false;
+        // Keywords that are not listed end the estimate, even those that say nothing here. So a keyword that
+        // is added to the general way cannot make the estimate wrong.
         for (keyword, value) in members {
             match keyword {
                 "type" => {
@@ -139,6 +144,7 @@ impl SimpleSchema {
                     let texts = value.as_array().filter(|texts| (1..=MAX_MEMBERS).contains(&texts.len()))?;
                     for (at, text) in texts.iter().enumerate() {
                         let text = text.as_str()?;
+                        // Lists are short, so comparing all pairs is bounded.
                         if texts[..at].iter().any(|other| other.as_str() == Some(text)) {
                             return None;
                         }

@@ -139,6 +139,8 @@ impl<'v, 't> SimpleShapes<'v, 't> {
     }
 
     fn number(&mut self, shape: SimpleShape<'v>) -> ShapeId {
+        // The shapes of all grammars come first and have fixed numbers. Most schemas have one of them, and to
+        // compare with eight is faster than to hash.
         if let Some(known) = self.list[..=TYPES.len()].iter().position(|other| *other == shape) {
             return known;
         }
@@ -154,6 +156,7 @@ impl<'v, 't> SimpleShapes<'v, 't> {
     /// The goal of a schema.
     fn read(&mut self, schema: &'v Value<'t>) -> Option<SchemaId> {
         let members = schema.as_object()?;
+        // Most schemas assert nothing but a type. They need no entry and no comparison.
         let mut asserting = equality::asserting_members(members);
         match (asserting.next(), asserting.next()) {
             (None, _) => return Some(ANY),
@@ -165,6 +168,8 @@ impl<'v, 't> SimpleShapes<'v, 't> {
         }
         let fingerprint = members.fingerprint();
         match self.by_fingerprint.get(&fingerprint) {
+            // A fingerprint says that schemas may be equal, and the comparison after it decides. A schema
+            // without one could only be compared with all others.
             _ if fingerprint == equality::NO_FINGERPRINT => return None,
             Some(&(known, goal)) if equality::schemas_equal(known, members) => return Some(goal),
             // The general way keeps the first that it comes to, and visits schemas in another order.
@@ -173,6 +178,7 @@ impl<'v, 't> SimpleShapes<'v, 't> {
         }
         let shape = self.shape(members)?;
         let shape = self.number(shape);
+        // Schemas inside of this one have smaller numbers, because they were read above.
         let goal = self.goals.len();
         self.goals.push(shape);
         // One that is inside of it may have the same.
@@ -212,6 +218,7 @@ impl<'v, 't> SimpleShapes<'v, 't> {
     fn texts(members: &'v Members<'t>) -> Option<SimpleShape<'v>> {
         let texts = members.get("enum")?.as_array()?.iter().map(Value::as_str);
         let mut texts: Vec<&str> = texts.collect::<Option<_>>()?;
+        // Equal sets are one shape, in whatever order they list their texts.
         texts.sort_unstable();
         Some(SimpleShape::Texts(texts))
     }
@@ -231,6 +238,7 @@ impl<'v, 't> SimpleShapes<'v, 't> {
             None => &[],
         };
         let is_declared = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+        // The general way adds a member for a required name that is not declared.
         if !required.iter().all(|name| name.as_str().is_some_and(is_declared)) {
             return None;
         }
@@ -259,6 +267,8 @@ impl ShapeWriter<'_, '_, '_, '_> {
     fn all(&mut self, root: RuleId, whole: ShapeId) -> Option<()> {
         let body = self.value(whole)?;
         self.containers.builder.define(root, body).ok()?;
+        // Last in, first out, as in the general way: rules are numbered as they are declared, and the
+        // grammars are compared by their text.
         while let Some((rule, shape)) = self.tasks.pop() {
             let body = self.body(shape)?;
             self.containers.builder.define(rule, body).ok()?;
@@ -301,6 +311,8 @@ impl ShapeWriter<'_, '_, '_, '_> {
                 let body = builder.sequence([quote, text, quote]);
                 defined(builder, "json_string", body)?
             }
+            // Any value contains any value: the rule is declared before its body, which is written from the
+            // list of tasks. So are arrays and objects, which keeps the writer from recursion.
             SimpleShape::Any => {
                 let rule = builder.declare_fresh("json_value").ok()?;
                 builder.add_common(rule);
