@@ -163,6 +163,7 @@ fn has_sound_count(fragment: &Fragment) -> bool {
 fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malformed> {
     let mut owner: IdVec<StateId, FragmentId> = IdVec::of(FragmentId::NONE, program.state_count());
     let mut stack = Vec::new();
+    // A call does not lead into the callee, so a walk stays inside of one fragment.
     for (fragment, number) in program.fragments.iter().zip(ids(program.fragments.len())) {
         stack.push(fragment.start);
         while let Some(id) = stack.pop() {
@@ -190,6 +191,7 @@ fn check_left_recursion(program: &Program, owner: &IdVec<StateId, FragmentId>) -
     }
     let mut calls = Vec::new();
     let mut reached = vec![false; program.state_count()];
+    // As the pass `nullable` does. The flags of the fragments were checked before, so one walk is enough.
     let mut stack: Vec<StateId> = program.fragments.iter().map(|fragment| fragment.start).collect();
     while let Some(id) = stack.pop() {
         if std::mem::replace(&mut reached[id.index()], true) {

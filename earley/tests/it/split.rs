@@ -86,7 +86,7 @@ fn check(engine: &Engine, text: &[u8], continuations: &[Vec<u8>]) -> SplitCounts
     counts
 }
 
-/// Behind a name that no other name begins with there may come another letter, or what ends the name.
+/// After a name that no other name begins with there may come another letter, or what ends the name.
 #[test]
 fn a_name_that_may_have_ended() {
     let source = "root ::= \"{\" (name \":\" value (\",\" name \":\" value)*)? \"}\"

@@ -262,6 +262,7 @@ impl DispatchBuilder {
         (mut below, below_end): (Offset, Offset),
         first_child: PrefixId,
     ) -> (Offset, Offset) {
+        // Both lists are sorted by symbol, so one merge keeps the row sorted.
         let begin = self.rows.next_id();
         let mut child = first_child;
         while let Some(own) = self.nodes.get(child) {

@@ -88,11 +88,15 @@ pub(crate) fn build(
         is_counted_text: false,
         work: 0,
     };
+    // The root's fragment is the first of the draft. Shared rules follow before any job runs, so that jobs
+    // find their copies.
     builder.rule_fragment(root, Place { rule: root, spelling: Spelling::PLAIN, copies: Copies::One });
     for rule in &shared {
         builder.copy_shared_rules(rule);
     }
     let mut next = 0;
+    // A list of jobs instead of recursion: grammars may refer to rules in any depth. Jobs add further ones,
+    // each fragment once.
     while let Some(&job) = builder.jobs.get(next) {
         builder.fragment(job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
         next += 1;

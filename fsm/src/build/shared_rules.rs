@@ -55,6 +55,7 @@ impl SharedMatch {
 impl SharedRules {
     fn copy(&self, draft: &mut Draft, counterparts: &Counterparts) -> CopiedRules {
         let Program { states, byte_edges, epsilons, calls, fragments, .. } = &self.program;
+        // All numbers of the shared tables move by constants: fragments by `first`, states by `moved`.
         let first = draft.fragments.next_id();
         let in_draft = |fragment: FragmentId| first.plus(fragment.index());
         let moved = draft.prebuilt.append(states, byte_edges, epsilons, calls, first);
@@ -66,6 +67,8 @@ impl SharedRules {
             let states = PrebuiltStates { first: here(first), end: here(end) };
             draft.fragments.push(DraftFragment {
                 rule,
+                // A fragment that is a rule of this grammar has that rule's name. The names in the shared
+                // tables are those of the grammar that was compiled first.
                 name: rule.is_none().then(|| fragment.name.clone()),
                 prebuilt: Some(PrebuiltFragment { states, start: here(fragment.start) }),
                 linked: None,

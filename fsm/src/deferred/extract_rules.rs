@@ -219,10 +219,12 @@ fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut Id
         rules[rule.into()].is_bound |= is_inside_string || !grammar.rule(rule).options().is_empty();
         if let Expr::Choice(ways) = grammar.expr(grammar.rule(rule).body()) {
             let ways = || ways.iter().filter_map(|&way| grammar.as_rule(way));
+            // A text that may go on in any of many sub-programs would have all of them compiled.
             let are_many = least > 0 && ways().nth(MAX_ALTERNATIVES).is_some();
             ways().filter(|_| are_many).for_each(|way| rules[way.into()].is_bound = true);
         }
     }
+    // An operator needs the whole automaton of each operand, so nothing below it can wait.
     let mut stack: Vec<ExprId> = survey.operators.clone();
     let mut met = vec![false; if stack.is_empty() { 0 } else { grammar.expr_count() }];
     while let Some(id) = stack.pop() {

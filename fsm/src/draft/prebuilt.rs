@@ -137,6 +137,8 @@ impl Prebuilt {
     ) -> StateId {
         let shift = self.next_state();
         let begin = self.lengths();
+        // A row has the beginnings of its lists, and they end where those of the next row begin. The last row
+        // of these tables is only an end.
         let rows = rows.split_last().map_or(rows, |(_, others)| others);
         self.rows.extend(rows.iter().map(|row| StateRow {
             bytes: row.bytes.plus(begin.0.index()),

@@ -20,6 +20,8 @@ pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
     let mut is_long = false;
     let mut outside: SmallVec<[ExprId; 16]> = parts.iter().copied().collect();
     let mut inside: SmallVec<[ExprId; 16]> = SmallVec::new();
+    // First whether everything outside of strings is repeats, sequences and choices. Then whether a repeat is
+    // long.
     for _ in 0..MAX_LOOKS {
         let Some(id) = outside.pop() else { break };
         match grammar.expr(id) {
@@ -34,6 +36,7 @@ pub(crate) fn is_long_text(grammar: &Grammar, parts: &[ExprId]) -> bool {
         }
     }
     for _ in 0..MAX_LOOKS {
+        // A search that ends early answers "no". That costs only time: the text is written in place.
         let Some(id) = inside.pop().filter(|_| !is_long) else { break };
         match grammar.expr(id) {
             Expr::Repeat { max, .. } if max.is_none_or(|max| max >= LONG_REPEAT) => is_long = true,

@@ -132,6 +132,8 @@ impl Classes {
             return number;
         }
         let mut ascii = Vec::new();
+        // ASCII becomes byte edges of the state itself. Other characters take a fragment that all states with
+        // this class call.
         for (lo, hi) in UNESCAPED {
             let hi = hi.min(0x7F);
             let parts = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);

@@ -83,6 +83,7 @@ fn is_deterministic(draft: &Draft, members: &[DraftStateId]) -> bool {
         ranges.clear();
         ranges.extend(draft.edges(state).map(|edge| edge.label.as_bytes()));
         ranges.sort_unstable();
+        // An edge that reads nothing has no range, and sorts first.
         let overlap = |pair: &[Option<(u8, u8)>]| match (pair[0], pair[1]) {
             (Some(left), Some(right)) => left.1 >= right.0,
             _ => true,

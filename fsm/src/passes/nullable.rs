@@ -19,12 +19,15 @@ pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
     let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
     let mut entries: IdVec<EntryId, (DraftStateId, EntryId)> = IdVec::with_capacity(64);
     let mut stack: Vec<DraftStateId> = draft.starts().collect();
+    // All fragments at once: whether one may read nothing does not depend on its callers.
     for &start in &stack {
         reached[start] = true;
     }
     while let Some(id) = stack.pop() {
         let state = draft.states[id];
         let owner = state.fragment;
+        // The first final state that is reached without reading. From here on calls of this fragment are
+        // passed at once, so those that wait are the earlier ones.
         if state.is_final && !draft.fragments[owner].nullable {
             draft.fragments[owner].nullable = true;
             let mut next = std::mem::replace(&mut waiting[owner], EntryId::NONE);
@@ -38,6 +41,7 @@ pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
         let mut next = state.head;
         while let Some(&edge) = draft.edges.get(next) {
             next = edge.next;
+            // A call at a reached state happens before a byte is read, whether it is passed or waits.
             if let Some(callee) = edge.label.as_call() {
                 left_calls.push((owner, callee));
                 if !draft.fragments[callee].call_is_nullable() {

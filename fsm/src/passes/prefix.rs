@@ -21,6 +21,8 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
         entering[edge.to] += 1;
     }
     for start in draft.starts() {
+        // A start is entered from outside, too. With two it never counts as a state that only one edge leads
+        // to.
         entering[start] += 2;
     }
     let mut ids: Vec<DraftEdgeId> = Vec::new();
@@ -75,6 +77,8 @@ fn merge_targets(
     entering: &mut IdVec<DraftStateId, u32>,
     changed: &mut Vec<DraftStateId>,
 ) {
+    // Equal labels are side by side. The first edge of a run is kept, and takes the edges of the others'
+    // targets.
     ids.sort_unstable_by_key(|&id| draft.edges[id].label);
     let mut first: Option<Edge> = None;
     for &id in ids.iter() {
@@ -83,6 +87,7 @@ fn merge_targets(
             continue;
         }
         match first {
+            // The same edge twice, as merging makes it.
             Some(kept) if kept.label == edge.label && kept.to == edge.to => {
                 draft.edges[id].label = Label::DEAD;
                 entering[edge.to] -= 1;
@@ -95,6 +100,7 @@ fn merge_targets(
                     changed.push(kept.to);
                 }
             }
+            // A target that something else leads to cannot be changed, so it is not one to merge into.
             _ => first = Some(edge).filter(|edge| entering[edge.to] == 1),
         }
     }

@@ -34,6 +34,7 @@ impl FragmentGraph {
         while let Some(&id) = graph.states.get(from) {
             let state = program.state(id);
             graph.finals.push(state.is_final);
+            // Breadth first: the list of states is the queue, too.
             let mut find = |target: StateId| {
                 *place.entry(target).or_insert_with(|| {
                     graph.states.push(target);

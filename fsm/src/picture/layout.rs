@@ -32,6 +32,7 @@ pub(super) fn layout(graph: &FragmentGraph) -> Layout {
     let rows = columns.iter().map(Vec::len).max().unwrap_or(1);
     let mut height = vec![0.0; count];
     let place = |column: &[usize], height: &mut [f64]| {
+        // Columns are centred, so heights in columns of different lengths can be compared.
         let top = (rows - column.len()) as f64 / 2.0;
         for (row, &state) in column.iter().enumerate() {
             height[state] = top + row as f64;
@@ -72,6 +73,8 @@ fn distances(graph: &FragmentGraph) -> Vec<usize> {
     let mut marks = vec![Mark::New; count];
     let mut forward: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut finished = Vec::with_capacity(count);
+    // Depth first with a path of its own, since fragments may be chains of any length. An edge to a state of
+    // the path closes a loop.
     let mut path = vec![(0, 0)];
     marks[0] = Mark::Open;
     while let Some(&mut (state, ref mut next)) = path.last_mut() {
@@ -91,6 +94,7 @@ fn distances(graph: &FragmentGraph) -> Vec<usize> {
         }
     }
     let mut distance = vec![0; count];
+    // Finished last, first in topological order: all edges into a state are seen before those out of it.
     for &state in finished.iter().rev() {
         for &target in &forward[state] {
             distance[target] = distance[target].max(distance[state] + 1);

@@ -55,12 +55,15 @@ impl Program {
         let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
         let mut found: Option<DistinctScope> = None;
         while let Some(id) = left.pop() {
+            // A linear search, because there are few: the states after one byte, and those that they reach
+            // without reading.
             if met.contains(&id) {
                 continue;
             }
             met.push(id);
             let state = self.state(id);
             left.extend(state.epsilons.iter().copied());
+            // A reading without a call goes on in an array or object that is not compared.
             let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
             let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
                 Some(distinct) => DistinctScope::Of(distinct),

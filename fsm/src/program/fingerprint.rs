@@ -15,6 +15,8 @@ impl Program {
     /// Not cryptographic: a person who may choose a structure can make two with the same hash. Use it to find
     /// and to route, and compare before you trust.
     pub fn fingerprint(&self) -> u128 {
+        // All fields are named, so that a new one is not forgotten. Byte classes and corners follow from the
+        // tables, and `whole` has put the sub-programs into these.
         let Self {
             states,
             byte_edges,
@@ -29,8 +31,10 @@ impl Program {
             corners: _,
         } = &*self.whole().unwrap_or(Cow::Borrowed(self));
         let mut words = Words { hash: Xxh3::new(), buffer: Vec::with_capacity(BUFFER) };
+        // The number goes up when the words mean something else.
         words.hash.update(b"grammask program 1\n");
         words.push(root.raw());
+        // The length comes before each list, so two programs whose lists are cut in other places differ.
         words.length(fragments.len());
         for Fragment { name: _, start, nullable, count, role, options } in fragments {
             words.push(start.raw());
@@ -113,7 +117,7 @@ impl Words {
         }
     }
 
-    /// Behind a number that no role begins with.
+    /// After a number that no role begins with.
     fn options(&mut self, options: &Options) {
         let Options { max_tokens, capture, end_capture, temperature, distinct } = options;
         self.all([4, *max_tokens, u32::from(temperature.is_some()), temperature.unwrap_or(0)]);
@@ -125,7 +129,7 @@ impl Words {
                 self.all(name.bytes().map(u32::from));
             }
         }
-        // Behind a number that nothing else begins with there.
+        // After a number that nothing else begins with there.
         if let Some(distinct) = distinct {
             let number = match distinct {
                 Distinct::Items => 0,

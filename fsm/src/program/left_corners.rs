@@ -175,6 +175,7 @@ impl<'p> Walk<'p> {
         component: &IdVec<FragmentId, ComponentId>,
     ) -> IdVec<StateId, ComponentId> {
         let mut result = IdVec::of(ComponentId::FIRST, self.program.own_state_count());
+        // One stamp for all fragments: a state belongs to one of them, so none is visited twice.
         self.stamp += 1;
         for fragment in component.ids() {
             self.visit(self.program.fragment(fragment).start);

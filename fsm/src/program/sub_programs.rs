@@ -81,7 +81,7 @@ pub(crate) struct FirstIds {
 }
 
 impl FirstIds {
-    /// Behind the states and fragments of a program's own.
+    /// After the states and fragments of a program's own.
     pub(crate) fn behind(program: &Program) -> Self {
         Self {
             state: StateId::from_index(program.own_state_count()),

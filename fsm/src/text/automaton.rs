@@ -224,6 +224,7 @@ impl TextAutomaton {
         let start = TextStateId::FIRST;
         let mut order = vec![start];
         let mut next = 0;
+        // Breadth first, so the first final state ends a shortest text.
         while let Some(&state) = order.get(next) {
             if self.dfa.is_final(state) {
                 let mut text = Vec::new();
@@ -287,11 +288,13 @@ impl TextAutomaton {
         let (mut texts, mut stack) = (Vec::new(), vec![(TextStateId::FIRST, String::new())]);
         while let Some((state, text)) = stack.pop() {
             let arcs = self.dfa.arcs(state);
+            // Counted before any are made: a class has up to a million characters.
             let ways: u64 = arcs.iter().map(|arc| u64::from(arc.hi - arc.lo) + 1).sum();
             let begun = texts.len() + stack.len();
             if usize::try_from(ways).is_ok_and(|ways| begun + ways > most) {
                 return None;
             }
+            // A stack returns the last one first, and texts are to come in order.
             for arc in arcs.iter().rev() {
                 for way in (arc.lo..=arc.hi).rev() {
                     let mut longer = text.clone();
@@ -341,6 +344,7 @@ impl TextAutomaton {
             let mut arcs = self.dfa.arcs(state).to_vec();
             arcs.sort_by_key(|arc| arc.to);
             let mut alternatives = Vec::new();
+            // A loop at one state becomes a repeat, so that a regular operator can still be around the rules.
             let mut own_loop = None;
             for group in arcs.chunk_by(|left, right| left.to == right.to) {
                 let class = builder.class(group.iter().map(|arc| (character(arc.lo), character(arc.hi))));

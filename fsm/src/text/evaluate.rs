@@ -417,13 +417,17 @@ fn embed(
     meter: &mut Meter,
     mut write: impl FnMut(&mut Nfa, NfaStateId, &[CharArc<NfaStateId>]),
 ) -> Result<(), Failure> {
+    // The copies are consecutive, so a target is its number plus `base`.
     let base = NfaStateId::from_index(nfa.state_count());
     for _ in 0..value.state_count() {
         nfa.state();
     }
+    // The start of a copy may be entered again from inside. An edge that reads nothing keeps these loops away
+    // from `from`.
     nfa.epsilon(from, base);
     let mut arcs = Vec::new();
     for state in value.states() {
+        // Charged at each state: a repeat copies the same automaton many times.
         meter.spend(value.arcs(state).len() + 1)?;
         meter.nondeterministic_states(nfa.state_count())?;
         arcs.clear();

@@ -181,10 +181,12 @@ impl<S: Id> JsonEncoder<S> {
         (escapes, outer): (JsonEscapes, Spelling),
     ) -> S {
         let state = output.state();
+        // Eight letters for short escapes at most, and `u`.
         let mut spelled = [single('u', S::NONE); 9];
         let mut count = 0;
         for &(letter, character) in escapes.short() {
             let code = u32::from(character);
+            // Arcs are sorted and disjoint, so at most one has the character.
             let index = arcs.partition_point(|arc| arc.hi < code);
             if let Some(arc) = arcs.get(index).filter(|arc| arc.lo <= code) {
                 spelled[count] = single(letter, arc.to);
@@ -228,14 +230,20 @@ impl<S: Id> JsonEncoder<S> {
             Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, outer),
             Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, outer),
             Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, outer),
+            // The digits after `\u`. `D` is apart: `\uD000` to `\uD7FF` are characters, and `\uD800` to
+            // `\uDBFF` are the first halves of pairs.
             Block::Escape => {
                 self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, outer);
                 digits[0xD] = self.block(output, Block::AfterD, 0, arcs, outer);
             }
+            // Eight digits for characters, four for the blocks of the first halves, and none for the second
+            // ones: a second half alone is no character.
             Block::AfterD => {
                 self.fill(output, &mut digits[..8], 0, (Block::Hex2, 0xD000), arcs, outer);
                 self.fill(output, &mut digits[..12], 8, (Block::Lead2, 0x1_0000), arcs, outer);
             }
+            // The second half of a pair is `\uDC00` to `\uDFFF`, so its digit after `D` is one of the last
+            // four.
             Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, outer),
         }
         let mut state = self.digits(output, &digits, outer);
@@ -275,6 +283,7 @@ impl<S: Id> JsonEncoder<S> {
         outer: Spelling,
     ) {
         let mut index = 0;
+        // Blocks inside one arc have one state. It is kept here for the next digit, without a look-up.
         let mut known: Option<(usize, S)> = None;
         for (digit, place) in digits[skip..].iter_mut().zip(0..) {
             let lo = base + place * block.size();

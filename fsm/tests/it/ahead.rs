@@ -166,7 +166,7 @@ fn what_a_text_may_pass_by_is_not_compiled() {
     let from = start(&program);
     (0..10).for_each(|_| program.precompile_step(from));
     assert_eq!(counts(), [0, 0]);
-    // Behind the letter that tells which of them it is.
+    // After the letter that tells which of them it is.
     let told = after(&program, after(&program, from, b'a'), b'd');
     program.precompile_step(told);
     assert_eq!(counts(), [0, 1]);

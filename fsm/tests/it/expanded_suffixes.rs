@@ -50,7 +50,7 @@ const TEXTS: [&str; 16] =
 
 #[test]
 fn what_follows_in_some_place_may_follow() {
-    // Behind an item: the end of a list, another item of a list, another or the end of a counted repeat.
+    // After an item: the end of a list, another item of a list, another or the end of a counted repeat.
     let expected = ["", "!", "!)", "!)]", "(", "(a", ",", ",[a", "]", "]!)", "]]],a", "]]a", "a"];
     assert_eq!(following("item", &TEXTS, 1 << 20), expected);
     // A list is an item.

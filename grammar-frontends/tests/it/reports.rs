@@ -14,7 +14,7 @@ fn gbnf(source: &str) -> String {
     error.render(source, "grammar.gbnf", Color::Never)
 }
 
-/// Options stand before `::=`. Behind a name they are no class of their letters.
+/// Options are written before `::=`. After a name they are no class of their letters.
 #[test]
 fn options_in_a_body() {
     let error =

@@ -271,7 +271,7 @@ fn a_tool_is_compiled_while_its_name_is_read() {
     let mut without = MaskOptions::default();
     without.precompile = Toggle::Off;
     assert_eq!(made_before_its_end(without), [0; 14]);
-    // Behind `fe` it is told which of them it is: its automata are built, finished, and taken.
+    // After `fe` it is told which of them it is: its automata are built, finished, and taken.
     let expected: Vec<usize> = [vec![0; 10], vec![1; 4]].concat();
     assert_eq!(made_before_its_end(MaskOptions::default()), expected);
 }

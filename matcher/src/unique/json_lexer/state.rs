@@ -36,7 +36,7 @@ pub(crate) enum Novelty {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Escape {
     None,
-    /// Behind a backslash.
+    /// After a backslash.
     Backslash,
     /// After `\u` and this number of digits.
     Unicode {
