@@ -244,6 +244,8 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
     /// budget is free.
     fn shrink(&self, writer: &mut WriterState, capacity: usize) -> u64 {
         let target = self.max_bytes - (self.max_bytes / 4).max(capacity);
+        // Writers hold a lock, so the table stays the same here. Readers may still set times of use; a little
+        // disorder in the ages is harmless.
         let table = self.table.load_full();
         let mut oldest_first: Vec<_> =
             table.entries().map(|entry| (entry.used.load(Ordering::Relaxed), entry)).collect();
@@ -257,6 +259,8 @@ impl<K: Hash + Eq, V: Clone> LruMap<K, V> {
             total -= entry.bytes;
             count += 1;
         }
+        // Slots are never emptied one by one: a reader could be on its way past them. A new table takes the
+        // place of the old one.
         let kept = &oldest_first[count..];
         self.rebuild(writer, kept.iter().map(|&(_, entry)| entry), 2 * kept.len());
         self.len.store(kept.len(), Ordering::Release);

@@ -366,6 +366,7 @@ impl MaskMemo {
         if let (Toggle::On, Some(pool_key)) = (self.options.cross_grammar, pool_key) {
             match &computed {
                 Some(mask) => self.pool.keep(pool_key, mask),
+                // The next grammar with this part learns at once that it has no mask of its own.
                 None => self.pool.reject(&pool_key),
             }
         }

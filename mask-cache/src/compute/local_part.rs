@@ -145,6 +145,7 @@ impl UncertainSuffixes {
                 starts.push(u32::try_from(at).ok()?);
             }
         }
+        // One entry more than suffixes, so that the tokens of each lie between two entries.
         starts.push(u32::try_from(left.len()).ok()?);
         let numbered = distinct.iter().enumerate().map(|(number, suffix)| {
             let number = u32::try_from(number).ok().and_then(TokenId::new);

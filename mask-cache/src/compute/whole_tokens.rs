@@ -148,6 +148,7 @@ pub fn read_token<B: Backend>(
     match (backend.step_token(state, id.get(), fuel)?, by_bytes) {
         (None, by_bytes) => Ok(by_bytes),
         (Some(whole), Err(_)) => Ok(Ok(whole)),
+        // The text has both readings from here on, as the mask allows the token for either.
         (Some(whole), Ok(by_bytes)) => Ok(Ok(backend.join(whole, by_bytes, fuel)?)),
     }
 }
@@ -158,6 +159,7 @@ fn read_bytes<B: Backend>(
     bytes: &[u8],
     fuel: &mut Fuel,
 ) -> Result<Result<B::State, usize>, StepError> {
+    // A token without bytes leaves the state as it was. To accept it would let a text go on without end.
     if bytes.is_empty() {
         return Ok(Err(0));
     }

@@ -150,6 +150,7 @@ impl ClassTokens {
                     longer.push((chars, id));
                 }
             }
+            // The longest first: a mask clears those above its bound, and stops at the first that is not.
             longer.sort_unstable_by(|one, other| other.cmp(one));
             Lengths { max_chars, longer: longer.into_boxed_slice() }
         })
@@ -168,6 +169,8 @@ impl ClassTokens {
                     bits::set(&mut stored[level * words..][..words], id.index());
                 }
             }
+            // Each level begins as the tokens of one length. Sums over the lengths make it those of at most
+            // that length.
             for level in 1..levels {
                 let (before, from_here) = stored.split_at_mut(level * words);
                 bits::or(&mut from_here[..words], &before[(level - 1) * words..]);

@@ -45,6 +45,8 @@ pub(crate) enum Form {
 impl PartialEq for StoredMask {
     fn eq(&self, other: &Self) -> bool {
         self.len == other.len
+            // Large shared parts are compared by address. Equal parts at two addresses count as different,
+            // which keeps two masks where one would do.
             && match (&self.form, &other.form) {
                 (Form::Ids(ids), Form::Ids(others)) => ids == others,
                 (

@@ -29,6 +29,7 @@ impl LengthPrefixes {
         for length in 0..=longest {
             let before = ids.len();
             ids.extend(tokens[before..].iter().take_while(|&&(other, _)| other == length).map(|&(_, id)| id));
+            // Lengths without a token of their own share the words of the length before.
             if words.is_empty() || before < ids.len() {
                 words.push(SparseWords::from_ids(&ids, vocabulary_len, &mut zeros));
             }

@@ -208,6 +208,8 @@ impl ClassMembership {
             let bytes = vocabulary.token_bytes(id);
             let classes = bytes
                 .iter()
+                // All classes at once: a bit stays if every byte fits the class. A byte beyond ASCII fits
+                // each class that has all such characters, so that only the form of the text is left to test.
                 .fold(ClassSet::MAX, |classes, &byte| classes & classes_of_byte[usize::from(byte)]);
             let is_inside = classes != 0 && (bytes.is_ascii() || is_text_or_cut(bytes));
             is_inside.then(|| {
@@ -236,6 +238,8 @@ impl SliceTables {
         TokenId::below(vocabulary.len())
             .filter(|&id| is_inside(id))
             .for_each(|id| bits::set(&mut tokens, id.index()));
+        // Long tokens and equal ones need no care here: the trie sorts them out as it does for the whole
+        // vocabulary.
         let others = vocabulary.sorted_text_tokens().iter().filter(|&&id| !is_inside(id));
         let residual = Trie::from_sorted_at_most(
             vocabulary.len(),

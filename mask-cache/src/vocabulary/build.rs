@@ -198,6 +198,7 @@ impl<'o> VocabularyBuilder<'o> {
         for &id in given {
             stop.push(self.checked("stop", id)?);
         }
+        // Sorted and each once: the fingerprint hashes this list.
         stop.sort_unstable();
         stop.dedup();
         match stop.is_empty() && !self.has_stop_ids() {
@@ -291,6 +292,7 @@ fn fingerprint(
     update_numbers(&mut hash, special.as_words().iter().copied());
     update_numbers(&mut hash, stop.iter().map(|id| id.get()));
     update_numbers(&mut hash, names.iter().flat_map(|(id, name)| [id.get(), offset(name.len())]));
+    // The lengths of the names were hashed before, so the names may follow without ends.
     names.iter().for_each(|(_, name)| hash.update(name));
     hash.digest128()
 }

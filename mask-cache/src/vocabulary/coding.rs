@@ -94,6 +94,8 @@ impl Decoder {
         for step in &self.steps {
             match step {
                 DecoderStep::ByteLevel => from_alphabet(into, from),
+                // A byte token is this byte alone; later steps see the byte, as they do when the tokenizer
+                // decodes.
                 DecoderStep::ByteFallback => {
                     if let Some(byte) = fallback_byte(&into[from..]) {
                         into.truncate(from);
@@ -150,6 +152,7 @@ pub(super) fn alphabet_byte(character: u32) -> Option<u8> {
 fn from_alphabet(text: &mut Vec<u8>, from: usize) {
     let mut read = from;
     let mut bytes = 0;
+    // First a pass that only looks, because text with a foreign character stays as it is.
     while read < text.len() {
         let Some((_, width)) = alphabet_character(&text[read..]) else { return };
         read += width;

@@ -43,6 +43,7 @@ impl Vocabulary {
 fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, VocabularyError> {
     let json = std::str::from_utf8(json).map_err(|error| {
         let before = &json[..error.valid_up_to()];
+        // Line and column, because a JSON file with a broken byte has no other place.
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
         VocabularyError::not_utf8(line, before.len() - line_start + 1)
@@ -415,6 +416,8 @@ fn add_model_tokens(
         Tokens::Ids(tokens) => {
             for (token, id) in tokens {
                 let place = || format!("/model/vocab/{}", pointer_part(&token.0));
+                // A later token must not take the id of an earlier one in silence. The first one is looked
+                // for only when there is an error.
                 if builder.has(*id) {
                     let first =
                         tokens.iter().find(|(_, other)| other == id).map_or("", |(token, _)| &token.0);

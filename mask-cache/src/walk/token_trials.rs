@@ -63,6 +63,8 @@ pub(crate) fn add_duplicates(
     if trie.duplicates().is_empty() {
         return;
     }
+    // A trie has one node for equal bytes and keeps one id there. The bits answer whether that id was
+    // accepted, however it was found.
     words.clear();
     words.resize(words_for(vocabulary_len), 0);
     lists.iter().for_each(|list| list.set(words));

@@ -51,6 +51,7 @@ pub(crate) fn walk_portions<B: Backend, N: WalkObserver<B>>(
     stack.push((state, backend.row(state)));
     let mut walker =
         TrieWalker { backend, trie, stack, buffer: &mut scratch.buffer, observer, found: 0, fuel };
+    // All portions begin at one state, so they share the stack, the buffer and the row of that state.
     for Portion { trie, bytes, left_out } in portions {
         walker.trie = trie;
         for byte in byte_set::iter(bytes) {

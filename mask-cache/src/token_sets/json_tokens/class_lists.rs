@@ -47,6 +47,8 @@ impl ClassList {
             }
             if !bytes.iter().all(|&byte| class.contains_ascii(byte)) {
                 others.push((id, bytes));
+            // Tokens too long for a trie, and those with the bytes of another one, are added to every mask at
+            // the end.
             } else if bytes.len() <= Trie::MAX_DEPTH && bytes != last {
                 inside.push((bytes.len(), id.get()));
                 last = bytes;

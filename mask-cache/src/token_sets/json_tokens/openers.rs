@@ -133,6 +133,7 @@ fn only_target<B: Backend>(
 ) -> Result<Option<B::State>, StepError> {
     let mut found = None;
     for &byte in bytes {
+        // Tokens with each of the bytes are in the list, so a byte that is refused rules the list out.
         let Some(target) = backend.step(state, byte, fuel)? else { return Ok(None) };
         if *found.get_or_insert(target) != target {
             return Ok(None);
