@@ -72,6 +72,7 @@ impl Automaton {
         let before = imported.contexts.len();
         let items =
             import_items(&theirs.contexts, &mut builder.contexts, &original.items, &mut imported.contexts);
+        // Only the contexts that are new here cost something.
         fuel.burn(units(imported.contexts.len() - before))?;
         let new = self.intern(builder, &items, original.acceptance())?;
         imported.sets.insert(set, new);

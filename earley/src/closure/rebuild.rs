@@ -15,6 +15,8 @@ pub(crate) fn with_exact_counts(
 ) -> (Vec<Item>, usize) {
     let mut rebuilt_ids = RebuiltIds::default();
     for item in items {
+        // A context without slots, in itself and in all that it leads to, has nothing to write in and keeps
+        // its number.
         let order = post_order(contexts, item.context, |id| {
             rebuilt_ids.contains_key(&id) || contexts.slots(id).is_empty()
         });
@@ -36,6 +38,7 @@ pub(crate) fn with_exact_counts(
                     let entries = translate_entries(&rebuilt_ids, contexts.entries(range));
                     contexts.list(&entries)
                 }
+                // Members refer to one another, so they are made together, and all of them are recorded.
                 Context::Block { first, .. } => {
                     let members = block_members(contexts, first, |id| translate(&rebuilt_ids, id));
                     record_block(&mut rebuilt_ids, first, members.len(), contexts.block(&members));
@@ -82,6 +85,7 @@ pub(crate) fn import_items(
                     to.counter(Counter { parent, ..counter })
                 }
                 Context::Permutation(open) => {
+                    // Numbers of subsets belong to an arena; the content moves.
                     let subset = to.subset_id(from.subset(open.subset).clone());
                     to.permutation(OpenPermutation {
                         parent: translate(rebuilt_ids, open.parent),
@@ -117,6 +121,8 @@ fn translate_entries(rebuilt_ids: &RebuiltIds, entries: &[Entry]) -> Vec<Entry> 
         .iter()
         .map(|entry| Entry { context: translate(rebuilt_ids, entry.context), ..*entry })
         .collect();
+    // Two contexts may become one, as one with a count in a slot and one with the same count inside. Numbers
+    // come in another order, too.
     rebuilt.sort_unstable();
     rebuilt.dedup();
     rebuilt

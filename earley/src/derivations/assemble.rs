@@ -21,6 +21,8 @@ pub(crate) fn assemble(
     fuel.burn(units(items.len() + calls.len() + waiting))?;
     let mut builder = automaton.lock();
     let builder = &mut *builder;
+    // A configuration comes from outside. Numbers that this program does not have, and shapes that it cannot
+    // have, are answered by `None`.
     let Some(contexts) = Assembly::new(&automaton.program, calls, groups).contexts(builder) else {
         return Ok(None);
     };
@@ -34,6 +36,8 @@ pub(crate) fn assemble(
     assembled.dedup();
     automaton.check_items(assembled.len())?;
     let acceptance = Acceptance { complete: *is_complete, local_complete: false };
+    // Counts are in the contexts, not in slots, and the state may differ in its number from the one that
+    // stepping leads to. It accepts the same texts.
     let set = automaton.intern(builder, &assembled, acceptance)?;
     Ok(Some(State { set, counts: [0; SLOTS] }))
 }
@@ -66,6 +70,8 @@ impl<'c> Assembly<'c> {
         let mut components: Vec<Vec<u32>> = Vec::new();
         let count = self.groups.len();
         let successors = |group: u32| self.callers[index(group)].as_slice();
+        // Components come in an order in which a component follows those that it leads to, so parents are
+        // known when they are needed.
         grammask_fsm::graph::components(count, 0..number(count), successors, |members| {
             components.push(members.to_vec());
         });
@@ -110,6 +116,8 @@ impl<'c> Assembly<'c> {
                 if self.program.state(target).is_pure_final() { TAIL } else { ReturnState::new(target) };
             let context = match block.iter().position(|&member| member == call.group) {
                 Some(place) if call.progress == Progress::None => ContextId::in_block(place),
+                // Members of a block have no counts: on the way round a circle a count would differ with each
+                // round.
                 Some(_) => return None,
                 None => self.context(contexts, call, (*parents.get(index(call.group))?)?)?,
             };

@@ -170,6 +170,7 @@ impl Derivations {
                     let temperature = f32::from_bits(bits);
                     highest = Some(highest.map_or(temperature, |known| known.max(temperature)));
                 }
+                // Outwards only from rules without a temperature, so the innermost one decides.
                 None => {
                     let open = group.waiting.iter().filter(|&&waiting| self.is_open(waiting));
                     stack.extend(open.map(|waiting| group_of(waiting.call)));

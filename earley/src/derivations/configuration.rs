@@ -22,12 +22,15 @@ impl Derivations {
             })
         };
         let mut configuration = Configuration { is_complete: self.is_complete(), ..Configuration::default() };
+        // An item that reads nothing has done its work in this set: all that follows from it is there, too.
         for &item in &self.items[self.set(self.last_position())] {
             if self.reads(item) {
                 configuration.items.push((item.state.raw(), number_of(item.call, &mut order)));
             }
         }
         let mut next = 0;
+        // Breadth first outwards. A call gets its number where it is first named, so numbers and the order of
+        // the list agree. The list grows while it is read.
         while let Some(&call) = order.get(next) {
             next += 1;
             let call = self.calls[call.index()];
@@ -37,6 +40,7 @@ impl Derivations {
                     let new = number(configuration.groups.len());
                     groups.insert(call.group, new);
                     let group = &self.groups[call.group.index()];
+                    // Callers that were dropped, or whose groups were closed, are no part of the place.
                     let open = group.waiting.iter().filter(|&&waiting| self.is_open(waiting));
                     let waiting = open
                         .map(|waiting| (waiting.target.raw(), number_of(waiting.call, &mut order)))

@@ -177,6 +177,7 @@ impl Derivations {
         let root = derivations.program.root();
         derivations.begin_set(0);
         let complete = derivations.program.fragment(root).call_is_nullable();
+        // A call that reads nothing makes no items that end, so the empty text is judged here.
         derivations.sets[0].complete = complete;
         let group = derivations.group(root);
         derivations.predict(group);
@@ -391,6 +392,7 @@ impl Derivations {
                 self.end(id);
             }
             next += 1;
+            // Links count, too: an ambiguous text has few items and many ways to each.
             fuel.burn(1 + units(self.links.len() - links))?;
         }
         check_deferred(&program)?;
@@ -418,6 +420,7 @@ impl Derivations {
         let group = self.group(callee);
         self.groups[group.index()].waiting.push(Waiter { item, target, call });
         self.waiters += 1;
+        // The group is new, so its first items are predicted now. Later callers only wait with the others.
         if self.groups.len() > known {
             self.predict(group);
         }
@@ -533,6 +536,7 @@ impl Derivations {
             stack.extend(callers.map(|waiting| self.calls[waiting.call.index()].group));
         }
         let members: Vec<GroupId> = inside.keys().copied().collect();
+        // The links in the other direction: from callers to callees.
         for group in members {
             for &waiting in &self.groups[group.index()].waiting {
                 let caller = self.calls[waiting.call.index()].group;
@@ -544,6 +548,8 @@ impl Derivations {
             }
         }
         let mut alive = HashSet::<GroupId>::default();
+        // From the text as a whole inwards. A circle of groups whose callers outside of it are all closed is
+        // not reached, so left recursion alone keeps nothing alive.
         while let Some(group) = outermost.pop() {
             if alive.insert(group) {
                 outermost.extend(&inside[&group]);
@@ -558,6 +564,8 @@ impl Derivations {
         let is_spent = |group: &&GroupId| {
             let Group { fragment, begin, .. } = self.groups[group.index()];
             let max = index(self.options(fragment).map_or(0, |options| options.max_tokens));
+            // The token that is `max` from the end began inside the group, so all of the last `max` tokens
+            // did.
             max > 0 && starts.len() >= max && starts[starts.len() - max] >= begin.raw()
         };
         let spent: Vec<GroupId> = self.ended.iter().filter(is_spent).copied().collect();
@@ -565,6 +573,7 @@ impl Derivations {
             return false;
         }
         let position = self.last_position();
+        // Closed before it is asked which groups are alive: the answer leads over groups that are open.
         for &group in &spent {
             self.groups[group.index()].closed_at = position;
         }
@@ -577,6 +586,8 @@ impl Derivations {
             let group = self.calls[self.items[id].call.index()].group;
             if !alive.contains(&group) {
                 let item = self.items[id];
+                // Items that read nothing have no part in the state, so their loss changes nothing that is
+                // told.
                 dropped |= self.reads(item);
                 self.items[id].is_alive = false;
             }

@@ -53,6 +53,8 @@ pub(crate) fn canonical_form(
         is_text: true,
         max_text,
     };
+    // Items are sorted by the states' numbers in this program. Another program may sort equal parts in
+    // another way; then they have two descriptions, which costs time and no answer.
     for item in &set.items {
         let number = writer.states.number(item.state, StateId::index);
         writer.words.push(number);
@@ -60,6 +62,7 @@ pub(crate) fn canonical_form(
     }
     writer.words.push(u32::MAX);
     let is_long = writer.automata().is_none();
+    // As a rule only texts get this far. Their long descriptions are the expensive ones.
     if is_long && writer.states.order.len() > MAX_TEXT_STATES {
         forms.long_texts.fetch_add(1, Ordering::Relaxed);
     }
@@ -127,6 +130,8 @@ impl FormWriter<'_> {
                     id = counter.parent;
                 }
                 Context::List(range) => {
+                    // Several callers make a tree. A part inside a string mostly has one, and other trees are
+                    // not described.
                     let [entry] = contexts.entries(range) else { return None };
                     let state = match entry.state.state() {
                         Some(state) => self.states.number(state, StateId::index),
@@ -143,6 +148,8 @@ impl FormWriter<'_> {
     /// All states and fragments within reach.
     fn automata(&mut self) -> Option<()> {
         let (mut next_state, mut next_fragment) = (0, 0);
+        // Fragments first, then states: both lists grow as the other one is read, until neither has anything
+        // new. The order depends on the description alone.
         loop {
             if let Some(&id) = self.fragments.order.get(next_fragment) {
                 next_fragment += 1;
@@ -180,6 +187,7 @@ impl FormWriter<'_> {
     fn state(&mut self, id: StateId) {
         let state = self.program.state(id);
         let (bytes, epsilons, calls) = (state.bytes.len(), state.epsilons.len(), state.calls.len());
+        // Lengths before lists, so that no two automata have the same words.
         self.words.extend([u32::from(state.is_final), number(bytes), number(epsilons), number(calls)]);
         for edge in state.bytes {
             self.is_text &= edge.start >= b' ';

@@ -31,6 +31,8 @@ pub(crate) fn post_order(
                 _ => id,
             },
         };
+        // Only blocks refer in a circle, and a block is one step here. So everything else that a context
+        // leads to has been left when the context is.
         if skip(id) || !entered.insert(id) {
             continue;
         }
@@ -43,6 +45,7 @@ pub(crate) fn post_order(
                 stack.extend(contexts.entries(range).iter().map(|entry| Step::Enter(entry.context)));
             }
             Context::Block { first, .. } => {
+                // References inside the block come back to its first member, which was entered.
                 for place in 0..contexts.block_len(first) {
                     if let Context::Block { entries, .. } = contexts.get(first.member(place)) {
                         stack

@@ -281,6 +281,8 @@ impl Contexts {
     /// A left-recursive block: for each member its entries, sorted, in which a context made by
     /// [`in_block`](ContextId::in_block) names a member. Returns the first member's context; the others follow it.
     pub(crate) fn block(&mut self, members: &[Vec<Entry>]) -> ContextId {
+        // Inside references are places in the block, not numbers, so equal blocks have equal keys wherever
+        // they lie.
         let mut key = Vec::with_capacity(members.iter().map(|entries| 1 + 2 * entries.len()).sum());
         for entries in members {
             key.push(number(entries.len()));
@@ -295,6 +297,7 @@ impl Contexts {
             .map(|entry| entry.context)
             .filter(|context| context.place_in_block().is_none())
             .collect();
+        // One union for all members, since each of them leads to all.
         let slot_use = self.join_slot_use(outside.into_iter());
         let first = ContextId::new(self.contexts.len());
         for entries in members {
@@ -340,6 +343,7 @@ impl Contexts {
         for context in contexts {
             let slot_use = self.slot_use[context.index()];
             joined.slots = joined.slots.union(slot_use.slots);
+            // Mostly all contexts have one list or none, and no list has to be made.
             if slot_use.counters == joined.counters || slot_use.counters == NO_COUNTERS {
                 continue;
             }

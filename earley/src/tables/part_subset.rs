@@ -95,10 +95,12 @@ impl PartSubset {
                 after.optional_left -= 1;
             }
         }
+        // Without a maximum, counts from the minimum on make no difference; they are one state.
         after.count = (self.count + 1).min(permutation.max.unwrap_or(0).max(permutation.min));
         if !after.can_finish(permutation) {
             return None;
         }
+        // Copied last: a set of many parts is on the heap, and a part that is refused needs no copy.
         after.read = SmallVec::from_slice(&self.read);
         if let Some(word) = after.read.get_mut(index(part) / 64).filter(|_| part < permutation.once) {
             *word |= 1 << (part % 64);
