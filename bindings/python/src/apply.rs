@@ -152,8 +152,8 @@ fn unknown(dtype: &str) -> PyErr {
 }
 
 fn apply<T: Logit>(logits: usize, masks: usize, layout: &Layout<'_>) -> Result<(), ApplyError> {
-    // SAFETY: the addresses, shapes and strides are those that the arrays or tensors named just now, dtypes and row
-    // numbers were checked, and the interpreter's lock is held, so that nobody frees the memory.
+    // SAFETY: the arrays or tensors named these addresses, shapes and strides just now, and dtypes and row
+    // numbers were checked. The interpreter's lock is held, so that nobody frees the memory.
     unsafe { apply_mask_raw(Processor::default(), logits as *mut T, masks as *const u32, layout) }
 }
 
@@ -225,8 +225,9 @@ mod cuda {
         // The kernels are compiled for the device the first time, and nobody has to wait for that.
         let outcome = py.detach(|| {
             let device = opened(device)?;
-            // SAFETY: the Python half passes what the tensors name themselves, has checked dtypes, devices and shapes,
-            // and the stream is the one that the framework frees and reuses their memory on.
+            // SAFETY: the Python half passes the values that the tensors name themselves, and has checked
+            // dtypes, devices and shapes. The stream is the one that the framework frees and reuses their
+            // memory on.
             unsafe { device.apply_mask(stream as *mut std::ffi::c_void, &batch) }
         });
         match outcome {

@@ -1,7 +1,7 @@
 //! Compiling on the compiler's own threads, with a `concurrent.futures.Future` for who waits.
 //!
 //! A thread of Rust's must not touch an interpreter that is being torn down. At the end of the program
-//! `finish_background` is called (by `atexit`, while the interpreter is whole): it waits for answers that are being
+//! `atexit` calls `finish_background`, while the interpreter is whole. It waits for answers that are being
 //! delivered, and no answer is delivered after it.
 
 use std::sync::Arc;
@@ -111,7 +111,7 @@ pub(crate) fn begin<'py, B: Engine>(
     Ok(future)
 }
 
-/// What the caller of `compile_*` gets.
+/// The result that the caller of `compile_*` gets.
 pub(crate) fn finish<B: Engine>(
     py: Python<'_>,
     kept: Kept<B>,

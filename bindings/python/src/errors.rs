@@ -70,7 +70,7 @@ pub(crate) fn raise(py: Python<'_>, name: &str, message: impl AsRef<str>) -> PyE
     exception(py, name, message.as_ref(), None)
 }
 
-/// What a frontend or the compiler refused, with its places as attributes.
+/// The error of a frontend or the compiler, with its places as attributes.
 pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
     if let Some(reason) = error.interrupted() {
         return interrupted(py, reason);

@@ -1,4 +1,4 @@
-//! What a compiler makes and keeps: in memory, and in a directory where the caller names one.
+//! The results that a compiler makes and keeps: in memory, and in a directory where the caller names one.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ enum Unwritten<B: Engine> {
 }
 
 impl<B: Engine> Shelf<B> {
-    /// What is kept under the source's content, or what is compiled now.
+    /// The result that is kept under the source's content, or one that is compiled now.
     pub(crate) fn get(&self, compiler: &Compiler<B>, source: Source) -> Result<Kept<B>, CompileError> {
         let key = (self.memory.is_some() || self.directory.is_some()).then(|| source.key()).flatten();
         let Some(key) = key else { return compile(compiler, source) };

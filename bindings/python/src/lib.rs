@@ -3,8 +3,8 @@
 //! tokenizers, exceptions, integrations.
 //!
 //! Nothing here decides what a grammar allows; each method converts its arguments, calls the facade, and
-//! converts the answer. Warm calls (a mask that is known, a token that is accepted) keep the interpreter's lock,
-//! since giving it up would cost more than they take; compiling, cold masks and batches give it up.
+//! converts the answer. Warm calls (a mask that is known, a token that is accepted) keep the interpreter's
+//! lock, since giving it up would cost more than they take. Compiling, cold masks and batches give it up.
 #![deny(missing_docs)]
 
 mod apply;

@@ -1,4 +1,4 @@
-//! What a compiler is asked for: a structure in some syntax, with the options that it is read with.
+//! The input of a compiler: a structure in some syntax, with the options that it is read with.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// What errors call it.
+    /// The name of the syntax in errors.
     pub(crate) fn syntax(&self) -> Syntax {
         match self {
             Source::Json { .. } => Syntax::JsonSchema,
@@ -51,7 +51,7 @@ impl Source {
             Source::Regex { pattern, options } => format!("regex {options:?} {pattern}"),
             Source::Ebnf { text, options } => format!("ebnf {options:?} {text}"),
             Source::Gbnf { text, options } => format!("gbnf {options:?} {text}"),
-            // What names stand for is part of what is compiled; such sources are read first.
+            // The values of the names belong to the content, so such sources are read first.
             Source::Lark { options, .. }
                 if !options.named.is_empty() || has_function(&options.json_schema) =>
             {

@@ -194,8 +194,8 @@ impl TokenizerInfo {
     /// Reads the file of a tokenizer: `tokenizer.json`, `tekken.json`, a GGUF or SentencePiece model, or a rank file of
     /// tiktoken with the name of its encoding, such as `cl100k_base.tiktoken`.
     ///
-    /// Special tokens match no text. `vocab_size` is the width of the model's logits, if that is more than the file has
-    /// tokens; `stop_token_ids` are the ids that end a text, if the file does not say so.
+    /// Special tokens match no text. `vocab_size` is the width of the model's logits, if that is more than
+    /// the file has tokens. `stop_token_ids` are the ids that end a text, if the file does not say so.
     ///
     /// `special_token_ids` are ids that are special besides those that the file marks; `special_tokens` is a dict of names and
     /// ids of such that the file does not have. `vocab_type` says how a `tokenizer.json` spells bytes, if its decoder does not.
@@ -344,7 +344,7 @@ impl TokenizerInfo {
         slf.py().import("grammask._tokenizers")?.call_method1("serialize", (slf,))?.extract()
     }
 
-    /// What `serialize_json` wrote.
+    /// The tokenizer that `serialize_json` wrote.
     #[staticmethod]
     fn deserialize_json<'py>(py: Python<'py>, json_string: &str) -> PyResult<Bound<'py, PyAny>> {
         py.import("grammask._tokenizers")?.call_method1("deserialize", (json_string,))

@@ -5,9 +5,10 @@
 //! none. A count may only go down, and `cargo xtask tidy --lower` writes smaller ones into the table.
 //!
 //! A paragraph ends at an empty line, a heading, a table, a fenced block or the next item of a list; code, tables
-//! and headings are left out. A sentence ends at a full stop, a question mark or an exclamation mark, if the next
-//! word begins with a capital letter, a digit or code. A word is a piece between spaces with a letter or a digit
-//! in it, and code between backticks is one word.
+//! and headings are left out. A line `name : type` of a list of parameters (numpydoc) is a heading. A sentence
+//! ends at a full stop, a question mark or an exclamation mark, if the next word begins with a capital letter, a
+//! digit or code. A word is a piece between spaces with a letter or a digit in it, and code between backticks is
+//! one word.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -165,7 +166,11 @@ fn paragraphs(text: &str, is_rust: bool) -> Vec<Vec<(usize, &str)>> {
         }
         let is_fence = line.starts_with("```") || line.starts_with("~~~");
         is_fenced ^= is_fence;
-        let is_left_out = is_fenced || is_fence || line.is_empty() || line.starts_with(['#', '|', '<']);
+        let is_left_out = is_fenced
+            || is_fence
+            || line.is_empty()
+            || line.starts_with(['#', '|', '<'])
+            || line.contains(" : ");
         let item = item(line);
         if is_left_out || item.is_some() {
             paragraphs.push(Vec::new());
@@ -271,6 +276,16 @@ mod tests {
         assert_eq!(lines(&format!("{thirty} -> `a b c`."), false).1, [1], "an arrow is no word, code is one");
         assert_eq!(lines(&format!("// A\n// {thirty}"), true).1, [1], "over two lines");
         assert_eq!(lines(&format!("A word.\n// {thirty}"), true).1, Vec::<usize>::new());
+    }
+
+    #[test]
+    fn parameters_of_python_are_headings() {
+        let fifteen = vec!["word"; 15].join(" ");
+        let text = format!(
+            "//! Parameters\n//! ----------\n//! a : int\n//!     {fifteen}\n//! b, c : str, optional\n//!     {fifteen}"
+        );
+        assert_eq!(lines(&text, true).1, Vec::<usize>::new());
+        assert_eq!(lines(&text.replace(" : ", ": "), true).1, [1]);
     }
 
     #[test]
