@@ -120,7 +120,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// Adds a label. The first one says where the diagnostic stands.
+    /// Adds a label. The first one is the place of the diagnostic.
     pub(crate) fn with_label(mut self, source: &str, span: Span, message: impl Into<String>) -> Self {
         self.labels.push(Label::new(source, span, message.into()));
         self
@@ -175,7 +175,7 @@ impl Diagnostic {
         &self.message
     }
 
-    /// Where in the source it stands, if that is known.
+    /// Its place in the source, if that is known.
     pub fn span(&self) -> Option<Span> {
         self.labels.first().map(Label::span)
     }

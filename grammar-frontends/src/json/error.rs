@@ -64,7 +64,7 @@ impl JsonError {
 /// The fault that `serde_json` finds.
 fn fault(text: &str) -> Option<serde_json::Error> {
     let error = serde_json::from_str::<serde_json::Value>(text).err()?;
-    // Numbers may be as large as they like; there may be another fault behind.
+    // Numbers may be as large as they like; there may be another fault after them.
     match error.to_string().starts_with("number out of range") {
         true => serde_json::from_str::<serde::de::IgnoredAny>(text).err(),
         false => Some(error),

@@ -106,7 +106,8 @@ impl JsonValue {
         matches!(self, Self::Null)
     }
 
-    /// Puts a member behind the others, or in the place of the one with this name. Does nothing where this is no object.
+    /// Puts a member after the others, or in the place of the one with this name. Does nothing where this is
+    /// no object.
     pub fn insert(&mut self, name: &str, value: impl Into<Self>) {
         if let Self::Object(members) = self {
             members.insert(name.to_owned(), value.into());
@@ -178,7 +179,7 @@ impl JsonObject {
         self.0.iter()
     }
 
-    /// Puts a member behind the others, or in the place of the one with this name.
+    /// Puts a member after the others, or in the place of the one with this name.
     pub fn insert(&mut self, name: String, value: JsonValue) {
         self.0.insert(name, value);
     }
@@ -303,7 +304,7 @@ impl fmt::Display for JsonValue {
     }
 }
 
-/// Writes a value that stands so many containers deep.
+/// Writes a value at this depth of containers.
 fn write_value(value: &JsonValue, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         JsonValue::Null => f.write_str("null"),

@@ -49,10 +49,10 @@ pub(super) enum SourceOrigin {
     Named,
 }
 
-/// Whether skipped text may stand between the parts of an expression.
+/// Whether skipped text may come between the parts of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExpressionLevel {
-    /// In a rule: it may, behind each terminal and literal.
+    /// In a rule: it may, after each terminal and literal.
     Rule,
     /// In a terminal: it may not.
     Terminal,
@@ -182,7 +182,7 @@ impl<'a> Scope<'a, '_> {
         self.shared.builder.define(rule, body).map_err(|error| no_room(&error, name))
     }
 
-    /// Reads the options, and says whether skipped text may stand before everything else.
+    /// Reads the options, and says whether skipped text may come before everything else.
     fn options(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> bool {
         let mut initial_skip = false;
         for &(value, at) in &file.options {
@@ -485,7 +485,7 @@ impl<'a> Scope<'a, '_> {
             let first = diagnostics.iter().next();
             let message = first.map_or("", |first| first.message());
             let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");
-            // Behind the slash; a flag that stands before the pattern is not written there.
+            // After the slash; a flag before the pattern is not written there.
             let written = span.end as usize - span.start as usize;
             let added = pattern.len() - self.text(span).rfind('/').map_or(0, |close| close.saturating_sub(1));
             let inside = |place: u32| (place as usize).checked_sub(added).map(|place| place + 1);

@@ -2,7 +2,7 @@
 //!
 //! Strings, regular expressions and special tokens are cut out whole, with their escapes still in them. A line
 //! break matters only as the place where a statement may end, so that a token knows whether it is the first of its
-//! line. The JSON behind a directive is read by a JSON parser, as one token.
+//! line. The JSON after a directive is read by a JSON parser, as one token.
 
 use grammask_grammar_ir::Span;
 use logos::Logos;
@@ -68,17 +68,17 @@ pub(super) enum Sort {
     /// `%word`.
     #[regex("%[a-z_]+")]
     Directive,
-    /// A string with its quotes and the letter behind them.
+    /// A string with its quotes and the letter after them.
     #[regex(r#""([^"\\\n]|\\[^\n])*"i?"#)]
     String,
-    /// A regular expression with its slashes and the letters behind them.
+    /// A regular expression with its slashes and the letters after them.
     #[regex(r"/([^/\\\n*]|\\[^\n])([^/\\\n]|\\[^\n])*/[a-z]*")]
     Regex,
     /// `<name>`, `<[ids]>`.
     #[regex(r"<[^<>\n \t]+>")]
     #[regex(r"<\[[^<>\n\]]*\]>", priority = 20)]
     Special,
-    /// The JSON value behind a directive: its place among the values.
+    /// The JSON value after a directive: its place among the values.
     Json(u32),
 }
 
@@ -136,7 +136,7 @@ fn opens_json(rest: &str) -> bool {
     rest.trim_start().starts_with(['{', '[', 't', 'f', '"'])
 }
 
-/// Reads the JSON value that stands behind `start`, and says where it ends.
+/// Reads the JSON value after `start`, and says where it ends.
 fn read_json(source: &str, start: usize, tokens: &mut LexedSource) -> Result<usize, Fault> {
     let rest = &source[start..];
     let begin = start + (rest.len() - rest.trim_start().len());

@@ -9,7 +9,7 @@ use super::{read, triggers};
 use crate::diagnostic::Result;
 use crate::json::JsonValue;
 
-/// Reads a document. Where a schema was taken out of it, its index in `schemas` stands.
+/// Reads a document. Where a schema was taken out of it, it has the schema's index in `schemas`.
 pub(super) fn format(
     document: &JsonValue,
     options: &StructuralTagOptions,

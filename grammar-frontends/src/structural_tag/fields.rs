@@ -24,7 +24,7 @@ impl<'f> Fields<'f> {
         self.place.key(key)
     }
 
-    /// Refuses fields that nobody asked for.
+    /// Refuses fields that were not asked for.
     pub(super) fn finish(self, kind: &str) -> Result<()> {
         let Some(unknown) = self.members.keys().find(|key| !self.read.contains(key)) else {
             return Ok(());
@@ -50,8 +50,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// The schema that was cut out where its number stands.
-    /// The schema for which an index stands.
+    /// The schema that was cut out and has this number in the document.
     pub(super) fn removed_schema(&self, index: &JsonValue) -> Option<&SchemaValue> {
         self.place.schema(usize::try_from(index.as_u64()?).ok()?)
     }

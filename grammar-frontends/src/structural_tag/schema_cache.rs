@@ -5,7 +5,7 @@
 //! times as long as to see where it ends. So the schemas are cut out first. The rest of the document is read
 //! with a number in the place of each, and a schema is looked up by its unchanged text.
 //!
-//! Nothing is decided here about what is wrong: wherever a document is not plainly right, it is read as a whole.
+//! This module finds no faults: a document that is not plainly right is read as a whole.
 
 use std::sync::Mutex;
 
@@ -38,7 +38,7 @@ struct Entries {
 const BYTES_PER_BYTE: usize = 8;
 
 impl SchemaCache {
-    /// Holds about so many bytes at most.
+    /// Holds about this many bytes at most.
     pub fn new(max_bytes: usize) -> Self {
         Self { max_bytes, entries: PerProcess::default() }
     }

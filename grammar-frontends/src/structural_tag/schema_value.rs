@@ -6,8 +6,8 @@ use super::scan::string_end;
 use crate::json::JsonValue;
 use crate::json_schema::{SimpleSchema, estimate, estimate_value};
 
-/// A schema, as it was read or as it stands in a document. Where there is a [`SimpleSchema`] for the text, it is read when
-/// somebody asks for its value: most are not asked.
+/// A schema, as it was read or as it is in a document. Where there is a [`SimpleSchema`] for the text, it is
+/// read when its value is asked for: most are not.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaValue(Arc<Contents>);
 

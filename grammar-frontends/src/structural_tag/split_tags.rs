@@ -5,9 +5,9 @@
 //! [`TagTemplate`], a grammar in which one rule represents the tags of a request. Each tag is a [`TagArm`],
 //! which depends on its own text alone: mostly two literals and the schema between them.
 //!
-//! Only what is plain is cut: one list, the tags of a single trigger or with a separator, whose contents hold no
-//! formats themselves. Nothing is decided here about what is wrong; wherever something is not plainly right there are
-//! no pieces, and the document is read as a whole.
+//! Only what is plain is cut: one list, the tags of a single trigger or with a separator, whose contents hold
+//! no formats themselves. This module finds no faults. If something is not plainly right there are no pieces,
+//! and the document is read as a whole.
 
 use std::borrow::Cow;
 
@@ -125,7 +125,7 @@ impl TagArm {
     }
 }
 
-/// How a tag begins, behind its trigger.
+/// How a tag begins, after its trigger.
 fn begin(begin: &Begin, extent: &TagExtent) -> Option<TagText> {
     match (begin, extent) {
         (Begin::Text(text), TagExtent::Whole) => Some(TagText::Text(text.clone())),

@@ -10,7 +10,7 @@ pub(super) fn literal(text: &str) -> Format {
     Format::ConstString(text.into())
 }
 
-/// A value of a schema that stands elsewhere.
+/// A value of a schema that is elsewhere.
 pub(super) fn schema_format(
     schema: &Arc<JsonValue>,
     style: Style,

@@ -29,7 +29,7 @@ pub struct ToolRequest {
 pub(super) struct Function {
     pub(super) name: Box<str>,
     pub(super) schema: Arc<JsonValue>,
-    /// Where the schema stands in the request.
+    /// The place of the schema in the request.
     pub(super) origin: Box<str>,
 }
 
@@ -60,7 +60,7 @@ pub enum ParallelCalls {
     /// Any number of them.
     #[default]
     Allowed,
-    /// One at most, and nothing behind it.
+    /// One at most, and nothing after it.
     Off,
 }
 
@@ -127,7 +127,7 @@ impl ToolRequest {
         self
     }
 
-    /// Ends reasoning after so many characters. Default: it ends when the model ends it.
+    /// Ends reasoning after this many characters. Default: it ends when the model ends it.
     #[must_use]
     pub fn reasoning_chars(mut self, most: Option<u32>) -> Self {
         self.reasoning_chars = most;
@@ -266,8 +266,8 @@ fn read_tools(tools: &[JsonValue], at: &str, request: &mut ToolRequest) -> Resul
     Ok(())
 }
 
-/// A tool's name. It stands in marks and in JSON strings as it is, so that it can hold nothing that means something
-/// there.
+/// A tool's name. It is written in marks and in JSON strings as it is, so it can hold nothing that means
+/// something there.
 fn read_name<'v>(value: Option<&'v JsonValue>, pointer: &str) -> Result<&'v str> {
     let pointer = format!("{pointer}/name");
     let Some(name) = value.and_then(JsonValue::as_str).filter(|name| !name.is_empty()) else {

@@ -10,8 +10,9 @@
 //! certain, or the one that meets both obligations comes last. Where neither is the case, some objects have
 //! no order in which both are met for certain.
 //!
-//! All of this is for names that may repeat. Where they are kept from that ([`FreeNames::Unique`]) witnesses stand anywhere.
-//! A schema that is refused, or whose members would not come in any order, is compiled once more that way.
+//! All of this is for names that may repeat. Where they are kept from that ([`FreeNames::Unique`]) witnesses
+//! may be anywhere. A schema that is refused, or whose members would not come in any order, is compiled once
+//! more that way.
 //!
 //! [`FreeNames::Unique`]: crate::json_schema::options::FreeNames::Unique
 
