@@ -180,6 +180,8 @@ impl<'j> Judge<'j> {
         let root = unchanged.declare_fresh("texts").map_err(|error| no_room(&error))?;
         unchanged.define(root, all).map_err(|error| no_room(&error))?;
         let all = unchanged.finish(root).map_err(|error| no_room(&error))?;
+        // Questions are asked over these languages again and again, so the rest of the grammar is left out of
+        // them.
         let small = passes::drop_unreachable(&all)
             .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
         let mut languages = GrammarBuilder::new();
@@ -251,6 +253,7 @@ impl<'j> Judge<'j> {
             let longer = followed(builder, own, 1);
             builder.intersection([lazy, longer])
         })?;
+        // The cheap questions first; most grammars end here.
         if !begins_longer {
             return Ok(false);
         }

@@ -104,9 +104,11 @@ impl<'b> hir::Visitor for AnchorCompiler<'b> {
                 }
             }
             HirKind::Class(class) => Variants { free: self.class(class)?, ..Variants::default() },
+            // An anchor reads nothing; the variant says what it needs.
             HirKind::Look(Look::Start) => Variants { start: Some(self.empty()), ..Variants::default() },
             HirKind::Look(Look::End) => Variants { end: Some(self.empty()), ..Variants::default() },
             HirKind::Look(_) => return Err(Problem::LineAnchor),
+            // The operand is the result, and is on the stack already.
             HirKind::Capture(_) => return Ok(()),
             HirKind::Repetition(repetition) => {
                 let body = self.stack.pop().ok_or(Problem::Unsupported)?;
@@ -121,6 +123,8 @@ impl<'b> hir::Visitor for AnchorCompiler<'b> {
                 self.alternation(&operands)
             }
         };
+        // Variants multiply: a concatenation has up to four for each combination. The limit stops that before
+        // it takes memory.
         let size =
             variants.all().iter().flatten().map(|language| language.size).fold(0, usize::saturating_add);
         if size > self.limit {

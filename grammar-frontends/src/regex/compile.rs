@@ -66,6 +66,7 @@ pub(crate) fn compile_next(
         .build()
         .translate(&translated.text, &ast)
         .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
+    // Look-ahead takes complements and intersections, which the other way does without.
     let compile = if translated.look_ahead.is_some() { look_ahead::compile } else { anchors::compile };
     compile(builder, &hir, options).map_err(|problem| match problem {
         anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),

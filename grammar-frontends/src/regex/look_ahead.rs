@@ -94,6 +94,7 @@ impl LookAheadCompiler<'_> {
     /// The texts from a part on. Nesting is bounded by the parser.
     fn before(&mut self, hir: &Hir, rest: Language, at: Position) -> Result<Language, Problem> {
         self.left = self.left.checked_sub(1).ok_or(Problem::TooLarge)?;
+        // Nothing may follow, so nothing can begin here.
         if rest == Language::Nothing {
             return Ok(rest);
         }
@@ -105,12 +106,16 @@ impl LookAheadCompiler<'_> {
             HirKind::Look(Look::Start) => match at {
                 Position::Start => Ok(rest),
                 Position::Later => Ok(Language::Nothing),
+                // Whether something was read before differs from match to match, and one language cannot say
+                // both.
                 Position::Anywhere => Err(Problem::LookAround),
             },
             HirKind::Look(Look::End) => Ok(self.both(rest, Language::End)),
             HirKind::Look(_) => Err(Problem::LineAnchor),
             HirKind::Capture(group) => match sense(group) {
                 Some(sense) => {
+                    // The group reads nothing itself: any text may follow what it matches, and the rest
+                    // begins at the same place.
                     let matches = self.before(&group.sub, Language::Any, at)?;
                     let good = if sense == Polarity::Follows { matches } else { self.not(matches) };
                     Ok(self.both(good, rest))
@@ -118,6 +123,8 @@ impl LookAheadCompiler<'_> {
                 None => self.before(&group.sub, rest, at),
             },
             HirKind::Concat(parts) => {
+                // Forwards for the places, because a place depends on the parts before. Then backwards for
+                // the languages, because a rest depends on the parts after.
                 let mut places = Vec::with_capacity(parts.len());
                 let mut place = at;
                 for part in parts {

@@ -54,6 +54,8 @@ pub(super) fn check(
     let all = TextSearch::new(triggers.iter().map(|trigger| &**trigger));
     let mut met = HashSet::with_capacity(triggers.len());
     for (index, trigger) in triggers.iter().enumerate() {
+        // The quick answer for nearly all. The search below compares with every other trigger, only to name
+        // one in the message.
         if met.insert(trigger) && !all.is_part_in(trigger) {
             continue;
         }

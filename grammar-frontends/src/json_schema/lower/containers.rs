@@ -258,6 +258,7 @@ impl Chain<'_> {
         let fits = self.counts.max.is_none_or(|max| count.saturating_add(length) <= max);
         let mut read = None;
         if fits {
+            // Beyond the cap all counts are alike.
             let then = count.saturating_add(length).min(self.counts.cap());
             if let Some(end) = self.after(writer, run.end, then, after[then as usize]) {
                 let mut parts: SmallVec<[ExprId; 32]> = SmallVec::with_capacity(4 * run.len() + 1);
@@ -335,6 +336,8 @@ fn free_tail(
     };
     let more = builder.sequence([separator, any]);
     match (way.anywhere.as_slice(), way.last) {
+        // The cases that a repeat can say come first. A permutation says them all, and costs the parser a set
+        // of the parts that were read.
         ([], None) => {
             let more = builder.repeat(more, least - 1, others.map(|others| others - 1));
             Some(builder.sequence([any, more]))

@@ -140,9 +140,11 @@ impl Counting<'_> {
         }
         let goals = &mut lowering.normalizer.algebra.goals;
         let item = self.shape.item(usize::try_from(*read).unwrap_or(usize::MAX));
+        // Counts are capped where a larger one makes no difference, so there are finitely many states.
         let next = (read + 1).min(self.read_cap);
         let mut steps = vec![(item, (next, counted.clone()))];
         for (index, obligation) in self.shape.obligations.iter().enumerate() {
+            // An item need not be counted any more; both ways would lead to one state.
             let settled = obligation.max.is_none() && counted[index] >= obligation.min;
             if *read < obligation.from as u64 || settled {
                 continue;
@@ -156,6 +158,9 @@ impl Counting<'_> {
                     after.1[index] = one_more;
                     split.push((goals.and(goal, obligation.goal), after));
                 }
+                // With a maximum, an item that satisfies the goal must be counted. Without one it may go
+                // uncounted: the count is then too small, which only a minimum asks for, and another reading
+                // counts it.
                 let uncounted = if obligation.max.is_some() {
                     let not = goals.not(obligation.goal);
                     goals.and(goal, not)

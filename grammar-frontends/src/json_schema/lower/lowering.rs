@@ -116,6 +116,7 @@ pub(crate) fn lower<'s>(
     excludes: &[Box<str>],
 ) -> Result<(Grammar, Box<Normalizer<'s>>)> {
     let mut builder = GrammarBuilder::with_capacity(EXPECTED_EXPRESSIONS);
+    // Declared first, so that the root has the first number and no other rule takes its name.
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let whitespace = &normalizer.options.whitespace;
     let (arguments, punctuations) = match syntax {
@@ -171,6 +172,8 @@ pub(crate) fn lower<'s>(
     }
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
     let limit = lowering.normalizer.options.limits.expressions;
+    // A body adds tasks for the arrays and objects inside. Each is added once, with its rule, so recursion in
+    // the schema ends here.
     while let Some((depth, task)) = lowering.tasks.pop() {
         let node = task.node();
         lowering.run(depth, task)?;
@@ -181,6 +184,7 @@ pub(crate) fn lower<'s>(
             return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
         }
     }
+    // Last, because which values are read side by side is known only when all rules are written.
     lowering.refuse_ambiguous_marks()?;
     let SchemaLowering { normalizer, builder, .. } = lowering;
     normalizer.check_work()?;
@@ -199,6 +203,7 @@ impl<'s> SchemaLowering<'s> {
         }
         let norm = self.normalizer.norm(goal)?;
         let expr = self.norm_value(goal, &norm)?;
+        // Levels differ in their indentation, so each has expressions of its own.
         self.levels[self.depth].values.insert(goal, expr);
         Ok(expr)
     }
@@ -219,6 +224,8 @@ impl<'s> SchemaLowering<'s> {
             self.builder.rule(rule)
         } else {
             let scalars = usize::from(norm.null) + usize::from(norm.booleans != [false, false]);
+            // One kind of value is written where it is used. Several are a rule, so that callers do not copy
+            // the alternatives.
             let kinds = scalars
                 + usize::from(!norm.numbers.is_empty())
                 + usize::from(!norm.strings.is_empty())

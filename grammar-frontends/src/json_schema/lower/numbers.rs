@@ -195,6 +195,7 @@ impl SchemaLowering<'_> {
         if !shape.not_steps.is_empty() {
             return self.without_multiples(shape, node);
         }
+        // A multiple of several steps is a multiple of their least common multiple.
         let mut step: Option<Divisor> = None;
         for &next in &shape.steps {
             step = match step.map(|step| step.least_common_multiple(next)) {
@@ -336,6 +337,8 @@ impl SchemaLowering<'_> {
         let bound = |value: Decimal| Bound { value, edge: Edge::Inclusive };
         let (lower, upper) = (lower.map(bound), upper.map(bound));
         let has_negative_zero = self.digits().form.has_negative_zero;
+        // Digits of negative numbers grow as the numbers fall, so both signs are intervals of digits, the
+        // negative one turned round.
         let (negative, positive) = signs(lower.as_ref(), upper.as_ref(), has_negative_zero);
         let whole = |bound: Bound| match bound.edge {
             Edge::Inclusive => bound.value,
@@ -378,6 +381,8 @@ impl SchemaLowering<'_> {
         let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
         let limit = self.normalizer.options.limits.states as u64;
         let step = residues.modulus;
+        // A state is a remainder and a place along the bounds, so the product is known before the first one
+        // is made.
         if step.saturating_mul(longest) > limit {
             let reason = format!("telling the multiples of {step} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";

@@ -162,6 +162,8 @@ impl<'s> SchemaLowering<'s> {
         if has_obligations || is_marked(one) != is_marked(other) {
             return Ok(false);
         }
+        // Up to that member both readings go on, so the values up to it are compared. After it there is one
+        // reading.
         if let Some(last) = self.told_apart_at(one, other)? {
             for (property, twin) in one.properties.iter().zip(&other.properties).take(last + 1) {
                 places.add(property.value, twin.value);

@@ -40,6 +40,7 @@ impl<'s> Normalizer<'s> {
         norm: &NormalForm<'s>,
         goal: GoalId,
     ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
+        // The naive way first. It is cheaper while it stays within the limit.
         if let Some(complement_of) = self.complement_of(goal)?
             && let Ok(both) = self.conjoin(norm, &complement_of)
         {
@@ -85,6 +86,7 @@ impl<'s> Normalizer<'s> {
         let norm = self.norm(goal)?;
         let node = self.goal_node(goal);
         let complement_of = norm.complement(node, &mut self.algebra).ok().map(Rc::new);
+        // A failure is kept, too, so it is not tried again.
         self.complements.insert(goal, complement_of.clone());
         Ok(complement_of)
     }
@@ -96,6 +98,8 @@ impl<'s> Normalizer<'s> {
         node: NodeId,
     ) -> Result<NormalForm<'s>, TooManyAlternatives> {
         let others = |norm: &NormalForm<'s>| NormalForm { objects: Vec::new(), ..norm.clone() };
+        // All but objects by the complement, which has few alternatives there. The kinds of values do not
+        // mix, so objects are taken away by themselves.
         let fails = others(taken).complement(node, &mut self.algebra)?;
         let mut result = others(norm).and(&others(&fails), &mut self.algebra)?;
         let limit = self.options.limits.alternatives;
@@ -105,10 +109,13 @@ impl<'s> Normalizer<'s> {
             let mut next = Vec::new();
             for one in left {
                 let common = self.conjoined(&one, shape);
+                // Nothing in common, so nothing is taken away.
                 if common.is_empty() || self.object_surely_empty(&common, MAX_PROOF_DEPTH) {
                     next.push(one);
                     continue;
                 }
+                // `rest` satisfies all conditions up to here. Its part that fails the next one stays, and the
+                // part that is left in the end is taken away.
                 let mut rest = one;
                 for condition in &conditions {
                     let failing = self.conjoined(&rest, &condition.fails);

@@ -124,6 +124,7 @@ impl<'s> Normalizer<'s> {
         let mut complements = Vec::new();
         for &atom in &atoms {
             let part = match atom {
+                // A single complement has nothing that it could be subtracted from.
                 Atom::Not(inner) if atoms.len() > 1 => match self.complement_of(inner)? {
                     Some(part) => part,
                     None => {
@@ -147,6 +148,7 @@ impl<'s> Normalizer<'s> {
             }
         }
         let mut joined = joined.unwrap_or_else(|| Rc::new(NormalForm::any()));
+        // The set is smallest now, and so is what a complement leaves of it.
         for inner in complements {
             match self.subtract_goal(&joined, inner)? {
                 Ok(norm) => joined = Rc::new(norm),
@@ -230,6 +232,8 @@ impl<'s> Normalizer<'s> {
             return Ok(Rc::clone(known));
         }
         let node = self.atom_node(atom);
+        // Reading a schema reads those that it refers to or applies in place. The nesting of these calls is
+        // bounded here.
         if self.open.len() >= self.options.limits.depth {
             let error = limit_error("depth", self.options.limits.depth);
             return Err(Box::new(error.with_pointer(self.document.pointer(node))));
@@ -238,6 +242,7 @@ impl<'s> Normalizer<'s> {
         if let Some(known) = type_only.and_then(|type_only| self.type_only_norms[type_only].as_ref()) {
             return Ok(Rc::clone(known));
         }
+        // The schema is being read further out, and no item or member lies between: it is defined by itself.
         if !self.open.insert(atom) {
             let message = "this schema refers to itself without a step into an item or a property, so it says \
                            nothing";

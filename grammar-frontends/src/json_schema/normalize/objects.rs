@@ -287,6 +287,7 @@ pub(crate) fn dependent<'s>(
             }
             holds = n.norm_copy(goal)?;
         }
+        // An optional member that nothing satisfies: the name is absent.
         let absent = ObjectShape::with_property(name, GoalId::NEVER, Presence::Optional);
         let mut cases = NormalForm::any();
         cases.objects = vec![present];

@@ -77,6 +77,8 @@ impl<'s> Normalizer<'s> {
             alone = both;
             alone.objects.extend(kept);
         }
+        // The complements may overlap. Taking away one after the other leaves parts that do not, which may be
+        // fewer.
         if alone.objects.len() > MANY_OBJECTS
             && let Ok(fewer) = self.without_others(branch)?
             && fewer.objects.len() < alone.objects.len()
@@ -119,6 +121,7 @@ impl<'s> Normalizer<'s> {
                 branches.push(OneOfBranch { goal, within, others: Vec::new() });
             }
         }
+        // Each pair once. Only pairs that may hold together need a complement, in both directions.
         for right in 1..branches.len() {
             self.check_work()?;
             let (before, rest) = branches.split_at_mut(right);

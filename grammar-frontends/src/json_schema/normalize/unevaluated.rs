@@ -102,6 +102,7 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
         };
         cases = product(n, node, keyword, &cases, &parts)?;
     }
+    // Last, as the specification has it: these see what all other keywords of the schema have evaluated.
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
         if let Some(value) = members.get(keyword).filter(|_| draft >= Draft::Draft2019) {
             let goal = n.subschema(node, PathStep::Keyword(keyword), value)?;
@@ -356,6 +357,7 @@ fn apply_to_unevaluated<'s>(
 ) -> Result<()> {
     let mut rest = NormalForm::any();
     if keyword == "unevaluatedProperties" {
+        // Taken away: after this keyword everything is evaluated, for schemas around this one.
         let Some(some) = case.evaluated.members.take() else { return Ok(()) };
         let mut shape = ObjectShape::with_rest(goal);
         for &test in &some.tests {
@@ -369,6 +371,7 @@ fn apply_to_unevaluated<'s>(
     } else {
         let Some(some) = case.evaluated.items.take() else { return Ok(()) };
         let goals = &mut n.algebra.goals;
+        // An item may be one that was evaluated, or satisfy the goal. That is: not every condition fails.
         let mut fails = goals.not(goal);
         for &other in &some.that {
             let other = goals.not(other);

@@ -356,6 +356,7 @@ impl<'s> ObjectShape<'s> {
                 continue;
             }
             if value == property.value && property.presence == Presence::Required {
+                // This member is always there and always meets the obligation, so nothing is to be added.
                 return vec![self.clone()];
             }
             goals.work.charge(self.size());
@@ -370,6 +371,8 @@ impl<'s> ObjectShape<'s> {
         goals.work.charge(4 * self.cells.len());
         let meets =
             |cell: &Cell| cell.value != GoalId::NEVER && join_tests(&cell.tests, &member.tests).is_some();
+        // A member of a free name may meet it, too. Which one is left open: the obligation stays with the
+        // shape.
         if self.cells.iter().any(meets) {
             let mut case = self.clone();
             case.obligations.push(member.clone());

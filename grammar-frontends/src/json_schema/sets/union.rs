@@ -69,6 +69,8 @@ impl<'s> Union<'s> {
         let count = norm.numbers.len();
         for shape in norm.numbers {
             match shape.values {
+                // Finite sets are collected and joined at the end. One by one, each would be compared with
+                // all others.
                 Some(values) => {
                     work.charge(values.len());
                     let integers = shape.kind == NumberKind::Integer;
@@ -101,6 +103,7 @@ impl<'s> Union<'s> {
         let count = norm.objects.len();
         for shape in norm.objects {
             self.objects.add(shape, count, |one, other| {
+                // A cheap test first: conjoining two objects goes through all their members.
                 one.may_be_covered(other, goals) && one.and(other, goals, tests) == *one
             });
         }

@@ -38,6 +38,7 @@ impl Search<'_> {
         let mut result = Positions::new();
         match self.grammar.expr(id) {
             Expr::Empty => result.extend_from_slice(from),
+            // The positions stay sorted and distinct, since all move by one.
             Expr::Class(ranges) => {
                 let is_in = |next: &char| {
                     let after = ranges.partition_point(|(start, _)| start <= next);
@@ -69,6 +70,7 @@ impl Search<'_> {
                 result = self.union(alternatives.iter().map(|&alternative| self.ends(alternative, from)));
             }
             Expr::Repeat { body, min, max } => return self.repeat_ends(body, (min, max), from),
+            // By each start alone: two operands may end at one position and have begun at different ones.
             Expr::Intersection(parts) => {
                 result = self.union(from.iter().map(|&start| self.common_ends(parts, start)));
             }
