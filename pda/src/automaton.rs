@@ -99,6 +99,7 @@ impl Automaton {
         fuel: &mut Fuel,
     ) -> Result<Option<State>, StepError> {
         let class = self.program.byte_classes().class(byte);
+        // Acquire, because the list that an entry names is read without a lock.
         match row[usize::from(class)].load(Ordering::Acquire) {
             DEAD => Ok(None),
             UNKNOWN => self.step_slowly(state, byte, class, fuel),
@@ -123,6 +124,7 @@ impl Automaton {
         if entry != DEAD && entry != UNKNOWN {
             return Ok(Some(State(list_of(entry))));
         }
+        // A class that nothing reads has been DEAD since the list was made, so some stack goes on.
         let mut read = 0;
         builder.closure.begin();
         for stack in &list.stacks {
@@ -146,11 +148,13 @@ impl Automaton {
         let bounds = Bounds { max_stacks: self.config.max_stacks, max_work: fuel.left() };
         let Builder { tree, closure, .. } = builder;
         let closed = closure.run(&self.program, tree, bounds);
+        // Burnt first, also for a closure that failed: work that was done counts.
         fuel.burn(closure.work())?;
         closed?;
         let stacks = std::mem::take(&mut builder.closure.stacks);
         let acceptance = builder.closure.acceptance;
         let list = self.intern(builder, &stacks, acceptance);
+        // Taken for the call above only; the scratch memory is kept for the next closure.
         builder.closure.stacks = stacks;
         list
     }
@@ -228,6 +232,7 @@ impl Automaton {
         let mut builder = self.lock();
         let builder = &mut *builder;
         for (id, node) in nodes {
+            // Ancestors come first, so the node below has its number here.
             let below = node.below().and_then(|below| imported.get(&below)).copied().unwrap_or(BOTTOM);
             imported.insert(id, builder.tree.push(&self.program, node.with_below(below)));
         }

@@ -92,11 +92,13 @@ impl Closure {
 
     /// The caller or the repeat that waits in `node` goes on.
     pub(crate) fn pop(&mut self, program: &Program, tree: &mut Tree, mut node: NodeId) {
+        // Stacks that end together have one node below. It goes on once, for all of them.
         while self.popped.insert(u64::from(node.raw())) {
             self.work += 1;
             match tree.get(node) {
                 Node::Bottom => self.acceptance.complete = true,
                 Node::Local => self.acceptance.local_complete = true,
+                // A call that is popped has read something, and so has its caller.
                 Node::Return { state, below } => self.add(Stack { state, below }, Phase::Read),
                 Node::Repeat { fragment, done, below } => {
                     let body = program.fragment(fragment);
@@ -108,6 +110,8 @@ impl Closure {
                         let below = tree.push(program, Node::Repeat { fragment, done, below });
                         self.add(Stack { state: body.start, below }, Phase::Fresh);
                     }
+                    // The repeat may end here, too. The next node is popped in the same loop, since right
+                    // recursion through repeats nests as deep as the text.
                     if done >= count.min {
                         node = below;
                         continue;
@@ -138,9 +142,12 @@ impl Closure {
             }
             for call in state.calls {
                 let callee = program.fragment(call.fragment);
+                // The caller continues at once, in its own phase: the call may have read nothing. A callee
+                // that reads something comes back by a pop.
                 if callee.call_is_nullable() {
                     self.add(Stack { state: call.target, ..stack }, phase);
                 }
+                // No iteration is allowed, so the call only reads nothing.
                 if callee.count.is_some_and(|count| count.max == Some(0)) {
                     continue;
                 }
@@ -156,6 +163,7 @@ impl Closure {
             if state.is_final && phase == Phase::Read {
                 self.pop(program, tree, stack.below);
             }
+            // Duplicates are removed at the end only, so the limits in between have some room.
             if self.stacks.len() > 2 * max_stacks || self.todo.len() > 4 * max_stacks {
                 return Err(StepError::TooManyItems {
                     items: self.stacks.len().max(max_stacks + 1),

@@ -38,6 +38,8 @@ impl ContextExpansion {
         let found = suffixes.may_follow(&automaton.program, fragment, texts, max_work);
         match fuel.burn(found.work) {
             Ok(()) => found.may_follow,
+            // Without an answer every text may follow. The texts are then tried one by one, so this costs
+            // time and no exactness.
             Err(_) => vec![true; texts.len()],
         }
     }

@@ -59,6 +59,7 @@ fn graph(program: &Program) -> DiGraph<FragmentId, ()> {
     let mut reached = vec![0; program.state_count()];
     let mut todo = Vec::new();
     for &caller in &ids {
+        // The list is not cleared for each rule: a mark of an earlier rule counts as none.
         let mark = caller.raw() + 1;
         let mut reach = |state: StateId, todo: &mut Vec<StateId>| {
             if std::mem::replace(&mut reached[state.index()], mark) != mark {

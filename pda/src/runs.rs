@@ -60,6 +60,7 @@ impl Search<'_> {
         let mut lists = vec![state];
         let mut read: u32 = 0;
         for _ in 0..MAX_CHARACTERS {
+            // All lists were read from before, and no character was refused: it goes on so without end.
             if lists.iter().all(|list| visited.contains(list)) {
                 return Some(Run::Unbounded);
             }
@@ -122,6 +123,8 @@ impl Search<'_> {
             let node = builder.tree.push(program, Node::Repeat { fragment, done, below });
             replaced(&from.stacks, changed, node)
         };
+        // The one difference is the count, in all stacks that have the node. So the next character differs in
+        // the same way, as long as no bound is near.
         if *counted(done + 1) != *to.stacks {
             return None;
         }
@@ -146,6 +149,7 @@ impl Search<'_> {
             return Some(());
         }
         for pattern in SEQUENCES {
+            // One byte of the pattern after the other, with all lists that the bytes before lead to.
             let mut lists = vec![list];
             for &(start, end) in *pattern {
                 let mut next = Vec::new();

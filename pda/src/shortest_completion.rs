@@ -62,6 +62,7 @@ fn cost(
 ) -> Result<u64, StepError> {
     let unknown: Vec<NodeId> = tree.chain(node).take_while(|id| !costs.contains_key(id)).collect();
     fuel.burn(1 + units(unknown.len()))?;
+    // From below upwards, since a node adds to the cost of the one below it.
     for &id in unknown.iter().rev() {
         let node = tree.get(id);
         let own = match node {
@@ -69,6 +70,7 @@ fn cost(
             Node::Return { state, .. } => distances.to_end(state),
             Node::Repeat { fragment, done, .. } => {
                 let min = program.fragment(fragment).count.map_or(0, |count| count.min);
+                // The iteration above counts as done: the cost begins at its end.
                 let owed = min.saturating_sub(done.saturating_add(1));
                 distances.body(program, fragment).saturating_mul(u64::from(owed))
             }

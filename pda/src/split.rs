@@ -33,6 +33,7 @@ pub(crate) fn split(
     stacks.dedup();
     let local = automaton.intern(builder, &stacks, Acceptance::default())?;
     builder.closure.begin();
+    // The continuation is the state after the rule has ended: the caller at `cut` goes on.
     builder.closure.pop(&automaton.program, &mut builder.tree, cut);
     let continuation = automaton.close(builder, fuel)?;
     Ok(Some(Split { local: State(local), continuation: State(continuation), ended: Ended::No }))
@@ -41,6 +42,7 @@ pub(crate) fn split(
 /// The nearest node of a caller that is below all tops.
 fn common_node(tree: &Tree, stacks: &[Stack]) -> Option<NodeId> {
     let near = |stack: &Stack| tree.chain(stack.below).take(MAX_DEPTH);
+    // The nearest one, because a smaller local part is equal in more places.
     near(stacks.first()?).find(|&cut| {
         matches!(tree.get(cut), Node::Return { .. })
             && stacks.iter().all(|stack| near(stack).any(|node| node == cut))

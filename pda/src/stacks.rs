@@ -126,6 +126,7 @@ impl ListIndex {
         stacks: &[Stack],
         acceptance: Acceptance,
     ) -> Option<ListId> {
+        // The list is the key and is stored once: the index has only its number.
         let hash = self.hasher.hash_one((stacks, acceptance));
         let found = self.by_content.find(hash, |&id| {
             let list = lists.get(id);
@@ -167,6 +168,8 @@ impl StackList {
     /// "Any other character" covers half of all classes.
     pub(crate) fn record(&self, program: &Program, representatives: &[u8], byte: u8, entry: u32) {
         let classes = program.byte_classes();
+        // Release: a reader that sees the entry, by an Acquire load, sees the list that it names, too. Stores
+        // are made under the writer's lock, so the Relaxed load below sees all of them.
         self.row[usize::from(classes.class(byte))].store(entry, Ordering::Release);
         let (mut low, mut high) = (0, u8::MAX);
         // Bytes that an edge reads which does not read this one.
@@ -174,6 +177,8 @@ impl StackList {
         for stack in &self.stacks {
             for edge in program.state(stack.state).bytes {
                 if edge.start <= byte && byte <= edge.end {
+                    // Between `low` and `high` every edge that reads this byte reads all of them. Those that
+                    // another edge reads, too, lead elsewhere.
                     (low, high) = (low.max(edge.start), high.min(edge.end));
                 } else {
                     add_range(&mut others, edge.start, edge.end);

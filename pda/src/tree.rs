@@ -137,6 +137,8 @@ impl Tree {
             let first = nodes.len();
             let new = self.chain(top).take_while(|&id| !is_known(id) && visited.insert(id));
             nodes.extend(new.map(|id| (id, self.get(id))));
+            // A chain comes top first. It stops at a node that an earlier chain has, which is before it in
+            // the list.
             nodes[first..].reverse();
         }
         nodes
@@ -152,6 +154,7 @@ impl Tree {
         if let Some(known) = self.find(node) {
             return known;
         }
+        // The node below has its representative already, so one node is looked at and not the whole stack.
         let far = self.far_from_bounds(program, node);
         let representative = (far != node).then(|| self.find(far).unwrap_or_else(|| self.insert(far, None)));
         self.insert(node, representative)
@@ -191,6 +194,7 @@ fn representative_count(count: Count, done: u32, reach: u32) -> u32 {
     let furthest = done.saturating_add(reach);
     if furthest < count.min {
         0
+    // The minimum is met by the next iteration, and the maximum is out of reach.
     } else if done.saturating_add(1) >= count.min && count.max.is_none_or(|max| furthest < max) {
         count.min.saturating_sub(1)
     } else {
