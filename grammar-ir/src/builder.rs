@@ -96,6 +96,7 @@ impl GrammarBuilder {
     /// Declares a rule, unless the name is taken.
     fn try_declare(&mut self, name: &str) -> Result<Option<RuleId>, GrammarError> {
         let Self { rules, names, .. } = self;
+        // The table has numbers only; the names themselves are in the rules, once.
         let entry = names.entry(
             hash_of(name),
             |&id: &RuleId| &*rules[id.index()].name == name,
@@ -395,6 +396,8 @@ impl GrammarBuilder {
                 self.failure.get_or_insert(GrammarErrorKind::DispatchTooFew { least });
                 self.never()
             }
+            // The first tags one by one, each with the free text before it, and then any number. The copies
+            // share the triggers' bodies.
             (_, AfterDispatch::Loop) => {
                 let (after, end) = (AfterDispatch::End, DispatchEnd::AfterDispatch);
                 let one = self.push_dispatch(DispatchData { after, end, ..data.clone() }, &bodies);
@@ -447,6 +450,8 @@ impl GrammarBuilder {
         max: Option<u32>,
     ) -> ExprId {
         let mut parts: Vec<(ExprId, Occurrence)> = parts.into_iter().collect();
+        // Required, optional, repeatable: then counts say where each kind begins. The sort is stable, so
+        // parts of a kind keep their order.
         parts.sort_by_key(|part| part.1);
         let count = |wanted: Occurrence| {
             let count = parts.iter().filter(|part| part.1 == wanted).count();

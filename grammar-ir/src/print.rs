@@ -204,6 +204,7 @@ impl<'g> Printer<'g> {
             Expr::Repeat { .. } => Place::Part,
             _ => Place::Atom,
         };
+        // Places are ordered by the operators that they allow without brackets.
         if place < least_place {
             stack.push(Piece::Text(")"));
             stack.push(Piece::Expr(id, Place::Whole));

@@ -112,6 +112,7 @@ pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
         while let Some(step) = stack.pop() {
             match step {
                 PostOrder::Leave(id) => order.push(id),
+                // Entered before: it is in the list, or on the way to it in a circle of rules.
                 PostOrder::Enter(id) if std::mem::replace(&mut is_met[id.index()], true) => {}
                 PostOrder::Enter(id) => {
                     stack.push(PostOrder::Leave(id));

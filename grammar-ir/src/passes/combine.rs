@@ -86,6 +86,8 @@ fn copy_tree(
     copied: &mut HashMap<ExprId, ExprId>,
 ) -> ExprId {
     let mut stack = vec![root];
+    // An expression stays on the stack until its operands are copied, and is found there a second time.
+    // Expressions form no circle, as references to rules are leaves.
     while let Some(&id) = stack.last() {
         let operands = grammar.operands(id);
         let waiting = stack.len();

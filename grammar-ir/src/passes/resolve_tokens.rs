@@ -233,11 +233,13 @@ impl<N: TokenNames> Rewrite for Resolver<'_, N> {
             Expr::Token(tokens) => builder.token(self.ids(tokens)),
             Expr::ExcludeToken(tokens) => {
                 let mut ids = self.ids(tokens);
+                // Stop tokens end the text, so an exclusion never allows them.
                 ids.extend(self.names.stop());
                 ids.sort_unstable();
                 ids.dedup();
                 let sorts = ids.iter().map(|&id| self.names.kind(id));
                 let excluded = sorts.filter(|sort| matches!(sort, TokenSort::Text | TokenSort::Special));
+                // With all of them excluded no token is left.
                 match excluded.count() < self.names.count() {
                     true => builder.exclude_token(ids),
                     false => builder.never(),

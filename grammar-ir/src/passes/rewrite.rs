@@ -34,6 +34,7 @@ pub(super) fn rewrite(
         rules: vec![None; grammar.rule_count()],
         exprs: vec![None; grammar.expr_count()],
     };
+    // All names before any body: bodies refer to rules in both directions.
     for id in grammar.rule_ids().filter(|&id| keep(id)) {
         copier.rules[id.index()] = Some(copier.builder.declare(grammar.rule(id).name())?);
     }

@@ -128,6 +128,7 @@ impl Simplifier {
             match builder.expr(part) {
                 Expr::Empty => {}
                 Expr::Class([]) => return self.never(builder),
+                // Operands are simplified first, so an inner sequence has no sequence inside.
                 Expr::Sequence(inner) => flat.extend_from_slice(inner),
                 _ => flat.push(part),
             }
@@ -139,6 +140,7 @@ impl Simplifier {
                 Some(Expr::Bytes(bytes)) => Some(bytes),
                 _ => None,
             };
+            // After flattening, since literals may have become neighbours.
             let run: Vec<&[u8]> = (index..).map_while(|index| literal(&index)).collect();
             let length = run.len();
             if length > 1 {
@@ -187,6 +189,7 @@ impl Simplifier {
 
     fn repeat(&mut self, builder: &mut GrammarBuilder, body: ExprId, min: u32, max: Option<u32>) -> ExprId {
         match builder.expr(body) {
+            // No text any number of times is no text.
             Expr::Empty => body,
             Expr::Class([]) if min > 0 => body,
             Expr::Class([]) => self.intern(builder, Key::Empty),
