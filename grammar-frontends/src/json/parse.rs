@@ -135,7 +135,7 @@ impl<'t> JsonParser<'t> {
         members.or_else(|| self.without_repeats(entries)).map(Value::Object)
     }
 
-    /// A name that repeats stands where it stood first, with the value that it had last.
+    /// A name that repeats keeps its first place, with the last of its values.
     fn without_repeats(&self, entries: &[Member<'t>]) -> Option<&'t Members<'t>> {
         let once: IndexMap<&'t str, Value<'t>> = entries.iter().copied().collect();
         Members::new(self.arena.alloc_slice_fill_iter(once), self.arena, self.fingerprint)
