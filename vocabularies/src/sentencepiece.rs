@@ -40,6 +40,8 @@ pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<V
                 let piece = Piece::read(message)?;
                 piece.add(&mut builder, id)?;
                 if piece.kind == Kind::Control {
+                    // The name of the end piece may come later in the file, so control pieces are kept until
+                    // then.
                     controls.push((id, piece.text));
                 }
                 id += 1;

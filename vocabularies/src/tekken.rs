@@ -47,6 +47,8 @@ pub fn from_tekken(json: &[u8], options: &VocabularyOptions) -> Result<Vocabular
         let place = |part: &str| format!("/vocab/{index}/{part}");
         from_base64(token.token_bytes.as_bytes(), &mut bytes)
             .map_err(|reason| at(place("token_bytes"), reason))?;
+        // Special tokens have the first ids, and ranks count from there. The file may list more tokens than
+        // the model has; those are left out above.
         let id = special + token.rank;
         if builder.has(id) {
             return Err(at(

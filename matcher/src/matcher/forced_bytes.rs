@@ -55,6 +55,7 @@ impl<B: Backend> Matcher<B> {
                 return Ok(None);
             }
             let mut ending = Vec::new();
+            // The lengths are exact, so some byte always leads one closer, and no step is taken back.
             for left in (0..length).rev() {
                 let bytes = engine.next_bytes(state);
                 let mut found = None;

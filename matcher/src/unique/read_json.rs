@@ -19,6 +19,8 @@ impl UniqueScopes {
         byte: u8,
     ) -> Result<ByteVerdict, StepError> {
         match self.lex {
+            // Nearly all bytes end here: nothing is compared where no array or object is open that asks for
+            // it.
             LexState::Outside if byte != b'[' && byte != b'{' => Ok(ByteVerdict::Accepted),
             LexState::Outside => self.open(engine.distinct_scope_at(state, byte), byte),
             LexState::String { novelty, escape, high } => self.in_string(byte, novelty, escape, high),
@@ -86,6 +88,8 @@ impl UniqueScopes {
                 self.lex = LexState::Between;
                 return if is_compared { self.end_scalar(None) } else { Ok(ByteVerdict::Accepted) };
             }
+            // `high` is kept: the escape may be the second half of its pair. Any other character, and the end
+            // of the string, show that there is none.
             (Escape::None, b'\\') => self.lex = inside(novelty, Escape::Backslash, high),
             (Escape::None, _) => {
                 let novelty = self.push_lone_surrogate(novelty, high);
@@ -159,6 +163,8 @@ impl UniqueScopes {
     fn in_number(&mut self, byte: u8, exponent: Exponent) -> Result<ByteVerdict, StepError> {
         let exponent = match (exponent, byte) {
             (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
+            // A larger exponent would not fit the numbers that it is computed with, so it is refused and
+            // never compared wrongly.
             (Exponent::Digits(MAX_EXPONENT_DIGITS), b'0'..=b'9') => return Ok(ByteVerdict::Refused),
             (Exponent::Digits(read), b'0'..=b'9') => Exponent::Digits(read + 1),
             (exponent, _) => exponent,

@@ -64,6 +64,8 @@ pub(super) fn read(stream: impl Read, max_tokens: usize, max_bytes: usize) -> Re
     let mut reader = Reader::new(stream);
     let entries = header(&mut reader)?;
     let mut metadata = Metadata::default();
+    // Entries come in any order. Nothing is set aside for the number that the header claims, and values that
+    // do not matter are read without being kept.
     for _ in 0..entries {
         let (key, value_type) = reader.next_key()?;
         let Ok(key) = std::str::from_utf8(&key) else {
