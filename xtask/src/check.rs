@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let start = Instant::now();
-    tidy::run(workspace)?;
+    tidy::check(workspace, tidy::prose::Smaller::Report)?;
     run_command(&mut cargo(workspace, ["fmt", "--all", "--check"]))?;
     let packages = affected(workspace, &changed_files(workspace, &arguments.since)?);
     if !packages.is_empty() {

@@ -137,7 +137,7 @@ impl BatchGrammarMatcher {
         Ok(Self { batch: BatchMatcher::new(Arc::new(Threads::new(threads - 1))) })
     }
 
-    /// What `__new__` has done.
+    /// The work was done by `__new__`.
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 

@@ -188,7 +188,7 @@ fn lark_source(
     if options.named.is_empty() {
         return Ok((Source::Lark { text, options }, interrupt));
     }
-    // What the names stand for is part of what is compiled, and the grammar that results says all of it.
+    // The values of the names belong to the content, and the resulting grammar contains them.
     let read = py.detach(|| read_lark(&text, &options));
     let (grammar, _) = read.map_err(|error| refused(py, &error, Syntax::Lark))?;
     Ok((Source::Grammar(Arc::new(grammar)), interrupt))
@@ -366,7 +366,7 @@ impl GrammarCompiler {
         Ok(Self { workshop, tokenizer: tokenizer.clone().unbind(), cache_limit_bytes, settings })
     }
 
-    /// What `__new__` has done.
+    /// The work was done by `__new__`.
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 

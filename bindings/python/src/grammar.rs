@@ -147,7 +147,7 @@ pub(crate) fn read_json_schema(schema: &str, options: &JsonSchemaOptions) -> Res
     Ok((compiled.grammar, warnings))
 }
 
-/// What xgrammar's built-in grammar describes: any object or array.
+/// The language of xgrammar's built-in grammar: any object or array.
 pub(crate) fn read_builtin_json() -> Result<Read, CompileError> {
     let whitespace = json_schema::Whitespace::Free { max_run: None };
     read_json_schema(r#"{"type": ["object", "array"]}"#, &JsonSchemaOptions::default().whitespace(whitespace))
@@ -359,7 +359,7 @@ impl Grammar {
         slf.py().import("grammask._serialize")?.call_method1("serialize_grammar", (slf,))?.extract()
     }
 
-    /// What `serialize_json` wrote.
+    /// Reads the text that `serialize_json` wrote.
     #[staticmethod]
     fn deserialize_json<'py>(py: Python<'py>, json_string: &str) -> PyResult<Bound<'py, PyAny>> {
         py.import("grammask._serialize")?.call_method1("deserialize_grammar", (json_string,))

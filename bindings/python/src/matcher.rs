@@ -287,7 +287,7 @@ impl GrammarMatcher {
         })
     }
 
-    /// What `__new__` has done.
+    /// The work was done by `__new__`.
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
@@ -538,13 +538,13 @@ impl GrammarMatcher {
     /// Goes on with the text under another compiled grammar, over the same tokenizer: to add tools to a conversation, or
     /// to take some away. Only what is new in a set of tools is compiled.
     ///
-    /// The other grammar reads the text again, or the part that `replay` says: `"all"` of it, the part
-    /// `"since_return"` to the state in which the text began, or a number of steps. In free text that is the part since
-    /// the last finished call, so that calls of tools that are taken away may stand before. Steps before that part
-    /// cannot be rolled back.
+    /// The other grammar reads the text again, or a part of it. `replay` says which: `"all"`, the part
+    /// `"since_return"` to the state in which the text began, or a number of steps. In free text that is the
+    /// part since the last finished call, so that calls of tools that are taken away may stand before. Steps
+    /// before that part cannot be rolled back.
     ///
-    /// `False` if the other grammar does not allow the text, as in the midst of a call of a tool that was taken away;
-    /// the matcher is then as it was.
+    /// `False` if the other grammar does not allow the text, as in the midst of a call of a tool that was
+    /// taken away. The matcher is then as it was.
     #[pyo3(signature = (compiled_grammar, *, replay=None),
            text_signature = "($self, compiled_grammar, *, replay='all')")]
     fn switch_to(

@@ -144,7 +144,7 @@ impl TokenizerInfo {
         Ok(Self { _token_sets: TokenSets::shared(&vocabulary), vocabulary, vocab_type, add_prefix_space })
     }
 
-    /// What `__new__` has done.
+    /// The work was done by `__new__`.
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
 
