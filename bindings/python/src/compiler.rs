@@ -78,7 +78,7 @@ pub(crate) struct GrammarCompiler {
 struct Workshop<B: Engine> {
     compiler: Compiler<B>,
     shelf: Arc<Shelf<B>>,
-    /// What the budget had dropped when the log was last written.
+    /// The evictions of the budget up to the last record in the log.
     evicted: AtomicU64,
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> P
     raised
 }
 
-/// Writes a log record about an exception. What goes wrong with that is no reason to raise another one.
+/// Writes a log record about an exception. A fault of that is no reason to raise another exception.
 fn log(py: Python<'_>, function: &str, raised: &PyErr) {
     let written = py
         .import(intern!(py, "grammask._support"))
@@ -188,8 +188,8 @@ pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
     raised
 }
 
-/// Whether no token is allowed, for want of one that could go on or end the text. xgrammar writes a mask without any token
-/// there; by itself grammask refuses, since nothing could be sampled.
+/// Whether no token is allowed, because none could go on or end the text. xgrammar writes a mask without any
+/// token there. By itself grammask refuses, since nothing could be sampled.
 pub(crate) fn is_empty_mask(error: &MatchError) -> bool {
     matches!(error, MatchError::Limit(StepError::Unspellable { .. } | StepError::NoStopToken)) && is_compat()
 }

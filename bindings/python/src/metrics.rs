@@ -1,4 +1,4 @@
-//! What the package did in this process, in numbers that only grow: for servers that export them.
+//! The work of the package in this process, in numbers that only grow: for servers that export them.
 //!
 //! Counting happens where the interpreter's lock is held anyway, or where the work counted takes thousands of times as long.
 

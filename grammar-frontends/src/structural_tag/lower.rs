@@ -193,7 +193,7 @@ impl<'o> FormatLowering<'o> {
     /// The content of a tag and its end.
     fn terminated(&mut self, format: &Format, end: &End, place: &Place<'_>) -> Result<ExprId> {
         match (format, end) {
-            // What is excluded is where the text ends at the latest.
+            // The text ends at an excluded string at the latest.
             (Format::AnyText(_) | Format::TriggeredTags(_), End::Texts(ends))
                 if ends.iter().all(|end| end.is_empty()) =>
             {
