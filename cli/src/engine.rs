@@ -316,7 +316,7 @@ impl<B: grammask::Backend> Follow for Matcher<B> {
     }
 
     fn next_bytes(&self) -> [u64; 4] {
-        self.next_bytes()
+        self.next_bytes().words()
     }
 
     fn captures(&mut self) -> Result<Vec<Capture>, MatchError> {

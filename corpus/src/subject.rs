@@ -124,7 +124,7 @@ impl Subject for MatcherSubject {
     }
 
     fn next_bytes(&self, state: &Matcher) -> ByteSet {
-        ByteSet(state.next_bytes())
+        ByteSet(state.next_bytes().words())
     }
 
     fn finish(&self, state: &Matcher) -> Option<Vec<u8>> {

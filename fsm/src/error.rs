@@ -6,7 +6,7 @@ use grammask_grammar_ir::{Interrupted, shorten};
 
 /// A grammar that could not be compiled. `Display` names the rule and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct BuildError {
+pub struct AutomataError {
     rule: Option<Box<str>>,
     kind: Kind,
 }
@@ -41,7 +41,7 @@ enum Kind {
     Failure(Failure),
 }
 
-impl BuildError {
+impl AutomataError {
     /// The cause of the error.
     pub fn cause(&self) -> Cause {
         match self.kind {
@@ -88,7 +88,7 @@ impl BuildError {
     }
 }
 
-impl fmt::Display for BuildError {
+impl fmt::Display for AutomataError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut message = String::new();
         self.explain(&mut message)?;
@@ -96,7 +96,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl BuildError {
+impl AutomataError {
     fn explain(&self, message: &mut impl fmt::Write) -> fmt::Result {
         if let Some(rule) = &self.rule {
             write!(message, "rule `{rule}`: ")?;
@@ -171,11 +171,11 @@ impl Failure {
         Self::UnresolvedToken { name: name.escape_debug().to_string() }
     }
 
-    pub(crate) fn in_rule(self, rule: &str) -> BuildError {
-        BuildError { rule: Some(rule.into()), kind: Kind::Failure(self) }
+    pub(crate) fn in_rule(self, rule: &str) -> AutomataError {
+        AutomataError { rule: Some(rule.into()), kind: Kind::Failure(self) }
     }
 
-    pub(crate) fn alone(self) -> BuildError {
-        BuildError { rule: None, kind: Kind::Failure(self) }
+    pub(crate) fn alone(self) -> AutomataError {
+        AutomataError { rule: None, kind: Kind::Failure(self) }
     }
 }

@@ -43,7 +43,7 @@
 //!
 //! # Errors and limits
 //!
-//! [`BuildError`] names the rule; its [`Cause`] tells a grammar that is wrong from a limit that was reached.
+//! [`AutomataError`] names the rule; its [`Cause`] tells a grammar that is wrong from a limit that was reached.
 //! Limits are fields of [`CompileOptions`]. No input overflows the stack, and work is about linear in the
 //! size of the tables, except below intersections and complements, where [`TextLimits`] bounds it.
 //!
@@ -77,7 +77,7 @@ pub mod picture;
 pub use compile::pipeline::{compile, compile_with};
 pub use deferred::extract_rules::compile_deferred;
 pub use deferred::size_estimate::SizeEstimate;
-pub use error::{BuildError, Cause};
+pub use error::{AutomataError, Cause};
 pub use grammask_grammar_ir::Toggle;
 pub use link::scope::LinkedProgram;
 pub use options::{CompileOptions, TextLimits};

@@ -133,12 +133,12 @@ fn choosing<T: Element>(random: &mut fastrand::Rng) {
     let probabilities =
         time(|| softmax(processor, black_box(&logits), &words, &layout, 1.0, &mut out).unwrap());
     print!("{:5} argmax {best:7.2}  softmax {probabilities:7.2}", T::NAME);
-    let plain = Sampling { temperature: 0.8, ..Sampling::default() };
+    let plain = Sampling::default().temperature(0.8);
     let ways = [
         ("sample", plain),
-        ("top_k 40", Sampling { top_k: 40, ..plain }),
-        ("top_p 0.95", Sampling { top_p: 0.95, ..plain }),
-        ("top_k 1000, top_p 0.9", Sampling { top_k: 1000, top_p: 0.9, ..plain }),
+        ("top_k 40", plain.top_k(40)),
+        ("top_p 0.95", plain.top_p(0.95)),
+        ("top_k 1000, top_p 0.9", plain.top_k(1000).top_p(0.9)),
     ];
     for (name, sampling) in ways {
         let once =

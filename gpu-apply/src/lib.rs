@@ -22,7 +22,7 @@
 //! argmax(processor, &logits, &masks, &layout, &mut best)?;
 //! assert_eq!(best, [2, 1]);
 //!
-//! let settings = [Sampling { temperature: 0.8, top_k: 40, top_p: 0.95, seed: 7, step: 0 }; 2];
+//! let settings = [Sampling::default().temperature(0.8).top_k(40).top_p(0.95).seed(7); 2];
 //! let mut drawn = [0; 2];
 //! sample(processor, &logits, &masks, &layout, &settings, &mut drawn)?;
 //! assert_eq!(drawn[1], 1);

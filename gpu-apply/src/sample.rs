@@ -24,6 +24,7 @@ use crate::weights::{self, BLOCK, Cut, Row, Scale};
 
 /// How a token is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Sampling {
     /// Logits are divided by it. 0 takes the best token, as [`argmax`](crate::argmax) does. Default 1.
     pub temperature: f32,
@@ -46,6 +47,41 @@ impl Default for Sampling {
 }
 
 impl Sampling {
+    /// Sets [`temperature`](Self::temperature).
+    #[must_use]
+    pub fn temperature(mut self, temperature: f32) -> Self {
+        self.temperature = temperature;
+        self
+    }
+
+    /// Sets [`top_k`](Self::top_k).
+    #[must_use]
+    pub fn top_k(mut self, top_k: u32) -> Self {
+        self.top_k = top_k;
+        self
+    }
+
+    /// Sets [`top_p`](Self::top_p).
+    #[must_use]
+    pub fn top_p(mut self, top_p: f32) -> Self {
+        self.top_p = top_p;
+        self
+    }
+
+    /// Sets [`seed`](Self::seed).
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets [`step`](Self::step).
+    #[must_use]
+    pub fn step(mut self, step: u64) -> Self {
+        self.step = step;
+        self
+    }
+
     pub(crate) fn check(&self) -> Result<(), ApplyError> {
         if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
             return Err(ApplyError::setting("the temperature must be a finite number of at least 0"));

@@ -34,6 +34,7 @@ use crate::ebnf::{Dialect, EbnfLimits, parse_dialect};
 
 /// How to read a grammar, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GbnfOptions {
     /// The start rule's name; `root` by default.
     pub root: String,
@@ -44,6 +45,22 @@ pub struct GbnfOptions {
 impl Default for GbnfOptions {
     fn default() -> Self {
         Self { root: "root".to_owned(), limits: EbnfLimits::default() }
+    }
+}
+
+impl GbnfOptions {
+    /// Sets [`root`](Self::root).
+    #[must_use]
+    pub fn root(mut self, root: impl Into<String>) -> Self {
+        self.root = root.into();
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn limits(mut self, limits: EbnfLimits) -> Self {
+        self.limits = limits;
+        self
     }
 }
 

@@ -47,11 +47,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Engines
+//!
+//! `docs/rust-engines.md` in the repository is the guide for authors of serving engines: the loop, batches, drafts, forced
+//! text, captures, cancellation, limits.
+//!
 //! # Features
 //!
 //! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
 //! * `apply`: the module `apply`, which puts masks on logits.
 //! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
+//! * `schemars`: Rust types as structures (`Compiler::json_type`, `Tools`).
 //! * `store`: compiled grammars as bytes (`CompiledGrammar::to_bytes`, `Compiler::load`), and `StoreDirectory`.
 //! * `tokenizers`, `tiktoken-rs`, `toktrie`: vocabularies of tokenizers that these libraries have loaded.
 //! * `tracing`: spans of what takes long: compiling, masks that are computed, tables that are dropped.
@@ -81,13 +87,20 @@ pub use grammask_mask_cache::{
 };
 pub use grammask_matcher::{
     BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BufferTooSmall,
-    BuildBackend, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar, Compiler,
-    CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens, GrammarStats,
-    GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay, StopTokens,
-    Threads, ThreadsError, TokenCountError,
+    BuildBackend, ByteSet, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar,
+    Compiler, CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens,
+    GrammarStats, GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay,
+    StopTokens, Threads, ThreadsError, TokenCountError,
 };
 #[cfg(feature = "store")]
 pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};
+#[cfg(feature = "schemars")]
+pub use grammask_matcher::{ReadError, Tools, ToolsError, TypedGrammar};
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
 pub use grammask_pda as pda;
 pub use grammask_vocabularies as vocabularies;
+
+/// The examples of the guide, so that they are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rust-engines.md")]
+pub struct Guide;

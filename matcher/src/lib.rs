@@ -35,6 +35,7 @@
 //!
 //! # Features
 //!
+//! * `schemars`: `Compiler::json_type` and `Tools`, for types with `schemars::JsonSchema`.
 //! * `store`: compiled grammars and shared masks as bytes, and `StoreDirectory`, which keeps them in files.
 //! * `tracing`: spans of the crate `tracing`, target `grammask`, level debug. They are `frontend`, `automata`
 //!   and `backend` while compiling, `mask` for each mask that is computed, and `evict` where tables are
@@ -69,7 +70,12 @@ mod serving;
 #[cfg(feature = "store")]
 mod store;
 
+// Rust types as structures.
+#[cfg(feature = "schemars")]
+mod types;
+
 pub use base::buffer_size::BufferTooSmall;
+pub use base::byte_set::ByteSet;
 pub use base::error::{CompileError, MatchError};
 pub use base::limits::Limits;
 pub use base::stats::{CompileTimes, CompilerStats, GrammarStats, GrammarUsage, MatcherStats};
@@ -80,7 +86,8 @@ pub use compile::backend::{BackendSettings, BuildBackend};
 pub use compile::builder::CompilerBuilder;
 pub use compile::compiler::Compiler;
 pub use grammar::compiled::CompiledGrammar;
-pub use matcher::attributes::{Capture, CaptureEnds};
+pub use grammask_earley::CaptureEnds;
+pub use matcher::attributes::Capture;
 pub use matcher::draft::{DraftError, DraftRow, DraftTree, OtherRows};
 pub use matcher::explain::Explanation;
 pub use matcher::forced::ForcedTokens;
@@ -94,3 +101,9 @@ pub use serving::batch::{BatchMatcher, BatchRow, TokenCountError};
 pub use store::bytes::StoreError;
 #[cfg(feature = "store")]
 pub use store::directory::{DirectoryStats, StoreDirectory};
+#[cfg(feature = "schemars")]
+pub use types::error::ReadError;
+#[cfg(feature = "schemars")]
+pub use types::tools::{Tools, ToolsError};
+#[cfg(feature = "schemars")]
+pub use types::typed_grammar::TypedGrammar;

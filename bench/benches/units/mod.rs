@@ -25,7 +25,7 @@ fn joined(count: usize, separator: &str, item: impl Fn(usize) -> String) -> Stri
 
 /// A limit of this many units on each call of a matcher.
 fn on_calls() -> Limits {
-    Limits { max_work_per_call: u64::from(UNITS), ..Limits::default() }
+    Limits::default().max_work_per_call(u64::from(UNITS))
 }
 
 /// The mask after a text of a grammar.
@@ -65,8 +65,8 @@ pub(crate) fn schema(source: String) -> Limited {
 
 /// A grammar with operators on automata of texts.
 pub(crate) fn operators(source: String) -> Limited {
-    let text = TextLimits { max_total_steps: usize::from(UNITS), ..TextLimits::default() };
-    let automata = CompileOptions { text, ..CompileOptions::default() };
+    let text = TextLimits::default().max_total_steps(usize::from(UNITS));
+    let automata = CompileOptions::default().text(text);
     let compiler = Compiler::builder(crate::vocabulary()).automata(automata).build();
     Box::new(move || said(compiler.ebnf(&source, &EbnfOptions::default())))
 }

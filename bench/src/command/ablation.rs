@@ -104,18 +104,16 @@ struct AblationCase {
 /// The rows, from the barest engine to the whole one.
 fn stages() -> Vec<Stage> {
     let off = Toggle::Off;
-    let mut automata = CompileOptions {
-        literal_tries: off,
-        inlining: off,
-        epsilon_removal: off,
-        prefix_merging: off,
-        suffix_merging: off,
-        shared_rules: off,
-        determinization: off,
+    let mut automata = CompileOptions::default()
+        .literal_tries(off)
+        .inlining(off)
+        .epsilon_removal(off)
+        .prefix_merging(off)
+        .suffix_merging(off)
+        .shared_rules(off)
+        .determinization(off)
         // Every bounded repeat is written out, as long as the whole stays below the limit on states.
-        expand_states: u32::MAX,
-        ..CompileOptions::default()
-    };
+        .expand_states(u32::MAX);
     // Masks that are computed beforehand have to be kept.
     let mut masks = MaskOptions::none();
     masks.memo = Toggle::On;
@@ -125,7 +123,7 @@ fn stages() -> Vec<Stage> {
         stages.push(Stage { name, automata: automata.clone(), masks: *masks, beforehand, paper });
     };
     push("baseline: Earley, masks beforehand", &automata, &masks, beforehand, Some(["4,960.04", "45.50"]));
-    automata = CompileOptions { expand_states: u32::MAX, ..CompileOptions::default() };
+    automata = CompileOptions::default().expand_states(u32::MAX);
     push("+ inlining, merging, no empty edges", &automata, &masks, beforehand, None);
     masks.slices = Toggle::On;
     push("+ slices and lists", &automata, &masks, beforehand, None);

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<()> {
         "max",
     ]);
     let budget = args.budget << 20;
-    let tight = Limits { max_total_bytes: budget, max_cache_bytes: budget / 4, ..Limits::default() };
+    let tight = Limits::default().max_total_bytes(budget).max_cache_bytes(budget / 4);
     for (name, limits) in
         [("with room".to_owned(), Limits::default()), (format!("{} MiB", args.budget), tight)]
     {

@@ -92,12 +92,8 @@ fn on_threads(
     tokenizer: &LoadedTokenizer,
     vocabulary: &Arc<Vocabulary>,
 ) -> Result<String> {
-    let tight = Limits {
-        max_table_bytes: 200 << 10,
-        max_mask_bytes: 64 << 10,
-        max_pool_bytes: 64 << 10,
-        ..Limits::default()
-    };
+    let tight =
+        Limits::default().max_table_bytes(200 << 10).max_mask_bytes(64 << 10).max_pool_bytes(64 << 10);
     let mut table =
         Table::new(["thousand masks a second", "threads", "with room", "of one thread", "evicting"]);
     for workload in workload::all().into_iter().filter(|workload| workload.size == Size::Usual) {

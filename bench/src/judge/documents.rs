@@ -31,6 +31,6 @@ impl Subject for MatcherSubject<'_> {
     }
 
     fn next_bytes(&self, state: &Matcher) -> ByteSet {
-        ByteSet(state.next_bytes())
+        ByteSet(state.next_bytes().words())
     }
 }

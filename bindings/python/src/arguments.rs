@@ -209,7 +209,7 @@ fn set_regex_limits(bounds: &mut Settings<'_>, options: &mut RegexOptions) -> Py
 
 /// How a pattern is read by default.
 fn usual_regex_options() -> RegexOptions {
-    RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() }
+    RegexOptions::default().dialect(Dialect::Ecma)
 }
 
 /// The keyword arguments of `from_ebnf` and `compile_grammar`.
@@ -239,7 +239,7 @@ pub(crate) fn lark_options(given: &mut Settings<'_>) -> PyResult<LarkOptions> {
     given.set("start_rule_name", &mut options.start)?;
     set_embedded_json_options(given, &mut options.json_schema)?;
     let mut bounds = dict_of(given, "regex_limits")?;
-    let mut regex = RegexOptions { limits: options.regex, ..RegexOptions::default() };
+    let mut regex = RegexOptions::default().limits(options.regex);
     set_regex_limits(&mut bounds, &mut regex)?;
     options.regex = regex.limits;
     bounds.finish("regex_limits")?;

@@ -342,7 +342,7 @@ impl GrammarCompiler {
         let limits = limits(&mut given)?;
         // Parts of structural tags are kept beside whole structures.
         let parts = if cache_enabled { max_bytes.unwrap_or(usize::MAX) } else { 0 };
-        let limits = Limits { max_cache_bytes: limits.max_cache_bytes.min(parts), ..limits };
+        let limits = limits.max_cache_bytes(limits.max_cache_bytes.min(parts));
         let budget = given.take("budget").filter(|budget| !budget.is_none());
         let budget = match &budget {
             None => None,

@@ -507,16 +507,18 @@ impl GrammarMatcher {
         match explanation {
             Explanation::Allowed => return Ok(None),
             Explanation::Terminated => details.set_item("reason", "terminated")?,
-            Explanation::NoBytes => details.set_item("reason", "no_bytes")?,
+            Explanation::OutOfRange | Explanation::Special | Explanation::Empty => {
+                details.set_item("reason", "no_bytes")?;
+            }
             Explanation::TooEarlyToStop { possible } => {
                 details.set_item("reason", "too_early_to_stop")?;
-                details.set_item("possible", byte_list(&possible))?;
+                details.set_item("possible", byte_list(&possible.words()))?;
             }
             Explanation::Refused { offset, byte, possible, may_end } => {
                 details.set_item("reason", "byte_refused")?;
                 details.set_item("offset", offset)?;
                 details.set_item("byte", byte)?;
-                details.set_item("possible", byte_list(&possible))?;
+                details.set_item("possible", byte_list(&possible.words()))?;
                 details.set_item("may_end", may_end)?;
             }
             _ => details.set_item("reason", "refused")?,

@@ -52,7 +52,7 @@ fn printed_grammars_read_back() {
         let Ok(grammar) = case.grammar() else { continue };
         let printed = grammar.to_string();
         let root = grammar.rule(grammar.root()).name().to_owned();
-        let options = ebnf::EbnfOptions { root, ..ebnf::EbnfOptions::default() };
+        let options = ebnf::EbnfOptions::default().root(root);
         match ebnf::parse(&printed, &options) {
             Ok(read) => {
                 assert!(read.is_same(&grammar), "{}: another grammar comes back:\n{printed}", case.id())

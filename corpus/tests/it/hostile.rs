@@ -74,7 +74,7 @@ fn check<B: BuildBackend>(compiler: &Compiler<B>, first: usize) {
 fn builder() -> CompilerBuilder {
     let mut automata = CompileOptions::default();
     automata.text.max_total_steps /= 20;
-    let limits = Limits { max_work_per_call: 200_000, max_table_bytes: 8 << 20, ..Limits::default() };
+    let limits = Limits::default().max_work_per_call(200_000).max_table_bytes(8 << 20);
     Compiler::builder(vocabulary().unwrap()).limits(limits).automata(automata)
 }
 

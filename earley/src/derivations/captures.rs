@@ -29,10 +29,11 @@ pub struct Captured {
     pub end: usize,
 }
 
-/// Which ends are told of a rule that began at one place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Which captures are told of a rule that was read from one place in several ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureEnds {
-    /// The last one.
+    /// The longest.
+    #[default]
     Longest,
     /// All.
     All,

@@ -30,7 +30,7 @@ fn a_state_made_of_readings_is_that_of_the_text() {
         let case = random::case_with(seed, &options, &VocabularyOptions::default());
         // Counts of repeats are written out in every second one.
         let expand_states = if seed % 2 == 0 { 0 } else { 32 };
-        let options = CompileOptions { expand_states, ..CompileOptions::default() };
+        let options = CompileOptions::default().expand_states(expand_states);
         let program = Arc::new(grammask_fsm::compile(&case.grammar, &options).unwrap());
         let engine = Engine::new(Arc::clone(&program), Config::default()).unwrap();
         let mut derivations = Derivations::new(program, usize::MAX, &mut Fuel::unlimited()).unwrap();

@@ -26,7 +26,7 @@ use crate::encoding::long_text::is_long_text;
 use crate::encoding::name_complement::NameComplement;
 use crate::encoding::text_fragment::{Classes, write_text_fragment};
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::error::Failure;
 use crate::ids::{Id, IdVec, PartId, low_byte};
 use crate::link::scope::{Parts, Scope};
@@ -49,7 +49,7 @@ pub(crate) fn build(
     options: &CompileOptions,
     Scope { root, parts, .. }: Scope<'_>,
     find_shared: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
-) -> Result<(Draft, Places), BuildError> {
+) -> Result<(Draft, Places), AutomataError> {
     let mut shared = Vec::new();
     let plan = Plan::new(grammar, options, parts, root, |rule| {
         let found = if grammar.common().contains(&rule) { find_shared(rule) } else { None };

@@ -9,7 +9,7 @@ use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
 use crate::encoding::escapes::AnyEscape;
-use crate::error::{BuildError, Failure};
+use crate::error::{AutomataError, Failure};
 use crate::ids::IdVec;
 use crate::link::scope::{LinkedProgram, Parts, Scope};
 use crate::options::CompileOptions;
@@ -29,9 +29,9 @@ use crate::program::tables::{Count, FragmentId, Program};
 /// bounded by [`TextLimits`](crate::TextLimits).
 ///
 /// Fails if the language is empty, if parts in any order can begin with themselves, or if a literal below a
-/// regular operator is not UTF-8. It also fails if a limit is reached; [`BuildError::cause`] gives the
+/// regular operator is not UTF-8. It also fails if a limit is reached; [`AutomataError::cause`] gives the
 /// reason.
-pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, BuildError> {
+pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, AutomataError> {
     run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn compile_scope(
     grammar: &Grammar,
     options: &CompileOptions,
     scope: Scope<'_>,
-) -> Result<Program, BuildError> {
+) -> Result<Program, AutomataError> {
     run_passes(grammar, options, scope).map(|(program, ..)| program)
 }
 
@@ -58,7 +58,7 @@ pub fn compile_with(
     grammar: &Grammar,
     options: &CompileOptions,
     parts: &[LinkedProgram<'_>],
-) -> Result<Program, BuildError> {
+) -> Result<Program, AutomataError> {
     let parts = Parts::new(parts, grammar, options)?;
     run_passes(grammar, options, whole(grammar, &parts)).map(|(program, ..)| program)
 }
@@ -68,7 +68,7 @@ pub(crate) fn compile_around(
     grammar: &Grammar,
     options: &CompileOptions,
     part: LinkedProgram<'_>,
-) -> Result<(Program, Option<FragmentId>), BuildError> {
+) -> Result<(Program, Option<FragmentId>), AutomataError> {
     let parts = Parts::new(&[part], grammar, options)?;
     let (program, _, numbers) = run_passes(grammar, options, whole(grammar, &parts))?;
     Ok((program, numbers.parts.first().copied()))
@@ -90,7 +90,7 @@ pub(crate) struct CompiledPlaces {
 pub(crate) fn compile_with_places(
     grammar: &Grammar,
     options: &CompileOptions,
-) -> Result<(Program, CompiledPlaces), BuildError> {
+) -> Result<(Program, CompiledPlaces), AutomataError> {
     let (program, Places { rules, counted, any_escape }, numbers) =
         run_passes(grammar, options, whole(grammar, &Parts::none()))?;
     let counted = counted.into_iter().filter(|((_, spelling, _), _)| spelling.is_plain());
@@ -103,7 +103,7 @@ fn run_passes(
     grammar: &Grammar,
     options: &CompileOptions,
     scope: Scope<'_>,
-) -> Result<(Program, Places, FragmentNumbers), BuildError> {
+) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
     Built::new(grammar, options, scope)?.finish(grammar, options, scope)
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, BuildError> {
+    fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, AutomataError> {
         check_interrupt(options)?;
         let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
         let (draft, places) = expressions::build(grammar, options, scope, &mut find)?;
@@ -126,7 +126,7 @@ impl Built {
         grammar: &Grammar,
         root: RuleId,
         options: &CompileOptions,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, AutomataError> {
         Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
     }
 
@@ -141,7 +141,7 @@ impl Built {
         grammar: &Grammar,
         root: RuleId,
         options: &CompileOptions,
-    ) -> Result<Program, BuildError> {
+    ) -> Result<Program, AutomataError> {
         let scope = Scope { root, may_share: true, parts: &Parts::none() };
         self.finish(grammar, options, scope).map(|(program, ..)| program)
     }
@@ -151,17 +151,17 @@ impl Built {
         grammar: &Grammar,
         options: &CompileOptions,
         scope: Scope<'_>,
-    ) -> Result<(Program, Places, FragmentNumbers), BuildError> {
+    ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
         let Self { mut draft, places } = self;
         check_interrupt(options)?;
         // The order of the passes. Pruning comes first, because every later pass may rely on it that each
         // state lies on a path to the end.
-        prune(&mut draft).map_err(|_| BuildError::empty_language(grammar.rule(scope.root).name()))?;
+        prune(&mut draft).map_err(|_| AutomataError::empty_language(grammar.rule(scope.root).name()))?;
         // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
         // written out.
         let left_calls = nullable(&mut draft);
         lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
-            BuildError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
+            AutomataError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
         })?;
         // Empty edges go before states are compared: two states with equal edges may differ in their empty
         // ones alone.
@@ -191,6 +191,6 @@ impl Built {
     }
 }
 
-fn check_interrupt(options: &CompileOptions) -> Result<(), BuildError> {
+fn check_interrupt(options: &CompileOptions) -> Result<(), AutomataError> {
     options.interrupt.check().map_err(|reason| Failure::from(reason).alone())
 }

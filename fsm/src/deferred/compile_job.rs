@@ -12,7 +12,7 @@ use grammask_grammar_ir::{Grammar, Interrupt, RuleId, Toggle};
 
 use crate::compile::pipeline::{Built, compile};
 use crate::deferred::size_estimate::{SizeEstimate, estimate};
-use crate::error::{BuildError, Failure};
+use crate::error::{AutomataError, Failure};
 use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredJob, DeferredProgram, Footprint, Progress, Urgency};
 use crate::program::tables::Program;
@@ -50,7 +50,7 @@ impl DeferredProgram {
     /// # Errors
     ///
     /// As for [`compile`], where it is compiled at once.
-    pub fn new(grammar: Grammar, options: &CompileOptions) -> Result<Self, BuildError> {
+    pub fn new(grammar: Grammar, options: &CompileOptions) -> Result<Self, AutomataError> {
         let may_wait = options.deferred_programs == Toggle::On;
         let Some(footprint) = may_wait.then(|| estimate(&grammar, options)).flatten() else {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
@@ -93,7 +93,7 @@ pub(crate) fn uninterrupted(options: &CompileOptions) -> Arc<CompileOptions> {
 }
 
 impl DeferredJob for CompileJob {
-    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, BuildError> {
+    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, AutomataError> {
         let mut step = self.step()?;
         loop {
             let left = match step {
@@ -116,7 +116,7 @@ impl DeferredJob for CompileJob {
 }
 
 impl CompileJob {
-    fn step(self) -> Result<Step, BuildError> {
+    fn step(self) -> Result<Step, AutomataError> {
         match self {
             Self::Write { write, options } => {
                 let grammar = write().ok_or_else(|| Failure::EstimateExceeded.alone())?;

@@ -22,7 +22,7 @@ use crate::build::plan::Graph;
 use crate::compile::pipeline::{compile, compile_scope};
 use crate::deferred::compile_job::uninterrupted;
 use crate::deferred::size_estimate::Survey;
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
 use crate::link::scope::{Parts, Scope};
@@ -58,7 +58,7 @@ pub fn compile_deferred(
     grammar: &Grammar,
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
-) -> Result<Program, BuildError> {
+) -> Result<Program, AutomataError> {
     let extracted = extract_deferred_rules(grammar, options, share);
     let Some(sub_programs) = extracted else { return compile(grammar, options) };
     let parts = Parts::extracted(&sub_programs);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
-use crate::error::{BuildError, Failure};
+use crate::error::{AutomataError, Failure};
 use crate::ids::{Id, IdVec, Offset, PartId, ids};
 use crate::options::CompileOptions;
 use crate::program::deferred::DeferredProgram;
@@ -88,7 +88,7 @@ impl<'p> Parts<'p> {
         list: &[LinkedProgram<'p>],
         grammar: &Grammar,
         options: &CompileOptions,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, AutomataError> {
         let numbered = list.iter().zip(ids(list.len()));
         let of_rule: AHashMap<RuleId, PartId> = numbered.map(|(part, at)| (part.rule, at)).collect();
         let decide = |part: &LinkedProgram<'p>| match part.program {
@@ -104,7 +104,8 @@ impl<'p> Parts<'p> {
             Linking::Refer(program) => Ok(Decided::copy(program.program().map_err(Clone::clone)?.whole()?)),
             Linking::Copy(program) => Ok(Decided::copy(program.whole()?)),
         };
-        let list: IdVec<PartId, Decided<'p>> = list.iter().map(decide).collect::<Result<_, BuildError>>()?;
+        let list: IdVec<PartId, Decided<'p>> =
+            list.iter().map(decide).collect::<Result<_, AutomataError>>()?;
         // Tables are numbered in 32 bits, with two bits to spare.
         let cap = (1 << 30) - 1;
         let (mut states, mut edges, mut numbers) = (0_usize, 0_usize, 0_usize);

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use grammask_grammar_ir::PerProcess;
 
-use crate::error::{BuildError, Failure};
+use crate::error::{AutomataError, Failure};
 use crate::ids::Id;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::tables::{FragmentId, LabelId, Program, StateId, TokenLabel};
@@ -23,7 +23,7 @@ use crate::program::tables::{FragmentId, LabelId, Program, StateId, TokenLabel};
 pub(crate) trait DeferredJob: fmt::Debug + Send {
     /// Does as much of the work as the urgency asks for. The program must fit the footprint; it is an error if it does
     /// not.
-    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, BuildError>;
+    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, AutomataError>;
 }
 
 /// How soon a text comes to a deferred program.
@@ -54,7 +54,7 @@ pub struct DeferredProgram {
     footprint: Footprint,
     origin: Origin,
     pending: PerProcess<Mutex<Pending>>,
-    compiled: OnceLock<Result<Compiled, BuildError>>,
+    compiled: OnceLock<Result<Compiled, AutomataError>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ struct Compiled {
 enum Pending {
     Job(Box<dyn DeferredJob>),
     /// The program is compiled, and has not been read yet.
-    Done(Result<Compiled, BuildError>),
+    Done(Result<Compiled, AutomataError>),
     /// All was done, or a thread is working on it: after a fork one that this process does not have.
     #[default]
     Nothing,
@@ -109,7 +109,7 @@ impl DeferredProgram {
     ///
     /// Fails if the program is larger than was estimated (no such grammar is known), or if this process was
     /// forked while a thread of its parent was compiling the program.
-    pub fn program(&self) -> Result<&Arc<Program>, &BuildError> {
+    pub fn program(&self) -> Result<&Arc<Program>, &AutomataError> {
         if !self.is_compiled() {
             // Readers of a compiled program never take this lock. Those that come while it is compiled wait
             // here, and then find the result.
@@ -136,7 +136,7 @@ impl DeferredProgram {
         }
     }
 
-    fn compile_now(&self, pending: Pending) -> Result<Compiled, BuildError> {
+    fn compile_now(&self, pending: Pending) -> Result<Compiled, AutomataError> {
         match pending {
             Pending::Job(mut job) => loop {
                 match job.advance(&self.footprint, Urgency::Now)? {

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::program::tables::{Call, FragmentId, Options, Program, StateId};
 
 /// The values that do not repeat in an array or object of JSON.
@@ -87,7 +87,7 @@ impl Program {
     }
 
     /// Checks that rules whose items or names do not repeat are directly after their brackets.
-    pub(crate) fn check_distinct(&self) -> Result<(), BuildError> {
+    pub(crate) fn check_distinct(&self) -> Result<(), AutomataError> {
         if !self.own_options() || !self.has_options(|options| options.distinct.is_some()) {
             return Ok(());
         }
@@ -114,7 +114,7 @@ impl Program {
             }
         }
         let called = |id: StateId| called.get(id.index()).copied().flatten();
-        let wrong = |fragment| Err(BuildError::not_behind_bracket(&self.fragment(fragment).name));
+        let wrong = |fragment| Err(AutomataError::not_behind_bracket(&self.fragment(fragment).name));
         for fragment in &self.fragments {
             if let Some((_, inner)) = called(fragment.start) {
                 return wrong(inner);

@@ -15,7 +15,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::ids::Id;
 use crate::program::deferred::DeferredProgram;
 use crate::program::deferred::{IdReservation, StepOutcome, Urgency};
@@ -31,7 +31,7 @@ pub(crate) struct SubPrograms {
     list: Vec<SubProgram>,
     last: LastFound,
     /// The error of a deferred sub-program whose compilation failed.
-    failure: OnceLock<BuildError>,
+    failure: OnceLock<AutomataError>,
 }
 
 /// The place of the sub-program that was looked for last. A reader of edges mostly stays in one sub-program.
@@ -246,7 +246,7 @@ impl SubPrograms {
         }
     }
 
-    pub(crate) fn failure(&self) -> Option<&BuildError> {
+    pub(crate) fn failure(&self) -> Option<&AutomataError> {
         self.failure.get()
     }
 
@@ -269,7 +269,7 @@ impl SubPrograms {
 
     /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state. The numbers that
     /// things got.
-    pub(crate) fn append_to(&self, whole: &mut Program) -> Result<IdMap, BuildError> {
+    pub(crate) fn append_to(&self, whole: &mut Program) -> Result<IdMap, AutomataError> {
         let mut numbers = IdMap::default();
         let mut begin = FirstIds::behind(whole);
         for sub_program in &self.list {

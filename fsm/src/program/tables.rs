@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::ids::{Id, Offset, define_id};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::Urgency;
@@ -373,7 +373,7 @@ impl Program {
     /// The reason why a deferred program could not be compiled, if there is one. It seems to read nothing
     /// then, and later answers are not to be trusted. No grammar is known for which this happens.
     #[inline]
-    pub fn failure(&self) -> Option<&BuildError> {
+    pub fn failure(&self) -> Option<&AutomataError> {
         self.sub_programs.failure()
     }
 
@@ -422,12 +422,12 @@ impl Program {
     /// # Errors
     ///
     /// As for [`DeferredProgram::program`](crate::DeferredProgram::program).
-    pub fn whole(&self) -> Result<Cow<'_, Self>, BuildError> {
+    pub fn whole(&self) -> Result<Cow<'_, Self>, AutomataError> {
         Ok(self.numbered()?.0)
     }
 
     /// As [`whole`](Self::whole), with the new numbers.
-    pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, IdMap), BuildError> {
+    pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, IdMap), AutomataError> {
         if self.sub_programs.is_empty() {
             return Ok((Cow::Borrowed(self), IdMap::default()));
         }

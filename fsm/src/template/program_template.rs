@@ -15,7 +15,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef};
 
 use crate::compile::pipeline::{compile, compile_around};
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::error::Failure;
 use crate::ids::{Id, Offset};
 use crate::link::scope::LinkedProgram;
@@ -128,7 +128,7 @@ impl ProgramTemplate {
     /// # Errors
     ///
     /// As for [`compile`], and where nothing refers to the rule, or only an operand of a regular operator.
-    pub fn new(grammar: &Grammar, options: &CompileOptions, gap: RuleId) -> Result<Self, BuildError> {
+    pub fn new(grammar: &Grammar, options: &CompileOptions, gap: RuleId) -> Result<Self, AutomataError> {
         let stand_in = stand_in()?;
         let (mut program, number) = compile_around(grammar, options, LinkedProgram::copied(gap, &stand_in))?;
         let Some(gap) = number else {
@@ -204,7 +204,7 @@ fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) ->
 
 /// A program that fills the gap while the template is compiled. It reads one byte; after all passes it is two
 /// states and an edge.
-fn stand_in() -> Result<Program, BuildError> {
+fn stand_in() -> Result<Program, AutomataError> {
     let mut builder = GrammarBuilder::new();
     let byte = builder.literal("x");
     let grammar = builder.add_rule("stand_in", byte).and_then(|root| builder.finish(root));

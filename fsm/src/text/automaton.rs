@@ -9,7 +9,7 @@ use super::ids::TextStateId;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::scalars::{MAX_SCALAR, character, scalar};
-use crate::error::BuildError;
+use crate::error::AutomataError;
 use crate::error::Failure;
 use crate::ids::{Id, IdVec};
 use crate::options::TextLimits;
@@ -28,7 +28,7 @@ use crate::options::TextLimits;
 /// assert!(others.accepts("idx") && !others.accepts("id"));
 /// assert!(names.intersect(&others, &limits)?.is_empty());
 /// assert_eq!(others.complement(), names);
-/// # Ok::<(), grammask_fsm::BuildError>(())
+/// # Ok::<(), grammask_fsm::AutomataError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextAutomaton {
@@ -51,7 +51,7 @@ impl TextAutomaton {
     ///
     /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. An expression that
     /// refers to recursive rules is not regular and reaches a limit.
-    pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, BuildError> {
+    pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, AutomataError> {
         Self::from_expr_counted(grammar, expr, limits).0
     }
 
@@ -60,7 +60,7 @@ impl TextAutomaton {
         grammar: &Grammar,
         expr: ExprId,
         limits: &TextLimits,
-    ) -> (Result<Self, BuildError>, usize) {
+    ) -> (Result<Self, AutomataError>, usize) {
         let mut evaluator = Evaluator::new(grammar, *limits, Interrupt::never());
         let texts = evaluator.evaluate(expr).and_then(|dfa| {
             let mut meter = Meter::after(evaluator.spent(), *limits, &Interrupt::never());
@@ -75,7 +75,7 @@ impl TextAutomaton {
     /// Whether an expression matches any text: as `!from_expr(..)?.is_empty()`, mostly in a small part of the time.
     ///
     /// Fails as [`from_expr`](Self::from_expr) does.
-    pub fn any_in(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<bool, BuildError> {
+    pub fn any_in(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<bool, AutomataError> {
         let found = Evaluator::new(grammar, *limits, Interrupt::never()).has_text(expr);
         match found.map_err(Failure::alone)? {
             Some(found) => Ok(found),
@@ -105,14 +105,14 @@ impl TextAutomaton {
     }
 
     /// The texts that both accept.
-    pub fn intersect(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
+    pub fn intersect(&self, other: &Self, limits: &TextLimits) -> Result<Self, AutomataError> {
         let mut meter = Meter::new(*limits);
         let dfa = intersection(&[&self.dfa, &other.dfa], &mut meter).map_err(Failure::alone)?;
         Ok(Self { dfa })
     }
 
     /// The texts that at least one accepts.
-    pub fn union(&self, other: &Self, limits: &TextLimits) -> Result<Self, BuildError> {
+    pub fn union(&self, other: &Self, limits: &TextLimits) -> Result<Self, AutomataError> {
         let mut meter = Meter::new(*limits);
         let (left, right) = (self.dfa.complement(), other.dfa.complement());
         let neither = intersection(&[left, right], &mut meter).map_err(Failure::alone)?;
@@ -365,7 +365,7 @@ impl TextAutomaton {
         Ok(rules[TextStateId::FIRST])
     }
 
-    fn minimal(dfa: &RangeDfa, limits: &TextLimits) -> Result<Self, BuildError> {
+    fn minimal(dfa: &RangeDfa, limits: &TextLimits) -> Result<Self, AutomataError> {
         let dfa = minimize(dfa, &mut Meter::new(*limits)).map_err(Failure::alone)?;
         Ok(Self { dfa })
     }

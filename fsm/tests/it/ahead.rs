@@ -221,7 +221,7 @@ fn rules_that_wait_are_compiled_ahead() {
     let body = builder.choice(ways);
     builder.define(root, body).unwrap();
     let grammar = builder.finish(root).unwrap();
-    let options = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
+    let options = CompileOptions::default().deferred_min_states(0);
     let program = compile_deferred(&grammar, &options, |whole| Arc::new(whole.clone())).unwrap();
     assert_eq!(program.sub_program_counts().all, 3);
     assert_eq!(pieces(&program, after(&program, start(&program), b'o')), 3);

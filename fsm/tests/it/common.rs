@@ -48,8 +48,7 @@ fn copied_parts_read_what_written_ones_read() {
         let texts = texts(letter);
         check(&grammar, texts.iter().map(Vec::as_slice));
         let copied = built(&grammar);
-        let written =
-            compile(&grammar, &CompileOptions { shared_rules: Toggle::Off, ..CompileOptions::default() });
+        let written = compile(&grammar, &CompileOptions::default().shared_rules(Toggle::Off));
         let counted =
             |program: &Program| program.fragments().filter(|fragment| fragment.count.is_some()).count();
         // Expressions outside of the part use its fragments, too.

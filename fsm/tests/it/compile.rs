@@ -215,7 +215,7 @@ fn limits_are_reported() {
     let error = refused(&grammar(pattern));
     assert_eq!((error.cause(), error.rule()), (Cause::LimitReached, Some("root")));
     insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 50000 states for its text; simplify the rule or raise `text.max_states`");
-    let options = CompileOptions { max_states: 10, ..CompileOptions::default() };
+    let options = CompileOptions::default().max_states(10);
     let error = compile(&json(), &options).expect_err("ten states are not enough");
     insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 10 states; simplify the rule or raise `max_states`");
 }
@@ -231,7 +231,7 @@ fn shared_expressions_do_not_multiply_without_bound() {
         }
         part
     });
-    let options = CompileOptions { max_states: 10_000, max_edges: 10_000, ..CompileOptions::default() };
+    let options = CompileOptions::default().max_states(10_000).max_edges(10_000);
     let error = compile(&grammar, &options).expect_err("2^24 alternatives");
     assert_eq!(error.cause(), Cause::LimitReached);
 }

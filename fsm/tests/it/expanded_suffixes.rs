@@ -26,7 +26,7 @@ fn lists() -> Grammar {
 
 fn program(grammar: &Grammar) -> Program {
     // Repeats stay counted, and rules stay rules.
-    let options = CompileOptions { expand_states: 0, inlining: Toggle::Off, ..CompileOptions::default() };
+    let options = CompileOptions::default().expand_states(0).inlining(Toggle::Off);
     compile(grammar, &options).unwrap()
 }
 

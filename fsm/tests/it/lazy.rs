@@ -8,18 +8,14 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Interrupt, RuleId, Ru
 use crate::{grammar, naive, recursive_grammar, simulate};
 
 fn lazy(grammar: &Grammar) -> DeferredProgram {
-    DeferredProgram::new(
-        grammar.clone(),
-        &CompileOptions { deferred_programs: Toggle::On, ..CompileOptions::default() },
-    )
-    .unwrap()
+    DeferredProgram::new(grammar.clone(), &CompileOptions::default().deferred_programs(Toggle::On)).unwrap()
 }
 
 /// Whether a grammar can wait. Compiled at once or late, it is the same.
 fn waits(grammar: &Grammar) -> bool {
     let late = lazy(grammar);
     let waits = !late.is_compiled();
-    let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
+    let at_once = CompileOptions::default().deferred_programs(Toggle::Off);
     let at_once = DeferredProgram::new(grammar.clone(), &at_once).unwrap();
     assert!(at_once.is_compiled());
     assert_eq!(late.program().unwrap().fingerprint(), at_once.program().unwrap().fingerprint());
@@ -107,7 +103,7 @@ fn a_language_that_is_empty_is_refused_at_once() {
         let (again, open) = (builder.rule(root), builder.literal("["));
         builder.sequence([open, again])
     });
-    let late = CompileOptions { deferred_programs: Toggle::On, ..CompileOptions::default() };
+    let late = CompileOptions::default().deferred_programs(Toggle::On);
     let error = DeferredProgram::new(loops, &late).unwrap_err();
     assert_eq!(error.cause(), Cause::EmptyLanguage);
 }
@@ -124,8 +120,7 @@ fn what_grows_too_large_is_compiled_at_once() {
         let begin = builder.literal("x");
         builder.sequence([begin, part])
     });
-    let options =
-        CompileOptions { deferred_programs: Toggle::On, max_states: 10_000, ..CompileOptions::default() };
+    let options = CompileOptions::default().deferred_programs(Toggle::On).max_states(10_000);
     let error = DeferredProgram::new(doubled, &options).unwrap_err();
     assert_eq!(error.cause(), Cause::LimitReached);
 }
@@ -133,11 +128,7 @@ fn what_grows_too_large_is_compiled_at_once() {
 #[test]
 fn an_interrupt_has_no_say_later() {
     let simple = grammar(|builder| builder.literal("ab"));
-    let stopped = CompileOptions {
-        deferred_programs: Toggle::On,
-        interrupt: Interrupt::when(|| true),
-        ..CompileOptions::default()
-    };
+    let stopped = CompileOptions::default().deferred_programs(Toggle::On).interrupt(Interrupt::when(|| true));
     assert!(DeferredProgram::new(simple, &stopped).unwrap().program().is_ok());
 }
 
@@ -158,7 +149,7 @@ fn threads_that_come_at_once_compile_once() {
 
 /// A grammar whose rules that can wait do so.
 fn late(grammar: &Grammar) -> Program {
-    let options = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
+    let options = CompileOptions::default().deferred_min_states(0);
     compile_deferred(grammar, &options, |whole| Arc::new(whole.clone())).unwrap()
 }
 
@@ -218,11 +209,7 @@ fn what_is_small_does_not_wait() {
     let grammar = items();
     let whole = compile(&grammar, &CompileOptions::default()).unwrap();
     let share = |whole: &Grammar| Arc::new(whole.clone());
-    let at_once = CompileOptions {
-        deferred_min_states: 0,
-        deferred_programs: Toggle::Off,
-        ..CompileOptions::default()
-    };
+    let at_once = CompileOptions::default().deferred_min_states(0).deferred_programs(Toggle::Off);
     for options in [CompileOptions::default(), at_once] {
         let program = compile_deferred(&grammar, &options, share).unwrap();
         assert_eq!(program.sub_program_counts().all, 0);

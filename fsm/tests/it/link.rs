@@ -97,7 +97,7 @@ fn linked(outline: &Grammar, grammars: &[Grammar], options: &CompileOptions) -> 
         rules().zip(&programs).map(|(rule, program)| LinkedProgram::copied(rule, program)).collect();
     let copied = compile_with(outline, options, &parts).unwrap();
     let by_reference = [Toggle::Off, Toggle::On].map(|deferred_programs| {
-        let options = CompileOptions { deferred_programs, ..options.clone() };
+        let options = options.clone().deferred_programs(deferred_programs);
         let lazy = |grammar: &Grammar| Arc::new(DeferredProgram::new(grammar.clone(), &options).unwrap());
         let programs: Vec<Arc<DeferredProgram>> = grammars.iter().map(lazy).collect();
         assert!(deferred_programs == Toggle::On || programs.iter().all(|program| program.is_compiled()));
@@ -194,7 +194,7 @@ fn limits_count_what_is_linked() {
     let grammars = part_grammars();
     let programs: Vec<Program> = grammars.iter().map(built).collect();
     let (_, outline) = both(&grammars, WHOLES[0]);
-    let options = CompileOptions { max_states: 12, ..CompileOptions::default() };
+    let options = CompileOptions::default().max_states(12);
     assert!(compile(&grammars[0], &options).is_ok());
     let parts: Vec<LinkedProgram<'_>> = outline
         .rule_ids()

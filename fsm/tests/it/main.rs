@@ -16,7 +16,7 @@ mod simulate;
 mod spelling;
 mod text;
 
-use grammask_fsm::{BuildError, CompileOptions, DeferredProgram, Program, Toggle, compile};
+use grammask_fsm::{AutomataError, CompileOptions, DeferredProgram, Program, Toggle, compile};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
 
 /// A grammar whose root is the expression that `write` makes.
@@ -37,35 +37,28 @@ fn built(grammar: &Grammar) -> Program {
     compile(grammar, &CompileOptions::default()).expect("the grammar compiles")
 }
 
-fn refused(grammar: &Grammar) -> BuildError {
+fn refused(grammar: &Grammar) -> AutomataError {
     compile(grammar, &CompileOptions::default()).expect_err("the grammar is refused")
 }
 
 /// Every optional pass left out.
 fn no_passes() -> CompileOptions {
-    CompileOptions {
-        literal_tries: Toggle::Off,
-        inlining: Toggle::Off,
-        epsilon_removal: Toggle::Off,
-        prefix_merging: Toggle::Off,
-        suffix_merging: Toggle::Off,
-        shared_rules: Toggle::Off,
-        determinization: Toggle::Off,
-        ..CompileOptions::default()
-    }
+    CompileOptions::default()
+        .literal_tries(Toggle::Off)
+        .inlining(Toggle::Off)
+        .epsilon_removal(Toggle::Off)
+        .prefix_merging(Toggle::Off)
+        .suffix_merging(Toggle::Off)
+        .shared_rules(Toggle::Off)
+        .determinization(Toggle::Off)
 }
 
 /// Compiles with and without the optional passes, checks what every program guarantees, and compares what is
 /// accepted with the naive reading of the grammar.
 fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
-    let small_counters = CompileOptions { expand_states: 0, ..CompileOptions::default() };
-    let no_epsilon_removal = CompileOptions { epsilon_removal: Toggle::Off, ..CompileOptions::default() };
-    let only_merging = CompileOptions {
-        prefix_merging: Toggle::On,
-        suffix_merging: Toggle::On,
-        expand_states: 4,
-        ..no_passes()
-    };
+    let small_counters = CompileOptions::default().expand_states(0);
+    let no_epsilon_removal = CompileOptions::default().epsilon_removal(Toggle::Off);
+    let only_merging = no_passes().prefix_merging(Toggle::On).suffix_merging(Toggle::On).expand_states(4);
     let options = [CompileOptions::default(), no_passes(), small_counters, no_epsilon_removal, only_merging];
     let programs: Vec<Program> = options
         .iter()

@@ -180,11 +180,9 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 /// Nested spelling and unrolled counters can pass the default limits; such grammars say nothing.
 fn fits(grammar: &Grammar) -> bool {
-    let options = grammask_fsm::CompileOptions {
-        max_states: 20_000,
-        text: TextLimits { max_states: 2_000, max_steps: 200_000, ..TextLimits::default() },
-        ..Default::default()
-    };
+    let options = grammask_fsm::CompileOptions::default()
+        .max_states(20_000)
+        .text(TextLimits::default().max_states(2_000).max_steps(200_000));
     let error = grammask_fsm::compile(grammar, &options).err();
     error.is_none_or(|error| error.cause() != grammask_fsm::Cause::LimitReached)
 }
@@ -221,7 +219,7 @@ proptest! {
     fn text_automata(tree in tree(None), texts in texts()) {
         let grammar = grammar(&[tree]);
         let body = grammar.rule(grammar.root()).body();
-        let limits = TextLimits { max_states: 5_000, max_steps: 500_000, ..TextLimits::default() };
+        let limits = TextLimits::default().max_states(5_000).max_steps(500_000);
         let Ok(automaton) = TextAutomaton::from_expr(&grammar, body, &limits) else { return Ok(()) };
         for text in texts.iter().filter_map(|text| std::str::from_utf8(text).ok()) {
             prop_assert_eq!(automaton.accepts(text), naive::accepts(&grammar, text.as_bytes()), "{:?}", text);
@@ -242,7 +240,7 @@ proptest! {
         for tree in [Tree::Both(Box::new(one), Box::new(other)), Tree::Both(Box::new(both), Box::new(third))] {
             let grammar = grammar(&[tree]);
             let body = grammar.rule(grammar.root()).body();
-            let limits = TextLimits { max_states: 5_000, max_steps: 500_000, ..TextLimits::default() };
+            let limits = TextLimits::default().max_states(5_000).max_steps(500_000);
             let Ok(automaton) = TextAutomaton::from_expr(&grammar, body, &limits) else { continue };
             let any = TextAutomaton::any_in(&grammar, body, &limits);
             prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));

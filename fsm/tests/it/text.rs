@@ -1,7 +1,7 @@
 //! The algebra of texts.
 
 use grammask_fsm::text::{ClassRun, TextAutomaton};
-use grammask_fsm::{BuildError, Cause, CompileOptions, TextLimits, compile};
+use grammask_fsm::{AutomataError, Cause, CompileOptions, TextLimits, compile};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use crate::{check, grammar, simulate};
@@ -13,7 +13,7 @@ fn automaton(write: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> TextAutomaton
 }
 
 #[test]
-fn equal_languages_are_equal() -> Result<(), BuildError> {
+fn equal_languages_are_equal() -> Result<(), AutomataError> {
     // (a|b)* written in two ways.
     let one = automaton(|builder| {
         let any = builder.class([('a', 'b')]);
@@ -45,7 +45,7 @@ fn bytes_that_are_not_text_are_refused() {
 }
 
 #[test]
-fn large_products_are_minimal() -> Result<(), BuildError> {
+fn large_products_are_minimal() -> Result<(), AutomataError> {
     // At most 40 characters, at most 20 pairs of a word character and another: 800 pairs of states.
     let is_word = [('0', '9'), ('A', 'Z'), ('a', 'z')];
     let pairs = |builder: &mut GrammarBuilder| {

@@ -192,12 +192,13 @@ impl<T: Element> Case<T> {
         let (stream, layout) = (std::ptr::null_mut(), self.host_layout());
         let count = layout.selected();
         let settings: Vec<Sampling> = (0..count)
-            .map(|_| Sampling {
-                temperature: [0.0, 0.7, 1.0][random.usize(..3)],
-                top_k: [0, 1, 5, 60][random.usize(..4)],
-                top_p: [1.0, 0.95, 0.5][random.usize(..3)],
-                seed: random.u64(..),
-                step: 0,
+            .map(|_| {
+                Sampling::default()
+                    .temperature([0.0, 0.7, 1.0][random.usize(..3)])
+                    .top_k([0, 1, 5, 60][random.usize(..4)])
+                    .top_p([1.0, 0.95, 0.5][random.usize(..3)])
+                    .seed(random.u64(..))
+                    .step(0)
             })
             .collect();
         let mut workspace = device.workspace(count as u32, self.columns as u32, T::TYPE)?;

@@ -144,8 +144,8 @@ fn sampling(
     };
     let ways = [
         ("sample", Sampling::default()),
-        ("sample top_k 40", Sampling { top_k: 40, ..Sampling::default() }),
-        ("sample top_p 0.95", Sampling { top_p: 0.95, ..Sampling::default() }),
+        ("sample top_k 40", Sampling::default().top_k(40)),
+        ("sample top_p 0.95", Sampling::default().top_p(0.95)),
     ];
     for (name, sampling) in ways {
         let settings = vec![sampling; batch];

@@ -58,12 +58,13 @@ fn check<T: Bits>(seed: u64) {
             shape.pairs().into_iter().map(|pair| shape.allowed(&logits, &masks, pair)).collect();
         let settings: Vec<Sampling> = rows
             .iter()
-            .map(|_| Sampling {
-                temperature: [0.0, 0.5, 1.0, 1.7][random.usize(..4)],
-                top_k: [0, 0, 1, 3, 50][random.usize(..5)],
-                top_p: [1.0, 0.999, 0.9, 0.4, 1e-6][random.usize(..5)],
-                seed: random.u64(..),
-                step: random.u64(..),
+            .map(|_| {
+                Sampling::default()
+                    .temperature([0.0, 0.5, 1.0, 1.7][random.usize(..4)])
+                    .top_k([0, 0, 1, 3, 50][random.usize(..5)])
+                    .top_p([1.0, 0.999, 0.9, 0.4, 1e-6][random.usize(..5)])
+                    .seed(random.u64(..))
+                    .step(random.u64(..))
             })
             .collect();
         let is_possible = rows.iter().all(|row| row.iter().any(|&(_, logit)| logit > f32::NEG_INFINITY));
@@ -98,15 +99,8 @@ fn check_distribution(sampling: Sampling, logits: &[f32], masks: &[u32]) {
     let mut counts = vec![0_u32; logits.len()];
     for step in 0..DRAWS {
         let mut token = [0];
-        sample(
-            Processor::default(),
-            logits,
-            masks,
-            &layout,
-            &[Sampling { step: step.into(), ..sampling }],
-            &mut token,
-        )
-        .unwrap();
+        sample(Processor::default(), logits, masks, &layout, &[sampling.step(step.into())], &mut token)
+            .unwrap();
         counts[token[0] as usize] += 1;
     }
     let allowed = (0..logits.len()).filter(|token| masks[token / 32] >> (token % 32) & 1 == 1);
@@ -127,15 +121,15 @@ fn tokens_are_drawn_as_often_as_they_are_probable() {
     let mut random = Rng::with_seed(31);
     let logits: Vec<f32> = (0..40).map(|_| random.f32() * 6.0).collect();
     let masks = [0xf3a5_77d1, 0xbe];
-    let plain = Sampling { seed: 5, ..Sampling::default() };
+    let plain = Sampling::default().seed(5);
     check_distribution(plain, &logits, &masks);
-    check_distribution(Sampling { temperature: 0.4, ..plain }, &logits, &masks);
-    check_distribution(Sampling { top_k: 4, ..plain }, &logits, &masks);
-    check_distribution(Sampling { top_p: 0.7, ..plain }, &logits, &masks);
-    check_distribution(Sampling { temperature: 2.0, top_k: 12, top_p: 0.8, ..plain }, &logits, &masks);
+    check_distribution(plain.temperature(0.4), &logits, &masks);
+    check_distribution(plain.top_k(4), &logits, &masks);
+    check_distribution(plain.top_p(0.7), &logits, &masks);
+    check_distribution(plain.temperature(2.0).top_k(12).top_p(0.8), &logits, &masks);
     let infinite = [f32::INFINITY, 3.0, f32::INFINITY, f32::NAN];
     check_distribution(plain, &infinite, &[0b1111]);
-    check_distribution(Sampling { top_p: 0.4, ..plain }, &infinite, &[0b1111]);
+    check_distribution(plain.top_p(0.4), &infinite, &[0b1111]);
 }
 
 #[test]
@@ -144,7 +138,7 @@ fn a_seed_and_a_step_name_a_draw() {
     let masks = vec![u32::MAX; 5000_usize.div_ceil(32)];
     let draw = |seed, step| {
         let mut token = [0];
-        let settings = [Sampling { seed, step, ..Sampling::default() }];
+        let settings = [Sampling::default().seed(seed).step(step)];
         sample(Processor::default(), &logits, &masks, &Layout::new(1, 5000), &settings, &mut token).unwrap();
         token[0]
     };
@@ -160,12 +154,12 @@ fn a_seed_and_a_step_name_a_draw() {
 fn settings_out_of_range_are_refused() {
     let plain = Sampling::default();
     let wrong = [
-        Sampling { temperature: -1.0, ..plain },
-        Sampling { temperature: f32::NAN, ..plain },
-        Sampling { temperature: f32::INFINITY, ..plain },
-        Sampling { top_p: 0.0, ..plain },
-        Sampling { top_p: 1.5, ..plain },
-        Sampling { top_p: f32::NAN, ..plain },
+        plain.temperature(-1.0),
+        plain.temperature(f32::NAN),
+        plain.temperature(f32::INFINITY),
+        plain.top_p(0.0),
+        plain.top_p(1.5),
+        plain.top_p(f32::NAN),
     ];
     for settings in wrong {
         let result =
@@ -179,7 +173,7 @@ fn settings_out_of_range_are_refused() {
 #[test]
 fn temperatures_near_zero_take_the_best() {
     for temperature in [1e-3, 1e-30, f32::MIN_POSITIVE / 4.0] {
-        let settings = [Sampling { temperature, top_p: 0.5, ..Sampling::default() }];
+        let settings = [Sampling::default().temperature(temperature).top_p(0.5)];
         let mut token = [0];
         sample(Processor::default(), &[1.0_f32, 3.0, 2.0], &[7], &Layout::new(1, 3), &settings, &mut token)
             .unwrap();

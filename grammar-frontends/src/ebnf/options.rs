@@ -2,6 +2,7 @@
 
 /// How to read a grammar, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EbnfOptions {
     /// The start rule's name; `root` by default.
     pub root: String,
@@ -15,8 +16,25 @@ impl Default for EbnfOptions {
     }
 }
 
+impl EbnfOptions {
+    /// Sets [`root`](Self::root).
+    #[must_use]
+    pub fn root(mut self, root: impl Into<String>) -> Self {
+        self.root = root.into();
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn limits(mut self, limits: EbnfLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
 /// Bounds on the text of a grammar. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EbnfLimits {
     /// Longest source in bytes; 16 MiB by default.
     pub source_bytes: usize,
@@ -34,6 +52,43 @@ pub struct EbnfLimits {
 impl Default for EbnfLimits {
     fn default() -> Self {
         Self { source_bytes: 16 << 20, tokens: 2_000_000, nesting: MAX_NESTING, chunks: 1 << 16, reports: 20 }
+    }
+}
+
+impl EbnfLimits {
+    /// Sets [`source_bytes`](Self::source_bytes).
+    #[must_use]
+    pub fn source_bytes(mut self, source_bytes: usize) -> Self {
+        self.source_bytes = source_bytes;
+        self
+    }
+
+    /// Sets [`tokens`](Self::tokens).
+    #[must_use]
+    pub fn tokens(mut self, tokens: usize) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// Sets [`nesting`](Self::nesting).
+    #[must_use]
+    pub fn nesting(mut self, nesting: usize) -> Self {
+        self.nesting = nesting;
+        self
+    }
+
+    /// Sets [`chunks`](Self::chunks).
+    #[must_use]
+    pub fn chunks(mut self, chunks: usize) -> Self {
+        self.chunks = chunks;
+        self
+    }
+
+    /// Sets [`reports`](Self::reports).
+    #[must_use]
+    pub fn reports(mut self, reports: usize) -> Self {
+        self.reports = reports;
+        self
     }
 }
 

@@ -295,7 +295,7 @@ impl<'j> Judge<'j> {
         };
         let root = builder.add_rule("language", language).map_err(|error| no_room(&error))?;
         let grammar = builder.finish(root).map_err(|_| undecided(self))?;
-        let limits = TextLimits { max_steps: self.steps, ..TextLimits::default() };
+        let limits = TextLimits::default().max_steps(self.steps);
         let (texts, steps) = TextAutomaton::from_expr_counted(&grammar, grammar.rule(root).body(), &limits);
         self.steps = self.steps.saturating_sub(steps + grammar.expr_count());
         texts.map(|texts| !texts.is_empty()).map_err(|_| undecided(self))

@@ -9,6 +9,7 @@ use crate::regex::RegexLimits;
 
 /// How to read a grammar, and how much of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LarkOptions {
     /// The rule that the text begins with; `start` by default.
     pub start: String,
@@ -37,6 +38,43 @@ impl Default for LarkOptions {
     }
 }
 
+impl LarkOptions {
+    /// Sets [`start`](Self::start).
+    #[must_use]
+    pub fn start(mut self, start: impl Into<String>) -> Self {
+        self.start = start.into();
+        self
+    }
+
+    /// Sets [`named`](Self::named).
+    #[must_use]
+    pub fn named(mut self, named: BTreeMap<String, NamedGrammar>) -> Self {
+        self.named = named;
+        self
+    }
+
+    /// Sets [`json_schema`](Self::json_schema).
+    #[must_use]
+    pub fn json_schema(mut self, json_schema: JsonSchemaOptions) -> Self {
+        self.json_schema = json_schema;
+        self
+    }
+
+    /// Sets [`regex`](Self::regex).
+    #[must_use]
+    pub fn regex(mut self, regex: RegexLimits) -> Self {
+        self.regex = regex;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn limits(mut self, limits: LarkLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
 /// A grammar that others refer to as `@name`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -49,6 +87,7 @@ pub enum NamedGrammar {
 
 /// Bounds on the text of a grammar. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LarkLimits {
     /// Longest source in bytes, those of named grammars each for itself; 16 MiB by default.
     pub source_bytes: usize,
@@ -75,6 +114,50 @@ impl Default for LarkLimits {
             ends: 1000,
             reports: 20,
         }
+    }
+}
+
+impl LarkLimits {
+    /// Sets [`source_bytes`](Self::source_bytes).
+    #[must_use]
+    pub fn source_bytes(mut self, source_bytes: usize) -> Self {
+        self.source_bytes = source_bytes;
+        self
+    }
+
+    /// Sets [`tokens`](Self::tokens).
+    #[must_use]
+    pub fn tokens(mut self, tokens: usize) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// Sets [`nesting`](Self::nesting).
+    #[must_use]
+    pub fn nesting(mut self, nesting: usize) -> Self {
+        self.nesting = nesting;
+        self
+    }
+
+    /// Sets [`chunks`](Self::chunks).
+    #[must_use]
+    pub fn chunks(mut self, chunks: usize) -> Self {
+        self.chunks = chunks;
+        self
+    }
+
+    /// Sets [`ends`](Self::ends).
+    #[must_use]
+    pub fn ends(mut self, ends: usize) -> Self {
+        self.ends = ends;
+        self
+    }
+
+    /// Sets [`reports`](Self::reports).
+    #[must_use]
+    pub fn reports(mut self, reports: usize) -> Self {
+        self.reports = reports;
+        self
     }
 }
 

@@ -61,7 +61,7 @@ impl Terminator {
         let end = shortest(&mut builder, end);
         let root = builder.add_rule("root", end).ok()?;
         let grammar = builder.finish(root).ok()?;
-        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
+        let limits = TextLimits::default().max_steps(MAX_STEPS);
         let automaton =
             TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits).ok()?;
         automaton.rows(MAX_FORMS, MAX_FORM_CHARS).map(Self)

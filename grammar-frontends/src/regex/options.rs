@@ -35,6 +35,7 @@ pub enum LetterCase {
 
 /// How to read a pattern, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegexOptions {
     /// The syntax; by default that of the `regex` crate.
     pub dialect: Dialect,
@@ -47,6 +48,34 @@ pub struct RegexOptions {
 }
 
 impl RegexOptions {
+    /// Sets [`dialect`](Self::dialect).
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Sets [`matching`](Self::matching).
+    #[must_use]
+    pub fn matching(mut self, matching: Matching) -> Self {
+        self.matching = matching;
+        self
+    }
+
+    /// Sets [`letter_case`](Self::letter_case).
+    #[must_use]
+    pub fn letter_case(mut self, letter_case: LetterCase) -> Self {
+        self.letter_case = letter_case;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn limits(mut self, limits: RegexLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// The options for JSON Schema's `pattern`: ECMA-262, matching anywhere.
     pub fn json_schema() -> Self {
         Self { dialect: Dialect::Ecma, matching: Matching::Search, ..Self::default() }
@@ -55,6 +84,7 @@ impl RegexOptions {
 
 /// Bounds on a pattern and on what is made of it. Past them the pattern is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegexLimits {
     /// Longest pattern in bytes; 64 KiB by default.
     pub pattern_bytes: usize,
@@ -80,6 +110,43 @@ impl Default for RegexLimits {
             folded_characters: 40_000_000,
             expressions: 500_000,
         }
+    }
+}
+
+impl RegexLimits {
+    /// Sets [`pattern_bytes`](Self::pattern_bytes).
+    #[must_use]
+    pub fn pattern_bytes(mut self, pattern_bytes: usize) -> Self {
+        self.pattern_bytes = pattern_bytes;
+        self
+    }
+
+    /// Sets [`nesting`](Self::nesting).
+    #[must_use]
+    pub fn nesting(mut self, nesting: u32) -> Self {
+        self.nesting = nesting;
+        self
+    }
+
+    /// Sets [`unicode_classes`](Self::unicode_classes).
+    #[must_use]
+    pub fn unicode_classes(mut self, unicode_classes: usize) -> Self {
+        self.unicode_classes = unicode_classes;
+        self
+    }
+
+    /// Sets [`folded_characters`](Self::folded_characters).
+    #[must_use]
+    pub fn folded_characters(mut self, folded_characters: usize) -> Self {
+        self.folded_characters = folded_characters;
+        self
+    }
+
+    /// Sets [`expressions`](Self::expressions).
+    #[must_use]
+    pub fn expressions(mut self, expressions: usize) -> Self {
+        self.expressions = expressions;
+        self
     }
 }
 

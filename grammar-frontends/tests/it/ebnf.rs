@@ -181,7 +181,7 @@ fn line_breaks_are_blanks() {
 
 #[test]
 fn the_root_can_have_another_name() {
-    let options = EbnfOptions { root: "start".to_owned(), ..EbnfOptions::default() };
+    let options = EbnfOptions::default().root("start");
     let grammar = parse("a ::= \"a\"\nstart ::= a", &options).unwrap();
     assert_eq!(grammar.rule(grammar.root()).name(), "start");
 }

@@ -507,11 +507,9 @@ fn limits_are_kept() {
         let source = format!("start: {}", hostile.repeat(20_000));
         let _ = parse(&source, &LarkOptions::default());
     }
-    let options =
-        LarkOptions { limits: LarkLimits { tokens: 3, ..LarkLimits::default() }, ..LarkOptions::default() };
+    let options = LarkOptions::default().limits(LarkLimits::default().tokens(3));
     assert_snapshot!(parse("start: \"a\" \"b\"", &options).unwrap_err(), @"error: the grammar has more than 3 names, literals and signs; shorten it or raise the limit `tokens`");
-    let options =
-        LarkOptions { limits: LarkLimits { ends: 1, ..LarkLimits::default() }, ..LarkOptions::default() };
+    let options = LarkOptions::default().limits(LarkLimits::default().ends(1));
     let source = "start: a b\na[stop=/x|y/, capture]: /.*/\nb[stop=/x/, max_tokens=3]: /.*/";
     assert_snapshot!(parse(source, &options).unwrap_err(), @"3:8: error: more than 1 rules say which part of their text is their end; end them with strings, or raise the limit `ends`");
     assert!(parse(source, &LarkOptions::default()).is_ok());

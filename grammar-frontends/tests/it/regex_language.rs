@@ -24,7 +24,7 @@ fn check(pattern: &str, texts: &[String]) {
     for (matching, judge) in
         [(Matching::Whole, format!(r"\A(?:{pattern})\z")), (Matching::Search, format!("(?:{pattern})"))]
     {
-        let options = RegexOptions { matching, ..RegexOptions::default() };
+        let options = RegexOptions::default().matching(matching);
         let grammar = parse(pattern, &options).unwrap_or_else(|error| panic!("{pattern}: {error}"));
         let recogniser = Recogniser::new(&grammar);
         let judge = regex::Regex::new(&judge).unwrap();
@@ -127,7 +127,7 @@ fn plain_patterns() {
 
 #[test]
 fn letter_case_can_be_ignored() {
-    let options = RegexOptions { letter_case: LetterCase::Ignored, ..RegexOptions::default() };
+    let options = RegexOptions::default().letter_case(LetterCase::Ignored);
     let recogniser = Recogniser::new(&parse("stra\u{df}e|k", &options).unwrap());
     for (text, accepted) in [("STRA\u{1e9e}E", true), ("\u{212a}", true), ("STRASSE", false)] {
         assert_eq!(recogniser.accepts(text.as_bytes()), accepted, "{text}");

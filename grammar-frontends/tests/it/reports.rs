@@ -724,8 +724,8 @@ fn long_lines_are_cut_and_odd_characters_replaced() {
 
 #[test]
 fn limits() {
-    let limits = ebnf::EbnfLimits { source_bytes: 10, ..ebnf::EbnfLimits::default() };
-    let options = ebnf::EbnfOptions { limits, ..ebnf::EbnfOptions::default() };
+    let limits = ebnf::EbnfLimits::default().source_bytes(10);
+    let options = ebnf::EbnfOptions::default().limits(limits);
     assert_snapshot!(ebnf::parse("root ::= \"aaa\"", &options).unwrap_err(), @"error: the grammar is 14 bytes long, more than 10; shorten it or raise the limit `source_bytes`");
     assert_snapshot!(ebnf(&format!("root ::= {}", "(".repeat(2_000))), @r"
     [ebnf/limit] Error: parentheses nest more than 1000 levels deep
@@ -794,7 +794,7 @@ fn machine_readable() {
 #[test]
 fn an_empty_language_is_a_grammar() {
     for matching in [Matching::Whole, Matching::Search] {
-        let grammar = regex::parse("a^b", &RegexOptions { matching, ..RegexOptions::default() }).unwrap();
+        let grammar = regex::parse("a^b", &RegexOptions::default().matching(matching)).unwrap();
         assert_eq!(grammar.to_string(), "root ::= []\n");
     }
 }

@@ -25,7 +25,7 @@ fn everything(source: &str) -> Vec<Diagnostics> {
     errors.extend(ebnf::parse(source, &ebnf::EbnfOptions::default()).err());
     errors.extend(gbnf::parse(source, &gbnf::GbnfOptions::default()).err());
     for dialect in [Dialect::Perl, Dialect::Ecma] {
-        errors.extend(regex::parse(source, &RegexOptions { dialect, ..RegexOptions::default() }).err());
+        errors.extend(regex::parse(source, &RegexOptions::default().dialect(dialect)).err());
     }
     for error in &errors {
         let rendered = error.render(source, "fuzz", Color::Never);
@@ -68,10 +68,7 @@ fn deep_nesting() {
             within(open, || everything(&source));
         }
     }
-    let options = RegexOptions {
-        limits: RegexLimits { pattern_bytes: 1 << 20, ..RegexLimits::default() },
-        ..RegexOptions::default()
-    };
+    let options = RegexOptions::default().limits(RegexLimits::default().pattern_bytes(1 << 20));
     for (open, close) in [("(", ")"), ("[", "]"), ("(?:a|", ")*")] {
         let pattern = format!("{}{}", open.repeat(100_000), close.repeat(100_000));
         within(open, || regex::parse(&pattern, &options).unwrap_err());

@@ -107,7 +107,7 @@ fn with_room() {
 fn tables_and_masks_that_are_begun_anew() {
     for max_table_bytes in [40 << 10, 50 << 10] {
         let limits =
-            Limits { max_table_bytes, max_mask_bytes: 3_000, max_pool_bytes: 3_000, ..Limits::default() };
+            Limits::default().max_table_bytes(max_table_bytes).max_mask_bytes(3_000).max_pool_bytes(3_000);
         check(limits, |compiler| compiler.json_schema(TREE, &JsonSchemaOptions::default()));
         check(limits, |compiler| compiler.ebnf(SUM, &EbnfOptions::default()));
     }
@@ -118,7 +118,7 @@ fn tables_and_masks_that_are_begun_anew() {
 #[test]
 fn a_budget_that_many_grammars_share() {
     for max_total_bytes in [60 << 10, 90 << 10] {
-        let limits = Limits { max_total_bytes, max_cache_bytes: 30 << 10, ..Limits::default() };
+        let limits = Limits::default().max_total_bytes(max_total_bytes).max_cache_bytes(30 << 10);
         check(limits, |compiler| compiler.json_schema(TREE, &JsonSchemaOptions::default()));
         check(limits, |compiler| compiler.ebnf(SUM, &EbnfOptions::default()));
     }

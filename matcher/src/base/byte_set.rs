@@ -1,4 +1,63 @@
-//! Sets of bytes as 256 bits: bit `b % 64` of word `b / 64`.
+//! Sets of bytes.
+
+use std::fmt;
+
+/// A set of bytes. `Display` lists them for people: `'0'..='9', '"', 0xe2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ByteSet {
+    /// Bit `b % 64` of word `b / 64` stands for byte `b`.
+    words: [u64; 4],
+}
+
+impl ByteSet {
+    /// The set as 256 bits: bit `b % 64` of word `b / 64` stands for byte `b`.
+    pub fn words(&self) -> [u64; 4] {
+        self.words
+    }
+
+    /// Whether a byte is in the set.
+    pub fn contains(&self, byte: u8) -> bool {
+        self.words[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+
+    /// Whether no byte is.
+    pub fn is_empty(&self) -> bool {
+        self.words == [0; 4]
+    }
+
+    /// The bytes of the set, the least first.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        allowed_bytes(&self.words)
+    }
+}
+
+impl From<[u64; 4]> for ByteSet {
+    fn from(words: [u64; 4]) -> Self {
+        Self { words }
+    }
+}
+
+impl fmt::Display for ByteSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.iter().peekable();
+        let mut separator = "";
+        while let Some(first) = rest.next() {
+            let mut last = first;
+            while let Some(next) = rest.next_if(|&next| last.checked_add(1) == Some(next)) {
+                last = next;
+            }
+            formatter.write_str(separator)?;
+            separator = ", ";
+            write!(formatter, "{}", Shown(first))?;
+            match last - first {
+                0 => {}
+                1 => write!(formatter, ", {}", Shown(last))?,
+                _ => write!(formatter, "..={}", Shown(last))?,
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The bytes of a set, the least first.
 pub(crate) fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
@@ -9,4 +68,36 @@ pub(crate) fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
 pub(crate) fn only_byte(bits: &[u64; 4]) -> Option<u8> {
     let count: u32 = bits.iter().map(|word| word.count_ones()).sum();
     if count == 1 { allowed_bytes(bits).next() } else { None }
+}
+
+/// A byte as people write it: a character of ASCII that can be seen, or a number.
+pub(crate) struct Shown(pub(crate) u8);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            b' '..=b'~' => write!(formatter, "{:?}", char::from(self.0)),
+            byte => write!(formatter, "{byte:#04x}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ByteSet;
+
+    #[test]
+    fn sets_are_listed_with_ranges() {
+        let show = |bytes: &[u8]| {
+            let mut words = [0; 4];
+            bytes.iter().for_each(|&byte| words[usize::from(byte >> 6)] |= 1 << (byte & 63));
+            ByteSet::from(words).to_string()
+        };
+        assert_eq!(show(b""), "");
+        assert_eq!(show(b"\n"), "0x0a");
+        assert_eq!(show(b"0123x' ab"), "' ', '\\'', '0'..='3', 'a', 'b', 'x'");
+        assert_eq!(show(&[253, 254, 255]), "0xfd..=0xff");
+        let all: Vec<u8> = (0..=255).collect();
+        assert_eq!(show(&all), "0x00..=0xff");
+    }
 }

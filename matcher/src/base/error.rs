@@ -20,7 +20,7 @@ enum CompileErrorKind {
     #[error(transparent)]
     Source(#[from] Diagnostics),
     #[error(transparent)]
-    Automata(#[from] grammask_fsm::BuildError),
+    Automata(#[from] grammask_fsm::AutomataError),
     #[error(transparent)]
     Tokens(#[from] ResolveTokensError),
     #[error(transparent)]

@@ -59,6 +59,7 @@ pub struct GrammarStats {
 
 /// Sizes of a compiled grammar's tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GrammarUsage {
     /// Bytes of parser tables.
     pub table_bytes: usize,

@@ -9,6 +9,8 @@ use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{Clock, LocalPool, MaskOptions, TokenSets, Vocabulary};
 
 use super::backend::BuildBackend;
+#[cfg(feature = "store")]
+use super::compiler::GrammarStore;
 use super::compiler::{Compiler, CompilerParts};
 use crate::base::limits::Limits;
 use crate::base::threads::Threads;
@@ -65,7 +67,14 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let cache = Arc::new(CompileCache::new(Some(parts.limits.max_cache_bytes)));
         // Descriptions of local parts are compared between engines of one kind only.
         parts.pool = Arc::new(LocalPool::new(parts.limits.max_pool_bytes));
-        CompilerBuilder { compiler: Compiler { parts, cache } }
+        CompilerBuilder { compiler: Compiler { parts, cache, store: None } }
+    }
+
+    /// Keeps compiled grammars in a place of its own, and takes them from there.
+    #[cfg(feature = "store")]
+    pub(crate) fn grammar_store(mut self, store: Arc<dyn GrammarStore<B>>) -> Self {
+        self.compiler.store = Some(store);
+        self
     }
 
     /// The budget for which the bytes of tables and masks count, instead of [`Limits::max_total_bytes`] of
@@ -136,7 +145,7 @@ impl Compiler {
             interrupt: Interrupt::never(),
         };
         let cache = Arc::new(CompileCache::new(Some(parts.limits.max_cache_bytes)));
-        CompilerBuilder { compiler: Compiler { parts, cache } }
+        CompilerBuilder { compiler: Compiler { parts, cache, store: None } }
     }
 
     /// A compiler with the default limits and the Earley engine.

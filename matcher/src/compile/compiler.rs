@@ -34,6 +34,19 @@ pub struct Compiler<B: BuildBackend = Engine> {
     pub(super) parts: CompilerParts,
     /// The grammars by their sources. A clone of the compiler shares them, too.
     pub(super) cache: Arc<Grammars<B>>,
+    /// Where grammars are kept between processes.
+    pub(super) store: Option<Arc<dyn GrammarStore<B>>>,
+}
+
+/// A place that keeps grammars longer than a process.
+pub(crate) trait GrammarStore<B: BuildBackend>: Send + Sync {
+    /// The grammar under a key, or what `compile` makes, which is kept.
+    fn get_or_compile(
+        &self,
+        compiler: &Compiler<B>,
+        key: &str,
+        compile: &mut dyn FnMut() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError>;
 }
 
 /// Grammars by the content of their source.
@@ -69,7 +82,7 @@ pub(super) struct CompilerParts {
 
 impl<B: BuildBackend> Clone for Compiler<B> {
     fn clone(&self) -> Self {
-        Self { parts: self.parts.clone(), cache: Arc::clone(&self.cache) }
+        Self { parts: self.parts.clone(), cache: Arc::clone(&self.cache), store: self.store.clone() }
     }
 }
 
@@ -105,7 +118,7 @@ impl<B: BuildBackend> Compiler<B> {
     #[must_use]
     pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
         let parts = CompilerParts { interrupt, ..self.parts.clone() };
-        Self { parts, cache: Arc::clone(&self.cache) }
+        Self { parts, cache: Arc::clone(&self.cache), store: self.store.clone() }
     }
 
     /// The numbers of this compiler and those that share its cache.
@@ -182,7 +195,8 @@ impl<B: BuildBackend> Compiler<B> {
         source: &str,
         compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let spelled = options.filter(|_| self.caches_sources()).map(|options| format!("{options:?}"));
+        let is_kept = self.caches_sources() || self.store.is_some();
+        let spelled = options.filter(|_| is_kept).map(|options| format!("{options:?}"));
         self.cached(syntax, spelled.as_deref(), source, compile)
     }
 
@@ -198,9 +212,32 @@ impl<B: BuildBackend> Compiler<B> {
         source: &str,
         compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let Some(options) = options.filter(|_| self.caches_sources()) else { return compile() };
+        let Some(options) = options else { return compile() };
+        let compile = || self.stored([syntax, options, source], compile);
+        if !self.caches_sources() {
+            return compile();
+        }
         let key = SourceKey([syntax, options, source]);
         self.cache.get_or_compile_key_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
+    }
+
+    /// The grammar of a source, from the store or compiled now.
+    fn stored(
+        &self,
+        source: [&str; 3],
+        compile: impl FnOnce() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let Some(store) = &self.store else { return compile() };
+        let [syntax, options, source] = source;
+        // Another version may read the same source in another way.
+        let version = env!("CARGO_PKG_VERSION");
+        let automata = self.parts.automata.clone().interrupt(Interrupt::never());
+        let key = format!("grammask {version} {syntax} {options} {automata:?}\n{source}");
+        let mut compile = Some(compile);
+        store.get_or_compile(self, &key, &mut || match compile.take() {
+            Some(compile) => compile(),
+            None => Err(CompileError::no_outcome()),
+        })
     }
 
     /// Compiles a grammar, some of whose rules were compiled before.
@@ -218,7 +255,7 @@ impl<B: BuildBackend> Compiler<B> {
     pub(super) fn compile_grammar(
         &self,
         grammar: &Grammar,
-        compile: impl FnOnce(&Grammar) -> Result<Program, grammask_fsm::BuildError>,
+        compile: impl FnOnce(&Grammar) -> Result<Program, grammask_fsm::AutomataError>,
         frontend: Duration,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.now();

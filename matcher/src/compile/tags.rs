@@ -207,7 +207,7 @@ impl<B: BuildBackend> Compiler<B> {
         let automata = self.automata();
         match *self.interrupt() == Interrupt::never() {
             true => automata.clone(),
-            false => CompileOptions { interrupt: self.interrupt().clone(), ..automata.clone() },
+            false => automata.clone().interrupt(self.interrupt().clone()),
         }
     }
 

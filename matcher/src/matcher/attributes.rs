@@ -1,6 +1,6 @@
 //! Captures, temperatures and bounds on tokens: the options of rules for a text.
 
-use grammask_earley::Captured;
+use grammask_earley::{CaptureEnds, Captured};
 use grammask_parser_backend::{Backend, Configuration, Fuel, StepError};
 
 use super::attribute_tracker::{Exhausted, TrackedStep};
@@ -16,16 +16,6 @@ pub struct Capture {
     pub bytes: Vec<u8>,
     /// Their place in all that was accepted, in bytes.
     pub range: std::ops::Range<usize>,
-}
-
-/// Which captures are told of a rule that was read from one place in several ways.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CaptureEnds {
-    /// The longest.
-    #[default]
-    Longest,
-    /// All.
-    All,
 }
 
 impl<B: Backend> Matcher<B> {
@@ -50,10 +40,6 @@ impl<B: Backend> Matcher<B> {
         let limits = self.grammar.limits();
         let text = tracker.text();
         let (derivations, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits, &fuel)?;
-        let ends = match ends {
-            CaptureEnds::Longest => grammask_earley::CaptureEnds::Longest,
-            CaptureEnds::All => grammask_earley::CaptureEnds::All,
-        };
         let found = derivations.captures(ends, &mut fuel.clone())?;
         let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
             name: name.into(),

@@ -80,6 +80,7 @@ pub enum DraftRow {
 
 /// The treatment of the words of rows that no mask is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OtherRows {
     /// They become 0: nothing may follow there.
     #[default]

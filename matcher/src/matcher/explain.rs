@@ -1,14 +1,16 @@
 //! Why a token is refused.
 
+use std::fmt;
 use std::sync::Arc;
 
-use grammask_mask_cache::{TokenId, names_token, read_token};
+use grammask_mask_cache::{TokenId, TokenKind, Vocabulary, names_token, read_token};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::matcher::Matcher;
+use crate::base::byte_set::{ByteSet, Shown};
 use crate::base::error::MatchError;
 
-/// The outcome of a token that was tried.
+/// The outcome of a token that was tried. `Display` says it in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {
@@ -16,12 +18,16 @@ pub enum Explanation {
     Allowed,
     /// The text has ended; nothing can follow.
     Terminated,
-    /// The token has no bytes: it is special, padding, or not in the vocabulary.
-    NoBytes,
+    /// The vocabulary has no token with the id.
+    OutOfRange,
+    /// A special token that the grammar does not name here. Its name is no text.
+    Special,
+    /// An id without bytes: padding, or a hole in the vocabulary.
+    Empty,
     /// A stop token, and the text is not whole.
     TooEarlyToStop {
-        /// The bytes that could come next: bit `b % 64` of word `b / 64`.
-        possible: [u64; 4],
+        /// The bytes that could come next.
+        possible: ByteSet,
     },
     /// One of the token's bytes is not allowed.
     Refused {
@@ -29,11 +35,35 @@ pub enum Explanation {
         offset: usize,
         /// The byte.
         byte: u8,
-        /// The bytes that could come in its place: bit `b % 64` of word `b / 64`.
-        possible: [u64; 4],
+        /// The bytes that could come in its place.
+        possible: ByteSet,
         /// Whether the text could end before the byte.
         may_end: bool,
     },
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allowed => formatter.write_str("the token is allowed"),
+            Self::Terminated => formatter.write_str("the text has ended, and nothing can follow"),
+            Self::OutOfRange => formatter.write_str("the vocabulary has no token with this id"),
+            Self::Special => formatter.write_str("a special token, which the structure does not name here"),
+            Self::Empty => formatter.write_str("an id without bytes, which no text needs"),
+            Self::TooEarlyToStop { possible } => {
+                write!(formatter, "the text cannot end here; it goes on with {possible}")
+            }
+            Self::Refused { offset, byte, possible, may_end } => {
+                let byte = Shown(*byte);
+                write!(formatter, "byte {offset} of the token, {byte}, is not allowed; ")?;
+                match (possible.is_empty(), may_end) {
+                    (true, _) => formatter.write_str("the text can only end there"),
+                    (false, false) => write!(formatter, "possible are {possible}"),
+                    (false, true) => write!(formatter, "possible are {possible}, and the end of the text"),
+                }
+            }
+        }
+    }
 }
 
 impl<B: Backend> Matcher<B> {
@@ -47,8 +77,9 @@ impl<B: Backend> Matcher<B> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
         let terminated = self.terminated;
         let is_stop = self.stop.contains(id, &vocabulary);
-        if self.scopes.is_some() && !is_stop && !terminated {
-            return self.explain_unique(vocabulary.token_bytes(id));
+        let bytes = vocabulary.token_bytes(id);
+        if self.scopes.is_some() && !is_stop && !terminated && !bytes.is_empty() {
+            return self.explain_unique(bytes);
         }
         self.with_tables(|generation, state, _, fuel| {
             let engine = &generation.engine;
@@ -56,45 +87,40 @@ impl<B: Backend> Matcher<B> {
             if is_read && read_token(engine, state, &vocabulary, id, fuel)?.is_ok() {
                 return Ok(Explanation::Allowed);
             }
-            let token = TriedToken { bytes: vocabulary.token_bytes(id), is_stop };
-            explain(engine, state, token, terminated, fuel)
+            match (terminated, is_stop) {
+                (true, _) => Ok(Explanation::Terminated),
+                (_, true) if engine.is_complete(state) => Ok(Explanation::Allowed),
+                (_, true) => Ok(Explanation::TooEarlyToStop { possible: engine.next_bytes(state).into() }),
+                _ if bytes.is_empty() => Ok(without_bytes(&vocabulary, id)),
+                _ => explain(engine, state, bytes, fuel),
+            }
         })
     }
 }
 
-/// The token in question.
-struct TriedToken<'t> {
-    bytes: &'t [u8],
-    is_stop: bool,
+/// Why a token that spells nothing is refused.
+fn without_bytes(vocabulary: &Vocabulary, id: TokenId) -> Explanation {
+    match vocabulary.kind(id) {
+        _ if id.index() >= vocabulary.len() => Explanation::OutOfRange,
+        TokenKind::Special | TokenKind::Stop => Explanation::Special,
+        TokenKind::Text | TokenKind::Empty => Explanation::Empty,
+    }
 }
 
 fn explain<B: Backend>(
     engine: &B,
     mut state: B::State,
-    token: TriedToken<'_>,
-    terminated: bool,
+    bytes: &[u8],
     fuel: &mut Fuel,
 ) -> Result<Explanation, StepError> {
-    if terminated {
-        return Ok(Explanation::Terminated);
-    }
-    if token.is_stop {
-        return Ok(match engine.is_complete(state) {
-            true => Explanation::Allowed,
-            false => Explanation::TooEarlyToStop { possible: engine.next_bytes(state) },
-        });
-    }
-    if token.bytes.is_empty() {
-        return Ok(Explanation::NoBytes);
-    }
-    for (offset, &byte) in token.bytes.iter().enumerate() {
+    for (offset, &byte) in bytes.iter().enumerate() {
         match engine.step(state, byte, fuel)? {
             Some(next) => state = next,
             None => {
                 return Ok(Explanation::Refused {
                     offset,
                     byte,
-                    possible: engine.next_bytes(state),
+                    possible: engine.next_bytes(state).into(),
                     may_end: engine.is_complete(state),
                 });
             }

@@ -101,6 +101,33 @@ impl<B: Backend> Matcher<B> {
         ))
     }
 
+    /// Reads the forced text, cut as [`forced_tokens`](Self::forced_tokens) cuts it: takes back what would have been cut
+    /// another way, and accepts the tokens. Returns what was done, for the caller's own list of tokens.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit is reached.
+    pub fn consume_forced_tokens(
+        &mut self,
+        context: &[TokenId],
+        encode: impl FnMut(&[u8]) -> Option<Vec<TokenId>>,
+    ) -> Result<ForcedTokens, MatchError> {
+        let forced = self.forced_tokens(context, encode)?;
+        if forced.tokens.is_empty() {
+            return Ok(forced);
+        }
+        let before = self.fork();
+        let mut consume = || {
+            self.rollback(forced.rollback)?;
+            forced.tokens.iter().try_for_each(|&id| self.accept_token(id))
+        };
+        if let Err(error) = consume() {
+            *self = before;
+            return Err(error);
+        }
+        Ok(forced)
+    }
+
     /// Where the token can begin that holds the byte before `end` and reaches beyond, or `end` itself.
     fn token_boundaries(
         &mut self,

@@ -3,7 +3,7 @@
 use grammask_parser_backend::{Backend, Fuel};
 
 use super::matcher::Matcher;
-use crate::base::byte_set::{allowed_bytes, only_byte};
+use crate::base::byte_set::{ByteSet, allowed_bytes, only_byte};
 use crate::base::error::MatchError;
 
 impl<B: Backend> Matcher<B> {
@@ -74,13 +74,13 @@ impl<B: Backend> Matcher<B> {
         })
     }
 
-    /// The bytes that may come next: bit `b % 64` of word `b / 64`.
-    pub fn next_bytes(&self) -> [u64; 4] {
+    /// The bytes that may come next. None where the text has ended, or can only end.
+    pub fn next_bytes(&self) -> ByteSet {
         if self.terminated {
-            return [0; 4];
+            return ByteSet::default();
         }
         let (engine, state) = (&self.generation().engine, self.state());
-        match self.scopes.as_deref().filter(|scopes| scopes.is_open()) {
+        let possible = match self.scopes.as_deref().filter(|scopes| scopes.is_open()) {
             // Past a limit nothing is decided, and the backend's answer holds the bytes so far.
             Some(scopes) => {
                 let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
@@ -90,7 +90,8 @@ impl<B: Backend> Matcher<B> {
                     .unwrap_or_else(|_| engine.next_bytes(state))
             }
             None => engine.next_bytes(state),
-        }
+        };
+        possible.into()
     }
 }
 

@@ -7,6 +7,7 @@ use grammask_parser_backend::MaskKey;
 
 /// The kind of a mask as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MaskKind {
     /// Every id of the vocabulary is allowed: there is nothing to apply.
     All,

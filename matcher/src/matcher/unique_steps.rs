@@ -155,16 +155,13 @@ impl<B: Backend> Matcher<B> {
     }
 
     pub(super) fn explain_unique(&mut self, bytes: &[u8]) -> Result<Explanation, MatchError> {
-        if bytes.is_empty() {
-            return Ok(Explanation::NoBytes);
-        }
         self.peek_with_scopes(|generation, state, scopes, fuel| {
             let engine = &generation.engine;
             let Stopped { read: offset, state: at } = match scopes.read_each(engine, state, bytes, fuel)? {
                 Ok(_) => return Ok(Explanation::Allowed),
                 Err(refused) => refused,
             };
-            let possible = scopes.next_bytes(engine, at, fuel)?;
+            let possible = scopes.next_bytes(engine, at, fuel)?.into();
             Ok(Explanation::Refused {
                 offset,
                 byte: bytes[offset],

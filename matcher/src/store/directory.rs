@@ -14,6 +14,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -22,7 +23,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bytes::{FORMAT, StoreError};
 use crate::base::error::CompileError;
 use crate::compile::backend::BuildBackend;
-use crate::compile::compiler::Compiler;
+use crate::compile::builder::CompilerBuilder;
+use crate::compile::compiler::{Compiler, GrammarStore};
 use crate::grammar::compiled::CompiledGrammar;
 
 const GRAMMAR: &str = "grammar";
@@ -267,6 +269,29 @@ impl StoreDirectory {
         count(counter);
         let message = format!("`{}`: {error}", path.display());
         *self.last_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(message);
+    }
+}
+
+impl<B: BuildBackend> GrammarStore<B> for StoreDirectory {
+    fn get_or_compile(
+        &self,
+        compiler: &Compiler<B>,
+        key: &str,
+        compile: &mut dyn FnMut() -> Result<CompiledGrammar<B>, CompileError>,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        self.get_or_try(compiler, key, compile)
+    }
+}
+
+impl<B: BuildBackend> CompilerBuilder<B> {
+    /// Keeps what is compiled from a source (a schema, a grammar, a pattern, a structural tag) in a directory, and takes it
+    /// from there in the next process. The masks that grammars share are kept by [`StoreDirectory::save_pool`].
+    ///
+    /// Calls whose options hold functions (a retriever of documents, an interrupt) compile anew. Faults of the directory
+    /// are no errors of a compilation: it tells of them ([`StoreDirectory::last_error`]).
+    #[must_use]
+    pub fn store(self, directory: Arc<StoreDirectory>) -> Self {
+        self.grammar_store(directory)
     }
 }
 

@@ -140,7 +140,7 @@ fn same<B: BuildBackend>(one: &CompiledGrammar<B>, other: &CompiledGrammar<B>, t
 
 fn check<B: BuildBackend>(serves: impl Fn(&str) -> bool) {
     for deferred_programs in [Toggle::On, Toggle::Off] {
-        let automata = CompileOptions { deferred_programs, ..CompileOptions::default() };
+        let automata = CompileOptions::default().deferred_programs(deferred_programs);
         check_with(&Compiler::builder(vocabulary()).automata(automata).backend::<B>().build(), &serves);
     }
 }
@@ -232,7 +232,7 @@ fn what_is_called_is_compiled() {
     // Another request that offers the same tool has it, too; one that was compiled at once says the same.
     let other = compiler.structural_tag(&document(&triggered(&tools[5..10])), &options()).unwrap();
     assert_eq!(other.stats().sub_programs, SubProgramCounts { all: 5, compiled: 1 });
-    let at_once = CompileOptions { deferred_programs: Toggle::Off, ..CompileOptions::default() };
+    let at_once = CompileOptions::default().deferred_programs(Toggle::Off);
     let at_once = Compiler::builder(vocabulary()).automata(at_once).build();
     let whole = at_once.structural_tag(&document(&triggered(&tools)), &options()).unwrap();
     assert_eq!(whole.stats().sub_programs, SubProgramCounts { all: 20, compiled: 20 });
@@ -292,7 +292,7 @@ fn what_is_by_reference_can_be_stored() {
 /// Compiled tags are forgotten with everything else, and past their bound.
 #[test]
 fn known_tags_can_be_forgotten() {
-    let limits = grammask_matcher::Limits { max_cache_bytes: 64 << 10, ..Default::default() };
+    let limits = grammask_matcher::Limits::default().max_cache_bytes(64 << 10);
     let compiler = Compiler::builder(vocabulary()).limits(limits).build();
     for number in 0..200 {
         let tools: Vec<Value> = (number..number + 3)
@@ -340,7 +340,7 @@ fn check_late<B: BuildBackend>() {
     for order in [KeyOrder::Declared, KeyOrder::Any] {
         let options = JsonSchemaOptions::default().key_order(order);
         let [late, at_once] = [0, u32::MAX].map(|deferred_min_states| {
-            let automata = CompileOptions { deferred_min_states, ..CompileOptions::default() };
+            let automata = CompileOptions::default().deferred_min_states(deferred_min_states);
             let compiler = Compiler::builder(vocabulary()).automata(automata).backend::<B>().build();
             compiler.json_schema(&schema, &options)
         });
@@ -367,7 +367,7 @@ fn what_is_compiled_late_has_the_same_masks() {
 #[test]
 fn objects_are_compiled_when_they_are_read() {
     let (schema, _) = nested();
-    let automata = CompileOptions { deferred_min_states: 0, ..CompileOptions::default() };
+    let automata = CompileOptions::default().deferred_min_states(0);
     let compiler = Compiler::builder(vocabulary()).automata(automata).build();
     let grammar = compiler.json_schema(&schema, &JsonSchemaOptions::default()).unwrap();
     assert_eq!(grammar.stats().sub_programs.compiled, 0);

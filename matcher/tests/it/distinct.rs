@@ -10,7 +10,7 @@ use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyO
 use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
 use grammask_matcher::{
-    BatchMatcher, BatchRow, BuildBackend, CompiledGrammar, Compiler, DraftTree, Explanation, Limits,
+    BatchMatcher, BatchRow, BuildBackend, ByteSet, CompiledGrammar, Compiler, DraftTree, Explanation, Limits,
     MatchError, Matcher, OtherRows,
 };
 use grammask_parser_backend::StepError;
@@ -155,8 +155,8 @@ fn differs(value: &Value, depth: usize, compared: fn(usize) -> bool) -> bool {
     }
 }
 
-fn bytes_of(bits: [u64; 4]) -> Vec<u8> {
-    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1).collect()
+fn bytes_of(bytes: ByteSet) -> Vec<u8> {
+    bytes.iter().collect()
 }
 
 /// All documents of a grammar, which are few.
@@ -402,7 +402,7 @@ one ::= "1" [02] | "12.0" | "120" "e-1"? | "-12""#,
 /// never end well.
 #[test]
 fn numbers_with_many_digits_are_kept_apart() {
-    let limits = Limits { max_work_per_call: 20_000, ..Limits::default() };
+    let limits = Limits::default().max_work_per_call(20_000);
     for (item, one, other) in [
         (r#"{"type": "integer", "minimum": 1000000000000000}"#, "1000000000000000", "1000000000000007"),
         (
@@ -568,7 +568,7 @@ fn ten_thousand_items_are_kept_apart() {
 
 #[test]
 fn a_limit_on_what_has_occurred_is_an_error_that_names_it() {
-    let mut matcher = strings(Limits { max_distinct_bytes: 200, ..Limits::default() }).matcher();
+    let mut matcher = strings(Limits::default().max_distinct_bytes(200)).matcher();
     matcher.accept_bytes(b"[\"one\",\"two\",").unwrap();
     let long = "x".repeat(150);
     let error = matcher.accept_bytes(format!("\"{long}\"").as_bytes()).unwrap_err();

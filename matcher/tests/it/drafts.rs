@@ -26,7 +26,7 @@ term ::= [ab]{1,3} | "(" sum ")""#;
 
 /// With these, tables are begun anew every few steps.
 fn tiny() -> Limits {
-    Limits { max_table_bytes: 6_000, max_mask_bytes: 300, max_pool_bytes: 300, ..Limits::default() }
+    Limits::default().max_table_bytes(6_000).max_mask_bytes(300).max_pool_bytes(300)
 }
 
 fn token(id: i64) -> TokenId {

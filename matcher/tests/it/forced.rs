@@ -110,8 +110,9 @@ fn what_is_certain_begins_the_encoding_of_every_way_on() {
         appended += tokens.len();
         taken_back += rollback;
         // And they can be appended.
-        matcher.rollback(rollback).unwrap();
-        tokens.iter().for_each(|&id| matcher.accept_token(id).unwrap());
+        let consumed = matcher.consume_forced_tokens(&context, |text| Some(merges.encode(text))).unwrap();
+        assert_eq!((consumed.rollback, &consumed.tokens), (rollback, &tokens));
+        assert_eq!(matcher.steps(), certain.len());
     }
     assert!(appended > 60 && taken_back > 5, "{appended} tokens, {taken_back} taken back");
 }

@@ -178,7 +178,7 @@ fn same(one: &CompiledGrammar, other: &CompiledGrammar, random: &mut Random) {
 fn masks_are_those_of_what_is_compiled_at_once() {
     let options = StructuralTagOptions::default();
     let compilers = [Toggle::On, Toggle::Off].map(|deferred_programs| {
-        let automata = CompileOptions { deferred_programs, ..CompileOptions::default() };
+        let automata = CompileOptions::default().deferred_programs(deferred_programs);
         Compiler::builder(vocabulary()).automata(automata).build()
     });
     let mut random = Random::new(5);

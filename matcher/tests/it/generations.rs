@@ -18,7 +18,7 @@ fn vocabulary() -> Vocabulary {
 }
 
 fn compile(source: &str, max_table_bytes: usize) -> CompiledGrammar {
-    let limits = Limits { max_table_bytes, ..Limits::default() };
+    let limits = Limits::default().max_table_bytes(max_table_bytes);
     Compiler::builder(vocabulary()).limits(limits).build().ebnf(source, &EbnfOptions::default()).unwrap()
 }
 
@@ -139,7 +139,7 @@ fn the_edge_of_a_generation_costs_nothing() {
 /// Reading again is one call, and does no more work than one may. Then the matcher stays where it is.
 #[test]
 fn reading_again_is_bounded() {
-    let limits = Limits { max_table_bytes: 5 << 20, max_work_per_call: 40_000, ..Limits::default() };
+    let limits = Limits::default().max_table_bytes(5 << 20).max_work_per_call(40_000);
     let compiler = Compiler::builder(vocabulary()).limits(limits).build();
     let grammar = compiler.ebnf(&palindromes(""), &EbnfOptions::default()).unwrap();
     let mut matcher = grammar.matcher();

@@ -24,4 +24,6 @@ mod strings;
 mod switches;
 mod switching;
 mod tokens;
+#[cfg(feature = "schemars")]
+mod types;
 mod warm;

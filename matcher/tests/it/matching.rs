@@ -2,7 +2,7 @@
 
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError};
+use grammask_matcher::{CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError, StopTokens};
 
 const STOP: u32 = 6;
 
@@ -114,17 +114,43 @@ fn explanations_name_the_byte() {
         panic!("`ba` is refused");
     };
     assert_eq!((offset, byte, may_end), (0, b'b', false));
-    assert_eq!(possible, [0, 1 << (b'a' - 64), 0, 0]);
+    assert_eq!(possible.iter().collect::<Vec<_>>(), b"a");
     assert_eq!(matcher.explain(token(2)).unwrap(), Explanation::Allowed);
-    assert_eq!(matcher.explain(token(5)).unwrap(), Explanation::NoBytes);
+    assert_eq!(matcher.explain(token(5)).unwrap(), Explanation::Empty);
+    assert_eq!(matcher.explain(token(1_000)).unwrap(), Explanation::OutOfRange);
     assert!(matches!(matcher.explain(token(STOP)).unwrap(), Explanation::TooEarlyToStop { .. }));
+}
+
+#[test]
+fn explanations_are_sentences() {
+    let mut matcher = compile("[a-c ]b+").matcher();
+    let mut check = |id, sentence: &str| {
+        assert_eq!(matcher.explain(token(id)).unwrap().to_string(), sentence);
+    };
+    check(0, "the token is allowed");
+    check(3, "byte 1 of the token, 'a', is not allowed; possible are 'b'");
+    check(5, "an id without bytes, which no text needs");
+    check(77, "the vocabulary has no token with this id");
+    check(STOP, "the text cannot end here; it goes on with ' ', 'a'..='c'");
+    matcher.accept_bytes(b"ab").unwrap();
+    let explained =
+        |matcher: &mut grammask_matcher::Matcher, id| matcher.explain(token(id)).unwrap().to_string();
+    assert_eq!(
+        explained(&mut matcher, 0),
+        "byte 0 of the token, 'a', is not allowed; possible are 'b', and the end of the text"
+    );
+    // Stop tokens of the vocabulary are special tokens where the text has others.
+    let mut other = matcher.fork().with_stop_tokens(StopTokens::Own([token(1)].into()));
+    assert_eq!(explained(&mut other, STOP), "a special token, which the structure does not name here");
+    matcher.accept_token(token(STOP)).unwrap();
+    assert_eq!(explained(&mut matcher, 0), "the text has ended, and nothing can follow");
 }
 
 #[test]
 fn full_tables_are_begun_anew() {
     let tokens = [Some("a"), Some("("), Some(")"), Some("</s>")];
     let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([3])).unwrap();
-    let limits = Limits { max_table_bytes: 400_000, ..Limits::default() };
+    let limits = Limits::default().max_table_bytes(400_000);
     let compiler = Compiler::builder(vocabulary).limits(limits).build();
     let source = r#"root ::= "(" root ")" root | "a""#;
     let grammar = compiler.ebnf(source, &Default::default()).unwrap();

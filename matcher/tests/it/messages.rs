@@ -88,7 +88,7 @@ fn of_grammars() {
     }
     let source = long("WORD ::= WORD \"a\" | \"b\"\nroot ::= WORD");
     check(&source, compiler_of::<pda::Engine>().ebnf(&source, &EbnfOptions::default()));
-    let root = EbnfOptions { root: long("NAME"), ..EbnfOptions::default() };
+    let root = EbnfOptions::default().root(long("NAME"));
     check_message("root", &ebnf::parse("a ::= \"a\"", &root).unwrap_err());
     for template in [
         "start: WORD",

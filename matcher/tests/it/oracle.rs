@@ -20,7 +20,7 @@ fn vocabulary(case: &random::Case) -> Vocabulary {
 
 /// Few parses at once: a backend that needs more finds out soon. Every other grammar is compiled late, as far as it can.
 fn compile<B: BuildBackend>(seed: u64, case: &random::Case) -> Result<CompiledGrammar<B>, CompileError> {
-    let limits = Limits { max_items_per_set: 2_000, ..Limits::default() };
+    let limits = Limits::default().max_items_per_set(2_000);
     let mut automata = CompileOptions::default();
     if seed % 2 == 1 {
         automata.deferred_min_states = 0;

@@ -78,10 +78,10 @@ fn other_options_and_other_syntaxes_are_other_sources() {
 
 #[test]
 fn a_cache_has_its_own_budget() {
-    let none = compiler(Limits { max_cache_bytes: 0, ..Limits::default() });
+    let none = compiler(Limits::default().max_cache_bytes(0));
     regex(&none, "a*");
     assert_eq!(none.stats().cache_entries, 0);
-    let small = compiler(Limits { max_cache_bytes: 100_000, ..Limits::default() });
+    let small = compiler(Limits::default().max_cache_bytes(100_000));
     let kept = regex(&small, "z*");
     for number in 0..200 {
         regex(&small, &format!("a{number}b*"));
@@ -126,7 +126,7 @@ fn grammars_share_a_budget_and_texts_survive_it() {
     assert_eq!((free.budget().evicted(), free.budget().max_bytes()), (0, 1 << 30));
 
     let budget = Arc::new(Budget::new(whole / 3));
-    let limits = Limits { max_cache_bytes: whole / 4, ..Limits::default() };
+    let limits = Limits::default().max_cache_bytes(whole / 4);
     // Two compilers of one process.
     let compilers =
         [(); 2].map(|()| Compiler::builder(vocabulary()).limits(limits).budget(Arc::clone(&budget)).build());

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
-use grammask_grammar_ir::GrammarBuilder;
+use grammask_grammar_ir::{GrammarBuilder, Interrupt};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler, MaskKind, MatchError, Matcher, StoreDirectory};
 use grammask_oracle::random::{self, GrammarOptions};
@@ -330,4 +331,35 @@ fn bytes_belong_to_their_source() {
     let error = compiler.load_with_source(&grammar.to_bytes().unwrap(), "ab+").unwrap_err();
     assert!(!error.is_other_source(), "{error}");
     assert!(compiler.load(&bytes).is_err());
+}
+
+/// A compiler with a directory takes from it what an earlier one has compiled, and compiles what has other options.
+#[test]
+fn compilers_keep_what_they_compile() {
+    let scratch = Scratch::new("kept");
+    let open = || Arc::new(StoreDirectory::open(&scratch.0, 1 << 20).unwrap());
+    let compile = |directory: &Arc<StoreDirectory>, options: &JsonSchemaOptions| {
+        let compiler = Compiler::builder(vocabulary()).store(Arc::clone(directory)).build();
+        compiler.json_schema(SCHEMA, options).unwrap()
+    };
+    let options = JsonSchemaOptions::default();
+    let first = open();
+    let compiled = compile(&first, &options);
+    assert_eq!((first.usage().hits, first.usage().misses), (0, 1));
+    let second = open();
+    let read = compile(&second, &options);
+    assert_eq!((second.usage().hits, second.usage().misses), (1, 0));
+    check(&compiled, &read, br#"{"name": "abc", "list": [1, {"a": null}], "x": 1}"#);
+    // Other options, another syntax and other limits on automata are other grammars.
+    compile(&second, &options.clone().around_root(3));
+    let compiler = Compiler::builder(vocabulary()).store(Arc::clone(&second)).build();
+    compiler.regex("ab*", &RegexOptions::default()).unwrap();
+    compiler.regex("ab*", &RegexOptions::json_schema()).unwrap();
+    let automata = CompileOptions::default().expand_states(3);
+    let compiler = Compiler::builder(vocabulary()).store(Arc::clone(&second)).automata(automata).build();
+    compiler.regex("ab*", &RegexOptions::default()).unwrap();
+    assert_eq!((second.usage().hits, second.usage().misses), (1, 4));
+    // What holds functions is not kept.
+    compile(&second, &options.interrupt(Interrupt::new()));
+    assert_eq!((second.usage().hits, second.usage().misses), (1, 4));
 }

@@ -30,27 +30,24 @@ fn automata() -> Vec<CompileOptions> {
     let on = CompileOptions::default();
     let off = Toggle::Off;
     vec![
-        CompileOptions { literal_tries: off, ..on.clone() },
-        CompileOptions { inlining: off, ..on.clone() },
-        CompileOptions { epsilon_removal: off, ..on.clone() },
-        CompileOptions { prefix_merging: off, ..on.clone() },
-        CompileOptions { suffix_merging: off, ..on.clone() },
-        CompileOptions { determinization: off, ..on.clone() },
-        CompileOptions { shared_rules: off, ..on.clone() },
-        CompileOptions { deferred_min_states: 0, ..on.clone() },
-        CompileOptions { expand_states: 0, ..on.clone() },
-        CompileOptions { expand_states: 100_000, ..on.clone() },
-        CompileOptions {
-            literal_tries: off,
-            inlining: off,
-            epsilon_removal: off,
-            prefix_merging: off,
-            suffix_merging: off,
-            determinization: off,
-            shared_rules: off,
-            expand_states: 0,
-            ..on
-        },
+        on.clone().literal_tries(off),
+        on.clone().inlining(off),
+        on.clone().epsilon_removal(off),
+        on.clone().prefix_merging(off),
+        on.clone().suffix_merging(off),
+        on.clone().determinization(off),
+        on.clone().shared_rules(off),
+        on.clone().deferred_min_states(0),
+        on.clone().expand_states(0),
+        on.clone().expand_states(100_000),
+        on.literal_tries(off)
+            .inlining(off)
+            .epsilon_removal(off)
+            .prefix_merging(off)
+            .suffix_merging(off)
+            .determinization(off)
+            .shared_rules(off)
+            .expand_states(0),
     ]
 }
 

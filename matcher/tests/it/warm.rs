@@ -67,7 +67,7 @@ fn an_interrupt_ends_it() {
 
 #[test]
 fn a_guess_begins_no_tables_anew() {
-    let limits = Limits { max_table_bytes: 30_000, max_mask_bytes: 2_000, ..Limits::default() };
+    let limits = Limits::default().max_table_bytes(30_000).max_mask_bytes(2_000);
     let grammar = compiler(limits, 0)
         .ebnf(r#"root ::= "(" root ")" | [a-z]{1,9} ("," root)?"#, &EbnfOptions::default())
         .unwrap();

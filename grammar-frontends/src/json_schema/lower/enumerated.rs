@@ -50,7 +50,7 @@ impl<'s> SchemaLowering<'s> {
         let rule = builder.add_rule("root", text).ok()?;
         let grammar = builder.finish(rule).ok()?;
         let body = grammar.rule(grammar.root()).body();
-        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
+        let limits = TextLimits::default().max_steps(MAX_STEPS);
         work.charge(grammar.expr_count());
         if work.is_spent() {
             return None;

@@ -69,7 +69,7 @@ impl<'s> StringEmptiness<'s> {
             return true;
         }
         self.left -= 1;
-        let limits = TextLimits { max_steps: MAX_STEPS, ..TextLimits::default() };
+        let limits = TextLimits::default().max_steps(MAX_STEPS);
         let mut builder = GrammarBuilder::new();
         let decided =
             expression(&mut builder, shape, tests, (Approximation::Around, MAX_DEPTH)).and_then(|text| {

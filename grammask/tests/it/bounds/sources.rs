@@ -134,7 +134,7 @@ fn mistakes_in_many_rules() {
 /// A choice of literals is one trie, whose states are limited as all others are.
 #[test]
 fn literals_are_limited() {
-    let automata = CompileOptions { max_states: 1_000, ..CompileOptions::default() };
+    let automata = CompileOptions::default().max_states(1_000);
     let compiler = Compiler::builder(common::vocabulary()).automata(automata).build();
     let literals = |count: usize| {
         let literals: Vec<String> = (0..count).map(|n| format!("\"{n}{}\"", "a".repeat(30))).collect();

@@ -11,7 +11,7 @@ use crate::memory::peak_of;
 /// Small ones, where tests are to take seconds.
 fn limits() -> Limits {
     let table_bytes = if is_full() { 8 * MEBIBYTE } else { MEBIBYTE };
-    Limits { max_table_bytes: table_bytes, max_mask_bytes: table_bytes, ..Limits::default() }
+    Limits::default().max_table_bytes(table_bytes).max_mask_bytes(table_bytes)
 }
 
 fn compiler() -> Compiler {
