@@ -4,12 +4,13 @@ use anyhow::Result;
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{hostile, test};
+use crate::{candle, hostile, test};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // Suites that take smaller inputs where code is not optimised.
     let bounds = ["test", "--release", "--locked", "--package", "grammask", "--test", "it", "bounds"];
     run_command(&mut cargo(workspace, bounds))?;
     test::package_outside(workspace, "grammask/tests/host")?;
-    hostile::run(workspace, &hostile::Arguments::default())
+    hostile::run(workspace, &hostile::Arguments::default())?;
+    candle::run(workspace, &candle::Arguments::default())
 }

@@ -15,9 +15,9 @@ mod gpu;
 mod hostile;
 mod graph;
 mod oracle;
-mod python;
 mod engines;
 mod test;
+mod candle;
 mod full;
 mod check;
 mod vocabularies;
@@ -57,11 +57,14 @@ enum Verb {
     Python(python::Arguments),
     /// Runs serving engines and libraries of models over the Python package; fetches them first.
     Engines(engines::Arguments),
+    /// Tests the model on candle and the server in `examples`, with OpenAI's client.
+    Candle(candle::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
     Oracle(oracle::Arguments),
     /// Holds every hostile input to the rule on time and memory, in release mode.
     Hostile(hostile::Arguments),
-    /// Runs what takes too long for continuous integration: suites at full size, and every hostile input.
+    /// Runs what takes too long for continuous integration: suites at full size, every hostile input, and
+    /// the examples on candle.
     Full,
     /// Makes generated files again, or checks them with `--check`.
     Codegen(codegen::Arguments),
@@ -93,6 +96,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
         Verb::Python(arguments) => python::run(&workspace, &arguments),
         Verb::Engines(arguments) => engines::run(&workspace, &arguments),
+        Verb::Candle(arguments) => candle::run(&workspace, &arguments),
         Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
         Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
         Verb::Full => full::run(&workspace),
