@@ -25,10 +25,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([256]))?;
     let compiler = Compiler::new(vocabulary);
 
-    let schema = serde_json::to_string(&schemars::schema_for!(Order))?;
-    let grammar = compiler.json_schema(&schema, &JsonSchemaOptions::default())?;
+    let grammar = compiler.json_type::<Order>(&JsonSchemaOptions::default())?;
 
-    let mut matcher = grammar.matcher();
+    let mut matcher = grammar.grammar().matcher();
     let mut mask = TokenMask::new(compiler.vocabulary().len());
     let mut text = Vec::new();
     while !matcher.is_terminated() {
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         matcher.accept_token(token)?;
         text.extend_from_slice(compiler.vocabulary().token_bytes(token));
     }
-    let order: Order = serde_json::from_slice(&text)?;
+    let order = grammar.read(&text)?;
     assert_eq!(order.drink, Drink::Tea);
     Ok(())
 }
