@@ -1,6 +1,7 @@
 """Calls that users of xgrammar make."""
 
 import copy
+import itertools
 import json
 import math
 
@@ -157,3 +158,43 @@ def test_masks_without_any_token():
             call()
         grammask.config.set_compat(False)
         assert rows[1, 0] == 0
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+def test_members_between_marks_are_counted(any_order):
+    def marked(names):
+        return "".join(f"<parameter={name}>x</parameter>" for name in names)
+
+    names, string = "abcd", {"type": "string"}
+    for low, high, required in itertools.product(range(4), [None, 0, 1, 2, 4], ["", "b"]):
+        schema = {
+            "type": "object",
+            "properties": dict.fromkeys(names, string),
+            "required": list(required),
+            "additionalProperties": False,
+            "minProperties": low,
+        } | ({} if high is None else {"maxProperties": high})
+        content = {"type": "json_schema", "style": "qwen_xml", "json_schema": schema, "any_order": any_order}
+        tag = {"type": "structural_tag", "format": content}
+        most = len(names) if high is None else high
+        if max(low, len(required)) > most:
+            with pytest.raises(grammask.GrammaskError):
+                grammask.GrammarCompiler(BYTES).compile_structural_tag(tag)
+            continue
+        grammar = grammask.Grammar.from_structural_tag(tag)
+        for size in range(len(names) + 1):
+            for chosen in itertools.permutations(names, size):
+                fits = low <= size <= most and set(required) <= set(chosen)
+                fits = fits and (any_order or list(chosen) == sorted(chosen))
+                assert accepts(grammar, marked(chosen)) == fits, (schema, chosen)
+    free = {"type": "object", "additionalProperties": string, "minProperties": 1}
+    content = {"type": "json_schema", "style": "qwen_xml", "json_schema": free, "any_order": any_order}
+    grammar = grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": content})
+    assert accepts(grammar, marked("x")) and accepts(grammar, marked("xy")) and not accepts(grammar, "")
+    for more in ({"minProperties": 2}, {"maxProperties": 1}):
+        with pytest.raises(grammask.UnsupportedError, match="not counted"):
+            content = {"type": "json_schema", "style": "qwen_xml", "json_schema": free | more}
+            grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": content})
+
+
+BYTES = grammask.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"])

@@ -52,11 +52,7 @@ impl<'s> SchemaLowering<'s> {
         node: NodeId,
         markup: &'static Markup,
     ) -> Result<Option<ExprId>> {
-        if shape.min > 0 || shape.max.is_some() || !shape.obligations.is_empty() {
-            let keyword = if shape.max.is_some() { "maxProperties" } else { "minProperties" };
-            let reason = "members between marks are not counted";
-            self.normalizer.unsupported(node, keyword, reason, "list what is required under `required`")?;
-        }
+        let (min, max) = self.markup_bounds(shape, node)?;
         let mut parts = Vec::with_capacity(shape.properties.len() + 2);
         for property in &shape.properties {
             let member = match property.value {
@@ -78,17 +74,50 @@ impl<'s> SchemaLowering<'s> {
         if !free.is_empty() {
             parts.push((self.builder.choice(free), Occurrence::Repeatable));
         }
-        let members = self.markup_members(parts);
+        let Some(members) = self.markup_members(parts, min, max)? else { return Ok(None) };
         Ok(Some(self.builder.sequence([members, self.punctuation.space])))
     }
 
-    /// Members in the order that the options ask for.
-    fn markup_members(&mut self, parts: Vec<(ExprId, Occurrence)>) -> ExprId {
-        if self.normalizer.options.key_order == KeyOrder::Any && parts.len() > 1 {
-            let is_required = parts.iter().any(|part| part.1 == Occurrence::Required);
+    /// How many members there are, at least and at most; none but what can be counted.
+    fn markup_bounds(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<(u32, Option<u32>)> {
+        if shape.min == 0 && shape.max.is_none() && shape.obligations.is_empty() {
+            return Ok((0, None));
+        }
+        let declared = shape.properties.len();
+        // A free name may occur twice: of those it is known whether there is one, and not how many there are.
+        let can_count = match shape.cells.iter().any(|cell| cell.value != GoalId::NEVER) {
+            true => shape.min <= 1 && shape.max.is_none(),
+            false => declared.saturating_mul(declared) <= self.normalizer.options.limits.states,
+        };
+        if !can_count || !shape.obligations.is_empty() {
+            let keyword = if shape.max.is_some() { "maxProperties" } else { "minProperties" };
+            let reason = "members between marks whose names no schema declares are not counted";
+            let hint = "declare all names and set `additionalProperties: false`, or list what is required under `required`";
+            self.normalizer.unsupported(node, keyword, reason, hint)?;
+            return Ok((0, None));
+        }
+        // More than there are is as good as one more.
+        let most = u32::try_from(declared).unwrap_or(u32::MAX).saturating_add(1);
+        let number = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX).min(most);
+        Ok((number(shape.min), shape.max.map(number)))
+    }
+
+    /// Members in the order that the options ask for, at least `min` and at most `max` of them; `None` where that cannot be.
+    /// With bounds a part that repeats comes last, and `min` is 1 at most.
+    fn markup_members(
+        &mut self,
+        parts: Vec<(ExprId, Occurrence)>,
+        min: u32,
+        max: Option<u32>,
+    ) -> Result<Option<ExprId>> {
+        if self.normalizer.options.key_order == KeyOrder::Any && parts.len() > 1 && max != Some(0) {
+            let is_required = min > 0 || parts.iter().any(|part| part.1 == Occurrence::Required);
             let nothing = self.builder.empty();
-            let members = self.builder.permutation(nothing, parts, 1, None);
-            return if is_required { members } else { self.builder.optional(members) };
+            let members = self.builder.permutation(nothing, parts, min.max(1), max);
+            return Ok(Some(if is_required { members } else { self.builder.optional(members) }));
+        }
+        if min > 0 || max.is_some() {
+            return self.counted_members(&parts, min, max);
         }
         let mut members = Vec::with_capacity(parts.len());
         for (member, occurrence) in parts {
@@ -98,7 +127,46 @@ impl<'s> SchemaLowering<'s> {
                 Occurrence::Repeatable => self.builder.repeat(member, 0, None),
             });
         }
-        self.builder.sequence(members)
+        Ok(Some(self.builder.sequence(members)))
+    }
+
+    /// Members in their order, counted: one rule for what follows each member after each number of members.
+    fn counted_members(
+        &mut self,
+        parts: &[(ExprId, Occurrence)],
+        min: u32,
+        max: Option<u32>,
+    ) -> Result<Option<ExprId>> {
+        // Without a greatest number, more than the least one are as good as that.
+        let cap = max.unwrap_or(min);
+        let nothing = self.builder.empty();
+        let mut rest: Vec<Option<ExprId>> =
+            (0..=cap).map(|count| (count >= min).then_some(nothing)).collect();
+        for &(member, occurrence) in parts.iter().rev() {
+            let mut row = Vec::with_capacity(rest.len());
+            for (count, &without) in rest.iter().enumerate() {
+                let is_full = count + 1 == rest.len();
+                let after =
+                    if is_full && max.is_none() { without } else { rest.get(count + 1).copied().flatten() };
+                let member = match occurrence {
+                    Occurrence::Repeatable => self.builder.repeat(member, 1, None),
+                    _ => member,
+                };
+                let with = after.map(|after| self.builder.sequence([member, after]));
+                let without = without.filter(|_| occurrence != Occurrence::Required);
+                let ways: Vec<ExprId> = with.into_iter().chain(without).collect();
+                if ways.is_empty() {
+                    row.push(None);
+                    continue;
+                }
+                let rule = self.builder.declare_fresh("members").map_err(grammar_error)?;
+                let body = self.builder.choice(ways);
+                self.builder.define(rule, body).map_err(grammar_error)?;
+                row.push(Some(self.builder.rule(rule)));
+            }
+            rest = row;
+        }
+        Ok(rest[0])
     }
 
     /// A member whose name no schema declares: an identifier.
