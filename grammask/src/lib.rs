@@ -71,7 +71,7 @@ pub use grammask_fsm::{CompileOptions, Program};
 pub use grammask_gpu_apply as apply;
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
-pub use grammask_grammar_frontends::json::{self, JsonValue};
+pub use grammask_grammar_frontends::json::{self, JsonObject, JsonValue};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 pub use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
 pub use grammask_grammar_frontends::regex::{self, RegexOptions};

@@ -12,7 +12,7 @@ use crate::python;
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
 
-/// What the check of the server needs.
+/// The packages that the check of the server needs.
 const REQUIREMENTS: [&str; 3] = ["jsonschema>=4,<5", "openai>=2,<3", "pydantic>=2,<3"];
 
 #[derive(clap::Args, Default)]

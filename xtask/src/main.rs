@@ -15,6 +15,7 @@ mod gpu;
 mod hostile;
 mod graph;
 mod oracle;
+mod python;
 mod engines;
 mod test;
 mod candle;

@@ -6,8 +6,7 @@ use grammask::json_schema::{
 };
 use grammask::regex::{Dialect, LetterCase, Matching};
 use grammask::{
-    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, JsonValue, LarkOptions, RegexOptions,
-    StructuralTagOptions,
+    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

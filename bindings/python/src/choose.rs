@@ -28,12 +28,8 @@ pub(crate) fn choose_tokens(
         .mask_stride(masks.2)
         .vocabulary(width)
         .select(rows.as_deref().map_or(Rows::All, Rows::Same));
-    let settings = draws.into_iter().map(|(temperature, top_k, top_p, seed, step)| Sampling {
-        temperature,
-        top_k,
-        top_p,
-        seed,
-        step,
+    let settings = draws.into_iter().map(|(temperature, top_k, top_p, seed, step)| {
+        Sampling::default().temperature(temperature).top_k(top_k).top_p(top_p).seed(seed).step(step)
     });
     let settings: Vec<Sampling> = settings.collect();
     if settings.len() != layout.selected() {

@@ -480,7 +480,7 @@ impl GrammarMatcher {
 
     /// The bytes that may come next, as numbers, whatever tokens spell them.
     fn next_bytes(&self) -> Vec<u32> {
-        byte_list(&each!(&self.matcher, matcher => matcher.next_bytes()))
+        byte_list(&each!(&self.matcher, matcher => matcher.next_bytes()).words())
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
@@ -690,7 +690,8 @@ pub(crate) fn kind_name(kind: MaskKind) -> &'static str {
         MaskKind::All => "all",
         MaskKind::Unchanged => "unchanged",
         MaskKind::Single(_) => "single",
-        MaskKind::Some => "some",
+        // A kind that this list lacks is some mask.
+        _ => "some",
     }
 }
 

@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use grammask::{JsonObject, JsonValue};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
 
 use crate::json::loads;
 
@@ -45,15 +45,19 @@ impl Histogram {
     }
 
     /// Counts up to each bound, as Prometheus has them.
-    fn to_json(&self) -> Value {
+    fn to_json(&self) -> JsonValue {
         let mut count = 0;
-        let mut buckets = serde_json::Map::new();
+        let mut buckets = JsonObject::new();
         for ((name, _), counted) in BOUNDS.iter().zip(&self.counts) {
             count += counted.load(Ordering::Relaxed);
-            buckets.insert((*name).to_owned(), json!(count));
+            buckets.insert((*name).to_owned(), count.into());
         }
         let seconds = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed)).as_secs_f64();
-        json!({"buckets": buckets, "count": count, "sum": seconds})
+        JsonValue::object([
+            ("buckets", JsonValue::Object(buckets)),
+            ("count", count.into()),
+            ("sum", seconds.into()),
+        ])
     }
 }
 
@@ -89,15 +93,15 @@ pub(crate) static LIMITS_REACHED: Counter = Counter::new();
 /// The numbers of this process. Use `grammask.operation.metrics`.
 #[pyfunction]
 pub(crate) fn process_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let numbers = json!({
-        "compile_seconds": COMPILE_SECONDS.to_json(),
-        "compile_refused": COMPILE_REFUSED.get(),
-        "compile_stopped": COMPILE_STOPPED.get(),
-        "mask_seconds": MASK_SECONDS.to_json(),
-        "masks_known": MASKS_KNOWN.get(),
-        "tokens_accepted": TOKENS_ACCEPTED.get(),
-        "tokens_refused": TOKENS_REFUSED.get(),
-        "limits_reached": LIMITS_REACHED.get(),
-    });
+    let numbers = JsonValue::object([
+        ("compile_seconds", COMPILE_SECONDS.to_json()),
+        ("compile_refused", COMPILE_REFUSED.get().into()),
+        ("compile_stopped", COMPILE_STOPPED.get().into()),
+        ("mask_seconds", MASK_SECONDS.to_json()),
+        ("masks_known", MASKS_KNOWN.get().into()),
+        ("tokens_accepted", TOKENS_ACCEPTED.get().into()),
+        ("tokens_refused", TOKENS_REFUSED.get().into()),
+        ("limits_reached", LIMITS_REACHED.get().into()),
+    ]);
     loads(py, &numbers)
 }

@@ -45,7 +45,7 @@ pub enum Ending {
     Left,
 }
 
-/// What an answer was and what it took.
+/// An answer and its cost.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The text.
@@ -126,7 +126,7 @@ struct Writer<'m> {
     /// The prompt and the answer.
     tokens: Vec<u32>,
     prompt_len: usize,
-    /// What the model has read: a beginning of `tokens`.
+    /// The model's memory of a beginning of `tokens`.
     cache: Cache,
     matcher: Option<Matcher>,
     /// The masks of a draft, row by row: one before each guess and one after the last.

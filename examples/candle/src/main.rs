@@ -31,7 +31,7 @@ struct Arguments {
     /// `auto`, `required`, or the name of a tool
     #[arg(long, default_value = "required", value_name = "CHOICE")]
     tool_choice: String,
-    /// What to say; `-` reads lines from standard input and answers each
+    /// The prompt; `-` reads lines from standard input and answers each
     #[arg(long, default_value = "Give me an example.")]
     prompt: String,
     /// Shows beside each answer what the model writes without masks

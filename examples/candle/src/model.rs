@@ -306,7 +306,7 @@ fn rotations(shape: &Shape) -> Result<(Tensor, Tensor)> {
     Ok((angles.cos()?, angles.sin()?))
 }
 
-/// What is added to the scores: minus infinity for tokens that come later.
+/// The addition to the scores: minus infinity for tokens that come later.
 fn causal_mask(len: usize, before: usize) -> Result<Tensor> {
     let total = before + len;
     let score = |row: usize, column: usize| if column > before + row { f32::NEG_INFINITY } else { 0.0 };

@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc};
 use crate::parts::{Part, Splitter};
 use crate::request::{Refusal, Request};
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) model: Llama,
@@ -30,7 +30,7 @@ pub(crate) struct Server {
     pub(crate) answers: AtomicU64,
 }
 
-/// What becomes known of an answer.
+/// News of an answer.
 enum News {
     Part(Part),
     End { reason: &'static str, usage: Value },

@@ -1,7 +1,7 @@
 //! A small server of OpenAI's chat interface, under grammask's masks: a demonstration.
 //!
 //! `/v1/chat/completions` takes `response_format`, `tools` in the spelling of Hermes, and `stream`; `/v1/models` names
-//! the one model. What would change an answer and is not known is refused. There is one answer at a time, no
+//! the one model. A field that would change an answer and is not known is refused. There is one answer at a time, no
 //! authorisation, and no bound on how many requests wait: it is not made for the open network.
 
 mod chat;

@@ -16,7 +16,7 @@ pub(crate) enum Part {
 pub(crate) struct Splitter {
     /// Whether there may be calls.
     calls: bool,
-    /// What was not given out.
+    /// Bytes that were not given out.
     rest: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Splitter {
         parts
     }
 
-    /// What is left where the answer ends.
+    /// The bytes that are left when the answer ends.
     pub(crate) fn finish(self) -> Option<Part> {
         let text = String::from_utf8_lossy(&self.rest).into_owned();
         (!text.is_empty()).then_some(Part::Text(text))

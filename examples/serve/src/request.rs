@@ -1,4 +1,4 @@
-//! What a client asks for.
+//! The request of a client.
 
 use std::fmt::Display;
 

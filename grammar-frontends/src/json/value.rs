@@ -286,6 +286,14 @@ macro_rules! from_integers {
 
 from_integers!(i32, i64, u32, u64, usize);
 
+/// The shortest text that reads as the number; `null` for infinity and NaN, which JSON lacks.
+impl From<f64> for JsonValue {
+    fn from(number: f64) -> Self {
+        serde_json::Number::from_f64(number)
+            .map_or(Self::Null, |number| Self::Number(number.to_string().into()))
+    }
+}
+
 impl<T: Into<Self>> From<Vec<T>> for JsonValue {
     fn from(items: Vec<T>) -> Self {
         items.into_iter().collect()

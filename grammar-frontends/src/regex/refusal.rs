@@ -68,7 +68,7 @@ pub(super) fn limit(message: String, hint: &str) -> Diagnostic {
 pub(super) const LOOK_AROUND: (&str, &str, &str) = (
     "regex/look-around",
     "look-around is not supported",
-    "say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`",
+    "say with alternatives and classes what the text may be; `Dialect::Ecma` has look-ahead, and a grammar `Intersection` and `Complement`",
 );
 pub(super) const LOOK_BEHIND: (&str, &str, &str) = (
     "regex/look-around",

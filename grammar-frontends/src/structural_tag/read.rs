@@ -100,7 +100,7 @@ pub(super) fn format(value: &JsonValue, place: &Place<'_>) -> Result<Format> {
 
 /// The type of a format that does not name it.
 fn guessed_type(members: &JsonObject, place: &Place<'_>) -> Result<&'static str> {
-    let fits = |keys: &[&str]| !keys.is_empty() && keys.iter().all(|key| members.contains_key(*key));
+    let fits = |keys: &[&str]| !keys.is_empty() && keys.iter().all(|key| members.contains_key(key));
     let mut fitting = TYPES.iter().filter(|(_, keys)| fits(keys));
     match (fitting.next(), fitting.next()) {
         (Some((name, _)), None) => Ok(name),

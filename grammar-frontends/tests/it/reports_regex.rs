@@ -24,7 +24,7 @@ fn patterns() {
        │  ─┬─
        │   ╰─── here
        │
-       │ Help: say with alternatives and classes what the text may be; a grammar has `Intersection` and `Complement`
+       │ Help: say with alternatives and classes what the text may be; `Dialect::Ecma` has look-ahead, and a grammar `Intersection` and `Complement`
     ───╯
     ");
     assert_snapshot!(perl(r"(a)\1"), @r"

@@ -111,7 +111,7 @@ impl<T: JsonSchema + DeserializeOwned> Tools<T> {
     ///
     /// Where a name is none that a tool can have.
     pub fn request(&self) -> Result<ToolRequest, Diagnostics> {
-        ToolRequest::from_value(&self.list)
+        ToolRequest::from_value(&self.list.clone().into())
     }
 
     /// Reads a call: the name of the tool, and the arguments as JSON.

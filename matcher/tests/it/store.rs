@@ -359,7 +359,7 @@ fn compilers_keep_what_they_compile() {
     let compiler = Compiler::builder(vocabulary()).store(Arc::clone(&second)).automata(automata).build();
     compiler.regex("ab*", &RegexOptions::default()).unwrap();
     assert_eq!((second.usage().hits, second.usage().misses), (1, 4));
-    // What holds functions is not kept.
+    // Options that hold functions are not kept.
     compile(&second, &options.interrupt(Interrupt::new()));
     assert_eq!((second.usage().hits, second.usage().misses), (1, 4));
 }
