@@ -109,7 +109,7 @@ fn compile(
         mode @ ("auto" | "required") => json!(mode),
         name => json!({"type": "function", "function": {"name": name}}),
     };
-    let request = ToolRequest::from_value(&json!({"tools": tools, "tool_choice": choice}))?;
+    let request = ToolRequest::from_value(&json!({"tools": tools, "tool_choice": choice}).into())?;
     let structure =
         ToolFormat::named(&arguments.family)?.structure(&request.reasoning(Reasoning::Disabled))?;
     let options = StructuralTagOptions::default().json_schema(options);

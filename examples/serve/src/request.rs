@@ -128,7 +128,7 @@ impl Request {
             }
             _ => None,
         };
-        let asked = ToolRequest::from_value(body).map_err(|error| Refusal::from(&error))?;
+        let asked = ToolRequest::from_value(&body.clone().into()).map_err(|error| Refusal::from(&error))?;
         let format = body.pointer("/response_format/type").and_then(Value::as_str);
         let is_free = tools.is_none() && matches!(format, None | Some("text"));
         let Parameters { model, messages, stream, .. } = parameters;

@@ -15,8 +15,8 @@ use super::parse::parse;
 /// A JSON value.
 ///
 /// [`FromStr`] reads it, with at most 127 arrays and objects inside of one another; where a name repeats, the last of its
-/// values counts. [`Display`](fmt::Display) writes it without space, and as `{:#}` over several lines. Values are equal if they are written alike: `1` is
-/// not `1.0`, and the order of the members counts.
+/// values counts. [`Display`](fmt::Display) writes it without space, and as `{:#}` over several lines. Values are equal if
+/// they are written alike: `1` is not `1.0`, and the order of the members counts.
 ///
 /// ```
 /// use grammask_grammar_frontends::json::JsonValue;

@@ -99,7 +99,7 @@ fn calls_of_tools_fit_their_schemas() -> Result<()> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/weather.json");
     let tools: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     let choice = json!({"type": "function", "function": {"name": "get_weather"}});
-    let request = ToolRequest::from_value(&json!({"tools": tools, "tool_choice": choice}))?;
+    let request = ToolRequest::from_value(&json!({"tools": tools, "tool_choice": choice}).into())?;
     let structure = ToolFormat::named("hermes")?.structure(&request.reasoning(Reasoning::Disabled))?;
     let parameters = tools.pointer("/0/function/parameters").context("the first tool has parameters")?;
     let validator = jsonschema::validator_for(parameters)?;
