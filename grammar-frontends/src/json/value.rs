@@ -24,7 +24,7 @@ use super::parse::parse;
 /// let value: JsonValue = r#"{"b": 1.50, "a": [1e999, null]}"#.parse()?;
 /// assert_eq!(value.to_string(), r#"{"b":1.50,"a":[1e999,null]}"#);
 /// assert_eq!(value.get("b").and_then(JsonValue::as_number), Some("1.50"));
-/// assert_eq!(JsonValue::from(serde_json::json!({"a": [2, "x"]})), r#"{"a": [2, "x"]}"#.parse()?);
+/// assert_eq!(JsonValue::from(serde_json::json!({"a": [2, "x"]})), r#"{"a": [2, "x"]}"#.parse::<JsonValue>()?);
 /// # Ok::<(), grammask_grammar_frontends::json::JsonError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
