@@ -33,7 +33,7 @@ pub(crate) fn any_of(size: usize) -> GrowingCase {
     schema(&json!({"anyOf": objects}), text)
 }
 
-/// This many optional properties, of which four are written.
+/// An object with this many optional properties. The text has four of them.
 pub(crate) fn wide_object(size: usize) -> GrowingCase {
     let properties: Map<String, Value> =
         (0..size).map(|number| (format!("{}_{number}", word(number)), json!({"type": "integer"}))).collect();

@@ -47,7 +47,7 @@ pub(crate) fn read_gbnf(source: &str, options: &GbnfOptions) -> Result<Read, Com
     Ok((with_root(gbnf::parse(source, options)?, &options.root), Vec::new()))
 }
 
-/// Whatever the start rule is called in the source, it is `root` in the grammar, so that the printed grammar needs no
+/// The start rule is `root` in the grammar, under any name in the source. So the printed grammar needs no
 /// second piece of information.
 fn with_root(grammar: grammask::Grammar, root: &str) -> grammask::Grammar {
     if root == "root" {

@@ -228,7 +228,7 @@ def test_options_of_schemas(compiler, options, schema, before, after):
         return matcher.accept_string(text) and matcher.is_completed()
 
     if "free_names" in options:
-        # What is compared while a text is written is the matcher's, so there is no grammar of it.
+        # The matcher compares items while a text is written, so there is no grammar of that.
         plain, other = compiler.compile_json_schema(schema), compiler.compile_json_schema(schema, **options)
     else:
         grammars = [grammask.Grammar.from_json_schema(schema, **given) for given in (usual, options)]

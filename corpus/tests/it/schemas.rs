@@ -20,7 +20,7 @@ fn judge(schema: &Value) -> Option<Judge> {
     Some(Box::new(move |value| validator.is_valid(value)))
 }
 
-/// Compares on this many pairs, of which half have to be valid, and at most this many percent of the schemas
+/// Compares on this many pairs. Half of them have to be valid, and at most this many percent of the schemas
 /// refused.
 fn check(family: Family, most_refused: usize) -> Comparison {
     let number = |name: &str| {

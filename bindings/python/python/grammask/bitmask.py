@@ -141,7 +141,7 @@ def choose_tokens(
     temperature : float or one a row
         Logits are divided by it; 0 takes the best token.
     top_k : int or one a row
-        Only so many of the best tokens are kept; 0 keeps all.
+        The number of best tokens to keep; 0 keeps all.
     top_p : float or one a row
         Of those, the best whose probabilities just reach this share; above 0.
     seed, step : int or one a row

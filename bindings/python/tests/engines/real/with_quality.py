@@ -242,7 +242,7 @@ class Question:
         self.keys: list[Any] = []
         self.values: list[Any] = []
         self.size = 0
-        # What the model reads next: tokens, where in a text each is, and which places each sees, if not all before it.
+        # The next input of the model: tokens, their places in the text, and the places that each token sees.
         self.tokens, self.positions = prompt, list(range(len(prompt)))
         self.paths: list[list[int]] | None = None
         self.prompt, self.depth = len(prompt), 0
