@@ -45,10 +45,9 @@
 //! * Whitespace: nothing, one space, or one line feed and at most 64 blanks between two tokens ([`Whitespace`]). None before
 //!   and none after the root value, but for the option [`around_root`](JsonSchemaOptions::around_root).
 //! * Strings and keys: escapes of characters that one of them escapes ([`Escapes`]).
-//! * Numbers: fractions end with no zero but in `.0`, and those that are small or large enough have an exponent:
-//!   `64`, `64.0`, `2.5`, `1e-07`, `1.0E7`, `1e+21` ([`Numbers`]). Values decide what a bound, a constant or `integer` allows;
-//!   in draft 4 an integer has neither a fraction nor an exponent. Multiples of a step that is no power of ten have no
-//!   exponent.
+//! * Numbers: those that are small or large enough have an exponent: `64`, `64.0`, `2.50`, `1e-07`, `1.0E7`, `1e+21`
+//!   ([`Numbers`]). Values decide what a bound, a constant or `integer` allows. An integer has no fraction but `.0`, before
+//!   an exponent too, and in draft 4 it has neither. Multiples of a step that is no power of ten have no exponent.
 //! * Items that must differ (`uniqueItems`) are compared by their meaning, `1` and `1.0` as `"a"` and
 //!   `"\u0061"`. If they come from a set that can be listed, the grammar expresses it itself. Otherwise it
 //!   marks the array ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine

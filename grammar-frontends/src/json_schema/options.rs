@@ -277,9 +277,9 @@ pub enum Escapes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numbers {
-    /// As serialisers print. There are no zeros at the end of a fraction, except for `.0` after a whole
-    /// number (`64`, `64.0`, `2.5`, `-0.0`). A double that is so small or so large that some serialiser does
-    /// so has an exponent: `1e-07`, `1e-7`, `1.0E-7`, `1e+21`.
+    /// As serialisers print (`64`, `64.0`, `2.5`, `-0.0`), and as people write amounts (`12.50`). A double that is so small or
+    /// so large that some serialiser does so has an exponent: `1e-07`, `1e-7`, `1.0E-7`, `1e+21`. An `integer` has no fraction
+    /// but `.0`, before an exponent too.
     Printed {
         /// Most digits before the point, and after it, of a number without an exponent. Bounds and constants of a schema
         /// may have more, and so have numbers as long as they.

@@ -219,21 +219,21 @@ fn numbers_between_bounds() {
             }
         }
     }
-    // Those that are printed agree in the default spelling.
+    // Integers have no other fraction than `.0` in the default spelling.
     let is_printed = |text: &&String| !text.contains('.') || text.ends_with(".0") || !text.ends_with('0');
     let printed: Vec<&String> = texts.iter().filter(is_printed).collect();
     for (at, lower) in bounds.iter().enumerate() {
-        check(&format!(r#"{{"type":"number","minimum":{lower}}}"#)).agrees(&printed);
+        check(&format!(r#"{{"type":"number","minimum":{lower}}}"#)).agrees(&texts);
         check(&format!(r#"{{"type":"integer","exclusiveMaximum":{lower}}}"#)).agrees(&printed);
         check_any(&format!(r#"{{"type":"number","minimum":{lower}}}"#)).agrees(&texts);
         check_any(&format!(r#"{{"type":"integer","exclusiveMaximum":{lower}}}"#)).agrees(&texts);
         for upper in &bounds[at + 1..] {
             let schema = format!(r#"{{"type":"number","minimum":{lower},"exclusiveMaximum":{upper}}}"#);
             check_any(&schema).agrees(&texts);
-            check(&schema).agrees(&printed);
+            check(&schema).agrees(&texts);
             let schema = format!(r#"{{"type":"number","exclusiveMinimum":{lower},"maximum":{upper}}}"#);
             check_any(&schema).agrees(&texts);
-            check(&schema).agrees(&printed);
+            check(&schema).agrees(&texts);
         }
     }
 }
@@ -264,8 +264,7 @@ fn multiples() {
         });
         let texts: Vec<String> = texts.collect();
         check_any(schema).agrees(&texts);
-        let is_printed = |text: &&String| !text.contains('.') || !text.ends_with('0');
-        check(schema).agrees(texts.iter().filter(is_printed));
+        check(schema).agrees(&texts);
     }
 }
 

@@ -6,9 +6,10 @@
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
+use crate::json_schema::document::ids::Draft;
 use crate::json_schema::options::Numbers;
 use crate::json_schema::sets::decimal::Decimal;
-use crate::json_schema::sets::number_shape::{Bound, Edge};
+use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind};
 
 /// Builds expressions of digits.
 pub(crate) struct Digits<'b> {
@@ -19,12 +20,12 @@ pub(crate) struct Digits<'b> {
 /// How fractions are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FractionForm {
-    /// With any number of zeros at the end, also after a whole number.
+    /// With zeros at the end, also after a whole number, which may have none.
     Any,
     /// Without zeros at the end; a whole number has none.
     Shortest,
     /// As the one before, and a whole number has none or `.0`.
-    Printed,
+    PointZero,
     /// As the one before, and a whole number has `.0`.
     Always,
 }
@@ -42,14 +43,24 @@ pub(crate) struct DigitForm {
 }
 
 impl DigitForm {
-    pub(crate) fn of(numbers: Numbers) -> Self {
-        let (fraction, max) = match numbers {
-            Numbers::Printed { max_digits } => (FractionForm::Printed, Some(max_digits.max(1))),
-            Numbers::Any => (FractionForm::Any, None),
-            Numbers::Canonical => (FractionForm::Shortest, None),
+    pub(crate) fn of(numbers: Numbers, kind: NumberKind, draft: Draft) -> Self {
+        let max = match numbers {
+            Numbers::Printed { max_digits } => Some(max_digits.max(1)),
+            Numbers::Any | Numbers::Canonical => None,
         };
-        let has_negative_zero = fraction != FractionForm::Shortest;
+        let fraction = match (numbers, kind) {
+            (Numbers::Canonical, _) => FractionForm::Shortest,
+            (_, NumberKind::Integer) if draft == Draft::Draft4 => FractionForm::Shortest,
+            (Numbers::Printed { .. }, NumberKind::Integer) => FractionForm::PointZero,
+            _ => FractionForm::Any,
+        };
+        let has_negative_zero = numbers != Numbers::Canonical;
         Self { fraction, max_whole: max, max_fraction: max, has_negative_zero }
+    }
+
+    /// Most zeros at the end of a fraction of this many digits.
+    fn max_zeros(&self, digits: usize) -> Option<u32> {
+        self.max_fraction.map(|max| max.saturating_sub(count(digits)))
     }
 
     /// The form with room for the digits of bounds.
@@ -120,18 +131,27 @@ impl Digits<'_> {
         match self.form.fraction {
             FractionForm::Shortest => self.builder.empty(),
             FractionForm::Always => self.builder.literal(".0"),
-            FractionForm::Printed => {
+            FractionForm::PointZero => {
                 let fraction = self.builder.literal(".0");
                 self.builder.optional(fraction)
             }
             FractionForm::Any => {
-                let zero = self.digit(0, 0);
-                let zeros = self.builder.repeat(zero, 1, None);
+                let zeros = self.zeros(0, 1);
                 let point = self.builder.literal(".");
                 let fraction = self.builder.sequence([point, zeros]);
                 self.builder.optional(fraction)
             }
         }
+    }
+
+    /// At least some zeros at the end of a fraction of this many digits, or nothing where it has none.
+    pub(crate) fn zeros(&mut self, digits: usize, least: u32) -> ExprId {
+        if self.form.fraction != FractionForm::Any {
+            return self.builder.empty();
+        }
+        let zero = self.digit(0, 0);
+        let most = self.form.max_zeros(digits).map(|most| most.max(least));
+        self.builder.repeat(zero, least, most)
     }
 
     pub(crate) fn zero(&mut self) -> ExprId {
@@ -148,15 +168,9 @@ impl Digits<'_> {
     /// Numbers between zero and one; where zeros at the end count, zero too.
     pub(crate) fn below_one(&mut self) -> ExprId {
         let point = self.builder.literal("0.");
-        let digits = match self.form.fraction {
-            FractionForm::Any => {
-                let any = self.digit(0, 9);
-                self.builder.repeat(any, 1, None)
-            }
-            _ => match self.tail(0, Last::Zero) {
-                Some(digits) => digits,
-                None => self.builder.never(),
-            },
+        let digits = match self.tail(0, End::More) {
+            Some(digits) => digits,
+            None => self.builder.never(),
         };
         self.builder.sequence([point, digits])
     }
@@ -191,22 +205,11 @@ impl Digits<'_> {
             text.extend(fraction.iter().map(|&digit| char::from(b'0' + digit)));
         }
         let text = self.builder.literal(&text);
-        let zeros = match self.form.fraction {
-            _ if fraction.is_empty() => self.zero_fraction(),
-            FractionForm::Any => {
-                let zero = self.digit(0, 0);
-                self.builder.repeat(zero, 0, None)
-            }
-            _ => self.builder.empty(),
+        let zeros = match fraction.len() {
+            0 => self.zero_fraction(),
+            digits => self.zeros(digits, 0),
         };
         let text = self.builder.sequence([text, zeros]);
-        self.signed_zero(value, text)
-    }
-
-    /// The digits of a whole number with their sign, and what may follow.
-    pub(crate) fn whole(&mut self, value: &Decimal, end: ExprId) -> ExprId {
-        let text = self.builder.literal(&whole_text(value));
-        let text = self.builder.sequence([text, end]);
         self.signed_zero(value, text)
     }
 
@@ -394,62 +397,75 @@ impl Digits<'_> {
 
     /// The texts that may follow the whole part of a number.
     pub(crate) fn any_fraction(&mut self) -> ExprId {
+        let whole = self.zero_fraction();
         let point = self.builder.literal(".");
-        let digits = match self.form.fraction {
-            FractionForm::Any => {
-                let any = self.digit(0, 9);
-                Some(self.builder.repeat(any, 1, None))
-            }
-            _ => self.tail(0, Last::Zero),
-        };
-        let fraction = digits.map(|digits| self.builder.sequence([point, digits]));
+        let fraction = self.tail(0, End::More).map(|digits| self.builder.sequence([point, digits]));
         match self.form.fraction {
-            FractionForm::Any => fraction.map(|fraction| self.builder.optional(fraction)),
-            _ => {
-                let zero = self.zero_fraction();
-                Some(self.builder.choice([zero].into_iter().chain(fraction)))
-            }
+            FractionForm::Any => fraction.map_or(whole, |fraction| self.builder.optional(fraction)),
+            _ => self.builder.choice([whole].into_iter().chain(fraction)),
         }
-        .unwrap_or_else(|| self.builder.empty())
     }
 
-    /// Any digits of a fraction, possibly none, after `read` digits of it.
-    fn tail(&mut self, read: usize, last: Last) -> Option<ExprId> {
+    /// Whether a fraction may end after a digit.
+    fn end_after(&self, digit: u8) -> End {
+        if digit > 0 || self.form.fraction == FractionForm::Any { End::Here } else { End::More }
+    }
+
+    /// Any digits of a fraction after `read` digits of it; none of them, if it may end here.
+    fn tail(&mut self, read: usize, end: End) -> Option<ExprId> {
         let any = self.digit(0, 9);
-        if self.form.fraction == FractionForm::Any {
-            return Some(self.builder.repeat(any, 0, None));
-        }
         let left = self.form.max_fraction.map(|max| max.saturating_sub(count(read)));
-        let some = (left != Some(0)).then(|| {
+        let is_at_limit = left == Some(0);
+        if self.form.fraction == FractionForm::Any {
+            let least = u32::from(end == End::More);
+            return (!is_at_limit || end == End::Here).then(|| self.builder.repeat(any, least, left));
+        }
+        let some = (!is_at_limit).then(|| {
             let before = self.builder.repeat(any, 0, left.map(|left| left - 1));
             let last = self.digit(1, 9);
             self.builder.sequence([before, last])
         });
-        match last {
-            Last::Zero => some,
-            Last::Other => Some(match some {
+        match end {
+            End::More => some,
+            End::Here => Some(match some {
                 Some(some) => self.builder.optional(some),
                 None => self.builder.empty(),
             }),
         }
     }
 
+    /// The digits of a fraction after `read` digits of it that are not all zeros.
+    fn tail_above_zero(&mut self, read: usize) -> Option<ExprId> {
+        let some = self.tail(read, End::More)?;
+        if self.form.fraction != FractionForm::Any {
+            // It does not end with a zero.
+            return Some(some);
+        }
+        let (zero, more, any) = (self.digit(0, 0), self.digit(1, 9), self.digit(0, 9));
+        let (zeros, rest) = (self.builder.repeat(zero, 0, None), self.builder.repeat(any, 0, None));
+        let above_zero = self.builder.sequence([zeros, more, rest]);
+        Some(match self.form.max_fraction {
+            None => above_zero,
+            Some(_) => self.builder.intersection([some, above_zero]),
+        })
+    }
+
     /// A digit of a range and any digits after it.
     fn out(&mut self, (first, last): (u8, u8), read: usize) -> Option<ExprId> {
         let mut ways = Vec::with_capacity(2);
-        let way = |this: &mut Self, range: (u8, u8), kind: Last| {
-            let tail = this.tail(read + 1, kind)?;
+        let way = |this: &mut Self, range: (u8, u8), end: End| {
+            let tail = this.tail(read + 1, end)?;
             let digit = this.digit(range.0, range.1);
             Some(this.builder.sequence([digit, tail]))
         };
-        if self.form.fraction == FractionForm::Any {
-            return way(self, (first, last), Last::Other);
+        if self.end_after(0) == End::Here {
+            return way(self, (first, last), End::Here);
         }
         if first == 0 {
-            ways.extend(way(self, (0, 0), Last::Zero));
+            ways.extend(way(self, (0, 0), End::More));
         }
         if last > 0 {
-            ways.extend(way(self, (first.max(1), last), Last::Other));
+            ways.extend(way(self, (first.max(1), last), End::Here));
         }
         (!ways.is_empty()).then(|| self.builder.choice(ways))
     }
@@ -464,35 +480,22 @@ impl Digits<'_> {
             low.map(|low| (low.fraction.as_slice(), low.edge)),
             high.map(|high| (high.fraction.as_slice(), high.edge)),
         );
-        if self.form.fraction != FractionForm::Any {
-            let whole = (above && below).then(|| self.zero_fraction());
-            let with_point = digits.map(|digits| self.builder.sequence([point, digits]));
-            let ways: Vec<ExprId> = whole.into_iter().chain(with_point).collect();
-            return (!ways.is_empty()).then(|| self.builder.choice(ways));
-        }
-        // A point needs a digit after it.
-        let digits = digits.map(|digits| {
-            let any = self.digit(0, 9);
-            let (one, rest) = (any, self.builder.repeat(any, 0, None));
-            let some = self.builder.sequence([one, rest]);
-            self.builder.intersection([digits, some])
+        let whole = (above && below).then(|| match self.form.fraction {
+            FractionForm::Any => self.builder.empty(),
+            _ => self.zero_fraction(),
         });
         let with_point = digits.map(|digits| self.builder.sequence([point, digits]));
-        match (above && below, with_point) {
-            (true, Some(with_point)) => Some(self.builder.optional(with_point)),
-            (true, None) => Some(self.builder.empty()),
-            (false, with_point) => with_point,
-        }
+        let ways: Vec<ExprId> = whole.into_iter().chain(with_point).collect();
+        (!ways.is_empty()).then(|| self.builder.choice(ways))
     }
 
-    /// Digits after the point, possibly none, whose value lies between the bounds' fractions. Where zeros at the end do not
-    /// count, some.
+    /// Digits after the point, at least one, whose value lies between the bounds' fractions.
     fn fraction_digits(&mut self, low: Option<(&[u8], Edge)>, high: Option<(&[u8], Edge)>) -> Option<ExprId> {
         let (Some((low, low_edge)), Some((high, high_edge))) = (low, high) else {
             return match (low, high) {
-                (Some((low, edge)), None) => self.fraction_above(low, edge, (0, Last::Zero)),
-                (None, Some((high, edge))) => self.fraction_below(high, edge, (0, Last::Zero)),
-                _ => self.tail(0, Last::Zero),
+                (Some((low, edge)), None) => self.fraction_above(low, edge, (0, End::More)),
+                (None, Some((high, edge))) => self.fraction_below(high, edge, (0, End::More)),
+                _ => self.tail(0, End::More),
             };
         };
         let length = low.len().max(high.len());
@@ -504,11 +507,8 @@ impl Digits<'_> {
                 return None;
             }
             let texts: String = low.iter().map(|&digit| char::from(b'0' + digit)).collect();
-            let (texts, zero) = (self.builder.literal(&texts), self.digit(0, 0));
-            if !has_zeros {
-                return Some(texts);
-            }
-            let zeros = self.builder.repeat(zero, 0, None);
+            let texts = self.builder.literal(&texts);
+            let zeros = self.zeros(low.len(), u32::from(low.is_empty()));
             return Some(self.builder.sequence([texts, zeros]));
         };
         let (low_digit, high_digit) = (digit_of(low, split), digit_of(high, split));
@@ -518,7 +518,7 @@ impl Digits<'_> {
         let mut alternatives = Vec::new();
         let read = split + 1;
         let rest = low.get(read..).unwrap_or_default();
-        if let Some(rest) = self.fraction_above(rest, low_edge, (read, Last::of(low_digit))) {
+        if let Some(rest) = self.fraction_above(rest, low_edge, (read, self.end_after(low_digit))) {
             let same = self.digit(low_digit, low_digit);
             alternatives.push(self.builder.sequence([same, rest]));
         }
@@ -526,7 +526,7 @@ impl Digits<'_> {
             alternatives.extend(self.out((low_digit + 1, high_digit - 1), split));
         }
         let rest = high.get(read..).unwrap_or_default();
-        if let Some(rest) = self.fraction_below(rest, high_edge, (read, Last::of(high_digit))) {
+        if let Some(rest) = self.fraction_below(rest, high_edge, (read, self.end_after(high_digit))) {
             let same = self.digit(high_digit, high_digit);
             alternatives.push(self.builder.sequence([same, rest]));
         }
@@ -543,7 +543,7 @@ impl Digits<'_> {
         // and its own, and any text that ends between its last digit and `split` equals it.
         let ends = low.len()..=if has_zeros { split } else { low.len() };
         let mut texts = Vec::new();
-        for end in ends.filter(|&end| has_zeros || end > 0) {
+        for end in ends.filter(|&end| end > 0) {
             let text: String = (0..end).map(|at| char::from(b'0' + digit_of(low, at))).collect();
             texts.push(self.builder.literal(&text));
         }
@@ -551,23 +551,13 @@ impl Digits<'_> {
         (!texts.is_empty()).then(|| self.builder.choice(texts))
     }
 
-    /// Digits, possibly none, with `0.digits` not less than (or greater than) `0.low`; after this many digits
-    /// of the fraction.
-    fn fraction_above(&mut self, low: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
-        let last = low.last().map_or(last, |&digit| Last::of(digit));
+    /// Digits with `0.digits` not less than (or greater than) `0.low`, after this many digits of the fraction. None of them,
+    /// if it may end there.
+    fn fraction_above(&mut self, low: &[u8], edge: Edge, (read, end): (usize, End)) -> Option<ExprId> {
+        let end = low.last().map_or(end, |&digit| self.end_after(digit));
         let mut result = match edge {
-            Edge::Inclusive => self.tail(read + low.len(), last),
-            // A longer text does not end with a zero, so its value is above the bound.
-            Edge::Exclusive if self.form.fraction != FractionForm::Any => {
-                self.tail(read + low.len(), Last::Zero)
-            }
-            Edge::Exclusive => {
-                let (zero, more) = (self.digit(0, 0), self.digit(1, 9));
-                let zeros = self.builder.repeat(zero, 0, None);
-                let any = self.digit(0, 9);
-                let anything = self.builder.repeat(any, 0, None);
-                Some(self.builder.sequence([zeros, more, anything]))
-            }
+            Edge::Inclusive => self.tail(read + low.len(), end),
+            Edge::Exclusive => self.tail_above_zero(read + low.len()),
         };
         for (at, &digit) in low.iter().enumerate().rev() {
             let same = self.digit(digit, digit);
@@ -581,24 +571,22 @@ impl Digits<'_> {
         result
     }
 
-    /// Digits, possibly none, with `0.digits` not greater than (or less than) `0.high`; after this many
-    /// digits of the fraction.
-    fn fraction_below(&mut self, high: &[u8], edge: Edge, (read, last): (usize, Last)) -> Option<ExprId> {
-        let has_zeros = self.form.fraction == FractionForm::Any;
-        let at_end = high.last().map_or(last, |&digit| Last::of(digit));
-        let mut result = match edge {
-            Edge::Inclusive if has_zeros => {
-                let zero = self.digit(0, 0);
-                Some(self.builder.repeat(zero, 0, None))
+    /// Digits with `0.digits` not greater than (or less than) `0.high`, after this many digits of the fraction. None of them,
+    /// if it may end there.
+    fn fraction_below(&mut self, high: &[u8], edge: Edge, (read, end): (usize, End)) -> Option<ExprId> {
+        let at_end = high.last().map_or(end, |&digit| self.end_after(digit));
+        let mut result = match (edge, at_end) {
+            (Edge::Inclusive, End::Here) => Some(self.zeros(read + high.len(), 0)),
+            (Edge::Inclusive, End::More) if self.form.fraction == FractionForm::Any => {
+                Some(self.zeros(read + high.len(), 1))
             }
-            Edge::Inclusive => (at_end == Last::Other).then(|| self.builder.empty()),
-            Edge::Exclusive => None,
+            _ => None,
         };
         for (at, &digit) in high.iter().enumerate().rev() {
             // The rest of the bound is above zero, so stopping here stays below it.
-            let before = if at == 0 { last } else { Last::of(high[at - 1]) };
+            let before = if at == 0 { end } else { self.end_after(high[at - 1]) };
             let mut alternatives = Vec::with_capacity(3);
-            if has_zeros || before == Last::Other {
+            if before == End::Here {
                 alternatives.push(self.builder.empty());
             }
             if let Some(rest) = result {
@@ -623,17 +611,12 @@ impl Digits<'_> {
     }
 }
 
-/// Whether the last digit of a fraction so far is a zero, with which it does not end.
+/// Whether a fraction may end after the digits so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Zero,
-    Other,
-}
-
-impl Last {
-    fn of(digit: u8) -> Self {
-        if digit == 0 { Self::Zero } else { Self::Other }
-    }
+enum End {
+    Here,
+    /// There is no digit yet, or the last one is a zero with which no fraction ends.
+    More,
 }
 
 /// The bounds' magnitudes below zero and from zero on; `None` where no number of that sign is allowed.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use grammask_grammar_ir::ExprId;
 
-use super::digits::{FractionForm, signs};
+use super::digits::signs;
 use super::lowering::SchemaLowering;
 use super::numbers::Residues;
 use crate::diagnostic::Result;
@@ -32,6 +32,7 @@ const MAX_LISTED: i128 = 4_096;
 struct Fractions {
     /// Whole parts with the same remainder have the same fractions.
     modulus: u64,
+    kind: NumberKind,
     /// Digits after the point, for each remainder.
     of: Vec<Vec<String>>,
 }
@@ -55,7 +56,7 @@ impl Fractions {
             let digits = format!("{fraction:0>width$}", width = step.places as usize);
             of[usize::try_from(whole).ok()?].push(digits.trim_end_matches('0').to_owned());
         }
-        Some(Self { modulus, of })
+        Some(Self { modulus, kind, of })
     }
 
     /// Numbers of at most this many places that are multiples of all steps of a shape, and of none of those
@@ -67,7 +68,7 @@ impl Fractions {
         let excluded: Vec<u64> = shape.not_steps.iter().map(scaled).collect::<Option<_>>()?;
         if excluded.contains(&1) {
             // It divides all of these numbers.
-            return Some(Self { modulus: 1, of: vec![Vec::new()] });
+            return Some(Self { modulus: 1, kind: shape.kind, of: vec![Vec::new()] });
         }
         let common = steps.iter().chain(&excluded).try_fold(1u64, |common, &step| {
             (common / greatest_common_divisor(common, step)).checked_mul(step)
@@ -92,7 +93,7 @@ impl Fractions {
             }
             of.push(fractions);
         }
-        Some(Self { modulus, of })
+        Some(Self { modulus, kind: shape.kind, of })
     }
 
     /// The fractions after a whole number that is not negative.
@@ -226,7 +227,7 @@ impl SchemaLowering<'_> {
         if states > self.normalizer.options.limits.states as u64 {
             return Ok(None);
         }
-        let has_negative_zero = self.digits().form.has_negative_zero;
+        let has_negative_zero = self.digit_form(shape.kind).has_negative_zero;
         let (negative, positive) = signs(shape.lower.as_ref(), shape.upper.as_ref(), has_negative_zero);
         let mut alternatives = Vec::new();
         if let Some((low, high)) = negative
@@ -266,7 +267,7 @@ impl SchemaLowering<'_> {
             values.extend(texts.filter_map(|text| Decimal::parse(&text)).filter(inside));
         }
         let mut alternatives = Vec::new();
-        let mut digits = self.digits();
+        let mut digits = self.digits(fractions.kind);
         // The sign of zero is that of the interval.
         digits.form.has_negative_zero = false;
         alternatives.extend(values.iter().map(|value| digits.exactly(value)));
@@ -274,14 +275,16 @@ impl SchemaLowering<'_> {
         if before.as_ref().is_none_or(|before| after <= *before) {
             for (fractions_of_group, remainders) in fractions.groups() {
                 let wholes = if fractions.modulus == 1 {
-                    self.digits().whole_between(Some(&after), before.as_ref())
+                    self.digits(fractions.kind).whole_between(Some(&after), before.as_ref())
                 } else {
                     let residues = Residues::with_remainders(fractions.modulus, remainders);
                     self.multiples_between(&residues, &after, before.as_ref(), node)?
                 };
                 let Some(wholes) = wholes else { continue };
-                let ends: Vec<ExprId> =
-                    fractions_of_group.iter().map(|fraction| self.fraction(fraction)).collect();
+                let ends: Vec<ExprId> = fractions_of_group
+                    .iter()
+                    .map(|fraction| self.fraction(fractions.kind, fraction))
+                    .collect();
                 let ends = self.builder.choice(ends);
                 alternatives.push(self.builder.sequence([wholes, ends]));
             }
@@ -290,18 +293,13 @@ impl SchemaLowering<'_> {
     }
 
     /// The digits of a fraction and any zeros after them.
-    fn fraction(&mut self, digits: &str) -> ExprId {
-        match digits {
-            "" => self.digits().zero_fraction(),
-            _ => {
-                let text = self.builder.literal(&format!(".{digits}"));
-                if self.digits().form.fraction != FractionForm::Any {
-                    return text;
-                }
-                let zero = self.builder.class([('0', '0')]);
-                let zeros = self.builder.repeat(zero, 0, None);
-                self.builder.sequence([text, zeros])
-            }
+    fn fraction(&mut self, kind: NumberKind, text: &str) -> ExprId {
+        let mut digits = self.digits(kind);
+        if text.is_empty() {
+            return digits.zero_fraction();
         }
+        let zeros = digits.zeros(text.len(), 0);
+        let text = self.builder.literal(&format!(".{text}"));
+        self.builder.sequence([text, zeros])
     }
 }

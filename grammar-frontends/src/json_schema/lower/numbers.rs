@@ -83,15 +83,18 @@ impl SchemaLowering<'_> {
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
-    pub(super) fn digits(&mut self) -> Digits<'_> {
-        let form = DigitForm::of(self.normalizer.options.numbers);
+    pub(super) fn digit_form(&self, kind: NumberKind) -> DigitForm {
+        DigitForm::of(self.normalizer.options.numbers, kind, self.draft())
+    }
+
+    pub(super) fn digits(&mut self, kind: NumberKind) -> Digits<'_> {
+        let form = self.digit_form(kind);
         Digits { builder: &mut self.builder, form }
     }
 
     fn digits_for(&mut self, shape: &NumberShape) -> Digits<'_> {
         let bounds = [&shape.lower, &shape.upper].into_iter().flatten();
-        let form = DigitForm::of(self.normalizer.options.numbers);
-        let form = form.with_room_for(bounds.map(|bound| &bound.value));
+        let form = self.digit_form(shape.kind).with_room_for(bounds.map(|bound| &bound.value));
         Digits { builder: &mut self.builder, form }
     }
 
@@ -103,14 +106,6 @@ impl SchemaLowering<'_> {
 
     fn draft(&self) -> Draft {
         self.normalizer.document.draft(Document::ROOT)
-    }
-
-    /// The text after a whole number: nothing in draft 4, a fraction of zeros in the others.
-    pub(super) fn whole_end(&mut self) -> ExprId {
-        match self.draft() {
-            Draft::Draft4 => self.builder.empty(),
-            _ => self.digits().zero_fraction(),
-        }
     }
 
     /// All whole numbers.
@@ -140,7 +135,7 @@ impl SchemaLowering<'_> {
         if shape.kind == NumberKind::Integer && self.draft() == Draft::Draft4 {
             return None;
         }
-        let mut digits = self.digits();
+        let mut digits = self.digits(shape.kind);
         if let Some(values) = &shape.values {
             let texts: Vec<ExprId> = values.iter().filter_map(|value| digits.exponents_of(value)).collect();
             return (!texts.is_empty()).then(|| digits.builder.choice(texts));
@@ -179,16 +174,8 @@ impl SchemaLowering<'_> {
             )?;
             return self.any_number().map(Some);
         }
-        if let Some(values) = &shape.values
-            && shape.kind == NumberKind::Integer
-        {
-            let end = self.whole_end();
-            let mut digits = self.digits();
-            let texts: Vec<ExprId> = values.iter().map(|value| digits.whole(value, end)).collect();
-            return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
-        }
         if let Some(values) = &shape.values {
-            let mut digits = self.digits();
+            let mut digits = self.digits(shape.kind);
             let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
@@ -247,7 +234,7 @@ impl SchemaLowering<'_> {
             let excluded = steps.iter().map(|step| step.units).collect();
             let residues = Residues { modulus: common.units, excluded, ..Residues::of(step.units) };
             let (lower, upper) = shape.whole_bounds();
-            alternatives.extend(self.whole_multiples(&residues, lower, upper, node)?);
+            alternatives.extend(self.whole_multiples(&residues, shape.kind, (lower, upper), node)?);
         }
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
@@ -259,7 +246,7 @@ impl SchemaLowering<'_> {
             NumberKind::Any => digits.between(shape.lower.as_ref(), shape.upper.as_ref()),
             NumberKind::Integer => {
                 let (lower, upper) = shape.whole_bounds();
-                self.whole_interval(lower.as_ref(), upper.as_ref())
+                self.whole_interval(shape.kind, lower.as_ref(), upper.as_ref())
             }
             NumberKind::Fractional => {
                 let between = digits.between(shape.lower.as_ref(), shape.upper.as_ref())?;
@@ -272,11 +259,16 @@ impl SchemaLowering<'_> {
         }
     }
 
-    fn whole_interval(&mut self, lower: Option<&Decimal>, upper: Option<&Decimal>) -> Option<ExprId> {
-        let form = DigitForm::of(self.normalizer.options.numbers);
-        let form = form.with_room_for(lower.into_iter().chain(upper));
-        let whole = Digits { builder: &mut self.builder, form }.whole_between(lower, upper)?;
-        let end = self.whole_end();
+    fn whole_interval(
+        &mut self,
+        kind: NumberKind,
+        lower: Option<&Decimal>,
+        upper: Option<&Decimal>,
+    ) -> Option<ExprId> {
+        let form = self.digit_form(kind).with_room_for(lower.into_iter().chain(upper));
+        let mut digits = Digits { builder: &mut self.builder, form };
+        let whole = digits.whole_between(lower, upper)?;
+        let end = digits.zero_fraction();
         Some(self.builder.sequence([whole, end]))
     }
 
@@ -289,9 +281,9 @@ impl SchemaLowering<'_> {
             Some(Divisor { places: 0, units }) => {
                 let (lower, upper) = shape.whole_bounds();
                 if units == 1 {
-                    return Ok(self.whole_interval(lower.as_ref(), upper.as_ref()));
+                    return Ok(self.whole_interval(shape.kind, lower.as_ref(), upper.as_ref()));
                 }
-                self.whole_multiples(&Residues::of(units), lower, upper, node)
+                self.whole_multiples(&Residues::of(units), shape.kind, (lower, upper), node)
             }
             Some(Divisor { units: 1, places }) => {
                 let interval = self.interval(shape);
@@ -330,13 +322,13 @@ impl SchemaLowering<'_> {
     fn whole_multiples(
         &mut self,
         residues: &Residues,
-        lower: Option<Decimal>,
-        upper: Option<Decimal>,
+        kind: NumberKind,
+        (lower, upper): (Option<Decimal>, Option<Decimal>),
         node: NodeId,
     ) -> Result<Option<ExprId>> {
         let bound = |value: Decimal| Bound { value, edge: Edge::Inclusive };
         let (lower, upper) = (lower.map(bound), upper.map(bound));
-        let has_negative_zero = self.digits().form.has_negative_zero;
+        let has_negative_zero = self.digit_form(kind).has_negative_zero;
         // Digits of negative numbers grow as the numbers fall, so both signs are intervals of digits, the
         // negative one turned round.
         let (negative, positive) = signs(lower.as_ref(), upper.as_ref(), has_negative_zero);
@@ -360,7 +352,7 @@ impl SchemaLowering<'_> {
             return Ok(None);
         }
         let whole = self.builder.choice(alternatives);
-        let end = self.whole_end();
+        let end = self.digits(kind).zero_fraction();
         Ok(Some(self.builder.sequence([whole, end])))
     }
 
@@ -387,7 +379,7 @@ impl SchemaLowering<'_> {
             let reason = format!("telling the multiples of {step} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
-            let mut digits = self.digits();
+            let mut digits = self.digits(NumberKind::Integer);
             let bound = |digits: &[u8]| {
                 let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
                 Decimal::parse(&text)
@@ -430,7 +422,7 @@ impl SchemaLowering<'_> {
     ) -> Result<Option<ExprId>> {
         let is_zero = |bound: &Bound| bound.value.is_zero() && bound.edge == Edge::Inclusive;
         let limit = self.normalizer.options.limits.states as u64;
-        let is_plain = self.digits().form.has_negative_zero
+        let is_plain = self.digit_form(shape.kind).has_negative_zero
             && shape.kind == NumberKind::Any
             && shape.upper.is_none()
             && shape.lower.as_ref().is_none_or(is_zero);
@@ -444,9 +436,9 @@ impl SchemaLowering<'_> {
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
             return Ok(self.interval(shape));
         }
-        let magnitude = self.fractional_magnitude(step)?;
+        let magnitude = self.fractional_magnitude(shape.kind, step)?;
         if shape.lower.is_some() {
-            let zero = self.digits().exactly(&Decimal::zero());
+            let zero = self.digits(shape.kind).exactly(&Decimal::zero());
             return Ok(Some(self.builder.choice([magnitude, zero])));
         }
         let minus = self.builder.literal("-");
@@ -454,7 +446,7 @@ impl SchemaLowering<'_> {
         Ok(Some(self.builder.sequence([sign, magnitude])))
     }
 
-    fn fractional_magnitude(&mut self, step: Divisor) -> Result<ExprId> {
+    fn fractional_magnitude(&mut self, kind: NumberKind, step: Divisor) -> Result<ExprId> {
         let modulus = u128::from(step.units);
         let size = usize::try_from(step.units).unwrap_or(usize::MAX);
         let times_ten = |remainder: usize, digit: u128| {
@@ -462,10 +454,8 @@ impl SchemaLowering<'_> {
         };
         // `after[r]`: what may follow with `left` places to come and remainder `r`, after a zero and after another digit.
         // Fractions end with a zero where any number of them may follow.
-        let has_zeros = self.digits().form.fraction == FractionForm::Any;
-        let zero = self.builder.class([('0', '0')]);
-        let zeros = self.builder.repeat(zero, 0, None);
-        let end = if has_zeros { zeros } else { self.builder.empty() };
+        let has_zeros = self.digit_form(kind).fraction == FractionForm::Any;
+        let end = self.digits(kind).zeros(step.places as usize, 0);
         let ends = [has_zeros.then_some(end), Some(end)];
         let mut after: Vec<[Option<ExprId>; 2]> =
             (0..size).map(|at| if at == 0 { ends } else { [None; 2] }).collect();
@@ -478,7 +468,7 @@ impl SchemaLowering<'_> {
                 for digit in 0..10u8 {
                     if let Some(rest) = after[times_ten(remainder, u128::from(digit))][usize::from(digit > 0)]
                     {
-                        let digit = self.digits().digit(digit, digit);
+                        let digit = self.digits(kind).digit(digit, digit);
                         ways.push(self.builder.sequence([digit, rest]));
                     }
                 }
@@ -514,13 +504,13 @@ impl SchemaLowering<'_> {
                 ways.push(self.builder.sequence([point, *fraction]));
             }
             if (0..step.places).fold(remainder, |rest, _| times_ten(rest, 0)) == 0 {
-                ways.push(if has_zeros { self.builder.empty() } else { self.digits().zero_fraction() });
+                ways.push(if has_zeros { self.builder.empty() } else { self.digits(kind).zero_fraction() });
             }
             ends.push(ways);
         }
         let step_on = |from: usize, digit: u8, lowering: &mut Self| {
             let rule = lowering.builder.rule(rules[times_ten(from, u128::from(digit))]);
-            let digit = lowering.digits().digit(digit, digit);
+            let digit = lowering.digits(kind).digit(digit, digit);
             lowering.builder.sequence([digit, rule])
         };
         for remainder in 0..size {
@@ -548,7 +538,8 @@ fn power_of_ten(step: Divisor) -> Option<i64> {
 
 /// All numbers.
 pub(crate) fn any_number(builder: &mut GrammarBuilder, numbers: Numbers) -> ExprId {
-    let mut digits = Digits { builder, form: DigitForm::of(numbers) };
+    let form = DigitForm::of(numbers, NumberKind::Any, Draft::Draft2020);
+    let mut digits = Digits { builder, form };
     let (zero, positive, fraction) = (digits.zero(), digits.positive_whole(), digits.any_fraction());
     let (below_one, from_one) = (digits.below_one(), digits.builder.sequence([positive, fraction]));
     let magnitude = digits.builder.choice([below_one, from_one]);
@@ -571,12 +562,9 @@ pub(crate) fn any_number(builder: &mut GrammarBuilder, numbers: Numbers) -> Expr
 
 /// All whole numbers; of draft 4 without a fraction and without an exponent.
 pub(crate) fn any_integer(builder: &mut GrammarBuilder, numbers: Numbers, draft: Draft) -> ExprId {
-    let mut digits = Digits { builder, form: DigitForm::of(numbers) };
-    let end = match draft {
-        Draft::Draft4 => digits.builder.empty(),
-        _ => digits.zero_fraction(),
-    };
-    let (zero, positive) = (digits.zero(), digits.positive_whole());
+    let form = DigitForm::of(numbers, NumberKind::Integer, draft);
+    let mut digits = Digits { builder, form };
+    let (zero, positive, end) = (digits.zero(), digits.positive_whole(), digits.zero_fraction());
     let whole = digits.signed_or_zero(positive, zero);
     let whole = digits.builder.sequence([whole, end]);
     let exponents = match numbers {
@@ -648,7 +636,7 @@ impl Multiples<'_> {
                 }
             };
             let rule = lowering.builder.rule(rule);
-            let digit = lowering.digits().digit(digit, digit);
+            let digit = lowering.digits(NumberKind::Integer).digit(digit, digit);
             ways.push(lowering.builder.sequence([digit, rule]));
         }
         Ok(ways)
