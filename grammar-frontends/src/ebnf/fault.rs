@@ -1,18 +1,14 @@
 //! The faults in a grammar's text, and their messages.
 
-use chumsky::error::{Error, LabelError};
-use chumsky::input::Input;
-use chumsky::span::SimpleSpan;
-use chumsky::util::MaybeRef;
 use grammask_grammar_ir::Span;
 
 use super::options::Dialect;
 use crate::diagnostic::Diagnostic;
 
-/// A mistake and its place. Small, because the parser makes and drops many.
+/// A mistake and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    pub(super) span: SimpleSpan,
+    pub(super) span: Span,
     pub(super) mistake: Mistake,
 }
 
@@ -57,37 +53,19 @@ pub(super) enum Mistake {
 }
 
 impl Fault {
-    pub(super) fn new(span: SimpleSpan, mistake: Mistake) -> Self {
+    pub(super) fn new(span: Span, mistake: Mistake) -> Self {
         Self { span, mistake }
     }
 
     pub(super) fn at(start: usize, end: usize, mistake: Mistake) -> Self {
-        Self::new(SimpleSpan::from(start..end), mistake)
+        Self::new(Span::new(start, end), mistake)
     }
 
     pub(super) fn to_diagnostic(self, source: &str, dialect: Dialect) -> Diagnostic {
-        let written = shorten(source.get(self.span.into_range()).unwrap_or_default());
+        let written = shorten(source.get(self.span.range()).unwrap_or_default());
         let (code, message, hint) = self.mistake.explain(&written, dialect);
-        Diagnostic::error(code, message).with_hint(hint).with_label(source, ir_span(self.span), "")
+        Diagnostic::error(code, message).with_hint(hint).with_label(source, self.span, "")
     }
-}
-
-/// `chumsky` asks for errors at places where a parser does not apply; the grammar has productions for every
-/// mistake, so that these are never seen.
-impl<'t, I: Input<'t, Span = SimpleSpan>> Error<'t, I> for Fault {}
-
-impl<'t, I: Input<'t, Span = SimpleSpan>, L> LabelError<'t, I, L> for Fault {
-    fn expected_found<E: IntoIterator<Item = L>>(
-        _expected: E,
-        _found: Option<MaybeRef<'t, I::Token>>,
-        span: SimpleSpan,
-    ) -> Self {
-        Self::new(span, Mistake::Unexpected)
-    }
-}
-
-pub(super) fn ir_span(span: SimpleSpan) -> Span {
-    Span::new(span.start, span.end)
 }
 
 /// A token for a message: its first characters, on one line.

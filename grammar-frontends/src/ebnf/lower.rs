@@ -1,10 +1,9 @@
 //! From what was written to the grammar: names are resolved, literals decoded.
 
-use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{ExprId, GrammarBuilder};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, Span};
 
 use super::escape::LiteralReader;
-use super::fault::{Fault, ir_span};
+use super::fault::Fault;
 use super::options::Dialect;
 use super::syntax::Syntax;
 use crate::diagnostic::{Diagnostic, closest};
@@ -17,9 +16,9 @@ pub(super) struct ExpressionLowering<'a> {
     pub(super) dialect: Dialect,
     /// All rules' names, for suggestions.
     pub(super) names: &'a [&'a str],
-    pub(super) undefined: Vec<SimpleSpan>,
+    pub(super) undefined: Vec<Span>,
     /// Macros at places where they mean nothing.
-    pub(super) misplaced: Vec<SimpleSpan>,
+    pub(super) misplaced: Vec<Span>,
     /// Macros whose arguments are wrong.
     pub(super) faults: Vec<Fault>,
     /// Findings inside of patterns, at most `max_reports`.
@@ -45,18 +44,20 @@ impl ExpressionLowering<'_> {
             }
             &Syntax::Bytes(span) => {
                 let bytes =
-                    LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).bytes();
+                    LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {})
+                        .bytes();
                 self.builder.bytes(&bytes)
             }
             &Syntax::Class(span) => {
                 let class =
-                    LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).class();
+                    LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {})
+                        .class();
                 match class.negated {
                     true => self.builder.negated_class(class.ranges),
                     false => self.builder.class(class.ranges),
                 }
             }
-            &Syntax::Name(span) => match self.builder.rule_by_name(&self.source[span.into_range()]) {
+            &Syntax::Name(span) => match self.builder.rule_by_name(&self.source[span.range()]) {
                 Some(rule) => self.builder.rule(rule),
                 None => {
                     self.undefined.push(span);
@@ -104,7 +105,7 @@ impl ExpressionLowering<'_> {
         self.reports.len() < self.max_reports
     }
 
-    fn permutation(&mut self, operands: &[Syntax], span: SimpleSpan) -> ExprId {
+    fn permutation(&mut self, operands: &[Syntax], span: Span) -> ExprId {
         let Some((separator, operands)) = operands.split_first() else { return self.builder.never() };
         let separator = self.expression(separator);
         let mut bounds = (0, None);
@@ -123,27 +124,27 @@ impl ExpressionLowering<'_> {
     }
 
     /// The text of a string.
-    pub(super) fn string(&self, span: SimpleSpan) -> String {
-        LiteralReader::new(self.source_text(span), span.start, self.dialect, &mut |_| {}).string()
+    pub(super) fn string(&self, span: Span) -> String {
+        LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {}).string()
     }
 
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
         syntax.iter().map(|part| self.expression(part)).collect()
     }
 
-    pub(super) fn source_text(&self, span: SimpleSpan) -> &str {
-        &self.source[span.into_range()]
+    pub(super) fn source_text(&self, span: Span) -> &str {
+        &self.source[span.range()]
     }
 
     /// The message about a name that no rule has.
-    pub(super) fn undefined_rule(&self, span: SimpleSpan) -> Diagnostic {
-        let name = &self.source[span.into_range()];
+    pub(super) fn undefined_rule(&self, span: Span) -> Diagnostic {
+        let name = &self.source[span.range()];
         let hint = match closest(name, self.names) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("define it (`{name} ::= ...`), or put it in double quotes if it is text"),
         };
         Diagnostic::error("ebnf/undefined-rule", format!("rule `{name}` is not defined"))
             .with_hint(hint)
-            .with_label(self.source, ir_span(span), "no rule has this name")
+            .with_label(self.source, span, "no rule has this name")
     }
 }

@@ -1,9 +1,10 @@
 //! The macros for tokens, tag dispatch, regular expressions and substrings: from arguments to expressions.
 
-use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{AfterDispatch, DispatchEnd, ExprId, Pattern, PatternPart, TagDispatch, TokenRef};
+use grammask_grammar_ir::{
+    AfterDispatch, DispatchEnd, ExprId, Pattern, PatternPart, Span, TagDispatch, TokenRef,
+};
 
-use super::fault::{Fault, Mistake, ir_span};
+use super::fault::{Fault, Mistake};
 use super::lower::ExpressionLowering;
 use super::syntax::{Argument, ArgumentValue, Syntax};
 use super::token::Macro;
@@ -16,7 +17,7 @@ struct Wrong;
 
 impl ExpressionLowering<'_> {
     /// The expression of a macro; where its arguments are wrong that is reported, and nothing matches.
-    pub(super) fn macro_call(&mut self, name: Macro, span: SimpleSpan, arguments: &[Argument]) -> ExprId {
+    pub(super) fn macro_call(&mut self, name: Macro, span: Span, arguments: &[Argument]) -> ExprId {
         let made = match name {
             Macro::Token | Macro::ExcludeToken => self.token(name, arguments),
             Macro::TagText => self.tag_text(arguments),
@@ -54,7 +55,7 @@ impl ExpressionLowering<'_> {
         }
     }
 
-    fn regex(&mut self, name: SimpleSpan, arguments: &[Argument]) -> Result<ExprId, Wrong> {
+    fn regex(&mut self, name: Span, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         let mut pattern = None;
         let mut options =
             RegexOptions { dialect: Dialect::Ecma, limits: self.regex, ..RegexOptions::default() };
@@ -94,7 +95,7 @@ impl ExpressionLowering<'_> {
         Ok(if in_json { self.builder.json_escaped(expr) } else { expr })
     }
 
-    fn substring(&mut self, name: SimpleSpan, arguments: &[Argument]) -> Result<ExprId, Wrong> {
+    fn substring(&mut self, name: Span, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         if arguments.len() > self.chunks {
             if !self.has_room_for_reports() {
                 return Ok(self.builder.never());
@@ -102,7 +103,7 @@ impl ExpressionLowering<'_> {
             let message = format!("the text has {} chunks, more than {}", arguments.len(), self.chunks);
             let report = Diagnostic::error("ebnf/limit", message)
                 .with_hint("give larger chunks or raise the limit `chunks`")
-                .with_label(self.source, ir_span(name), "");
+                .with_label(self.source, name, "");
             self.reports.push(report);
             return Ok(self.builder.never());
         }
@@ -221,7 +222,7 @@ impl ExpressionLowering<'_> {
 
 /// An error in a pattern, reported at the string that holds it: places inside the pattern are not places in
 /// the source, which has its own escapes.
-fn about_pattern(source: &str, name: SimpleSpan, pattern: SimpleSpan, found: Diagnostics) -> Diagnostic {
+fn about_pattern(source: &str, name: Span, pattern: Span, found: Diagnostics) -> Diagnostic {
     let first = found.into_vec().into_iter().next();
     let (code, message, hint) = match &first {
         Some(first) => (first.code(), first.message(), first.hint().unwrap_or("correct the pattern")),
@@ -229,6 +230,6 @@ fn about_pattern(source: &str, name: SimpleSpan, pattern: SimpleSpan, found: Dia
     };
     Diagnostic::error(code, format!("the regular expression is refused: {message}"))
         .with_hint(hint.to_owned())
-        .with_label(source, ir_span(pattern), "")
-        .with_label(source, ir_span(name), "in this macro")
+        .with_label(source, pattern, "")
+        .with_label(source, name, "in this macro")
 }

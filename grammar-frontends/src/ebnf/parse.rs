@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use chumsky::Parser as _;
-use chumsky::input::Input as _;
-use chumsky::span::SimpleSpan;
 use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId, Span};
 
 use super::escape::LiteralReader;
-use super::fault::{Fault, Mistake, ir_span};
+use super::fault::{Fault, Mistake};
 use super::lower::ExpressionLowering;
 use super::options::{Dialect, EbnfLimits, EbnfOptions, MAX_NESTING};
 use super::rule_options::{self, Options};
@@ -70,9 +67,9 @@ pub(crate) fn parse_dialect(
 
 /// A rule's tokens.
 struct RuleTokens<'t> {
-    name: SimpleSpan,
+    name: Span,
     /// The brackets between the two.
-    options: Option<SimpleSpan>,
+    options: Option<Span>,
     /// Everything after `::=`.
     body: &'t [Spanned],
 }
@@ -124,7 +121,7 @@ fn split<'t>(
         _ => false,
     };
     // Each start as the index of its name and of what follows `::=`, and the options in between.
-    let mut starts: Vec<(usize, usize, Option<SimpleSpan>)> = Vec::new();
+    let mut starts: Vec<(usize, usize, Option<Span>)> = Vec::new();
     for (index, &(token, span)) in tokens.iter().enumerate() {
         if token != Token::Assign || index == 0 {
             continue;
@@ -153,7 +150,7 @@ fn split<'t>(
     let mut rules = Vec::with_capacity(starts.len());
     for (&(name, body, options), end) in starts.iter().zip(ends) {
         let span = tokens[name].1;
-        if name > 0 && !source[tokens[name - 1].1.end..span.start].contains('\n') {
+        if name > 0 && !source[tokens[name - 1].1.range().end..span.range().start].contains('\n') {
             reports.fault(Fault::new(span, Mistake::NameNotFirst));
         }
         let mut body = &tokens[body.min(end)..end];
@@ -175,7 +172,7 @@ fn until_line_end<'t>(source: &str, body: &'t [Spanned], reports: &mut Reports<'
             Token::CloseGroup => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth == 0 && *token != Token::Bar && source[span.end..next.start].contains('\n') {
+        if depth == 0 && *token != Token::Bar && source[span.range().end..next.range().start].contains('\n') {
             reports.fault(Fault::new(*next, Mistake::RuleEndsAtLine));
             return &body[..=index];
         }
@@ -197,7 +194,7 @@ fn check_nesting(source: &str, rules: &[RuleTokens<'_>], limit: usize) -> Result
                 let message = format!("parentheses nest more than {limit} levels deep");
                 return Err(Diagnostic::error("ebnf/limit", message)
                     .with_hint("give inner parts a rule of their own")
-                    .with_label(source, ir_span(span), "")
+                    .with_label(source, span, "")
                     .into());
             }
         }
@@ -222,12 +219,12 @@ fn check_literals(source: &str, tokens: &[Spanned], dialect: Dialect, reports: &
             && !is_options
             && follows_name
             && dialect == Dialect::Ebnf
-            && rule_options::is_written_as_options(&source[span.into_range()])
+            && rule_options::is_written_as_options(&source[span.range()])
         {
             report(Fault::new(span, Mistake::OptionsInBody));
             continue;
         }
-        let reader = LiteralReader::new(&source[span.into_range()], span.start, dialect, &mut report);
+        let reader = LiteralReader::new(&source[span.range()], span.range().start, dialect, &mut report);
         match token {
             Token::String if in_bytes => drop(reader.bytes()),
             Token::String => drop(reader.string()),
@@ -244,21 +241,19 @@ fn parse_bodies(
     dialect: Dialect,
     reports: &mut Reports<'_>,
 ) -> Vec<Body> {
-    let parser = syntax::body(source, dialect);
     let mut bodies = Vec::with_capacity(rules.len());
     for rule in rules {
         if reports.is_full() {
             break;
         }
         // Where nothing follows, the place is that after `::=`.
-        let behind = || source[rule.name.end..].find("::=").map_or(0, |at| at + "::=".len());
-        let end = rule.body.last().map_or_else(|| rule.name.end + behind(), |(_, span)| span.end);
-        let end = SimpleSpan::from(rule.name.start..end);
-        let (body, faults) = parser.parse(rule.body.split_token_span(end)).into_output_errors();
-        for fault in faults {
+        let behind = || source[rule.name.range().end..].find("::=").map_or(0, |at| at + "::=".len());
+        let end =
+            rule.body.last().map_or_else(|| rule.name.range().end + behind(), |(_, span)| span.range().end);
+        let body = syntax::parse(source, dialect, rule.body, end, &mut |fault| {
             reports.fault(fault);
-        }
-        bodies.push(body.unwrap_or(Body { expression: syntax::Syntax::Empty, lookahead: None }));
+        });
+        bodies.push(body);
     }
     bodies
 }
@@ -273,11 +268,11 @@ fn build(
     mut reports: Reports<'_>,
 ) -> Result<Grammar, Diagnostics> {
     let mut builder = GrammarBuilder::new();
-    let mut first_places: HashMap<&str, SimpleSpan> = HashMap::with_capacity(rules.len());
+    let mut first_places: HashMap<&str, Span> = HashMap::with_capacity(rules.len());
     let mut names: Vec<&str> = Vec::with_capacity(rules.len());
     let mut ids: Vec<Option<RuleId>> = Vec::with_capacity(rules.len());
     for rule in rules {
-        let name = &source[rule.name.into_range()];
+        let name = &source[rule.name.range()];
         if let Some(&first) = first_places.get(name) {
             if !reports.is_full() {
                 reports.push(duplicate(source, name, first, rule.name));
@@ -288,7 +283,7 @@ fn build(
         first_places.insert(name, rule.name);
         names.push(name);
         let id = builder.declare(name).map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
-        builder.set_span(id, ir_span(rule.name));
+        builder.set_span(id, rule.name);
         ids.push(Some(id));
     }
     let dialect = reports.dialect;
@@ -316,7 +311,7 @@ fn build(
             match Options::read(source, rule.name, brackets) {
                 Ok(options) => {
                     if options.change_texts() {
-                        regular.push((ir_span(rule.name), ir_span(brackets)));
+                        regular.push((rule.name, brackets));
                     }
                     expression = options.apply(lowering.builder, expression);
                     lowering.builder.set_options(id, options.into_kept());
@@ -377,11 +372,11 @@ fn refused(source: &str, error: &GrammarError, regular: &[(Span, Span)]) -> Diag
     }
 }
 
-fn duplicate(source: &str, name: &str, first: SimpleSpan, second: SimpleSpan) -> Diagnostic {
+fn duplicate(source: &str, name: &str, first: Span, second: Span) -> Diagnostic {
     Diagnostic::error("ebnf/duplicate-rule", format!("rule `{name}` is defined twice"))
         .with_hint("rename one of the two, or join them with `|`")
-        .with_label(source, ir_span(second), "defined again here")
-        .with_label(source, ir_span(first), "first defined here")
+        .with_label(source, second, "defined again here")
+        .with_label(source, first, "first defined here")
 }
 
 fn missing_root(source: &str, root: &str, names: &[&str], rules: &[RuleTokens<'_>]) -> Diagnostic {
@@ -389,7 +384,7 @@ fn missing_root(source: &str, root: &str, names: &[&str], rules: &[RuleTokens<'_
         Some(similar) => format!("did you mean `{similar}`? name it `{root}`, or say that it is the root"),
         None => format!("name the start rule `{root}`, or say which rule is the root"),
     };
-    let span = rules.first().map_or(Span::new(0, 0), |rule| ir_span(rule.name));
+    let span = rules.first().map_or(Span::new(0, 0), |rule| rule.name);
     Diagnostic::error("ebnf/missing-root", format!("there is no rule `{root}` to start from"))
         .with_hint(hint)
         .with_label(source, span, if rules.is_empty() { "no rules" } else { "the first rule is this one" })

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use chumsky::span::SimpleSpan;
-use grammask_grammar_ir::{Capture, Distinct, EndCapture, ExprId, GrammarBuilder, RuleOptions, Temperature};
+use grammask_grammar_ir::{
+    Capture, Distinct, EndCapture, ExprId, GrammarBuilder, RuleOptions, Span, Temperature,
+};
 
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake};
@@ -46,13 +47,14 @@ pub(super) struct Options {
 
 impl Options {
     /// Reads brackets, which are those of a class to the lexer. `name` is the rule's.
-    pub(super) fn read(source: &str, name: SimpleSpan, brackets: SimpleSpan) -> Result<Self, Fault> {
-        let mut scanner = OptionScanner { source, position: brackets.start + 1, end: brackets.end - 1 };
+    pub(super) fn read(source: &str, name: Span, brackets: Span) -> Result<Self, Fault> {
+        let mut scanner =
+            OptionScanner { source, position: brackets.range().start + 1, end: brackets.range().end - 1 };
         let mut options = Self::default();
         let mut met: Vec<&str> = Vec::new();
         loop {
             let option = scanner.word();
-            let written = &source[option.into_range()];
+            let written = &source[option.range()];
             if met.contains(&written) {
                 return Err(Fault::new(option, Mistake::OptionTwice));
             }
@@ -76,16 +78,10 @@ impl Options {
         Ok(options)
     }
 
-    fn set(
-        &mut self,
-        source: &str,
-        rule: SimpleSpan,
-        option: SimpleSpan,
-        value: Option<SimpleSpan>,
-    ) -> Result<(), Fault> {
-        let written = value.map(|value| (value, &source[value.into_range()]));
+    fn set(&mut self, source: &str, rule: Span, option: Span, value: Option<Span>) -> Result<(), Fault> {
+        let written = value.map(|value| (value, &source[value.range()]));
         let wrong = || Fault::new(value.unwrap_or(option), Mistake::OptionValue);
-        match (&source[option.into_range()], written) {
+        match (&source[option.range()], written) {
             ("max_tokens", Some((_, value))) => {
                 let most: NonZeroU32 = value.parse().map_err(|_| wrong())?;
                 self.kept.max_tokens = Some(most);
@@ -96,7 +92,7 @@ impl Options {
                 self.kept.temperature = Some(value);
             }
             ("lazy", None) => self.lazy = true,
-            ("capture", None) => self.capture().name = source[rule.into_range()].into(),
+            ("capture", None) => self.capture().name = source[rule.range()].into(),
             ("capture", Some((span, value))) if is_string(value) => {
                 self.capture().name = decoded(value, span)?;
             }
@@ -166,7 +162,7 @@ impl OptionScanner<'_> {
     }
 
     /// Everything up to a blank, a comma or an equals sign; a string as a whole.
-    fn word(&mut self) -> SimpleSpan {
+    fn word(&mut self) -> Span {
         let is_string = self.peek() == Some(b'"');
         let start = self.position;
         let rest = &self.source[start..self.end];
@@ -175,15 +171,15 @@ impl OptionScanner<'_> {
             false => rest.find(|c: char| c.is_whitespace() || c == ',' || c == '=').unwrap_or(rest.len()),
         };
         self.position += length;
-        SimpleSpan::from(start..self.position)
+        Span::new(start, self.position)
     }
 
     /// The value after an equals sign, if one is next.
-    fn value(&mut self) -> Result<Option<SimpleSpan>, Fault> {
+    fn value(&mut self) -> Result<Option<Span>, Fault> {
         if self.peek() != Some(b'=') {
             return Ok(None);
         }
-        let sign = SimpleSpan::from(self.position..self.position + 1);
+        let sign = Span::new(self.position, self.position + 1);
         self.position += 1;
         let value = self.word();
         if value.start == value.end {
@@ -197,10 +193,10 @@ fn is_string(value: &str) -> bool {
     value.len() >= 2 && value.starts_with('"')
 }
 
-fn decoded(value: &str, span: SimpleSpan) -> Result<Box<str>, Fault> {
+fn decoded(value: &str, span: Span) -> Result<Box<str>, Fault> {
     let mut fault = None;
     let mut report = |found| _ = fault.get_or_insert(found);
-    let name = LiteralReader::new(value, span.start, Dialect::Ebnf, &mut report).string();
+    let name = LiteralReader::new(value, span.range().start, Dialect::Ebnf, &mut report).string();
     fault.map_or(Ok(name.into()), Err)
 }
 

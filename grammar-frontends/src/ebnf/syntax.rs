@@ -1,32 +1,34 @@
-//! The parser of one rule's body, made of chumsky combinators.
+//! The parser of one rule's body.
 //!
-//! Besides the grammar's own productions there is one for every mistake that people make. A stray token is an
-//! element, a second quantifier is read and reported, an open group may end with the rule. So a body always
-//! parses, to its end and in one pass, and every mistake in it is reported at its place. No token is looked
-//! at twice, which keeps hostile input linear.
+//! ```text
+//! body     = choices lookahead?
+//! choices  = operands ("|" operands)*
+//! operands = sequence ("&" sequence)*
+//! sequence = ("~"* atom quantifier?)*
+//! atom     = string | class | name | "." | "(" choices? ")" | macro "(" arguments ")"
+//! ```
 //!
-//! Nesting is bounded before the parser runs, and chumsky grows its stack on the heap where it recurses.
+//! Every mistake that people make has a reading besides. A stray token is an element, a second quantifier is read and
+//! reported, an open group may end with the rule. So a body always parses, to its end and in one pass, and every mistake in
+//! it is reported at its place. No token is looked at twice, which keeps hostile input linear.
+//!
+//! All that is open stands in a list of [`Frame`]s, so nesting costs no stack.
 
-use chumsky::input::MappedInput;
-use chumsky::prelude::*;
-use grammask_grammar_ir::{JsonEscapes, Occurrence};
+use grammask_grammar_ir::{JsonEscapes, Occurrence, Span};
 
 use super::fault::{Fault, Mistake};
 use super::options::Dialect;
 use super::token::{Macro, Spanned, Token};
 
-pub(super) type TokenInput<'t> = MappedInput<'t, Token, SimpleSpan, &'t [Spanned]>;
-type Extra = extra::Err<Fault>;
-
 /// An expression as written. Literals are decoded later, from their places in the source.
 #[derive(Clone, Debug)]
 pub(super) enum Syntax {
     Empty,
-    String(SimpleSpan),
-    Bytes(SimpleSpan),
-    Class(SimpleSpan),
+    String(Span),
+    Bytes(Span),
+    Class(Span),
     AnyCharacter,
-    Name(SimpleSpan),
+    Name(Span),
     Sequence(Vec<Syntax>),
     Choice(Vec<Syntax>),
     /// Alternatives in parentheses.
@@ -40,15 +42,15 @@ pub(super) enum Syntax {
     Complement(Box<Syntax>),
     JsonEscaped(Box<Syntax>, JsonEscapes),
     /// The separator, parts, and bounds as a repeat of the empty string.
-    Permutation(Vec<Syntax>, SimpleSpan),
+    Permutation(Vec<Syntax>, Span),
     /// A part of the one above.
-    Part(Occurrence, Box<Syntax>, SimpleSpan),
+    Part(Occurrence, Box<Syntax>, Span),
     /// A number, which only macros take.
     Integer(u32),
     /// A macro for tokens or tags, with the place of its name.
     Macro {
         name: Macro,
-        span: SimpleSpan,
+        span: Span,
         arguments: Vec<Argument>,
     },
 }
@@ -56,7 +58,7 @@ pub(super) enum Syntax {
 /// An argument of a macro.
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
-    pub(super) name: Option<SimpleSpan>,
+    pub(super) name: Option<Span>,
     pub(super) value: ArgumentValue,
 }
 
@@ -78,287 +80,475 @@ pub(super) struct Body {
 struct Quantifier {
     min: u32,
     max: Option<u32>,
-    span: SimpleSpan,
 }
 
-/// The parser of a rule's body; `source` is the text that the tokens were cut from.
-pub(super) fn body<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Body, Extra> {
-    let choices = choices(source, dialect).boxed();
-    let lookahead = lookahead(choices.clone(), dialect).boxed();
-    // A token that ends alternatives ends nothing here: a parenthesis too many, a comma. Go on after it.
-    let wrong_end = select! {
-        Token::CloseGroup = extra => Fault::new(extra.span(), Mistake::UnmatchedClose),
-        Token::Comma = extra => Fault::new(extra.span(), Mistake::Unexpected),
+/// An open parenthesis and its beginning.
+enum Open {
+    /// The rule's body, or what follows a mistake after it.
+    Body,
+    Group(Span),
+    Lookahead(Span),
+    /// A macro over expressions: its name, both places, and the operands before the current one.
+    Operator {
+        name: Macro,
+        span: Span,
+        open: Span,
+        operands: Vec<Syntax>,
+    },
+    /// A macro over arguments, with those before the current one, and the name of the current one.
+    Call {
+        name: Macro,
+        span: Span,
+        open: Span,
+        arguments: Vec<Argument>,
+        argument: Option<Span>,
+    },
+    /// An argument of several items.
+    Tuple(Span, Vec<Syntax>),
+}
+
+/// How far an item of a macro's arguments or of a tuple has been read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Item {
+    /// Nothing of it: it may be a number or a tuple, and there may be none.
+    Next,
+    /// A part of an expression, or as in all other frames.
+    Expression,
+    /// All of it; a comma or the end follows.
+    Done,
+}
+
+/// An expression that is being read.
+struct Frame {
+    open: Open,
+    item: Item,
+    /// The alternatives before the current one, the operands of `&` in it before the current one, and its parts.
+    alternatives: Vec<Syntax>,
+    operands: Vec<Syntax>,
+    parts: Vec<Syntax>,
+    /// The number of `~` before the next part, and the last of them.
+    tildes: Option<(usize, Span)>,
+}
+
+impl Frame {
+    fn new(open: Open) -> Self {
+        let item = Self::first_item(&open);
+        Self { open, item, alternatives: Vec::new(), operands: Vec::new(), parts: Vec::new(), tildes: None }
     }
-    .validate(|fault, _, emitter| emitter.emit(fault));
-    let starts =
-        any().filter(|token| !matches!(token, Token::CloseGroup | Token::Comma | Token::OpenLookahead));
-    let rest = wrong_end.then(starts.rewind().ignore_then(choices.clone()).or_not());
-    let misplaced = any()
-        .validate(|_, extra, emitter| emitter.emit(Fault::new(extra.span(), Mistake::LookaheadNotLast)))
-        .then(any().repeated());
-    choices
-        .then_ignore(rest.repeated())
-        .then(lookahead.then_ignore(misplaced.or_not()).or_not())
-        .map(|(expression, lookahead)| Body { expression, lookahead })
-}
 
-/// `operands ('|' operands)*`, with `sequence ('&' sequence)*` for operands.
-fn choices<'t>(source: &'t str, dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    recursive(|choices| {
-        let element = element(choices, source, dialect);
-        let sequence = element.repeated().collect::<Vec<Syntax>>().validate(move |parts, extra, emitter| {
-            if parts.is_empty() && dialect == Dialect::Ebnf {
-                emitter.emit(Fault::new(extra.span(), Mistake::EmptyAlternative));
+    fn first_item(open: &Open) -> Item {
+        if matches!(open, Open::Call { .. } | Open::Tuple(..)) { Item::Next } else { Item::Expression }
+    }
+
+    /// Puts a part behind the others, with the `~` before it.
+    fn end_part(&mut self, part: Syntax) {
+        // Pairs cancel out over text.
+        let is_complement = self.tildes.take().is_some_and(|(count, _)| count % 2 == 1);
+        self.parts.push(if is_complement { Syntax::Complement(Box::new(part)) } else { part });
+    }
+
+    /// Puts an item to the others of what is open. The only one of a group is its expression.
+    fn end_item(&mut self, value: ArgumentValue) {
+        self.item = Item::Done;
+        match (&mut self.open, value) {
+            (Open::Call { arguments, argument, .. }, value) => {
+                arguments.push(Argument { name: argument.take(), value });
             }
-            one_or(parts, Syntax::Sequence)
-        });
-        let operands = sequence.separated_by(just(Token::Ampersand)).at_least(1).collect::<Vec<Syntax>>();
-        operands
-            .map(|operands| one_or(operands, Syntax::Intersection))
-            .separated_by(just(Token::Bar))
-            .at_least(1)
-            .collect::<Vec<Syntax>>()
-            .map(|alternatives| one_or(alternatives, Syntax::Choice))
-    })
+            (Open::Operator { operands: items, .. } | Open::Tuple(_, items), ArgumentValue::One(item)) => {
+                items.push(item)
+            }
+            (_, ArgumentValue::One(item)) => self.alternatives.push(item),
+            (_, ArgumentValue::Tuple(_)) => {}
+        }
+    }
 }
 
-/// `'~'* atom quantifier?`.
-fn element<'t>(
-    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone + 't,
-    source: &'t str,
+/// The body of a rule. `end` is the place behind its last token, and mistakes go to `report`.
+pub(super) fn parse(
+    source: &str,
     dialect: Dialect,
-) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    let atom = choice((
-        select! {
-            Token::String = extra => Syntax::String(extra.span()),
-            Token::Class = extra => Syntax::Class(extra.span()),
-            Token::Name = extra => Syntax::Name(extra.span()),
-            Token::Dot => Syntax::AnyCharacter,
-            Token::Broken => Syntax::Empty,
-        },
-        group(choices.clone()),
-        operator(choices),
-        stray(dialect),
-    ));
-    let quantifier = quantifier(source).boxed();
-    // A quantifier with nothing before it is an element of its own, and a mistake.
-    let dangling = quantifier.clone().validate(|quantifier, _, emitter| {
-        if let Some(quantifier) = quantifier {
-            emitter.emit(Fault::new(quantifier.span, Mistake::NothingToRepeat));
-        }
-        Syntax::Empty
-    });
-    let quantified = atom.then(quantifier.clone().or_not()).then(quantifier.repeated().collect::<Vec<_>>());
-    let repeated = quantified
-        .validate(|((body, quantifier), more), _, emitter| {
-            for second in more.into_iter().flatten() {
-                emitter.emit(Fault::new(second.span, Mistake::DoubleQuantifier));
+    tokens: &[Spanned],
+    end: usize,
+    report: &mut impl FnMut(Fault),
+) -> Body {
+    let mut parser = BodyParser { source, dialect, tokens, end, position: 0, frames: Vec::new(), report };
+    let expression = parser.choices(Open::Body);
+    let mut body = Body { expression, lookahead: None };
+    while let Some((token, span)) = parser.next() {
+        match token {
+            Token::OpenLookahead if body.lookahead.is_none() => {
+                body.lookahead = Some(parser.choices(Open::Lookahead(span)));
             }
-            match quantifier.flatten() {
-                None => body,
-                Some(Quantifier { min, max, .. }) => Syntax::Repeat { body: Box::new(body), min, max },
+            _ if body.lookahead.is_some() => {
+                parser.fault(span, Mistake::LookaheadNotLast);
+                break;
             }
-        })
-        .or(dangling)
-        .boxed();
-    let tildes =
-        just(Token::Tilde).map_with(|_, extra| extra.span()).repeated().at_least(1).collect::<Vec<_>>();
-    let complement =
-        tildes.then(repeated.clone().or_not()).validate(|(tildes, operand), _, emitter| match operand {
-            // Pairs cancel out over text.
-            Some(operand) if tildes.len() % 2 == 1 => Syntax::Complement(Box::new(operand)),
-            Some(operand) => operand,
-            None => {
-                let last: Option<&SimpleSpan> = tildes.last();
-                last.into_iter()
-                    .for_each(|&span| emitter.emit(Fault::new(span, Mistake::NothingToComplement)));
-                Syntax::Empty
-            }
-        });
-    complement.or(repeated)
-}
-
-/// `'(' choices? ')'`.
-fn group<'t>(
-    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    let empty = just([Token::OpenGroup, Token::CloseGroup]).to(Syntax::Empty);
-    let open = just(Token::OpenGroup).map_with(|_, extra| extra.span());
-    let full = open.then(choices).then(close()).validate(|((open, inner), closed), _, emitter| {
-        report_unclosed(open, closed, emitter);
-        if matches!(inner, Syntax::Choice(_)) { Syntax::Group(Box::new(inner)) } else { inner }
-    });
-    empty.or(full)
-}
-
-/// Whether the parenthesis is there; reading on to it over what cannot be inside.
-fn close<'t>() -> impl Parser<'t, TokenInput<'t>, Closed, Extra> + Clone {
-    let skipped = any()
-        .filter(|token| !matches!(token, Token::CloseGroup | Token::OpenGroup))
-        .map_with(|_, extra| Fault::new(extra.span(), Mistake::Unexpected))
-        .repeated()
-        .collect::<Vec<Fault>>();
-    skipped.then(just(Token::CloseGroup).to(Closed::Yes).or(empty().to(Closed::No))).validate(
-        |(skipped, closed), _, emitter| {
-            if closed == Closed::Yes {
-                // One report for the whole run.
-                skipped.into_iter().take(1).for_each(|fault| emitter.emit(fault));
-            }
-            closed
-        },
-    )
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Closed {
-    Yes,
-    No,
-}
-
-fn report_unclosed(open: SimpleSpan, closed: Closed, emitter: &mut chumsky::input::Emitter<Fault>) {
-    if closed == Closed::No {
-        emitter.emit(Fault::new(open, Mistake::UnclosedGroup));
-    }
-}
-
-/// The macros.
-fn operator<'t>(
-    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    let named = |name: Macro| just(Token::Macro(name)).map_with(|_, extra| extra.span());
-    let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
-    let tagged = tagged(choices.clone());
-    let operands = choices.separated_by(just(Token::Comma)).at_least(1).collect::<Vec<Syntax>>();
-    let regular = select! { Token::Macro(name @ (Macro::Intersection | Macro::Complement | Macro::JsonEscaped(_) | Macro::Permutation | Macro::Part(_))) => name }
-        .map_with(|name, extra| (name, extra.span()))
-        .then(open())
-        .then(operands)
-        .then(close())
-        .validate(|((((name, span), open), mut operands), closed), _, emitter| {
-            report_unclosed(open, closed, emitter);
-            if name == Macro::Intersection {
-                return Syntax::Intersection(operands);
-            }
-            if name == Macro::Permutation {
-                return Syntax::Permutation(operands, span);
-            }
-            let operand = Box::new(operands.swap_remove(0));
-            if !operands.is_empty() {
-                emitter.emit(Fault::new(span, Mistake::MacroArguments));
-            }
-            match name {
-                Macro::Part(occurrence) => Syntax::Part(occurrence, operand, span),
-                Macro::JsonEscaped(escapes) => Syntax::JsonEscaped(operand, escapes),
-                _ => Syntax::Complement(operand),
-            }
-        });
-    let string = select! { Token::String = extra => Syntax::Bytes(extra.span()) };
-    let bytes = named(Macro::Bytes).then(open()).then(string.or_not()).then(close()).validate(
-        |(((name, open), string), closed), _, emitter| {
-            report_unclosed(open, closed, emitter);
-            string.unwrap_or_else(|| {
-                emitter.emit(Fault::new(name, Mistake::MacroArguments));
-                Syntax::Empty
-            })
-        },
-    );
-    choice((regular, bytes, tagged))
-}
-
-/// The macros for tokens, tags, patterns and chunks: arguments with or without a name, each one expression or number, or a tuple.
-fn tagged<'t>(
-    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
-) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    let is_tagged = |name: &Macro| {
-        matches!(
-            name,
-            Macro::TagDispatch
-                | Macro::TagText
-                | Macro::Token
-                | Macro::ExcludeToken
-                | Macro::TokenTagDispatch
-                | Macro::Regex
-                | Macro::Substring
-        )
-    };
-    let open = || just(Token::OpenGroup).map_with(|_, extra| extra.span());
-    // A comma at the end is no empty expression.
-    let starts = any().filter(|token| !matches!(token, Token::CloseGroup | Token::Comma));
-    let number = select! { Token::Integer(Some(number)) => Syntax::Integer(number) };
-    let one = number.or(starts.rewind().ignore_then(choices));
-    let items = one.clone().separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Syntax>>();
-    let tuple = open().then(items).then(close()).validate(|((open, items), closed), _, emitter| {
-        report_unclosed(open, closed, emitter);
-        ArgumentValue::Tuple(items)
-    });
-    let value = tuple.or(one.map(ArgumentValue::One));
-    let name = just(Token::Name).map_with(|_, extra| extra.span()).then_ignore(just(Token::Equals));
-    let argument = name.or_not().then(value).map(|(name, value)| Argument { name, value });
-    let arguments = argument.separated_by(just(Token::Comma)).allow_trailing().collect::<Vec<Argument>>();
-    select! { Token::Macro(name) if is_tagged(&name) => name }
-        .map_with(|name, extra| (name, extra.span()))
-        .then(open())
-        .then(arguments)
-        .then(close())
-        .validate(|((((name, span), open), arguments), closed), _, emitter| {
-            report_unclosed(open, closed, emitter);
-            Syntax::Macro { name, span, arguments }
-        })
-}
-
-/// A token that begins nothing.
-fn stray<'t>(dialect: Dialect) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    select! {
-        // Names in GBNF may be made of digits.
-        Token::Integer(_) = extra if dialect == Dialect::Gbnf => (Syntax::Name(extra.span()), None),
-        token @ (Token::Integer(_) | Token::CloseRange | Token::Equals | Token::Assign) = extra => {
-            let mistake = if token == Token::Equals { Mistake::MissingAssign } else { Mistake::Unexpected };
-            (Syntax::Empty, Some(Fault::new(extra.span(), mistake)))
-        },
-    }
-    .validate(|(syntax, fault), _, emitter| {
-        if let Some(fault) = fault {
-            emitter.emit(fault);
-        }
-        syntax
-    })
-}
-
-/// A quantifier; `None` for one in braces that is wrong in itself and reported.
-fn quantifier<'t>(source: &'t str) -> impl Parser<'t, TokenInput<'t>, Option<Quantifier>, Extra> + Clone {
-    let sign = select! {
-        Token::Question => (0, Some(1)),
-        Token::Star => (0, None),
-        Token::Plus => (1, None),
-    }
-    .map_with(|(min, max), extra| Some(Quantifier { min, max, span: extra.span() }));
-    let content = any()
-        .filter(|token| matches!(token, Token::Integer(_) | Token::Comma | Token::Name))
-        .map_with(|token, extra| (token, extra.span()))
-        .repeated()
-        .collect::<Vec<(Token, SimpleSpan)>>();
-    let range = just(Token::OpenRange).ignore_then(content).then(just(Token::CloseRange).or_not()).validate(
-        move |(content, close), extra, emitter| {
-            let span = extra.span();
-            let bounds = match close {
-                Some(_) => bounds(source, &content, span),
-                None => Err(Fault::new(span, Mistake::NotARange)),
-            };
-            match bounds {
-                Ok((min, max)) => Some(Quantifier { min, max, span }),
-                Err(fault) => {
-                    emitter.emit(fault);
-                    None
+            // A token that ends alternatives ends nothing here: a parenthesis too many, a comma. Go on after it.
+            wrong => {
+                let is_close = wrong == Token::CloseGroup;
+                parser.fault(span, if is_close { Mistake::UnmatchedClose } else { Mistake::Unexpected });
+                if parser.peek().is_some_and(|token| !ends_choices(token)) {
+                    parser.choices(Open::Body);
                 }
             }
-        },
-    );
-    sign.or(range)
+        }
+    }
+    body
+}
+
+/// Whether a token ends alternatives, and what they are in has to say what it means.
+fn ends_choices(token: Token) -> bool {
+    matches!(token, Token::CloseGroup | Token::Comma | Token::OpenLookahead)
+}
+
+struct BodyParser<'t, R> {
+    source: &'t str,
+    dialect: Dialect,
+    tokens: &'t [Spanned],
+    end: usize,
+    /// The next token.
+    position: usize,
+    frames: Vec<Frame>,
+    report: &'t mut R,
+}
+
+impl<R: FnMut(Fault)> BodyParser<'_, R> {
+    fn fault(&mut self, span: Span, mistake: Mistake) {
+        (self.report)(Fault::new(span, mistake));
+    }
+
+    fn peek(&self) -> Option<Token> {
+        self.tokens.get(self.position).map(|&(token, _)| token)
+    }
+
+    fn next(&mut self) -> Option<Spanned> {
+        let next = self.tokens.get(self.position).copied();
+        self.position += usize::from(next.is_some());
+        next
+    }
+
+    /// The next token, if it is this one.
+    fn next_if(&mut self, wanted: Token) -> Option<Span> {
+        if self.peek() == Some(wanted) { self.next().map(|(_, span)| span) } else { None }
+    }
+
+    /// Alternatives up to the end of what is open: a parenthesis, or for a body what cannot go on.
+    fn choices(&mut self, open: Open) -> Syntax {
+        let mut frame = Frame::new(open);
+        loop {
+            let next = self.peek().filter(|&token| !ends_choices(token) && frame.item != Item::Done);
+            match next {
+                Some(Token::Bar) => self.end_alternative(&mut frame),
+                Some(Token::Ampersand) => self.end_operand(&mut frame),
+                Some(_) => {
+                    if let Some(opened) = self.element(&mut frame) {
+                        self.frames.push(std::mem::replace(&mut frame, Frame::new(opened)));
+                    }
+                    continue;
+                }
+                None if matches!(frame.open, Open::Body) => return self.expression(&mut frame),
+                None if self.peek() == Some(Token::Comma) && self.goes_on(&mut frame) => {}
+                None => {
+                    let value = self.closed(frame);
+                    match (self.frames.pop(), value) {
+                        (Some(outer), value) => {
+                            frame = outer;
+                            match value {
+                                ArgumentValue::One(made) => self.deliver(&mut frame, made),
+                                tuple => frame.end_item(tuple),
+                            }
+                            continue;
+                        }
+                        (None, ArgumentValue::One(made)) => return made,
+                        (None, ArgumentValue::Tuple(_)) => return Syntax::Empty,
+                    }
+                }
+            }
+            self.position += 1;
+        }
+    }
+
+    /// Reads a token of an expression and what belongs to it; or what it opens, which has to be read first.
+    fn element(&mut self, frame: &mut Frame) -> Option<Open> {
+        let (token, span) = self.next()?;
+        if frame.item == Item::Next {
+            if let Token::Integer(Some(number)) = token {
+                frame.end_item(ArgumentValue::One(Syntax::Integer(number)));
+                return None;
+            }
+            if let Open::Call { argument, .. } = &mut frame.open {
+                if token == Token::OpenGroup {
+                    return Some(Open::Tuple(span, Vec::new()));
+                }
+                if token == Token::Name && argument.is_none() && self.next_if(Token::Equals).is_some() {
+                    *argument = Some(span);
+                    return None;
+                }
+            }
+            frame.item = Item::Expression;
+        }
+        let atom = match token {
+            Token::String => Syntax::String(span),
+            Token::Class => Syntax::Class(span),
+            Token::Name => Syntax::Name(span),
+            // Names in GBNF may be made of digits.
+            Token::Integer(_) if self.dialect == Dialect::Gbnf => Syntax::Name(span),
+            Token::Dot => Syntax::AnyCharacter,
+            Token::Broken => Syntax::Empty,
+            Token::OpenGroup if self.next_if(Token::CloseGroup).is_some() => Syntax::Empty,
+            Token::OpenGroup => return Some(Open::Group(span)),
+            Token::Macro(Macro::Bytes) => self.bytes(span),
+            Token::Macro(name) => return Some(self.called(name, span)),
+            Token::Tilde => {
+                frame.tildes = Some((frame.tildes.map_or(0, |(count, _)| count) + 1, span));
+                return None;
+            }
+            Token::Question | Token::Star | Token::Plus | Token::OpenRange => {
+                // With nothing before it.
+                if let Some((_, span)) = self.quantifier((token, span)) {
+                    self.fault(span, Mistake::NothingToRepeat);
+                }
+                frame.end_part(Syntax::Empty);
+                return None;
+            }
+            Token::Equals => {
+                self.fault(span, Mistake::MissingAssign);
+                Syntax::Empty
+            }
+            Token::Assign
+            | Token::Integer(_)
+            | Token::CloseRange
+            | Token::Bar
+            | Token::Ampersand
+            | Token::Comma
+            | Token::CloseGroup
+            | Token::OpenLookahead => {
+                self.fault(span, Mistake::Unexpected);
+                Syntax::Empty
+            }
+        };
+        self.deliver(frame, atom);
+        None
+    }
+
+    /// The frame that a macro and its parenthesis open.
+    fn called(&mut self, name: Macro, span: Span) -> Open {
+        let open = self.next_if(Token::OpenGroup).unwrap_or(span);
+        match name {
+            Macro::Intersection
+            | Macro::Complement
+            | Macro::JsonEscaped(_)
+            | Macro::Permutation
+            | Macro::Part(_)
+            | Macro::Bytes => Open::Operator { name, span, open, operands: Vec::new() },
+            Macro::TagDispatch
+            | Macro::TagText
+            | Macro::Token
+            | Macro::ExcludeToken
+            | Macro::TokenTagDispatch
+            | Macro::Regex
+            | Macro::Substring => Open::Call { name, span, open, arguments: Vec::new(), argument: None },
+        }
+    }
+
+    /// The string of `Bytes`.
+    fn bytes(&mut self, name: Span) -> Syntax {
+        let open = self.next_if(Token::OpenGroup).unwrap_or(name);
+        let string = self.next_if(Token::String);
+        self.close(open);
+        match string {
+            Some(span) => Syntax::Bytes(span),
+            None => {
+                self.fault(name, Mistake::MacroArguments);
+                Syntax::Empty
+            }
+        }
+    }
+
+    /// Puts what was read, with the quantifiers after it, behind the parts of an expression; or makes it an argument.
+    fn deliver(&mut self, frame: &mut Frame, made: Syntax) {
+        let mut quantifier = None;
+        let mut is_first = true;
+        while let Some(next) = self.tokens.get(self.position).copied()
+            && matches!(next.0, Token::Question | Token::Star | Token::Plus | Token::OpenRange)
+        {
+            self.position += 1;
+            let read = self.quantifier(next);
+            if is_first {
+                quantifier = read;
+            } else if let Some((_, span)) = read {
+                self.fault(span, Mistake::DoubleQuantifier);
+            }
+            is_first = false;
+        }
+        let made = match quantifier {
+            None => made,
+            Some((Quantifier { min, max }, _)) => Syntax::Repeat { body: Box::new(made), min, max },
+        };
+        frame.end_part(made);
+    }
+
+    /// The end of an operand of `&`.
+    fn end_operand(&mut self, frame: &mut Frame) {
+        frame.item = Item::Expression;
+        if let Some((_, span)) = frame.tildes.take() {
+            self.fault(span, Mistake::NothingToComplement);
+            frame.parts.push(Syntax::Empty);
+        }
+        let parts = std::mem::take(&mut frame.parts);
+        if parts.is_empty() && self.dialect == Dialect::Ebnf {
+            // The place where it should end.
+            let place = self.tokens.get(self.position).map_or(self.end, |(_, span)| span.range().start);
+            self.fault(Span::new(place, place), Mistake::EmptyAlternative);
+        }
+        frame.operands.push(one_or(parts, Syntax::Sequence));
+    }
+
+    /// The end of an alternative.
+    fn end_alternative(&mut self, frame: &mut Frame) {
+        self.end_operand(frame);
+        let operands = std::mem::take(&mut frame.operands);
+        frame.alternatives.push(one_or(operands, Syntax::Intersection));
+    }
+
+    /// The expression of a frame.
+    fn expression(&mut self, frame: &mut Frame) -> Syntax {
+        self.end_alternative(frame);
+        one_or(std::mem::take(&mut frame.alternatives), Syntax::Choice)
+    }
+
+    /// At a comma: whether another operand, argument or item can follow.
+    fn goes_on(&mut self, frame: &mut Frame) -> bool {
+        if frame.item == Item::Expression {
+            if !matches!(frame.open, Open::Operator { .. } | Open::Call { .. } | Open::Tuple(..)) {
+                return false;
+            }
+            let expression = self.expression(frame);
+            frame.end_item(ArgumentValue::One(expression));
+        }
+        if frame.item == Item::Done {
+            frame.item = Frame::first_item(&frame.open);
+            return true;
+        }
+        false
+    }
+
+    /// The meaning of a frame that ends here.
+    fn closed(&mut self, mut frame: Frame) -> ArgumentValue {
+        if frame.item == Item::Expression {
+            let expression = self.expression(&mut frame);
+            frame.end_item(ArgumentValue::One(expression));
+        }
+        let made = match frame.open {
+            Open::Body => frame.alternatives.pop().unwrap_or(Syntax::Empty),
+            Open::Group(open) => {
+                self.close(open);
+                let inner = frame.alternatives.pop().unwrap_or(Syntax::Empty);
+                if matches!(inner, Syntax::Choice(_)) { Syntax::Group(Box::new(inner)) } else { inner }
+            }
+            Open::Lookahead(open) => {
+                self.close(open);
+                let inner = frame.alternatives.pop().unwrap_or(Syntax::Empty);
+                if self.dialect == Dialect::Gbnf {
+                    self.fault(open, Mistake::LookaheadInGbnf);
+                } else if matches!(inner, Syntax::Choice(_)) {
+                    self.fault(open, Mistake::LookaheadChoice);
+                }
+                inner
+            }
+            Open::Operator { name, span, open, operands } => {
+                self.close(open);
+                self.operator(name, span, operands)
+            }
+            Open::Call { name, span, open, arguments, argument } => {
+                if let Some(argument) = argument {
+                    self.fault(argument, Mistake::Unexpected);
+                }
+                self.close(open);
+                Syntax::Macro { name, span, arguments }
+            }
+            Open::Tuple(open, items) => {
+                self.close(open);
+                return ArgumentValue::Tuple(items);
+            }
+        };
+        ArgumentValue::One(made)
+    }
+
+    fn operator(&mut self, name: Macro, span: Span, mut operands: Vec<Syntax>) -> Syntax {
+        match name {
+            Macro::Intersection => return Syntax::Intersection(operands),
+            Macro::Permutation => return Syntax::Permutation(operands, span),
+            _ => {}
+        }
+        if operands.len() != 1 {
+            self.fault(span, Mistake::MacroArguments);
+        }
+        operands.truncate(1);
+        let operand = Box::new(operands.pop().unwrap_or(Syntax::Empty));
+        match name {
+            Macro::Part(occurrence) => Syntax::Part(occurrence, operand, span),
+            Macro::JsonEscaped(escapes) => Syntax::JsonEscaped(operand, escapes),
+            _ => Syntax::Complement(operand),
+        }
+    }
+
+    /// Reads on to the parenthesis that closes, over what cannot be inside.
+    fn close(&mut self, open: Span) {
+        let mut skipped = None;
+        loop {
+            match self.tokens.get(self.position) {
+                Some((Token::CloseGroup, _)) => {
+                    self.position += 1;
+                    // One report for the whole run.
+                    if let Some(first) = skipped {
+                        self.fault(first, Mistake::Unexpected);
+                    }
+                    return;
+                }
+                None | Some((Token::OpenGroup, _)) => return self.fault(open, Mistake::UnclosedGroup),
+                Some(&(_, span)) => {
+                    skipped.get_or_insert(span);
+                    self.position += 1;
+                }
+            }
+        }
+    }
+
+    /// A quantifier from its first token on, with its place; `None` for one in braces that is wrong in itself and reported.
+    fn quantifier(&mut self, (token, first): Spanned) -> Option<(Quantifier, Span)> {
+        let sign = |min, max| Some((Quantifier { min, max }, first));
+        match token {
+            Token::Question => return sign(0, Some(1)),
+            Token::Star => return sign(0, None),
+            Token::Plus => return sign(1, None),
+            _ => {}
+        }
+        let start = self.position;
+        while self.peek().is_some_and(|token| matches!(token, Token::Integer(_) | Token::Comma | Token::Name))
+        {
+            self.position += 1;
+        }
+        let content = &self.tokens[start..self.position];
+        let close = self.next_if(Token::CloseRange);
+        let last = close.or(content.last().map(|&(_, span)| span)).unwrap_or(first);
+        let span = Span { start: first.start, end: last.end };
+        let bounds = match close {
+            Some(_) => bounds(self.source, content, span),
+            None => Err(Fault::new(span, Mistake::NotARange)),
+        };
+        match bounds {
+            Ok((min, max)) => Some((Quantifier { min, max }, span)),
+            Err(fault) => {
+                (self.report)(fault);
+                None
+            }
+        }
+    }
 }
 
 /// The bounds between the braces.
-fn bounds(source: &str, content: &[Spanned], span: SimpleSpan) -> Result<(u32, Option<u32>), Fault> {
+fn bounds(source: &str, content: &[Spanned], span: Span) -> Result<(u32, Option<u32>), Fault> {
     if let Some((_, large)) = content.iter().find(|(token, _)| *token == Token::Integer(None)) {
         return Err(Fault::new(*large, Mistake::IntegerTooLarge));
     }
@@ -371,32 +561,12 @@ fn bounds(source: &str, content: &[Spanned], span: SimpleSpan) -> Result<(u32, O
         }
         &[Token::Integer(_), Token::Comma, Token::Integer(_)] => Err(Fault::new(span, Mistake::RangeSwapped)),
         // The other way to write that there is no upper bound.
-        &[Token::Integer(Some(min)), Token::Comma, Token::Name]
-            if &source[content[2].1.into_range()] == "-1" =>
-        {
+        &[Token::Integer(Some(min)), Token::Comma, Token::Name] if &source[content[2].1.range()] == "-1" => {
             Ok((min, None))
         }
         [Token::Comma, Token::Integer(_)] => Err(Fault::new(span, Mistake::NoMinimum)),
         _ => Err(Fault::new(span, Mistake::NotARange)),
     }
-}
-
-/// `'(=' sequence ')'`.
-fn lookahead<'t>(
-    choices: impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone,
-    dialect: Dialect,
-) -> impl Parser<'t, TokenInput<'t>, Syntax, Extra> + Clone {
-    just(Token::OpenLookahead).map_with(|_, extra| extra.span()).then(choices).then(close()).validate(
-        move |((open, inner), closed), _, emitter| {
-            report_unclosed(open, closed, emitter);
-            if dialect == Dialect::Gbnf {
-                emitter.emit(Fault::new(open, Mistake::LookaheadInGbnf));
-            } else if matches!(inner, Syntax::Choice(_)) {
-                emitter.emit(Fault::new(open, Mistake::LookaheadChoice));
-            }
-            inner
-        },
-    )
 }
 
 fn one_or(mut parts: Vec<Syntax>, many: fn(Vec<Syntax>) -> Syntax) -> Syntax {

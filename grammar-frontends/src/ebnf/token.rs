@@ -4,8 +4,7 @@
 //! those. The dialects differ little at this level. They differ in the characters of a name (a `.` in a name
 //! is a token of its own in GBNF), and in whether strings may run over line ends.
 
-use chumsky::span::{SimpleSpan, Span as _};
-use grammask_grammar_ir::{JsonEscapes, Occurrence};
+use grammask_grammar_ir::{JsonEscapes, Occurrence, Span};
 use logos::{Lexer, Logos};
 
 use super::fault::{Fault, Mistake};
@@ -109,7 +108,7 @@ impl Macro {
     }
 }
 
-pub(super) type Spanned = (Token, SimpleSpan);
+pub(super) type Spanned = (Token, Span);
 
 /// In EBNF names also hold dots.
 fn extend_name(lexer: &mut Lexer<'_, Token>) {
@@ -166,11 +165,11 @@ pub(super) fn lex(
         && tokens.len() <= limit
     {
         let range = lexer.span();
-        let span = SimpleSpan::new((), range.clone());
+        let span = Span::new(range.start, range.end);
         let fault = match result {
             Ok(Token::Broken) => {
                 tokens.push((Token::Broken, span));
-                let start = SimpleSpan::new((), range.start..range.start + 1);
+                let start = Span::new(range.start, range.start + 1);
                 let string = source[range].starts_with('"');
                 Fault::new(start, if string { Mistake::UnclosedString } else { Mistake::UnclosedClass })
             }
@@ -248,7 +247,7 @@ fn make_macro(source: &str, dialect: Dialect, tokens: &mut [Spanned], token: Tok
     if token == Token::OpenGroup
         && dialect == Dialect::Ebnf
         && let Some((previous @ Token::Name, previous_span)) = tokens.last_mut()
-        && let Some(name) = Macro::from_name(&source[previous_span.into_range()])
+        && let Some(name) = Macro::from_name(&source[previous_span.range()])
     {
         *previous = Token::Macro(name);
     }
